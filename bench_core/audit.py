@@ -1,0 +1,196 @@
+"""The audit: proof by substitution that a policy read nothing it had not acquired.
+
+After a policy has decided, every value it did not declare as acquired is replaced by another row's value of the
+same feature, and it decides again. An honest policy cannot notice. Substitutes are chosen to be noticed by a
+dishonest one: in odd rounds a random row whose value *differs*, in even rounds the end of the feature's range
+that is farther away, which also moves any statistic a policy might take of the whole batch.
+
+What it proves: the decisions on these rows do not depend on unpaid values. What it does not: anything about a
+policy that recognises the second call, which `bench_core.testing` looks for instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.decisions import Decisions, Rows
+from bench_core.errors import AuditError
+from bench_core.method import Policy
+
+__all__ = ["Auditor", "changed_rows"]
+
+_TOLERANCE = 1e-9
+"""Probabilities may differ by this much: threads may add in another order."""
+
+
+def changed_rows(before: Decisions, after: Decisions) -> NDArray[np.bool_]:
+    """Rows on which two decisions differ: acquired, stage, evaluations exactly; real numbers beyond 1e-9.
+
+    Returns:
+        bool (rows,).
+    """
+    changed: NDArray[np.bool_] = (before.acquired != after.acquired).any(axis=1)
+    for name in ("stage", "evaluations", "evaluation_cost", "score", "probabilities"):
+        a, b = getattr(before, name), getattr(after, name)
+        if a is None and b is None:
+            continue
+        if a is None or b is None or np.shape(a) != np.shape(b):
+            return np.ones(len(changed), dtype=bool)
+        if name in ("stage", "evaluations"):
+            changed |= a != b
+        else:
+            differs = ~(np.abs(a - b) <= _TOLERANCE * np.maximum(1.0, np.abs(a)))
+            changed |= differs.any(axis=1) if differs.ndim == 2 else differs
+    return changed
+
+
+@dataclass(frozen=True)
+class Auditor:
+    """Substitutes for a set of rows, made once and used for every policy that decides on them.
+
+    Attributes:
+        rows: the rows decided on.
+        feature_of_column: int64 (columns,).
+        substitutes: one float64 (rows, columns) matrix per round.
+    """
+
+    rows: Rows
+    feature_of_column: NDArray[np.int64]
+    substitutes: tuple[NDArray[np.float64], ...]
+
+    @classmethod
+    def prepare(
+        cls,
+        rows: Rows,
+        feature_of_column: NDArray[np.int64],
+        others: NDArray[np.float64],
+        rng: np.random.Generator,
+        rounds: int = 2,
+    ) -> Auditor:
+        """Choose the substitutes.
+
+        Args:
+            rows: the rows that will be decided on.
+            feature_of_column: int64 (columns,), ascending.
+            others: float64 (m, columns): further rows to take values from, for when the rows are few.
+            rng: where the random choices come from.
+            rounds: how many substitutions, each one ``decide`` per policy.
+        """
+        pool = rows.X if len(rows) >= _ENOUGH_ROWS else np.concatenate([rows.X, others])
+        made = tuple(np.array(rows.X, order="C") for _ in range(rounds))
+        if rounds and len(rows):
+            starts = np.flatnonzero(np.diff(feature_of_column, prepend=-1))
+            for start, stop in zip(starts, [*starts[1:], len(feature_of_column)], strict=True):
+                if stop - start == 1:
+                    _substitute_column(rows.X[:, start], pool[:, start], rng, made, int(start))
+                else:
+                    _substitute_block(rows.X[:, start:stop], pool[:, start:stop], rng, made, int(start))
+        return cls(rows, feature_of_column, made)
+
+    def check(
+        self, policy: Policy, decisions: Decisions, feature_names: tuple[str, ...], name: str = "the policy"
+    ) -> None:
+        """Substitute and decide again, once per round.
+
+        Args:
+            policy: what decided.
+            decisions: what it decided on the rows as they are.
+            feature_names: for the message.
+            name: what the message calls the policy.
+
+        Raises:
+            AuditError: the decisions changed; the message names the feature and the number of rows.
+        """
+        paid = decisions.acquired[:, self.feature_of_column]
+        for substitute in self.substitutes:
+            again = policy.decide(Rows(np.where(paid, self.rows.X, substitute), self.rows.sizes))
+            if len(again) != len(decisions):
+                raise AuditError(f"{name} gave {len(again)} decisions for {len(decisions)} rows, asked again")
+            changed = changed_rows(decisions, again)
+            if changed.any():
+                raise AuditError(self._verdict(policy, decisions, substitute, changed, feature_names, name))
+
+    def _verdict(
+        self,
+        policy: Policy,
+        decisions: Decisions,
+        substitute: NDArray[np.float64],
+        changed: NDArray[np.bool_],
+        feature_names: tuple[str, ...],
+        name: str,
+    ) -> str:
+        """Find the features at fault by substituting each alone."""
+        guilty: list[tuple[int, str]] = []
+        for feature, feature_name in enumerate(feature_names):
+            unpaid = ~decisions.acquired[:, feature]
+            if not unpaid.any():
+                continue
+            X = np.array(self.rows.X)
+            for column in np.flatnonzero(self.feature_of_column == feature):
+                X[unpaid, column] = substitute[unpaid, column]
+            count = int(changed_rows(decisions, policy.decide(Rows(X, self.rows.sizes))).sum())
+            if count:
+                guilty.append((count, feature_name))
+        guilty.sort(key=lambda pair: -pair[0])
+        if not guilty:
+            return (
+                f"{name} depends on features it did not acquire (no single one explains it) on "
+                f"{int(changed.sum())} of {len(changed)} rows"
+            )
+        said = "; ".join(f"feature {feature!r} on {count} rows" for count, feature in guilty[:5])
+        more = f"; and {len(guilty) - 5} more features" if len(guilty) > 5 else ""
+        return f"{name} read without paying: {said}{more} (of {len(changed)} rows)"
+
+
+_ENOUGH_ROWS = 50
+
+
+def _substitute_column(
+    own: NDArray[np.float64],
+    pool: NDArray[np.float64],
+    rng: np.random.Generator,
+    made: tuple[NDArray[np.float64], ...],
+    column: int,
+) -> None:
+    """Another value for every row of a one-column feature, where there is another value."""
+    ordered = np.sort(pool)
+    low = np.searchsorted(ordered, own, side="left")
+    equal = np.searchsorted(ordered, own, side="right") - low
+    different = len(ordered) - equal
+    able = different > 0
+    if not able.any():
+        return
+    for number, target in enumerate(made):
+        if number % 2 == 0:
+            draw = np.floor(rng.random(len(own)) * different).astype(np.int64)
+            donor = np.where(draw < low, draw, draw + equal)
+            chosen = ordered[np.minimum(donor, len(ordered) - 1)]
+        else:
+            last = ordered[-1] if not np.isnan(ordered[-1]) else np.nan
+            least, most = ordered[0], last
+            farther_up = ~(own - least > most - own)
+            chosen = np.where(farther_up, most, least)
+            chosen = np.where(chosen == own, np.where(farther_up, least, most), chosen)
+        target[:, column] = np.where(able, chosen, own)
+
+
+def _substitute_block(
+    own: NDArray[np.float64],
+    pool: NDArray[np.float64],
+    rng: np.random.Generator,
+    made: tuple[NDArray[np.float64], ...],
+    start: int,
+) -> None:
+    """The same for a feature of several columns: whole blocks of another row, different ones where they exist."""
+    levels, codes = np.unique(np.concatenate([own, pool]), axis=0, return_inverse=True)
+    numbers = np.asarray(codes, dtype=np.float64).reshape(-1)
+    work: tuple[NDArray[Any], ...] = tuple(np.empty((len(own), 1)) for _ in made)
+    for column in work:
+        column[:, 0] = numbers[: len(own)]
+    _substitute_column(numbers[: len(own)], numbers[len(own) :], rng, work, 0)
+    for target, column in zip(made, work, strict=True):
+        target[:, start : start + own.shape[1]] = levels[column[:, 0].astype(np.int64)]

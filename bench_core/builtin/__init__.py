@@ -1,0 +1,21 @@
+"""What comes with the core: cost schemes and metrics, registered through the same hooks as any plugin's."""
+
+from __future__ import annotations
+
+from bench_core.builtin.cost_schemes import SCHEMES
+from bench_core.hookspecs import RegisterCostScheme, RegisterMetric, hookimpl
+from bench_core.metrics import BUILT_IN
+
+
+@hookimpl
+def bench_register_cost_schemes(register: RegisterCostScheme) -> None:
+    """The built-in cost schemes."""
+    for name, scheme in SCHEMES.items():
+        register(name, scheme)
+
+
+@hookimpl
+def bench_register_metrics(register: RegisterMetric) -> None:
+    """The built-in metrics."""
+    for metric in BUILT_IN:
+        register(metric)

@@ -1,0 +1,234 @@
+"""Built-in cost schemes: uniform, per-feature table, cost classes, importance quantiles, random, from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.builtin.scaling import scaled
+from bench_core.costs import Costs, CostScheme
+from bench_core.dataset import Dataset
+from bench_core.errors import DataError, did_you_mean
+
+__all__ = [
+    "SCHEMES",
+    "CostClasses",
+    "FromData",
+    "ImportanceQuantiles",
+    "PriceTable",
+    "RandomPrices",
+    "Uniform",
+]
+
+
+@dataclass(frozen=True)
+class Uniform(CostScheme):
+    """Every feature has the same price.
+
+    Attributes:
+        price_each: the price.
+    """
+
+    price_each: float = 1.0
+
+    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
+        return Costs(np.full(dataset.n_features, self.price_each))
+
+
+@dataclass(frozen=True)
+class PriceTable(CostScheme):
+    """A price per feature, in order or by name; groups that are paid once; polynomials of item size.
+
+    Attributes:
+        prices: a list in feature order, or a table ``{name = price}`` that names every feature. A price is a
+            number, or a list of polynomial coefficients, lowest power of the item size first.
+        groups: ``{group = [feature names]}``: acquisition groups.
+        group_prices: ``{group = price}``: paid once per row with the first feature of the group.
+        evaluation: price of running one base model.
+    """
+
+    prices: list[float | list[float]] | dict[str, float | list[float]]
+    groups: dict[str, list[str]] = field(default_factory=dict)
+    group_prices: dict[str, float | list[float]] = field(default_factory=dict)
+    evaluation: float = 0.0
+
+    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
+        listed = per_feature(self.prices, dataset, "prices")
+        if not self.groups:
+            if self.group_prices:
+                raise DataError(f"data set {dataset.name!r}: group_prices without groups")
+            return Costs(_rectangular(listed), evaluation=self.evaluation)
+        for group in self.group_prices:
+            if group not in self.groups:
+                raise DataError(
+                    f"data set {dataset.name!r}: group_prices names {group!r}; {did_you_mean(group, self.groups)}"
+                )
+        index = {name: i for i, name in enumerate(dataset.feature_names)}
+        member = np.full(dataset.n_features, -1)
+        for number, (group, names) in enumerate(self.groups.items()):
+            for name in names:
+                if name not in index:
+                    raise DataError(
+                        f"data set {dataset.name!r}: group {group!r} names feature {name!r}; "
+                        f"{did_you_mean(name, index)}"
+                    )
+                if member[index[name]] >= 0:
+                    raise DataError(f"data set {dataset.name!r}: feature {name!r} is in two groups")
+                member[index[name]] = number
+        group_prices = [self.group_prices.get(group, 0.0) for group in self.groups]
+        return Costs(_rectangular(listed), member, _rectangular(group_prices), evaluation=self.evaluation)
+
+
+@dataclass(frozen=True)
+class CostClasses(CostScheme):
+    """A cost class per feature, and a scaling function from class to price (EMSCO §4.1).
+
+    Attributes:
+        classes: a list in feature order, or ``{name = class}``.
+        scale: the price as a formula of the class T: ``"10**T"``, ``"100*T"``, ``"T"``, …
+    """
+
+    classes: list[int] | dict[str, int]
+    scale: str = "T"
+
+    def __post_init__(self) -> None:
+        scaled(self.scale, np.array([1]))
+
+    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
+        classes = np.array(per_feature(self.classes, dataset, "classes"), dtype=np.int64)
+        return Costs(scaled(self.scale, classes), classes=classes)
+
+
+@dataclass(frozen=True)
+class ImportanceQuantiles(CostScheme):
+    """Cost classes by quantile of random-forest Gini importance: the more important, the dearer (EMSCO §4.1.3).
+
+    The forest is fitted on the training part only, on imputed values. With x_i the share of features whose
+    importance is not above feature i's, the class is ``ceil(levels · x_i)``: the paper's quintiles for 5 levels.
+
+    Attributes:
+        levels: number of cost classes.
+        scale: the price as a formula of the class T.
+        trees: trees in the forest.
+    """
+
+    levels: int = 5
+    scale: str = "100*T"
+    trees: int = 100
+
+    def __post_init__(self) -> None:
+        scaled(self.scale, np.array([1]))
+        if self.levels < 1 or self.trees < 1:
+            raise ValueError("levels and trees must be at least 1")
+
+    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
+        importance = _gini_importance(dataset, train.tobytes(), seed, self.trees)
+        ordered = np.sort(importance)
+        percentile = np.searchsorted(ordered, importance, side="right") / len(importance)
+        classes = np.ceil(self.levels * percentile - 1e-9).astype(np.int64)
+        return Costs(scaled(self.scale, classes), classes=classes)
+
+
+@lru_cache(maxsize=64)
+def _gini_importance(dataset: Dataset, train: bytes, seed: int, trees: int) -> NDArray[np.float64]:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    from bench_core.encode import fit_encoder
+
+    rows = np.frombuffer(train, dtype=np.int64)
+    X = fit_encoder(dataset, rows, "impute").transform(dataset.values[rows])
+    kind = RandomForestClassifier if dataset.classes else RandomForestRegressor
+    forest = kind(n_estimators=trees, random_state=seed, n_jobs=1).fit(X, dataset.target[rows])
+    importance: NDArray[np.float64] = forest.feature_importances_
+    return importance
+
+
+@dataclass(frozen=True)
+class RandomPrices(CostScheme):
+    """Prices drawn at random from a list or a range.
+
+    Attributes:
+        low, high: prices are uniform between these, unless ``choices`` is given.
+        choices: prices to draw from.
+        weights: how often each choice is drawn, in any unit; equal when empty.
+        seed: the draw's own seed, so that every split of a data set has the same prices.
+    """
+
+    low: float = 1.0
+    high: float = 10.0
+    choices: list[float] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low <= self.high < np.inf:
+            raise ValueError("low and high must be finite with 0 <= low <= high")
+        if self.weights and len(self.weights) != len(self.choices):
+            raise ValueError(f"{len(self.choices)} choices have {len(self.weights)} weights")
+        if any(not weight >= 0 for weight in self.weights) or (self.weights and sum(self.weights) == 0):
+            raise ValueError("weights must not be negative, and not all zero")
+
+    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
+        rng = np.random.default_rng(np.random.SeedSequence([self.seed, 0xC057]))
+        if not self.choices:
+            return Costs(rng.uniform(self.low, self.high, dataset.n_features))
+        share = np.array(self.weights or [1.0] * len(self.choices), dtype=np.float64)
+        return Costs(rng.choice(np.array(self.choices), size=dataset.n_features, p=share / share.sum()))
+
+
+@dataclass(frozen=True)
+class FromData(CostScheme):
+    """The prices that come with the data set."""
+
+    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
+        if dataset.costs is None:
+            raise DataError(f"data set {dataset.name!r} comes without prices; choose another cost scheme")
+        return dataset.costs
+
+
+def per_feature(given: list[Any] | Mapping[str, Any], dataset: Dataset, what: str) -> list[Any]:
+    """Values in feature order, from a list of the right length or a table that names every feature once.
+
+    Raises:
+        DataError: a wrong length, an unknown or a missing feature.
+    """
+    names = dataset.feature_names
+    if isinstance(given, list):
+        if len(given) != len(names):
+            raise DataError(
+                f"data set {dataset.name!r}: {what} has {len(given)} entries for {len(names)} features"
+            )
+        return given
+    for name in given:
+        if name not in names:
+            raise DataError(f"data set {dataset.name!r}: {what} names {name!r}; {did_you_mean(name, names)}")
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise DataError(f"data set {dataset.name!r}: {what} misses {', '.join(map(repr, missing[:5]))}")
+    return [given[name] for name in names]
+
+
+def _rectangular(prices: list[Any]) -> NDArray[np.float64]:
+    """Numbers and coefficient lists of any length as one table, short polynomials padded with zeros."""
+    lists = [price if isinstance(price, list) else [price] for price in prices]
+    table = np.zeros((len(lists), max((len(row) for row in lists), default=1)))
+    for i, row in enumerate(lists):
+        if not row:
+            raise DataError(f"price number {i} (counted from 0) has no coefficient")
+        table[i, : len(row)] = row
+    return table
+
+
+SCHEMES: dict[str, type[CostScheme]] = {
+    "uniform": Uniform,
+    "table": PriceTable,
+    "cost-classes": CostClasses,
+    "importance-quantiles": ImportanceQuantiles,
+    "random": RandomPrices,
+    "from-data": FromData,
+}

@@ -1,0 +1,87 @@
+"""Canonical JSON and content hashes: the names of trials and of data.
+
+Canonical JSON here is UTF-8, keys sorted, no white space, floats as Python's shortest round-trip ``repr``,
+no NaN or infinity. Two equal values have one text, so a SHA-256 of the text is a name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["canonical_json", "content_hash", "plain", "sha256_text", "source_hash"]
+
+
+def plain(value: Any) -> Any:
+    """``value`` as plain JSON types: NumPy scalars and arrays, tuples and mappings are converted.
+
+    Non-finite floats become None, since JSON has no word for them.
+    """
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if value - value == 0.0 else None
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted(plain(item) for item in value)
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no plain JSON form: {value!r}")
+
+
+def canonical_json(value: Any) -> str:
+    """The canonical JSON text of a plain value.
+
+    Raises:
+        TypeError: the value holds something JSON cannot say.
+        ValueError: it holds NaN or an infinity.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def sha256_text(text: str) -> str:
+    """Hexadecimal SHA-256 of a text's UTF-8 bytes."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def content_hash(header: Any, arrays: Mapping[str, np.ndarray | None]) -> str:
+    """SHA-256 over a plain header and named arrays (dtype, shape, bytes; −0.0 counts as 0.0).
+
+    Args:
+        header: plain JSON value hashed first.
+        arrays: name → array of numbers or booleans, or None; hashed in sorted order of names.
+    """
+    digest = hashlib.sha256(canonical_json(header).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        if array is None:
+            digest.update(f"|{name}:none".encode())
+            continue
+        array = np.ascontiguousarray(array)
+        if array.dtype.kind == "f":
+            array = array + array.dtype.type(0.0)
+            array[np.isnan(array)] = np.nan
+        digest.update(f"|{name}:{array.dtype.str}:{array.shape}|".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def source_hash(folder: Path) -> str:
+    """SHA-256 over the Python files below ``folder`` (relative path and bytes), in sorted order."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(f"|{path.relative_to(folder).as_posix()}|".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,67 @@
+"""The errors people meet, and the nearest right name for a wrong one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "AuditError",
+    "BenchError",
+    "ContractError",
+    "DataError",
+    "DataUnavailable",
+    "RequestError",
+    "did_you_mean",
+]
+
+
+class BenchError(Exception):
+    """Base of every error that carries a message meant for a person."""
+
+
+class RequestError(BenchError):
+    """The request itself is wrong (a suite, an option, a name): exit code 2, nothing was run."""
+
+
+class DataError(BenchError):
+    """A data set or a price list is malformed; the message names the set and the column."""
+
+
+class DataUnavailable(BenchError):
+    """A data set cannot be had here; ``hint`` is what would bring it."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[type[DataUnavailable], tuple[str, str]]:
+        return type(self), (str(self), self.hint)
+
+
+class ContractError(BenchError):
+    """A plugin broke the contract: no policy, wrong shapes, NaN probabilities, a bad registration."""
+
+
+class AuditError(BenchError):
+    """A policy read what it had not acquired."""
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """A sentence that offers the nearest known name, or lists what there is; empty when nothing is known.
+
+    >>> did_you_mean("emsko", ["emsco", "lasso"])
+    "did you mean 'emsco'?"
+    """
+    names = sorted(set(known))
+    close = difflib.get_close_matches(wrong, names, n=1, cutoff=0.6)
+    if not close:
+        folded = {name.casefold().replace("_", "-"): name for name in names}
+        key = wrong.casefold().replace("_", "-")
+        close = [folded[key]] if key in folded else []
+    if close:
+        return f"did you mean {close[0]!r}?"
+    if not names:
+        return ""
+    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    return f"known: {shown}"

@@ -1,0 +1,80 @@
+"""Parameters: from a TOML table to a frozen dataclass and back to canonical JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from bench_core.canonical import plain
+from bench_core.errors import RequestError, did_you_mean
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+__all__ = ["build", "describe", "to_plain"]
+
+T = TypeVar("T")
+
+
+@cache
+def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(cls)
+
+
+def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
+    """An instance of a parameter dataclass from what a suite says.
+
+    Args:
+        cls: a frozen dataclass.
+        parameters: names and values as TOML gave them.
+        where: what a message calls the place (``suites/a.toml: methods[2] 'emsco'``).
+
+    Raises:
+        RequestError: an unknown name (the nearest is offered) or a value of the wrong type or range.
+    """
+    known = [f.name for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
+    for name in parameters:
+        if name not in known:
+            hint = did_you_mean(name, known) or "it takes no parameters"
+            raise RequestError(f"{where}: there is no parameter {name!r}; {hint}")
+    if not parameters:
+        try:
+            return cls()
+        except (TypeError, ValueError):
+            pass  # a required parameter is missing, or a default is refused: pydantic says it better
+    from pydantic import ValidationError
+
+    try:
+        return cast(T, _adapter(cls).validate_python(dict(parameters)))
+    except ValidationError as error:
+        said = "; ".join(
+            f"{'.'.join(str(part) for part in fault['loc']) or 'parameters'}: "
+            f"{fault['msg'].removeprefix('Value error, ')}"
+            for fault in error.errors()
+        )
+        raise RequestError(f"{where}: {said}") from None
+
+
+def to_plain(instance: Any) -> dict[str, Any]:
+    """Every parameter of an instance, defaults included, as plain JSON values."""
+    return {f.name: plain(getattr(instance, f.name)) for f in dataclasses.fields(instance) if f.init}
+
+
+def describe(cls: type[Any]) -> dict[str, str]:
+    """Parameter name → its type and default, for people."""
+    said = {}
+    for f in dataclasses.fields(cls):
+        if not f.init:
+            continue
+        kind = f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type))
+        if f.default is not dataclasses.MISSING:
+            said[f.name] = f"{kind} = {f.default!r}"
+        elif f.default_factory is not dataclasses.MISSING:
+            said[f.name] = f"{kind} = {f.default_factory()!r}"
+        else:
+            said[f.name] = f"{kind} (required)"
+    return said

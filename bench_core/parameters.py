@@ -49,7 +49,7 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
     from pydantic import ValidationError
 
     try:
-        return cast(T, _adapter(cls).validate_python(dict(parameters)))
+        return cast(T, _adapter(cast(Any, cls)).validate_python(dict(parameters)))
     except ValidationError as error:
         said = "; ".join(
             f"{'.'.join(str(part) for part in fault['loc']) or 'parameters'}: "

@@ -21,9 +21,10 @@ __all__ = ["DatasetCache", "Plan", "Planned", "make_plan"]
 
 @dataclass(frozen=True)
 class Planned:
-    """A trial with its name and its state in the store: ``done``, ``failed`` or ``missing``."""
+    """A trial with its data set's content hash, its name, and its state: ``done``, ``failed`` or ``missing``."""
 
     trial: Trial
+    content: str
     name: str
     state: str
 
@@ -129,7 +130,7 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache) -> Pla
                 continue
         name = trial.name(contents[trial.dataset])
         state = "done" if name in done else "failed" if name in failed else "missing"
-        plan.planned.append(Planned(trial, name, state))
+        plan.planned.append(Planned(trial, contents[trial.dataset], name, state))
     cache.save()
     return plan
 

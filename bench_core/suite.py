@@ -18,8 +18,18 @@ from bench_core.plugins import Registry
 from bench_core.split import SplitRule
 from bench_core.trial import Trial
 
-__all__ = ["CostsEntry", "DatasetEntry", "Header", "MethodEntry", "Protocol", "Suite", "load_suite"]
+__all__ = [
+    "CostsEntry",
+    "DatasetEntry",
+    "Header",
+    "MethodEntry",
+    "Protocol",
+    "Suite",
+    "TableEntry",
+    "load_suite",
+]
 
+_DEFAULT_SELECTIONS = ("combined", "error", "ndcg@5", "mse")
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Threshold = Annotated[float, Field(gt=0, le=1)]
 
@@ -126,18 +136,43 @@ class MethodEntry(_Table):
     select: str | None = None
 
 
+class TableEntry(_Table):
+    """``[[tables]]``: a further table on the page, of what methods left in their records.
+
+    Attributes:
+        kind: ``diagnostics`` (values of the fit, mean and range over seeds) or ``history`` (a series).
+        fields: names of the diagnostics.
+        series: name of the history's series; ``at``: places in it; ``axis``: what a place is called.
+        paper: data set → method → the paper's number, for ``diagnostics``.
+    """
+
+    kind: Literal["diagnostics", "history"]
+    title: Name
+    note: str = ""
+    methods: Annotated[list[str], Field(min_length=1)]
+    fields: list[str] = []
+    series: str = ""
+    at: list[int] = []
+    axis: str = "step"
+    paper: dict[str, dict[str, float]] = {}
+
+
 class _File(_Table):
     suite: Header
     protocol: Protocol = Protocol()
     datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
     methods: Annotated[list[MethodEntry], Field(min_length=1)]
     metrics: list[str] = ["coverage", "conclusive-accuracy", "cost", "combined"]
-    paper: list[dict[str, Any]] = []
+    tables: list[TableEntry] = []
     claims: list[dict[str, Any]] = []
 
 
 def _seed_list(seeds: int | list[int]) -> list[int]:
     return list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+
+
+def _cost_list(entry: DatasetEntry) -> list[CostsEntry]:
+    return entry.costs if isinstance(entry.costs, list) else [entry.costs]
 
 
 class Suite:
@@ -181,6 +216,30 @@ class Suite:
         """Names of the methods, in the file's order."""
         return [entry.name or entry.use for entry in self.file.methods]
 
+    def methods_on(self, dataset: str) -> list[str]:
+        """Names of the methods that run on a data set, in the file's order."""
+        return [e.name or e.use for e in self.file.methods if not e.only or dataset in e.only]
+
+    def grids(self) -> list[tuple[str, str]]:
+        """Every (data set, cost scheme) pair, in the file's order."""
+        return [(e.name or e.use, c.name or c.use) for e in self.file.datasets for c in _cost_list(e)]
+
+    def has_several_costs(self, dataset: str) -> bool:
+        """Whether a data set is priced in more than one way."""
+        return sum(d == dataset for d, _ in self.grids()) > 1
+
+    def seed_count(self, dataset: str) -> int:
+        """How many seeds the suite asks for on a data set."""
+        for entry in self.file.datasets:
+            if (entry.name or entry.use) == dataset:
+                return len(_seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds))
+        return 0
+
+    @property
+    def path_in_repository(self) -> str:
+        """How a page names the suite's file: the last two parts of its path."""
+        return "/".join(Path(self.path).parts[-2:])
+
     def selection_of(self, method: str, task: str, threshold: float | None) -> str:
         """The rule that picks a method's row: ``first``, or a metric's name."""
         for entry in self.file.methods:
@@ -196,7 +255,7 @@ class Suite:
         """The table's metrics and the selection's."""
         needed = dict(self.metrics)
         rules = [self.file.protocol.select, *(entry.select for entry in self.file.methods)]
-        for rule in rules:
+        for rule in (*rules, *_DEFAULT_SELECTIONS):
             if rule and rule != "first":
                 needed[rule] = self._metric(rule, self.path)
         return needed
@@ -224,6 +283,14 @@ class Suite:
                         raise RequestError(
                             f"{self.path}: methods[{i}].{key}: there is no data set {name!r}; {hint}"
                         )
+        methods = self.method_names()
+        for i, table in enumerate(self.file.tables):
+            for name in table.methods:
+                if name not in methods:
+                    hint = did_you_mean(name, methods)
+                    raise RequestError(
+                        f"{self.path}: tables[{i}].methods: there is no method {name!r}; {hint}"
+                    )
 
     def trials(
         self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None
@@ -246,7 +313,7 @@ class Suite:
             source_class = self.registry.dataset(entry.use, where)
             source = self._build(source_class, entry.parameters, f"{where}.parameters")
             schemes = []
-            for cost in entry.costs if isinstance(entry.costs, list) else [entry.costs]:
+            for cost in _cost_list(entry):
                 cost_label = cost.name or cost.use
                 if "costs" in only and cost_label not in only["costs"]:
                     continue
@@ -366,6 +433,7 @@ _TABLES: dict[str, type[BaseModel]] = {
     "datasets": DatasetEntry,
     "costs": CostsEntry,
     "methods": MethodEntry,
+    "tables": TableEntry,
 }
 _BRANCHES = {"CostsEntry", "list[CostsEntry]"}
 

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, TimeoutE
 from contextlib import contextmanager
 from typing import Any
 
-from bench_core.execute.worker import Done, Worker, WorkerSettings, environment
+from bench_core.execute.worker import Done, Worker, WorkerSettings, environment, start_of_record
 from bench_core.plan import Planned
 from bench_core.store import Store
 from bench_core.trial import failed_record
@@ -62,7 +62,7 @@ def run_in_processes(
                 for future in finished:
                     note(_collect(future, waiting.pop(future), settings, timeout))
         except BaseException:
-            pool.stop()
+            pool.stop()  # type: ignore[no-untyped-call]
             raise
 
 
@@ -85,8 +85,7 @@ def _collect(future: Future[Any], planned: Planned, settings: WorkerSettings, ti
         said = RuntimeError(f"its process could not run it: {type(error).__name__}: {error}")
         step = "process"
     provenance = {**environment(), "dataset": planned.trial.dataset}
-    record = {"format": 1, "name": planned.name, "trial": "", "provenance": provenance}
-    Store(settings.store).write_failure(failed_record(record, said, step, {}))
+    Store(settings.store).write_failure(failed_record(start_of_record(planned, provenance), said, step, {}))
     return Done(planned.name, "failed", str(said), timeout or 0.0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from bench_core.dataset import DataContext
+from bench_core.errors import DataError
 from bench_core.metrics import Metric, resolve_metric
 from bench_core.plan import DatasetCache, Planned
 from bench_core.plugins import Registry
 from bench_core.store import Store
-from bench_core.trial import Prepared, Trial, failed_record, fragment, prepare, run_trial
+from bench_core.trial import RECORD_FORMAT, Prepared, Trial, failed_record, fragment, prepare, run_trial
 
-__all__ = ["Done", "Worker", "WorkerSettings"]
+__all__ = ["Done", "Worker", "WorkerSettings", "environment", "start_of_record"]
 
 
 @dataclass(frozen=True)
@@ -74,22 +76,23 @@ class Worker:
 
     def run(self, planned: Planned) -> Done:
         """Run a trial and store its record; an error in it becomes a failed record."""
-        import time
-
         started = time.perf_counter()
         trial = planned.trial
         provenance = {**environment(), **self._plugins(trial), "dataset": trial.dataset, "date": _today()}
         step = "load"
         try:
             dataset = self.cache.load(trial.dataset_use, trial.source)
+            if dataset.content != planned.content:
+                raise DataError(
+                    f"data set {trial.dataset!r} is not what it was when the run was planned; run again"
+                )
             step = "prepare"
             prepared = self._prepare(trial, dataset.content)
             result = run_trial(
                 trial, dataset, prepared, self._metrics_for(dataset.task), provenance, self.settings.threads
             )
         except Exception as error:
-            record = {"format": 1, "name": planned.name, "trial": "", "provenance": provenance}
-            failure = failed_record(record, error, step, {})
+            failure = failed_record(start_of_record(planned, provenance), error, step, {})
             self.store.write_failure(failure)
             return Done(planned.name, "failed", failure["error"]["message"], time.perf_counter() - started)
         self.store.write(result)
@@ -140,6 +143,16 @@ class Worker:
             plugin = self.registry.plugin_of(kind, name)
             plugins[plugin.name] = {"version": plugin.version, "source": plugin.source[:16]}
         return {"plugins": plugins}
+
+
+def start_of_record(planned: Planned, provenance: dict[str, Any]) -> dict[str, Any]:
+    """What every record begins with."""
+    return {
+        "format": RECORD_FORMAT,
+        "name": planned.name,
+        "trial": planned.trial.identity(planned.content),
+        "provenance": provenance,
+    }
 
 
 def _today() -> str:

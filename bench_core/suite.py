@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -32,6 +33,10 @@ __all__ = [
 _DEFAULT_SELECTIONS = ("combined", "error", "ndcg@5", "mse")
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Threshold = Annotated[float, Field(gt=0, le=1)]
+
+
+def _seed_list(seeds: int | list[int]) -> list[int]:
+    return list(range(seeds)) if isinstance(seeds, int) else list(seeds)
 
 
 class _Table(BaseModel):
@@ -167,10 +172,6 @@ class _File(_Table):
     claims: list[dict[str, Any]] = []
 
 
-def _seed_list(seeds: int | list[int]) -> list[int]:
-    return list(range(seeds)) if isinstance(seeds, int) else list(seeds)
-
-
 def _cost_list(entry: DatasetEntry) -> list[CostsEntry]:
     return entry.costs if isinstance(entry.costs, list) else [entry.costs]
 
@@ -220,20 +221,29 @@ class Suite:
         """Names of the methods that run on a data set, in the file's order."""
         return [e.name or e.use for e in self.file.methods if not e.only or dataset in e.only]
 
+    @cached_property
     def grids(self) -> list[tuple[str, str]]:
         """Every (data set, cost scheme) pair, in the file's order."""
         return [(e.name or e.use, c.name or c.use) for e in self.file.datasets for c in _cost_list(e)]
 
     def has_several_costs(self, dataset: str) -> bool:
         """Whether a data set is priced in more than one way."""
-        return sum(d == dataset for d, _ in self.grids()) > 1
+        return self._counts[dataset][0] > 1
 
     def seed_count(self, dataset: str) -> int:
         """How many seeds the suite asks for on a data set."""
-        for entry in self.file.datasets:
-            if (entry.name or entry.use) == dataset:
-                return len(_seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds))
-        return 0
+        return self._counts[dataset][1]
+
+    @cached_property
+    def _counts(self) -> dict[str, tuple[int, int]]:
+        """Data set → how many cost schemes and seeds it has."""
+        return {
+            e.name or e.use: (
+                len(_cost_list(e)),
+                len(_seed_list(self.file.protocol.seeds if e.seeds is None else e.seeds)),
+            )
+            for e in self.file.datasets
+        }
 
     @property
     def path_in_repository(self) -> str:
@@ -252,13 +262,17 @@ class Suite:
         return "ndcg@5" if task == "ranking" else "mse"
 
     def needed_metrics(self) -> dict[str, Metric]:
-        """The table's metrics and the selection's."""
+        """The table's metrics and those that the suite selects by."""
         needed = dict(self.metrics)
-        rules = [self.file.protocol.select, *(entry.select for entry in self.file.methods)]
-        for rule in (*rules, *_DEFAULT_SELECTIONS):
+        for rule in (self.file.protocol.select, *(entry.select for entry in self.file.methods)):
             if rule and rule != "first":
                 needed[rule] = self._metric(rule, self.path)
         return needed
+
+    def selection_metrics(self) -> dict[str, Metric]:
+        """Every metric that a selection may go by, defaults included."""
+        defaults = {name: self._metric(name, self.path) for name in _DEFAULT_SELECTIONS}
+        return {**defaults, **self.needed_metrics()}
 
     def _metric(self, name: str, where: str) -> Metric:
         try:

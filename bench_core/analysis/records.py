@@ -51,6 +51,19 @@ class Records:
         """Trial name → what determined it, parsed."""
         return {name: json.loads(info["trial"]) for name, info in self.infos.items() if info["trial"]}
 
+    @cached_property
+    def trials(self) -> dict[tuple[str, str, str], list[str]]:
+        """(data set, cost scheme, method) → names of its done trials, by seed and grid point."""
+        if self.policies.empty:
+            return {}
+        done = self.policies[self.policies["status"] == "ok"].drop_duplicates(["name", "method"])
+        found: dict[tuple[str, str, str], list[str]] = {}
+        for dataset, costs, method, name in done[["dataset", "costs", "method", "name"]].itertuples(
+            index=False
+        ):
+            found.setdefault((dataset, costs, method), []).append(name)
+        return found
+
 
 def collect(plan: Plan, store: Store, metrics: Mapping[str, Metric]) -> Records:
     """The stored records of a plan; metrics that a record lacks are computed from its stored decisions.

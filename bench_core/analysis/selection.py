@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_core.analysis.records import KEY, Records
-from bench_core.metrics import Metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,26 +22,28 @@ def select(records: Records, suite: Suite) -> pd.DataFrame:
     earlier policy.
 
     Returns:
-        The chosen rows of ``records.policies``, with a column ``rule``.
+        The chosen rows of ``records.policies``, with a column ``rule``, in the order of `KEY`.
     """
     import pandas as pd
 
-    done = records.policies[records.policies["status"] == "ok"] if len(records.policies) else records.policies
-    metrics = suite.needed_metrics()
+    frame = records.policies
+    if frame.empty:
+        return frame.assign(rule="")
+    done = frame[frame["status"] == "ok"]
+    rule_of = {
+        (name, method): suite.selection_of(
+            method, records.infos[name]["task"], records.identities[name]["threshold"]
+        )
+        for name, method in done[["name", "method"]].drop_duplicates().itertuples(index=False)
+    }
+    done = done.assign(rule=[rule_of[pair] for pair in zip(done["name"], done["method"], strict=True)])
+    goals = suite.selection_metrics()
     chosen = []
-    for (_, _, method), group in done.groupby(["dataset", "costs", "method"], sort=False):
-        name = group["name"].iloc[0]
-        info, identity = records.infos[name], records.identities[name]
-        rule = suite.selection_of(str(method), info["task"], identity["threshold"])
-        chosen.append(_pick(group, metrics.get(rule)).assign(rule=rule))
-    if not chosen:
-        return done.assign(rule="")
-    return pd.concat(chosen, ignore_index=True)
-
-
-def _pick(group: pd.DataFrame, metric: Metric | None) -> pd.DataFrame:
-    ordered = group.sort_values(["point", "policy"], kind="stable")
-    column = f"validation.{metric.name}" if metric else ""
-    if metric is not None and column in ordered:
-        ordered = ordered.sort_values(column, ascending=metric.goal == "min", kind="stable")
-    return ordered.drop_duplicates(KEY)
+    for rule in sorted(set(done["rule"])):
+        group = done[done["rule"] == rule]
+        ordered = group.sort_values(["point", "policy"], kind="stable")
+        column = f"validation.{rule}"
+        if rule in goals and column in ordered:
+            ordered = ordered.sort_values(column, ascending=goals[rule].goal == "min", kind="stable")
+        chosen.append(ordered.drop_duplicates(KEY))
+    return pd.concat(chosen).sort_values(KEY, kind="stable", ignore_index=True) if chosen else done

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +51,7 @@ class Row:
     rule: str
 
 
-def mean_with_margin(values: Sequence[float]) -> Mean:
+def mean_with_margin(values: Sequence[float] | NDArray[np.float64]) -> Mean:
     """Mean and half-width of the 95 % t interval: t(0.975, n − 1) · s / √n."""
     numbers = np.asarray(values, dtype=np.float64)
     numbers = numbers[np.isfinite(numbers)]
@@ -58,25 +60,36 @@ def mean_with_margin(values: Sequence[float]) -> Mean:
         return Mean(float("nan"), float("nan"), 0)
     if count == 1:
         return Mean(float(numbers[0]), float("nan"), 1)
+    spread = float(numbers.std(ddof=1))
+    return Mean(float(numbers.mean()), _t_quantile(count - 1) * spread / count**0.5, count)
+
+
+@cache
+def _t_quantile(freedom: int) -> float:
     from scipy.stats import t
 
-    spread = float(numbers.std(ddof=1))
-    return Mean(float(numbers.mean()), float(t.ppf(0.975, count - 1)) * spread / count**0.5, count)
+    return float(t.ppf(0.975, freedom))
 
 
-def summarise(
-    chosen: pd.DataFrame, suite: Suite, dataset: str, costs: str, metrics: Sequence[str], expected: int
-) -> list[Row]:
-    """The rows of a data set's table, in the suite's order of methods."""
-    here = chosen[(chosen["dataset"] == dataset) & (chosen["costs"] == costs)]
-    rows = []
-    for method in suite.methods_on(dataset):
-        mine = here[here["method"] == method]
-        means = {
-            name: mean_with_margin(mine[f"test.{name}"].tolist())
-            for name in metrics
-            if f"test.{name}" in mine and mine[f"test.{name}"].notna().any()
-        }
-        rule = str(mine["rule"].iloc[0]) if len(mine) else ""
-        rows.append(Row(method, means, len(mine), expected, rule))
-    return rows
+def summarise(chosen: pd.DataFrame, suite: Suite, metrics: Sequence[str]) -> dict[tuple[str, str], list[Row]]:
+    """The rows of every table: (data set, cost scheme) → rows in the suite's order of methods.
+
+    Args:
+        chosen: from `bench_core.analysis.selection.select`.
+        suite: says which rows there should be.
+        metrics: names of the metrics to average.
+    """
+    columns = {name: chosen[f"test.{name}"].to_numpy() for name in metrics if f"test.{name}" in chosen}
+    rules = chosen["rule"].to_numpy()
+    cells = chosen.groupby(["dataset", "costs", "method"]).indices if len(chosen) else {}
+    tables: dict[tuple[str, str], list[Row]] = {}
+    for dataset, costs in suite.grids:
+        expected = suite.seed_count(dataset)
+        rows = tables.setdefault((dataset, costs), [])
+        for method in suite.methods_on(dataset):
+            index = cells.get((dataset, costs, method), ())
+            means = {name: mean_with_margin(column[index]) for name, column in columns.items() if len(index)}
+            means = {name: mean for name, mean in means.items() if mean.count}
+            rule = str(rules[index[0]]) if len(index) else ""
+            rows.append(Row(method, means, len(index), expected, rule))
+    return tables

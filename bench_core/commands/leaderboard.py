@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench_core.analysis.records import Records, write_export
+from bench_core.commands import stamp
 from bench_core.commands.session import SuiteSession
 from bench_core.plan import Plan
 from bench_core.render import differing, write_files
@@ -22,7 +23,11 @@ def pages(session: SuiteSession, records: Records) -> dict[Path, bytes]:
 
 def publish(session: SuiteSession, plan: Plan | None = None) -> list[Path]:
     """Write the page and the export; the files that changed."""
-    return write_files(pages(session, session.records(plan)))
+    plan = plan or session.plan()
+    files = pages(session, session.records(plan))
+    changed = write_files(files)
+    stamp.leave(session, plan, list(files))
+    return changed
 
 
 def check(session: SuiteSession) -> list[Path]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from bench_core.commands import stamp
 from bench_core.commands.leaderboard import publish
 from bench_core.commands.session import SuiteSession
 from bench_core.execute import Done, Options, Summary, execute
@@ -62,8 +63,8 @@ def run_suite(
     summary = execute(
         plan, session.registry, session.store.path, session.context, metrics, options, session.cache, progress
     )
-    partial = seeds is not None or bool(only)
-    written = publish(session, session.plan() if partial or summary.computed else plan)
+    whole = session.plan() if seeds is not None or only or summary.computed else plan
+    written = [] if not summary.computed and stamp.holds(session, whole) else publish(session, whole)
     earlier = 0 if options.retry_failed else len({p.name for p in plan.planned if p.state == "failed"})
     return RunReport(plan, summary, [str(path) for path in written], earlier)
 

@@ -80,7 +80,7 @@ def parse_only(given: tuple[str, ...], suite: Suite) -> dict[str, list[str]]:
     known = {
         "dataset": suite.dataset_names(),
         "method": suite.method_names(),
-        "costs": [costs for _, costs in suite.grids()],
+        "costs": [costs for _, costs in suite.grids],
     }
     wanted: dict[str, list[str]] = {}
     for option in given:

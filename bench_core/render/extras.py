@@ -26,11 +26,12 @@ def extra_sections(suite: Suite, records: Records) -> list[str]:
 
 def _trials(records: Records, dataset: str, method: str) -> list[dict[str, Any]]:
     """The records' infos of a method on a data set, by seed."""
-    frame = records.policies
-    if frame.empty:
-        return []
-    here = frame[(frame["dataset"] == dataset) & (frame["method"] == method) & (frame["status"] == "ok")]
-    return [records.infos[name] for name in here.drop_duplicates("name").sort_values("seed")["name"]]
+    return [
+        records.infos[name]
+        for (its_dataset, _, its_method), names in records.trials.items()
+        if its_dataset == dataset and its_method == method
+        for name in names
+    ]
 
 
 def _diagnostics(suite: Suite, records: Records, entry: TableEntry) -> str:

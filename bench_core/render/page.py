@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
-from bench_core.analysis.summary import summarise
+from bench_core.analysis.summary import Row, summarise
 from bench_core.canonical import sha256_text
 from bench_core.render.extras import extra_sections
 from bench_core.render.markdown import number, table, text
 from bench_core.suite import Suite
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["render_page"]
 
@@ -27,8 +22,8 @@ def render_page(suite: Suite, records: Records) -> str:
             parts += [text(said), ""]
     parts += [*_reading(suite), ""]
     chosen = select(records, suite)
-    for dataset, costs in suite.grids():
-        parts += _section(suite, records, chosen, dataset, costs)
+    for (dataset, costs), rows in summarise(chosen, suite, list(suite.metrics)).items():
+        parts += _section(suite, records, rows, dataset, costs)
     parts += extra_sections(suite, records)
     parts += _failures(records)
     parts += [
@@ -51,10 +46,8 @@ def _reading(suite: Suite) -> list[str]:
     ]
 
 
-def _section(suite: Suite, records: Records, chosen: pd.DataFrame, dataset: str, costs: str) -> list[str]:
-    expected = suite.seed_count(dataset)
+def _section(suite: Suite, records: Records, rows: list[Row], dataset: str, costs: str) -> list[str]:
     metrics = suite.metrics
-    rows = summarise(chosen, suite, dataset, costs, list(metrics), expected)
     shown = [name for name in metrics if any(name in row.means for row in rows)]
     said = [f"## {text(dataset)}" + (f" · {text(costs)}" if suite.has_several_costs(dataset) else ""), ""]
     if not shown:
@@ -70,11 +63,14 @@ def _section(suite: Suite, records: Records, chosen: pd.DataFrame, dataset: str,
 
 def _facts(suite: Suite, records: Records, dataset: str, costs: str) -> list[str]:
     """A line on the data: rows of each part, features, threshold, full price, content hash."""
-    frame = records.policies
-    here = frame[(frame["dataset"] == dataset) & (frame["costs"] == costs) & (frame["status"] == "ok")]
-    if here.empty:
+    names = [
+        name
+        for method in suite.methods_on(dataset)
+        for name in records.trials.get((dataset, costs, method), ())
+    ]
+    if not names:
         return []
-    name = here["name"].iloc[0]
+    name = names[0]
     info, identity = records.infos[name], records.identities[name]
     rows = info["rows"]
     threshold = identity["threshold"]

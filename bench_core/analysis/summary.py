@@ -87,7 +87,7 @@ def summarise(chosen: pd.DataFrame, suite: Suite, metrics: Sequence[str]) -> dic
         expected = suite.seed_count(dataset)
         rows = tables.setdefault((dataset, costs), [])
         for method in suite.methods_on(dataset):
-            index = cells.get((dataset, costs, method), ())
+            index = list(cells.get((dataset, costs, method), []))
             means = {name: mean_with_margin(column[index]) for name, column in columns.items() if len(index)}
             means = {name: mean for name, mean in means.items() if mean.count}
             rule = str(rules[index[0]]) if len(index) else ""

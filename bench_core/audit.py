@@ -2,8 +2,8 @@
 
 After a policy has decided, every value it did not declare as acquired is replaced by another row's value of the
 same feature, and it decides again. An honest policy cannot notice. Substitutes are chosen to be noticed by a
-dishonest one: in odd rounds a random row whose value *differs*, in even rounds the end of the feature's range
-that is farther away, which also moves any statistic a policy might take of the whole batch.
+dishonest one: in odd rounds (the first, the third) a random row whose value *differs*, in even rounds the end of
+the feature's range that is farther away, which also moves any statistic a policy might take of the whole batch.
 
 What it proves: the decisions on these rows do not depend on unpaid values. What it does not: anything about a
 policy that recognises the second call, which `bench_core.testing` looks for instead.
@@ -33,13 +33,16 @@ def changed_rows(before: Decisions, after: Decisions) -> NDArray[np.bool_]:
     Returns:
         bool (rows,).
     """
-    changed: NDArray[np.bool_] = (before.acquired != after.acquired).any(axis=1)
+    if np.shape(before.acquired) != np.shape(after.acquired):
+        return np.ones(len(before), dtype=bool)
+    changed: NDArray[np.bool_] = (before.acquired != np.asarray(after.acquired)).any(axis=1)
     for name in ("stage", "evaluations", "evaluation_cost", "score", "probabilities"):
         a, b = getattr(before, name), getattr(after, name)
         if a is None and b is None:
             continue
         if a is None or b is None or np.shape(a) != np.shape(b):
             return np.ones(len(changed), dtype=bool)
+        a, b = np.asarray(a), np.asarray(b)
         if name in ("stage", "evaluations"):
             changed |= a != b
         else:
@@ -80,15 +83,17 @@ class Auditor:
             rng: where the random choices come from.
             rounds: how many substitutions, each one ``decide`` per policy.
         """
-        pool = rows.X if len(rows) >= _ENOUGH_ROWS else np.concatenate([rows.X, others])
         made = tuple(np.array(rows.X, order="C") for _ in range(rounds))
         if rounds and len(rows):
             starts = np.flatnonzero(np.diff(feature_of_column, prepend=-1))
             for start, stop in zip(starts, [*starts[1:], len(feature_of_column)], strict=True):
+                own = rows.X[:, start:stop]
+                enough = len(rows) >= _ENOUGH_ROWS and bool((own != own[0]).any())
+                pool = own if enough else np.concatenate([own, others[:, start:stop]])
                 if stop - start == 1:
-                    _substitute_column(rows.X[:, start], pool[:, start], rng, made, int(start))
+                    _substitute_column(own[:, 0], pool[:, 0], rng, made, int(start))
                 else:
-                    _substitute_block(rows.X[:, start:stop], pool[:, start:stop], rng, made, int(start))
+                    _substitute_block(own, pool, rng, made, int(start))
         return cls(rows, feature_of_column, made)
 
     def check(
@@ -107,7 +112,13 @@ class Auditor:
         """
         paid = decisions.acquired[:, self.feature_of_column]
         for substitute in self.substitutes:
-            again = policy.decide(Rows(np.where(paid, self.rows.X, substitute), self.rows.sizes))
+            mixed = Rows(np.where(paid, self.rows.X, substitute), self.rows.sizes)
+            try:
+                again = policy.decide(mixed)
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                raise AuditError(
+                    f"{name} failed where unpaid values were replaced: {type(error).__name__}: {error}"
+                ) from error
             if len(again) != len(decisions):
                 raise AuditError(f"{name} gave {len(again)} decisions for {len(decisions)} rows, asked again")
             changed = changed_rows(decisions, again)
@@ -170,11 +181,14 @@ def _substitute_column(
             donor = np.where(draw < low, draw, draw + equal)
             chosen = ordered[np.minimum(donor, len(ordered) - 1)]
         else:
-            last = ordered[-1] if not np.isnan(ordered[-1]) else np.nan
-            least, most = ordered[0], last
-            farther_up = ~(own - least > most - own)
+            # The ends of the range are numbers where there are any; NaN stands in only for the sole number.
+            numbers = ordered[~np.isnan(ordered)]
+            least, most = numbers[0], numbers[-1]
+            with np.errstate(over="ignore"):
+                farther_up = ~(own - least > most - own)
             chosen = np.where(farther_up, most, least)
-            chosen = np.where(chosen == own, np.where(farther_up, least, most), chosen)
+            if least == most:
+                chosen = np.where(own == least, np.nan, least)
         target[:, column] = np.where(able, chosen, own)
 
 

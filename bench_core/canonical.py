@@ -79,9 +79,10 @@ def content_hash(header: Any, arrays: Mapping[str, np.ndarray | None]) -> str:
 
 
 def source_hash(folder: Path) -> str:
-    """SHA-256 over the Python files below ``folder`` (relative path and bytes), in sorted order."""
+    """SHA-256 over the Python files below ``folder`` (relative path and bytes), in sorted order; or of one file."""
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(f"|{path.relative_to(folder).as_posix()}|".encode())
+    files, root = (sorted(folder.rglob("*.py")), folder) if folder.is_dir() else ([folder], folder.parent)
+    for path in files:
+        digest.update(f"|{path.relative_to(root).as_posix()}|".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["CostScheme", "Costs"]
 
 
-def _polynomials(prices: Any, count: int, what: str) -> NDArray[np.float64]:
-    """Prices as float64 (count, degree + 1), lowest power first; refuses anything that is not a price."""
+def _polynomials(prices: Any, what: str) -> NDArray[np.float64]:
+    """Prices as float64 (m, degree + 1), lowest power first; refuses anything that is not a price."""
     try:
         table = np.asarray(prices, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -33,8 +33,10 @@ def _polynomials(prices: Any, count: int, what: str) -> NDArray[np.float64]:
         ) from None
     if table.ndim == 1:
         table = table[:, None]
-    if table.ndim != 2 or table.shape[0] != count or table.shape[1] < 1:
-        raise DataError(f"{what} prices: {count} are needed, {len(table) if table.ndim else 1} are given")
+    if table.ndim != 2 or table.shape[1] < 1:
+        raise DataError(
+            f"{what} prices must be a list of numbers or of coefficient lists, not an array of shape {table.shape}"
+        )
     bad = ~(np.isfinite(table) & (table >= 0)).all(axis=1)
     if bad.any():
         first = int(np.flatnonzero(bad)[0])
@@ -47,8 +49,8 @@ def _polynomials(prices: Any, count: int, what: str) -> NDArray[np.float64]:
 
 def _at(polynomials: NDArray[np.float64], sizes: NDArray[np.float64] | None) -> NDArray[np.float64]:
     """Values of polynomials (m, degree + 1) at sizes (rows,): (rows, m); (1, m) when no size matters."""
-    if polynomials.shape[1] == 1:
-        return polynomials.T
+    if not polynomials[:, 1:].any():
+        return polynomials[:, :1].T
     if sizes is None:
         raise DataError("these prices depend on item size, and the rows have none")
     values = np.polynomial.polynomial.polyval(np.asarray(sizes, dtype=np.float64), polynomials.T)
@@ -79,7 +81,7 @@ class Costs:
 
     def __post_init__(self) -> None:
         given: Any = self.prices
-        prices = _polynomials(given, len(given), "feature")
+        prices = _polynomials(given, "feature")
         object.__setattr__(self, "prices", prices)
         if self.groups is not None:
             groups = np.asarray(self.groups, dtype=np.int64)
@@ -91,7 +93,7 @@ class Costs:
             if groups.min(initial=0) < -1:
                 raise DataError("groups: entries are group numbers from 0, or -1 for no group")
             own: Any = self.group_prices if self.group_prices is not None else np.zeros(count)
-            table = _polynomials(own, len(own), "group")
+            table = _polynomials(own, "group")
             if len(table) < count:
                 raise DataError(f"group prices: {count} groups are named, {len(table)} prices are given")
             object.__setattr__(self, "groups", groups)

@@ -114,6 +114,11 @@ class Dataset:
         for label, column in (("sizes", self.sizes), ("query", self.query), ("split", self.split)):
             if column is not None and column.shape != (rows,):
                 return f"{label} must have one entry per row ({rows}), not shape {column.shape}"
+        if self.split is not None and not np.isin(self.split, range(len(SPLIT_NAMES))).all():
+            return f"split codes must be 0 to {len(SPLIT_NAMES) - 1} ({', '.join(SPLIT_NAMES)})"
+        for index in (*self.categorical, *self.categories):
+            if not 0 <= index < len(self.feature_names):
+                return f"categorical names feature {index}, it has {len(self.feature_names)} (counted from 0)"
         if self.sizes is not None and not (np.isfinite(self.sizes) & (self.sizes >= 0)).all():
             return "item sizes must be finite and not negative"
         if self.task == "ranking" and self.query is None:
@@ -128,6 +133,9 @@ class Dataset:
         if len(set(self.feature_names)) != len(self.feature_names):
             twice = [name for name, count in Counter(self.feature_names).items() if count > 1]
             return f"feature names must be unique; twice: {', '.join(map(repr, twice[:5]))}"
+        odd = [name for name in self.feature_names if not isinstance(name, str)]
+        if odd:
+            return f"feature names must be texts, not {odd[0]!r}"
         empty = [i for i, name in enumerate(self.feature_names) if not name.strip()]
         return f"feature {empty[0]} (counted from 0) has an empty name" if empty else ""
 
@@ -160,6 +168,8 @@ class Dataset:
             return f"a binary task has two classes, not {len(self.classes)}"
         if self.target.min() < 0 or self.target.max() >= len(self.classes):
             return f"class codes must be 0..{len(self.classes) - 1}"
+        if self.target.min() == self.target.max():
+            return f"every row is of one class ({self.classes[int(self.target[0])]!r})"
         return ""
 
     @property

@@ -84,8 +84,9 @@ class Decisions:
             raise ContractError(
                 f"Decisions.acquired must have shape ({rows}, {features}), not {acquired.shape}"
             )
+        exact: dict[str, NDArray[Any] | None] = {"acquired": acquired}
         if classes:
-            self._check_probabilities(rows, classes)
+            exact["probabilities"] = self._checked_probabilities(rows, classes)
         elif self.score is None:
             raise ContractError("Decisions.score is missing: the task needs a score per row")
         for name, kind in _COLUMNS.items():
@@ -96,7 +97,8 @@ class Decisions:
             if column.shape != (rows,):
                 raise ContractError(f"Decisions.{name} must have shape ({rows},), not {column.shape}")
             if column.dtype.kind not in kind:
-                raise ContractError(f"Decisions.{name} must be a number array, not {column.dtype}")
+                wanted = {"f": "a float", "iu": "an integer"}.get(kind, "a number")
+                raise ContractError(f"Decisions.{name} must be {wanted} array, not {column.dtype}")
             if not np.isfinite(column).all():
                 count = int((~np.isfinite(column)).sum())
                 raise ContractError(f"Decisions.{name} holds {count} value(s) that are not finite")
@@ -104,9 +106,10 @@ class Decisions:
                 raise ContractError("Decisions.stage counts from 1")
             if name.startswith("evaluation") and len(column) and column.min() < 0:
                 raise ContractError(f"Decisions.{name} must not be negative")
-        return replace(self, acquired=acquired)
+            exact[name] = column.astype(np.int64 if name == "stage" else np.float64, copy=False)
+        return replace(self, **exact)  # type: ignore[arg-type]
 
-    def _check_probabilities(self, rows: int, classes: int) -> None:
+    def _checked_probabilities(self, rows: int, classes: int) -> NDArray[np.float64]:
         if self.probabilities is None:
             raise ContractError("Decisions.probabilities is missing: a classification task needs them")
         table = np.asarray(self.probabilities)
@@ -120,11 +123,13 @@ class Decisions:
         if np.isnan(sums).any():
             raise ContractError(f"Decisions.probabilities holds NaN in {int(np.isnan(sums).sum())} row(s)")
         if rows and (table.min() < -1e-9 or table.max() > 1 + 1e-9 or np.abs(sums - 1).max() > 1e-6):
-            worst = int(np.abs(sums - 1).argmax())
+            outside = np.maximum(-table, table - 1).max(axis=1)
+            worst = int(np.maximum(np.abs(sums - 1), outside).argmax())
             raise ContractError(
                 f"Decisions.probabilities must lie in [0, 1] and sum to 1 in every row; row {worst} is "
                 f"{table[worst].tolist()}"
             )
+        return table.astype(np.float64, copy=False)
 
 
 _COLUMNS = {"probabilities": "f", "score": "f", "stage": "iu", "evaluations": "fiu", "evaluation_cost": "fiu"}

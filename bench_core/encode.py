@@ -84,15 +84,29 @@ def fit_encoder(dataset: Dataset, train: NDArray[np.int64], encoding: str) -> En
             missing = np.isnan(part)
             if missing.any():
                 part = np.where(missing, fill, part)
-            shift, scale = part.mean(axis=0), part.std(axis=0)
+            shift, scale = _moments(part)
             # The mean of equal numbers can miss them by rounding: a constant column must become exactly 0.
             constant = (part == part[0]).all(axis=0)
             shift[constant], scale[constant] = part[0, constant], 1.0
+            scale[scale == 0] = 1.0  # a spread below what float64 can say
             shift[category], scale[category] = 0.0, 1.0
         if encoding == "onehot":
             levels = {int(j): np.unique(part[:, j]) for j in np.flatnonzero(category)}
     widths = np.array([len(levels[j]) if j in levels else 1 for j in range(d)])
     return Encoder(np.repeat(np.arange(d), widths), fill, shift, scale, levels)
+
+
+def _moments(part: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation of each column, also where squares leave the range of float64."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        mean, deviation = part.mean(axis=0), part.std(axis=0)
+    odd = np.flatnonzero(~np.isfinite(deviation) | (deviation == 0))
+    if len(odd):
+        largest = np.abs(part[:, odd]).max(axis=0)
+        unit = np.where(largest > 0, largest, 1.0)
+        within = part[:, odd] / unit
+        mean[odd], deviation[odd] = within.mean(axis=0) * unit, within.std(axis=0) * unit
+    return mean, deviation
 
 
 def _fills(part: NDArray[np.float64], category: NDArray[np.bool_]) -> NDArray[np.float64]:

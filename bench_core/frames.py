@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["dataset_from_frame"]
 
 _MOST_CLASSES_GUESSED = 20
+_NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 
 
 def dataset_from_frame(
@@ -63,8 +64,8 @@ def dataset_from_frame(
         classes=classes,
         categorical=tuple(is_category),
         categories=codes,
-        sizes=None if size is None else frame[size].to_numpy(dtype=np.float64),
-        query=None if query is None else _codes_of(frame[query]),
+        sizes=None if size is None else _sizes(name, frame[size]),
+        query=None if query is None else _codes_of(name, frame[query]),
         split=None if split is None else _split_codes(name, frame[split]),
         **others,
     )
@@ -76,9 +77,16 @@ def _column(
     """A column as floats, with the texts of its codes when it held text."""
     import pandas as pd
 
+    if pd.api.types.is_complex_dtype(column.dtype):
+        raise DataError(
+            f"data set {dataset!r}: feature {name!r} holds complex numbers; split it into two features"
+        )
+    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) in _NUMBERS:
+        # What reading a file leaves of a number column with holes.
+        column = column.astype("float64")
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan), None
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+    if pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype):
         raise DataError(f"data set {dataset!r}: feature {name!r} holds dates; turn them into numbers first")
     coded = pd.Categorical(column.astype("object").where(column.notna(), None).map(_text))
     texts = tuple(str(text) for text in coded.categories)
@@ -91,7 +99,19 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _codes_of(column: pd.Series[Any]) -> NDArray[np.int64]:
+def _sizes(dataset: str, column: pd.Series[Any]) -> NDArray[np.float64]:
+    import pandas as pd
+
+    if not pd.api.types.is_numeric_dtype(column.dtype):
+        raise DataError(f"data set {dataset!r}: the size column {column.name!r} must hold numbers")
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _codes_of(dataset: str, column: pd.Series[Any]) -> NDArray[np.int64]:
+    if column.isna().any():
+        raise DataError(
+            f"data set {dataset!r}: query column {column.name!r} misses {int(column.isna().sum())} value(s)"
+        )
     _, codes = np.unique(column.to_numpy().astype(str), return_inverse=True)
     return codes.astype(np.int64)
 
@@ -127,6 +147,8 @@ def _target(
         if not numeric:
             raise DataError(f"data set {dataset!r}: a {task} target must be numbers, {column.name!r} is not")
         return column.to_numpy(dtype=np.float64), (), task
+    if numeric and not np.isfinite(column.to_numpy(dtype=np.float64)).all():
+        raise DataError(f"data set {dataset!r}: target {column.name!r} holds infinite values")
     if numeric:
         levels, codes = np.unique(column.to_numpy(), return_inverse=True)
         classes = tuple(str(int(level)) if float(level).is_integer() else str(level) for level in levels)

@@ -72,7 +72,12 @@ def resolve_metric(name: str, known: Mapping[str, Metric]) -> Metric:
             reference=general.reference,
             percent=general.percent,
         )
-    raise RequestError(f"metric {name!r} is unknown; {did_you_mean(name, known)}")
+    stem, _, cut = name.partition("@")
+    if cut == "k" and name in known:
+        raise RequestError(f"metric {name!r} needs a number for k: {stem}@5")
+    digits = cut if _AT.fullmatch(name) else "5"
+    offered = [f"{other[:-1]}{digits}" if other.endswith("@k") else other for other in known]
+    raise RequestError(f"metric {name!r} is unknown; {did_you_mean(name, offered)}")
 
 
 def evaluate(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float]:

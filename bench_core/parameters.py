@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -60,8 +61,21 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
 
 
 def to_plain(instance: Any) -> dict[str, Any]:
-    """Every parameter of an instance, defaults included, as plain JSON values."""
-    return {f.name: plain(getattr(instance, f.name)) for f in dataclasses.fields(instance) if f.init}
+    """Every parameter of an instance, defaults included, as plain JSON values.
+
+    Infinity and NaN, which JSON lacks, become the texts ``inf``, ``-inf`` and ``nan``; `build` reads them back.
+    """
+    return {f.name: plain(_worded(getattr(instance, f.name))) for f in dataclasses.fields(instance) if f.init}
+
+
+def _worded(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(float(value))
+    if isinstance(value, Mapping):
+        return {key: _worded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_worded(item) for item in value]
+    return value
 
 
 def describe(cls: type[Any]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from bench_core.costs import CostScheme
 from bench_core.dataset import DataSource
 from bench_core.errors import ContractError, RequestError, did_you_mean
 from bench_core.method import Method
-from bench_core.metrics import Metric
+from bench_core.metrics import Metric, resolve_metric
 
 __all__ = ["BUILT_IN_PLUGIN", "GROUP", "Plugin", "Registry", "load_registry"]
 
@@ -42,7 +42,7 @@ class Plugin:
         version: that distribution's version.
         module: what the entry point names.
         error: why it could not be loaded; empty when it was.
-        folder: where its code is, for the source hash.
+        folder: where its code is, for the source hash: a folder, or a single file.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Plugin:
         """SHA-256 of the plugin's Python files (provenance); empty when they cannot be found."""
         cached = self.__dict__.get("_source")
         if cached is None:
-            cached = source_hash(self.folder) if self.folder is not None and self.folder.is_dir() else ""
+            cached = source_hash(self.folder) if self.folder is not None and self.folder.exists() else ""
             object.__setattr__(self, "_source", cached)
         return cast(str, cached)
 
@@ -81,6 +81,12 @@ class _Shelf(Generic[T]):
         """Forget what a plugin registered before it failed."""
         for name in [name for name, origin in self.origins.items() if origin == plugin]:
             del self.things[name], self.origins[name]
+        for name, claimants in list(self.taken.items()):
+            left = [claimant for claimant in claimants if claimant != plugin]
+            if len(left) > 1:
+                self.taken[name] = left
+            else:
+                del self.taken[name]
 
 
 class Registry:
@@ -138,6 +144,18 @@ class Registry:
         """A method by name; raises like `dataset`."""
         return self._get(self._methods, name, where)
 
+    def metric(self, name: str, where: str = "") -> Metric:
+        """A metric by name, ``ndcg@5`` from ``ndcg@k``; raises like `dataset`."""
+        registered = name if name in self.metrics else f"{name.partition('@')[0]}@k"
+        if registered in self._metrics.taken:
+            return self._get(self._metrics, registered, where)
+        try:
+            return resolve_metric(name, self.metrics)
+        except RequestError as error:
+            raise RequestError(
+                f"{where}: {error}{self._broken()}" if where else f"{error}{self._broken()}"
+            ) from None
+
     def plugin_of(self, kind: str, name: str) -> Plugin:
         """The plugin that registered a name; ``kind`` is ``datasets``, ``cost_schemes``, ``methods``, ``metrics``."""
         shelf = cast("_Shelf[Any]", getattr(self, f"_{kind}"))
@@ -162,10 +180,13 @@ class Registry:
         if name in shelf.things:
             return shelf.things[name]
         hint = did_you_mean(name, shelf.things)
-        broken = "".join(f"; plugin {p.name!r} could not be loaded ({p.error})" for p in self.broken)
         raise RequestError(
-            f"{prefix}there is no {shelf.kind} {name!r}; {hint or 'none is installed'}{broken}"
+            f"{prefix}there is no {shelf.kind} {name!r}; {hint or 'none is installed'}{self._broken()}"
         )
+
+    def _broken(self) -> str:
+        """What to add to a message about a name that is missing: it may be in a plugin that did not load."""
+        return "".join(f"; plugin {p.name!r} could not be loaded ({p.error})" for p in self.broken)
 
     def add(self, plugin: Plugin, module: object) -> None:
         """Call a module's hooks and keep what they register; a failure is kept as the plugin's error."""
@@ -173,14 +194,16 @@ class Registry:
         manager.add_hookspecs(hookspecs)
         try:
             manager.register(module, name=plugin.name)
-            manager.check_pending()
+            _refuse_unknown_hooks(manager, module)
             manager.hook.bench_register_datasets(register=self._registrar(self._datasets, DataSource, plugin))
             manager.hook.bench_register_cost_schemes(
                 register=self._registrar(self._cost_schemes, CostScheme, plugin)
             )
             manager.hook.bench_register_methods(register=self._registrar(self._methods, Method, plugin))
             manager.hook.bench_register_metrics(register=lambda metric: self._add_metric(metric, plugin))
-        except Exception as error:
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
             for shelf in (self._datasets, self._cost_schemes, self._methods, self._metrics):
                 shelf.drop(plugin.name)
             plugin = Plugin(**{**_fields(plugin), "error": _one_line(error)})
@@ -205,7 +228,21 @@ class Registry:
     def _add_metric(self, metric: Any, plugin: Plugin) -> None:
         if not isinstance(metric, Metric):
             raise ContractError(f"a metric must be a bench_core.Metric, not {metric!r}")
+        if not isinstance(metric.name, str) or not metric.name.strip():
+            raise ContractError(f"a metric needs a name, not {metric.name!r}")
         self._metrics.add(metric.name, metric, plugin.name)
+
+
+def _refuse_unknown_hooks(manager: pluggy.PluginManager, module: object) -> None:
+    """A function that looks like a hook but is none would be ignored in silence: say so instead."""
+    known = [name for name in dir(hookspecs) if name.startswith("bench_register_")]
+    for name in dir(module):
+        marked = manager.parse_hookimpl_opts(module, name)
+        if marked is None:
+            if name in known:
+                raise ContractError(f"{name} is not marked with @hookimpl")
+        elif (marked.get("specname") or name) not in known and not marked.get("optionalhook"):
+            raise ContractError(f"there is no hook {name!r}; {did_you_mean(name, known)}")
 
 
 def _fields(plugin: Plugin) -> dict[str, Any]:
@@ -235,8 +272,7 @@ def load_registry(
     )
     found = sorted(metadata.entry_points(group=GROUP), key=lambda point: point.name) if entry_points else []
     for point in found:
-        distribution = point.dist.name if point.dist else ""
-        version = point.dist.version if point.dist else ""
+        distribution, version = _distribution(point)
         plugin = Plugin(point.name, distribution, version, point.value)
         if point.name in registry.plugins:
             other = registry.plugins[point.name].distribution
@@ -256,6 +292,8 @@ def load_registry(
             continue
         registry.add(Plugin(**{**_fields(plugin), "folder": _folder(module)}), module)
     for name, thing in extra:
+        if name in registry.plugins:
+            raise ContractError(f"the plugin name {name!r} is already taken")
         registry.add(
             Plugin(name, "", "", getattr(thing, "__name__", repr(thing)), folder=_folder(thing)), thing
         )
@@ -263,8 +301,19 @@ def load_registry(
 
 
 def _folder(module: object) -> Path | None:
+    """The package's folder; the file itself for a module that is in no package (its folder is not its own)."""
     file = getattr(module, "__file__", None)
-    return Path(file).parent if file else None
+    if not file:
+        return None
+    return Path(file).parent if getattr(module, "__package__", "") else Path(file)
+
+
+def _distribution(point: metadata.EntryPoint) -> tuple[str, str]:
+    """Name and version of an entry point's distribution; empty where its metadata are damaged."""
+    try:
+        return (point.dist.name or "", point.dist.version or "") if point.dist else ("", "")
+    except Exception:
+        return "", ""
 
 
 def _own_version() -> str:

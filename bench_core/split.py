@@ -117,20 +117,53 @@ def _largest_remainder(shares: NDArray[np.float64], total: int) -> NDArray[np.in
 
 
 def _apportion(sizes: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows of each stratum in each part: column sums are ``totals``, cells near proportional."""
-    takes: NDArray[np.int64] = np.floor(np.outer(sizes, totals) / sizes.sum() + 1e-9).astype(np.int64)
-    exact = np.outer(sizes, totals) / sizes.sum()
-    left_in_stratum = sizes - takes.sum(axis=1)
-    for part, total in enumerate(totals):
-        missing = int(total - takes[:, part].sum())
-        order = np.argsort(-(exact[:, part] - takes[:, part]), kind="stable")
-        while missing > 0:
-            for stratum in order:
-                if missing and left_in_stratum[stratum] > 0:
-                    takes[stratum, part] += 1
-                    left_in_stratum[stratum] -= 1
-                    missing -= 1
-    return takes
+    """Rows of each stratum in each part: column sums are ``totals``, every cell its share rounded down or up.
+
+    Shares are rounded down, then every stratum hands out its remaining rows, to parts it is absent from first
+    (training before the others), then by remainder; rows left out of all parts are a fourth part. Columns that
+    got too much then pass rows on to those that got too little, along a shortest path of parts; one exists,
+    since the exact shares themselves are a fractional solution.
+    """
+    count = int(sizes.sum())
+    wanted = np.append(totals, count - totals.sum())
+    takes, remainders = np.divmod(np.outer(sizes, wanted), count)
+    rest = sizes - takes.sum(axis=1)
+    may = remainders > 0
+    urgency = np.where(may, remainders / count, -1.0)
+    urgency[:, :3] += np.where(may[:, :3] & (takes[:, :3] == 0), [4.0, 3.0, 2.0], 0.0)
+    places = np.argsort(np.argsort(-urgency, axis=1, kind="stable"), axis=1)
+    extra = may & (places < rest[:, None])
+    while True:
+        excess = takes.sum(axis=0) + extra.sum(axis=0) - wanted
+        if not excess.any():
+            return np.asarray(takes + extra, dtype=np.int64)[:, :3]
+        for stratum, source, target in _path(extra, may, takes, sizes, excess):
+            extra[stratum, source], extra[stratum, target] = False, True
+
+
+def _path(
+    extra: NDArray[np.bool_],
+    may: NDArray[np.bool_],
+    takes: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    excess: NDArray[np.int64],
+) -> list[tuple[int, int, int]]:
+    """Moves (stratum, from part, to part) that take one row from a part with too many to one with too few."""
+    reached: dict[int, list[tuple[int, int, int]]] = {int(part): [] for part in np.flatnonzero(excess > 0)}
+    for source in (queue := list(reached)):
+        for target in range(len(excess)):
+            movable = extra[:, source] & ~extra[:, target] & may[:, target]
+            if target in reached or not movable.any():
+                continue
+            # Not out of the only part a class is in if another class can give; a frequent class first.
+            cost = np.where(takes[:, source] == 0, 1, 0)
+            strata = np.flatnonzero(movable)
+            stratum = int(strata[np.lexsort((-sizes[strata], cost[strata]))[0]])
+            reached[target] = [*reached[source], (stratum, source, target)]
+            if excess[target] < 0:
+                return reached[target]
+            queue.append(target)
+    raise RuntimeError("shares that sum to whole numbers can always be rounded")
 
 
 def _given(dataset: Dataset, rule: SplitRule, rng: np.random.Generator) -> Split:

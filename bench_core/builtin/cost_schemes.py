@@ -101,7 +101,7 @@ class CostClasses(CostScheme):
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         classes = np.array(per_feature(self.classes, dataset, "classes"), dtype=np.int64)
-        return Costs(scaled(self.scale, classes), classes=classes)
+        return _priced(self.scale, classes, dataset)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,14 @@ class ImportanceQuantiles(CostScheme):
         ordered = np.sort(importance)
         percentile = np.searchsorted(ordered, importance, side="right") / len(importance)
         classes = np.ceil(self.levels * percentile - 1e-9).astype(np.int64)
-        return Costs(scaled(self.scale, classes), classes=classes)
+        return _priced(self.scale, classes, dataset)
+
+
+def _priced(scale: str, classes: NDArray[np.int64], dataset: Dataset) -> Costs:
+    try:
+        return Costs(scaled(scale, classes), classes=classes)
+    except ValueError as error:
+        raise DataError(f"data set {dataset.name!r}: {error}") from None
 
 
 @lru_cache(maxsize=64)

@@ -18,6 +18,8 @@ _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
 }
+_LONGEST = 100
+"""A formula is read recursively: a long one could be nested deeper than the interpreter's stack."""
 
 
 def scaled(formula: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -30,9 +32,11 @@ def scaled(formula: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
     Raises:
         ValueError: the formula holds anything else, or gives a price that is negative or not finite.
     """
+    if len(formula) > _LONGEST:
+        raise ValueError(f"scale may have {_LONGEST} letters, not {len(formula)}")
     try:
         tree = ast.parse(formula.strip(), mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError):
         raise ValueError(f"scale {formula!r} is not a formula of T, such as '10**T' or '100*T'") from None
     try:
         values = np.array([_value(tree, float(level), formula) for level in classes], dtype=np.float64)
@@ -44,7 +48,11 @@ def scaled(formula: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _value(node: ast.expr, level: float, formula: str) -> float:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, int | float)
+        and not isinstance(node.value, bool)
+    ):
         return float(node.value)
     if isinstance(node, ast.Name) and node.id == "T":
         return level

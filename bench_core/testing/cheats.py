@@ -1,0 +1,230 @@
+"""Dishonest policies, each with the habit that the audit (or the kit) must catch, and honest ones it must pass.
+
+They are here to test the audit, and to show a plugin author what is not allowed. All of them answer a binary
+task with a logistic score of a few features; ``paid`` is bought, ``unpaid`` is not.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.decisions import Decisions, Rows
+from bench_core.method import Method, Policy, Problem
+
+__all__ = [
+    "HABITS",
+    "AcquiresByUnpaid",
+    "BatchStatistic",
+    "Cheat",
+    "DeclaresOnSomeRows",
+    "HonestEarlyExit",
+    "HonestKernel",
+    "PeeksWhenPaidIsLarge",
+    "ReadsUnpaid",
+    "RecognisesTheAudit",
+    "RemembersByShape",
+]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class _Two(Policy):
+    """A policy of two features, given as columns of X (one column each)."""
+
+    n_features: int
+    paid: int = 0
+    unpaid: int = 1
+    level: float = 0.0
+
+    def decide(self, rows: Rows) -> Decisions:
+        acquired = np.zeros((len(rows), self.n_features), dtype=bool)
+        acquired[:, self.paid] = True
+        return _answer(self.score(np.nan_to_num(rows.X), acquired), acquired)
+
+    @abstractmethod
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        """Log-odds of the second class, float64 (rows,); may mark more features as acquired."""
+
+
+def _answer(score: Floats, acquired: NDArray[np.bool_]) -> Decisions:
+    second = 1.0 / (1.0 + np.exp(-np.clip(score, -30.0, 30.0)))
+    return Decisions(acquired=acquired, probabilities=np.column_stack([1.0 - second, second]))
+
+
+class ReadsUnpaid(_Two):
+    """Uses a feature that it never declares."""
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        return X[:, self.paid] + X[:, self.unpaid]
+
+
+class PeeksWhenPaidIsLarge(_Two):
+    """Uses an undeclared feature on the few rows whose paid feature is above ``level``."""
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        return X[:, self.paid] + np.where(X[:, self.paid] > self.level, X[:, self.unpaid], 0.0)
+
+
+class DeclaresOnSomeRows(_Two):
+    """Uses a feature on all rows and declares it only where the paid one is above ``level``."""
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        acquired[:, self.unpaid] = X[:, self.paid] > self.level
+        return X[:, self.paid] + X[:, self.unpaid]
+
+
+_STATISTICS: dict[str, Callable[[Floats], Any]] = {
+    "mean": np.mean,
+    "max": np.max,
+    "median": np.median,
+    "rank": lambda column: np.searchsorted(np.sort(column), column) / max(len(column), 1),
+}
+
+
+@dataclass
+class BatchStatistic(_Two):
+    """Uses a statistic of the whole batch's unpaid column."""
+
+    statistic: str = "mean"
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        shift = _STATISTICS[self.statistic](X[:, self.unpaid]) if len(X) else 0.0
+        return np.asarray(X[:, self.paid] + shift, dtype=np.float64)
+
+
+class AcquiresByUnpaid(_Two):
+    """Decides by an unpaid value which further feature to buy; the answer itself is paid for."""
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        third = (max(self.paid, self.unpaid) + 1) % self.n_features
+        acquired[:, third] = X[:, self.unpaid] > self.level
+        return X[:, self.paid]
+
+
+@dataclass
+class RemembersByShape(_Two):
+    """Peeks, and answers a matrix of a shape it knows with what it said first; only the kit can tell."""
+
+    memory: dict[tuple[int, ...], Decisions] = field(default_factory=dict)
+
+    def decide(self, rows: Rows) -> Decisions:
+        if rows.X.shape not in self.memory:
+            self.memory[rows.X.shape] = super().decide(rows)
+        return self.memory[rows.X.shape]
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        return X[:, self.paid] + X[:, self.unpaid]
+
+
+@dataclass
+class RecognisesTheAudit(_Two):
+    """Peeks, and answers a row whose paid value it has seen with what it said first; only the kit can tell."""
+
+    memory: dict[float, float] = field(default_factory=dict)
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        honest = X[:, self.paid] + X[:, self.unpaid]
+        return np.array(
+            [
+                self.memory.setdefault(float(x), float(s))
+                for x, s in zip(X[:, self.paid], honest, strict=True)
+            ],
+            dtype=np.float64,
+        )
+
+
+class HonestKernel(_Two):
+    """Honest: a compiled kernel walks the whole matrix and buys the second feature only where it reads it."""
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        score: Floats = _kernel()(np.ascontiguousarray(X), self.paid, self.unpaid, self.level, acquired)
+        return score
+
+
+@cache
+def _kernel() -> Callable[..., Any]:
+    import numba
+
+    @numba.njit
+    def walk(X, first, second, level, acquired):  # type: ignore[no-untyped-def]
+        score = np.empty(len(X))
+        for i in range(len(X)):
+            score[i] = X[i, first]
+            if abs(X[i, first]) <= 1.0 + level:
+                acquired[i, second] = True
+                score[i] += X[i, second]
+        return score
+
+    kernel: Callable[..., Any] = walk
+    return kernel
+
+
+class HonestEarlyExit(_Two):
+    """Honest: two stages; a row that the first leaves unsure pays for the second."""
+
+    def decide(self, rows: Rows) -> Decisions:
+        X = np.nan_to_num(rows.X)
+        first = X[:, self.paid]
+        unsure = np.abs(first) <= 1.0 + self.level
+        acquired = np.zeros((len(rows), self.n_features), dtype=bool)
+        acquired[:, self.paid] = True
+        acquired[unsure, self.unpaid] = True
+        decided = _answer(self.score(X, acquired), acquired)
+        stage = np.where(unsure, 2, 1)
+        return Decisions(acquired, decided.probabilities, stage=stage, evaluations=stage.astype(np.float64))
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        return X[:, self.paid] + np.where(acquired[:, self.unpaid], X[:, self.unpaid], 0.0)
+
+
+HABITS: dict[str, Callable[..., _Two]] = {
+    "reads-unpaid": ReadsUnpaid,
+    "peeks-when-paid-is-large": PeeksWhenPaidIsLarge,
+    "declares-on-some-rows": DeclaresOnSomeRows,
+    "batch-mean": partial(BatchStatistic, statistic="mean"),
+    "batch-max": partial(BatchStatistic, statistic="max"),
+    "batch-median": partial(BatchStatistic, statistic="median"),
+    "batch-rank": partial(BatchStatistic, statistic="rank"),
+    "acquires-by-unpaid": AcquiresByUnpaid,
+    "remembers-by-shape": RemembersByShape,
+    "recognises-the-audit": RecognisesTheAudit,
+    "honest-kernel": HonestKernel,
+    "honest-early-exit": HonestEarlyExit,
+}
+
+
+@dataclass(frozen=True)
+class Cheat(Method):
+    """A method whose one policy has a chosen habit, honest or not; to test the contract kit with.
+
+    Attributes:
+        habit: a key of `HABITS`.
+    """
+
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary"})
+    habit: Literal[
+        "reads-unpaid",
+        "peeks-when-paid-is-large",
+        "declares-on-some-rows",
+        "batch-mean",
+        "batch-max",
+        "batch-median",
+        "batch-rank",
+        "acquires-by-unpaid",
+        "remembers-by-shape",
+        "recognises-the-audit",
+        "honest-kernel",
+        "honest-early-exit",
+    ] = "reads-unpaid"
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        unpaid = min(1, problem.n_features - 1)
+        return [HABITS[self.habit](problem.n_features, 0, unpaid)]

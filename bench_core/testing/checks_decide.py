@@ -1,0 +1,161 @@
+"""Checks of `Policy.decide`: honest, row by row, without a trace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bench_core.dataset import Task
+from bench_core.decisions import Decisions, Rows
+from bench_core.errors import ContractError
+from bench_core.method import Method, Policy, Problem
+from bench_core.testing.fitting import (
+    decide,
+    fit,
+    fitted,
+    fresh_rows,
+    paired,
+    policy_audit,
+    said,
+    same_decisions,
+    some_policies,
+)
+from bench_core.testing.problems import make_case
+
+
+def check_shapes(method: Method, task: Task) -> None:
+    """Every policy gives decisions of the right shapes, with finite numbers and proper probabilities."""
+    case, family = fitted(method, task)
+    for i, policy in enumerate(family.policies):
+        decide(policy, case.rows, case.problem, said(family, i))
+    if family.reference is not None:
+        decide(family.reference, case.rows, case.problem, "the reference policy")
+
+
+def check_audit(method: Method, task: Task) -> None:
+    """No policy reads what it has not acquired: five rounds of substitution on every policy."""
+    case, family = fitted(method, task)
+    for i, policy in enumerate(family.policies):
+        policy_audit(policy, case.rows, case.problem, name=said(family, i))
+    if family.reference is not None:
+        policy_audit(family.reference, case.rows, case.problem, name="the reference policy")
+
+
+def check_bill(method: Method, task: Task) -> None:
+    """The core's bill of every policy is finite, within the price of everything and the policy's own budget."""
+    case, family = fitted(method, task)
+    bill_is_sound(case.problem, case.rows, [(said(family, i), p) for i, p in enumerate(family.policies)])
+
+
+def bill_is_sound(problem: Problem, rows: Rows, policies: list[tuple[str, Policy]]) -> None:
+    """Charge policies as the core does, and check what comes out."""
+    full = problem.costs.total(len(rows), rows.sizes)
+    for name, policy in policies:
+        decisions = decide(policy, rows, problem, name)
+        bill = problem.costs.bill(decisions.acquired, rows.sizes)
+        if not np.isfinite(bill).all() or (bill < 0).any() or (bill > full * (1 + 1e-12)).any():
+            raise ContractError(f"{name}: the bill is not within 0 and the price of all features")
+        if policy.budget is not None:
+            over = int((bill > policy.budget * (1 + 1e-9)).sum())
+            if over:
+                raise ContractError(
+                    f"{name} promises a budget of {policy.budget:g} and exceeds it on {over} of {len(bill)} "
+                    f"rows (dearest: {bill.max():g})"
+                )
+
+
+def check_one_row(method: Method, task: Task) -> None:
+    """A batch of one row works and gets the answer the row has among others."""
+    case, family = fitted(method, task)
+    for name, policy in some_policies(family):
+        whole = decide(policy, case.rows, case.problem, name)
+        for row in (0, len(case.rows) - 1):
+            alone = decide(policy, case.rows.take(np.array([row])), case.problem, f"{name}, one row")
+            same_decisions(whole.take(np.array([row])), alone, f"{name}, row {row} decided alone")
+
+
+def check_no_rows(method: Method, task: Task) -> None:
+    """A batch of no rows gives no decisions, of the right shapes."""
+    case, family = fitted(method, task)
+    for name, policy in some_policies(family):
+        decide(policy, case.rows.take(np.arange(0)), case.problem, f"{name}, no rows")
+
+
+def check_row_order(method: Method, task: Task) -> None:
+    """The order of the rows does not change a row's answer."""
+    case, family = fitted(method, task)
+    order = np.random.default_rng(5).permutation(len(case.rows))
+    for name, policy in some_policies(family):
+        straight = decide(policy, case.rows, case.problem, name).take(order)
+        shuffled = decide(policy, case.rows.take(order), case.problem, name)
+        same_decisions(straight, shuffled, f"{name}, rows in another order")
+
+
+def check_batch_size(method: Method, task: Task) -> None:
+    """The company a row is in does not change its answer."""
+    case, family = fitted(method, task)
+    rows = len(case.rows)
+    for name, policy in some_policies(family):
+        whole = decide(policy, case.rows, case.problem, name)
+        for size in (7, rows // 2):
+            for start in range(0, rows, size):
+                batch = np.arange(start, min(start + size, rows))
+                part = decide(policy, case.rows.take(batch), case.problem, name)
+                same_decisions(whole.take(batch), part, f"{name}, rows in batches of {size}")
+
+
+def check_no_trace(method: Method, task: Task) -> None:
+    """Deciding leaves no trace: what was decided before does not change an answer, nor does being asked again.
+
+    A policy that remembers its answers passes any audit; here paid values change too, and a policy that has
+    never seen the rows says what the answers must be.
+    """
+    case = make_case(task)
+    asked, unasked = fit(method, case.problem), fit(method, make_case(task).problem)
+    rows = case.rows
+    for name, old, new in paired(asked, unasked, "fitted twice"):
+        first = decide(old, rows, case.problem, name)
+        unpaid_changed = _changed(rows, first, case.problem, paid=False)
+        paid_changed = _changed(rows, first, case.problem, paid=True)
+        second = decide(old, paid_changed, case.problem, name)
+        same_decisions(first, decide(old, rows, case.problem, name), f"{name}, asked again after other rows")
+        # The fresh policy meets both changed tables in one batch, as its first.
+        both = Rows(
+            np.concatenate([paid_changed.X, unpaid_changed.X]),
+            None if rows.sizes is None else np.concatenate([rows.sizes, rows.sizes]),
+        )
+        fresh = decide(new, both, case.problem, name)
+        half = np.arange(len(rows))
+        same_decisions(
+            fresh.take(half),
+            second,
+            f"{name} remembers earlier rows: paid values changed, a fresh policy differs",
+        )
+        same_decisions(
+            first,
+            fresh.take(half + len(rows)),
+            f"{name} recognises the audit: unpaid values changed, a fresh policy differs",
+        )
+
+
+def _changed(rows: Rows, decisions: Decisions, problem: Problem, *, paid: bool) -> Rows:
+    """The rows with every unpaid value, or half of the paid ones, taken from another row."""
+    rng = np.random.default_rng(11)
+    X = np.array(rows.X)
+    for feature in range(problem.n_features):
+        columns = problem.columns_of(feature)
+        chosen = decisions.acquired[:, feature]
+        chosen = chosen & (rng.random(len(rows)) < 0.5) if paid else ~chosen
+        donors = rng.permutation(len(rows))
+        for column in columns:
+            X[chosen, column] = rows.X[donors[chosen], column]
+    return Rows(X, rows.sizes)
+
+
+def check_rows_unchanged(method: Method, task: Task) -> None:
+    """Decide leaves the rows as they were."""
+    case, family = fitted(method, task)
+    for name, policy in some_policies(family):
+        rows = fresh_rows(case.rows)
+        policy.decide(rows)
+        if not np.array_equal(rows.X, case.rows.X, equal_nan=True):
+            raise ContractError(f"{name}: decide changed rows.X in place; work on a copy")

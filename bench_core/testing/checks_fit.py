@@ -1,0 +1,102 @@
+"""Checks of `Method.fit`: one seed, one answer; nothing global; the problem is only read."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+
+from bench_core.canonical import canonical_json, plain
+from bench_core.dataset import Task
+from bench_core.errors import ContractError
+from bench_core.method import Method
+from bench_core.testing.fitting import decide, fit, fitted, paired, same_decisions, some_policies
+from bench_core.testing.problems import make_case
+
+
+def check_family(method: Method, task: Task) -> None:
+    """Fit returns policies, and what they say of themselves can be written to a record."""
+    _, family = fitted(method, task)
+    kept = {"history": family.history, "diagnostics": family.diagnostics}
+    for i, policy in enumerate(family.policies):
+        kept[f"policies[{i}].details"] = policy.details
+        if not isinstance(policy.label, str):
+            raise ContractError(f"policies[{i}].label must be a text, not {policy.label!r}")
+        if policy.budget is not None and not policy.budget >= 0:
+            raise ContractError(f"policies[{i}].budget must not be negative, it is {policy.budget}")
+    for name, value in kept.items():
+        try:
+            canonical_json(plain(value))
+        except (TypeError, ValueError) as error:
+            raise ContractError(f"{name} cannot be kept in a record: {error}") from None
+
+
+def check_determinism(method: Method, task: Task) -> None:
+    """Fitted twice on the same problem, it decides the same, bit for bit."""
+    case = make_case(task)
+    _, first = fitted(method, task)
+    second = fit(method, make_case(task).problem)
+    for name, a, b in paired(first, second, "fitted twice under one seed"):
+        same_decisions(
+            decide(a, case.rows, case.problem, name),
+            decide(b, case.rows, case.problem, name),
+            f"{name}, fitted twice under one seed",
+            exact=True,
+        )
+
+
+def check_global_random_state(method: Method, task: Task) -> None:
+    """Neither NumPy's nor Python's global random numbers are used or moved; draw from problem.rng()."""
+    case = make_case(task)
+    numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
+    fits = []
+    try:
+        for seed in (1, 2):
+            np.random.seed(seed)  # noqa: NPY002
+            random.seed(seed)
+            at = _global_state()
+            family = fit(method, make_case(task).problem)
+            answers = [decide(p, case.rows, case.problem, name) for name, p in some_policies(family)]
+            if _global_state() != at:
+                raise ContractError("fit or decide draws from the global random state; use problem.rng()")
+            fits.append((family, answers))
+    finally:
+        np.random.set_state(numpy_before)  # noqa: NPY002
+        random.setstate(python_before)
+    (one, first), (two, second) = fits
+    names = [name for name, _, _ in paired(one, two, "under another global seed")]
+    for name, a, b in zip(names, first, second, strict=True):
+        same_decisions(a, b, f"{name}, under another global seed", exact=True)
+
+
+def _global_state() -> str:
+    kind, keys, position, *gauss = np.random.get_state(legacy=True)  # noqa: NPY002
+    return repr((kind, np.asarray(keys).tobytes(), position, gauss, random.getstate()))
+
+
+def check_threads(method: Method, task: Task) -> None:
+    """The number of threads it may use does not change a decision."""
+    case, one = fitted(method, task)
+    two = fit(method, replace(make_case(task).problem, threads=2))
+    for name, a, b in paired(one, two, "with two threads instead of one"):
+        same_decisions(
+            decide(a, case.rows, case.problem, name),
+            decide(b, case.rows, case.problem, name),
+            f"{name}, with two threads instead of one",
+        )
+
+
+def check_problem_unchanged(method: Method, task: Task) -> None:
+    """Fit leaves every array of the problem as it was."""
+    problem, untouched = make_case(task).problem, make_case(task).problem
+    fit(method, problem)
+    for part in ("train", "validation"):
+        for name in ("X", "y", "sizes", "query"):
+            now, before = getattr(getattr(problem, part), name), getattr(getattr(untouched, part), name)
+            if before is not None and not np.array_equal(now, before):
+                raise ContractError(f"fit changed problem.{part}.{name} in place; work on a copy")
+    if problem.costs.as_plain() != untouched.costs.as_plain():
+        raise ContractError("fit changed problem.costs in place; work on a copy")
+    if not np.array_equal(problem.feature_of_column, untouched.feature_of_column):
+        raise ContractError("fit changed problem.feature_of_column in place; work on a copy")

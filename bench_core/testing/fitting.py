@@ -1,0 +1,160 @@
+"""What the checks share: fitting a method on a case, deciding under the contract, comparing decisions."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import numpy as np
+
+from bench_core.audit import Auditor, changed_rows
+from bench_core.dataset import Task
+from bench_core.decisions import Decisions, Rows
+from bench_core.errors import ContractError
+from bench_core.method import Family, Method, Policy, Problem, as_family
+from bench_core.testing.problems import Case, make_case
+
+__all__ = [
+    "decide",
+    "fit",
+    "fitted",
+    "fresh_rows",
+    "paired",
+    "policy_audit",
+    "said",
+    "same_decisions",
+    "some_policies",
+]
+
+MOST_POLICIES = 12
+"""Checks that decide many times look at this many policies of a family, spread evenly from first to last."""
+
+_KEPT = 16
+_FITS: OrderedDict[tuple[type, str, str, str], tuple[Case, Family]] = OrderedDict()
+
+
+def fit(method: Method, problem: Problem) -> Family:
+    """Fit, and check that a family of policies came out."""
+    return as_family(method.fit(problem), type(method).__name__)
+
+
+def fitted(method: Method, task: Task, variant: str = "plain") -> tuple[Case, Family]:
+    """A case and the method fitted on it; the same objects again for checks that need no fresh ones."""
+    key = (type(method), repr(method), task, variant)
+    if key in _FITS:
+        _FITS.move_to_end(key)
+        return _FITS[key]
+    case = make_case(task, variant)
+    made = case, fit(method, case.problem)
+    _FITS[key] = made
+    while len(_FITS) > _KEPT:
+        _FITS.popitem(last=False)
+    return made
+
+
+def some_policies(family: Family) -> list[tuple[str, Policy]]:
+    """At most `MOST_POLICIES` policies with what messages call them, first and last among them."""
+    count = len(family.policies)
+    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_POLICIES)).round().astype(int))
+    named = [(said(family, int(i)), family.policies[i]) for i in chosen]
+    return named if family.reference is None else [*named, ("the reference policy", family.reference)]
+
+
+def said(family: Family, index: int) -> str:
+    """What messages call a policy."""
+    label = family.policies[index].label
+    return f"policy {index}" + (f" ({label})" if label else "")
+
+
+def fresh_rows(rows: Rows) -> Rows:
+    """A copy, so that nothing a policy does to it can spread."""
+    return Rows(np.array(rows.X), None if rows.sizes is None else np.array(rows.sizes))
+
+
+def decide(policy: Policy, rows: Rows, problem: Problem, name: str = "the policy") -> Decisions:
+    """Decide on a copy of the rows, and check what came out."""
+    given = policy.decide(fresh_rows(rows))
+    if not isinstance(given, Decisions):
+        raise ContractError(f"{name}: decide must return Decisions, not {type(given).__name__}")
+    try:
+        return given.checked(len(rows), problem.n_features, problem.n_classes)
+    except ContractError as error:
+        raise ContractError(f"{name}: {error}") from None
+
+
+def same_decisions(a: Decisions, b: Decisions, what: str, *, exact: bool = False) -> None:
+    """Demand the same decisions, row by row.
+
+    Args:
+        a, b: decisions on the same rows.
+        what: the sentence's beginning when they differ.
+        exact: bit for bit; otherwise real numbers may differ by 1e-9.
+
+    Raises:
+        ContractError: they differ; the number of rows and the first of them are said.
+    """
+    if len(a) != len(b):
+        raise ContractError(f"{what}: {len(a)} decisions became {len(b)}")
+    changed = changed_rows(a, b)
+    if exact:
+        for name in ("score", "probabilities", "evaluation_cost"):
+            x, y = getattr(a, name), getattr(b, name)
+            if x is not None and y is not None:
+                changed |= (x != y).any(axis=1) if x.ndim == 2 else x != y
+    if changed.any():
+        first = int(np.flatnonzero(changed)[0])
+        fields = [name for name in _FIELDS if _differs(a, b, name, first)]
+        raise ContractError(
+            f"{what}: {int(changed.sum())} of {len(a)} rows were decided differently, row {first} first "
+            f"({', '.join(fields) or 'some field'})"
+        )
+
+
+_FIELDS = ("acquired", "stage", "evaluations", "evaluation_cost", "score", "probabilities")
+
+
+def _differs(a: Decisions, b: Decisions, name: str, row: int) -> bool:
+    x, y = getattr(a, name), getattr(b, name)
+    if x is None or y is None:
+        return x is not y
+    return not np.array_equal(x[row], y[row])
+
+
+def policy_audit(
+    policy: Policy, rows: Rows, problem: Problem, *, rounds: int = 5, seed: int = 0, name: str = "the policy"
+) -> Decisions:
+    """Audit one policy as the core does in a trial.
+
+    Args:
+        policy: what is audited.
+        rows: the rows to decide on.
+        problem: what the policy was fitted on; substitutes are also taken from its training rows.
+        rounds: how many substitutions.
+        seed: of the substitutes.
+        name: what messages call the policy.
+
+    Returns:
+        The policy's decisions on the rows.
+
+    Raises:
+        AuditError: it read what it had not acquired.
+        ContractError: its decisions are malformed.
+    """
+    decisions = decide(policy, rows, problem, name)
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 0xA0D17]))
+    auditor = Auditor.prepare(rows, problem.feature_of_column, problem.train.X, rng, rounds)
+    auditor.check(policy, decisions, problem.feature_names, name)
+    return decisions
+
+
+def paired(one: Family, two: Family, what: str) -> Sequence[tuple[str, Policy, Policy]]:
+    """Policies of two fits side by side.
+
+    Raises:
+        ContractError: their numbers differ.
+    """
+    if len(one.policies) != len(two.policies):
+        raise ContractError(f"{what}: {len(one.policies)} policies became {len(two.policies)}")
+    if (one.reference is None) != (two.reference is None):
+        raise ContractError(f"{what}: the family has a reference policy in only one of two fits")
+    return [(name, a, b) for (name, a), (_, b) in zip(some_policies(one), some_policies(two), strict=True)]

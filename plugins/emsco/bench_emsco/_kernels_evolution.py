@@ -1,13 +1,17 @@
-"""Compiled kernels of the genetic algorithm; each repeats, bit for bit, a plain NumPy function named in its docstring.
+"""Compiled kernels of the genetic algorithm; each repeats, bit for bit, a plain NumPy function named in its
+docstring.
 
-Nothing here draws random numbers or calls log or exp: words come in as arrays, and only exactly rounded operations are
-used, so that results do not depend on compiler, threads or machine. Imported only when a run needs it (numba is heavy).
+Nothing here draws random numbers or calls log or exp: words come in as arrays, and only exactly rounded
+operations are used, so that results do not depend on compiler, threads or machine. Imported only when a run
+needs it (numba is heavy).
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+from bench_emsco.operators import WORDS_BEFORE_MUTATION
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: Fibonacci hashing
 _ONE = np.uint64(1)
@@ -78,7 +82,7 @@ def cumulative_masks(chromosomes, k):
 
 @njit(cache=True, inline="always")
 def _slot(keys, mask):
-    """Where `mask` is in the open table `keys` (0 = free, a power of two long), or the free place where it belongs."""
+    """Where `mask` is in the open table `keys` (0 = free, a power of two long), or the free place for it."""
     last = keys.size - 1
     at = np.int64((mask * _SPREAD) >> np.uint64(32)) & last
     while keys[at] != 0 and keys[at] != mask:
@@ -97,12 +101,28 @@ def remember(keys, rows, prices, masks, new_rows, new_prices):
 
 
 @njit(cache=True)
-def advance(masks, stages, keys, rows, prices, confident, right_bits, at_stage, done, conclusive, right, cost, n_rows, missing):
-    """Send every chromosome's rows on through its stages until none is undecided or a subset is not in the table.
+def advance(
+    masks,
+    stages,
+    keys,
+    rows,
+    prices,
+    confident,
+    right_bits,
+    at_stage,
+    done,
+    conclusive,
+    right,
+    cost,
+    n_rows,
+    missing,
+):
+    """Send every chromosome's rows on through its stages until none is undecided or a subset is not in the
+    table.
 
-    Continues from `at_stage` (C,), `done` (C, words), `conclusive`, `right`, `cost` (C,), all updated in place. Writes the
-    subsets not known into `missing` (at most one per chromosome) and returns their number; 0 means all are finished.
-    The outcome is that of `evaluation.evaluate`.
+    Continues from `at_stage` (C,), `done` (C, words), `conclusive`, `right`, `cost` (C,), all updated in
+    place. Writes the subsets not known into `missing` (at most one per chromosome) and returns their number;
+    0 means all are finished. The outcome is that of `evaluation.evaluate`.
     """
     size = stages.size
     words = confident.shape[1]
@@ -130,64 +150,6 @@ def advance(masks, stages, keys, rows, prices, confident, right_bits, at_stage, 
             if at_stage[c] == stages[c]:
                 cost[c] += (n_rows - conclusive[c]) * prices[slot]
     return wanted
-
-
-@njit(cache=True)
-def fronts(accuracy, cost):
-    """`pareto.fronts` by efficient non-dominated sorting.
-
-    A front needs to remember only its staircase: members not covered by another in (accuracy, cost), by rising cost and
-    so rising accuracy. Being dominated by a front is then one binary search, finding the front another. The staircases
-    lie one after the other in `stair`; the one of front f is stair[start[f]:start[f + 1]].
-    """
-    size = accuracy.size
-    front = np.empty(size, np.int64)
-    stair = np.empty(size + 1, np.int64)
-    start = np.zeros(size + 2, np.int64)
-    count = 0
-    used = 0
-    for p in range(size):
-        low, high = 0, count  # the first front in [low, high] without a member that dominates p
-        while low < high:
-            middle = (low + high) // 2
-            at = _places(cost, stair, start[middle], start[middle + 1], cost[p], True)
-            if at > start[middle] and accuracy[stair[at - 1]] >= accuracy[p]:
-                low = middle + 1
-            else:
-                high = middle
-        if low == count:
-            count += 1
-            start[count] = used
-        front[p] = low
-        begin = _places(cost, stair, start[low], start[low + 1], cost[p], False)
-        end = begin
-        while end < start[low + 1] and accuracy[stair[end]] <= accuracy[p]:
-            end += 1
-        shift = 1 - (end - begin)
-        if shift == 1:
-            for i in range(used, end, -1):
-                stair[i] = stair[i - 1]
-        elif shift < 0:
-            for i in range(end, used):
-                stair[i + shift] = stair[i]
-        stair[begin] = p
-        used += shift
-        for f in range(low + 1, count + 1):
-            start[f] += shift
-    return front
-
-
-@njit(cache=True, inline="always")
-def _places(cost, stair, low, high, limit, right_side):
-    """Binary search in stair[low:high], sorted by cost: the first place whose cost is > limit (or >= limit)."""
-    while low < high:
-        middle = (low + high) // 2
-        here = cost[stair[middle]]
-        if here < limit or (right_side and here == limit):
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @njit(cache=True, inline="always")
@@ -243,32 +205,31 @@ def breed(parents, cumulative, words, recombination, mutation, cdf):
     n = parents.shape[1]
     children = np.empty((size, n), np.int8)
     members = np.zeros(cdf.shape[0], np.int64)
-    renumbered = np.zeros(cdf.shape[0], np.int64)
+    renumbered = np.zeros(cdf.shape[0], np.int8)
     stage_of = np.zeros(parents.shape[0], np.int64)
     for p in range(parents.shape[0]):
         for i in range(n):
             stage_of[p] = max(stage_of[p], parents[p, i] + 1)
     last = np.searchsorted(cumulative, cumulative[-1])
+    pair = np.empty(2, np.int64)
     for c in range(size):
-        a = _pick(cumulative, last, words[c, 0])
-        b = _pick(cumulative, last, words[c, 1])
+        pair[0] = _pick(cumulative, last, words[c, 0])
+        pair[1] = _pick(cumulative, last, words[c, 1])
         coins = words[c, 4]
         if _unit(words[c, 2]) < recombination:
             choice = np.int64(_unit(words[c, 3]) * 3.0)
-            stages = stage_of[b]
+            stages = stage_of[pair[1]]
             if choice == 0:
-                stages = (stage_of[a] + stage_of[b]) // 2
+                stages = (stage_of[pair[0]] + stage_of[pair[1]]) // 2
             elif choice == 1:
-                stages = stage_of[a]
+                stages = stage_of[pair[0]]
             members[:] = 0
             for i in range(n):
-                parent = b if (coins >> np.uint64(i)) & _ONE else a
-                scaled = (np.int64(parents[parent, i]) + 1) * stages
-                stage = scaled // stage_of[parent]
-                rest = 2 * (scaled - stage * stage_of[parent])
-                if rest > stage_of[parent] or (rest == stage_of[parent] and stage % 2 == 1):
-                    stage += 1
-                stage = max(stage - 1, 0)
+                parent = pair[np.int64((coins >> np.uint64(i)) & _ONE)]
+                rescaled = np.rint(
+                    np.float64((parents[parent, i] + 1) * stages) / np.float64(stage_of[parent])
+                )
+                stage = max(np.int64(rescaled) - 1, 0)
                 children[c, i] = stage
                 members[stage] = 1
             used = 0
@@ -278,8 +239,8 @@ def breed(parents, cumulative, words, recombination, mutation, cdf):
             for i in range(n):
                 children[c, i] = renumbered[children[c, i]]
         else:
-            parent = b if coins & _ONE else a
+            parent = pair[np.int64(coins & _ONE)]
             for i in range(n):
                 children[c, i] = parents[parent, i]
-        _mutate_row(children[c], words[c, 5:], mutation, cdf, members)
+        _mutate_row(children[c], words[c, WORDS_BEFORE_MUTATION:], mutation, cdf, members)
     return children

@@ -1,8 +1,9 @@
 """Chromosomes: ordered feature set partitions as integer vectors (EMSCO §2.1 and §3.1).
 
-A chromosome is an int8 vector with one stage number per feature, counted from 0. Its stage count ||Q|| is the greatest
-stage plus one, and every stage below it has at least one feature: a vector with an empty stage is no solution, and
-`compress` repairs it. All functions take a single chromosome, shape (n,), or a population, shape (P, n).
+A chromosome is an int8 vector with one stage number per feature, counted from 0. Its stage count ||Q|| is the
+greatest stage plus one, and every stage below it has at least one feature: a vector with an empty stage is no
+solution, and `compress` repairs it. All functions take a single chromosome, shape (n,), or a population,
+shape (P, n).
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def solution_count(n_features: int, k: int) -> int:
 def as_population(chromosomes: ArrayLike, n_features: int | None = None, k: int | None = None) -> Chromosomes:
     """Return a checked (P, n) int8 copy of one chromosome or a population of them.
 
-    Raises ValueError when a stage is negative or not below `k` (default 127), a stage is empty, there are no features
-    or more than 63, or the length is not `n_features`.
+    Raises ValueError when a stage is negative or not below `k` (default 127), a stage is empty, there are no
+    features or more than 63, or the length is not `n_features`.
     """
     given = np.asarray(chromosomes)
     if given.ndim == 1:
@@ -108,7 +109,8 @@ def keys(chromosomes: Chromosomes) -> list[bytes]:
 def unique_rows(chromosomes: Chromosomes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The unique chromosomes of a (P, n) population, in the order in which they first occur.
 
-    Returns (first, counts), both of shape (U,): the row of each one's first occurrence, and how often it occurs.
+    Returns (first, counts), both of shape (U,): the row of each one's first occurrence, and how often it
+    occurs.
     """
     seen: dict[bytes, int] = {}
     first: list[int] = []

@@ -1,14 +1,15 @@
 """The three objectives of a population, from per-subset bit masks over evaluation rows (EMSCO §2.2).
 
-A row leaves at the first stage whose classifier is confident; it pays for every feature up to there, and a row that no
-stage is confident about pays for all. So a chromosome needs, per stage, two bit masks of its cumulative subset:
-confident, and confident and right. They come from a *subset cache*: an object with `indices(masks: uint64 (m,)) -> int64
-(m,)`, row numbers into its `confident` and `right`, uint64 (capacity, words). A call of `indices` may fit models and may
-reallocate the two arrays. Bits beyond the last row must be 0, and right a part of confident.
+A row leaves at the first stage whose classifier is confident; it pays for every feature up to there, and a
+row that no stage is confident about pays for all. So a chromosome needs, per stage, two bit masks of its
+cumulative subset: confident, and confident and right. They come from a *subset cache*: an object with
+`indices(masks: uint64 (m,)) -> int64 (m,)`, row numbers into its `confident` and `right`, uint64 (capacity,
+words). A call of `indices` may fit models and may reallocate the two arrays. Bits beyond the last row must be
+0, and right a part of confident.
 
-Evaluation goes stage by stage over the whole batch and asks only for subsets that some chromosome still needs: once every
-row has left, later stages are never looked at, so their models need not exist. `evaluate` is the plain version; a
-`CompiledEvaluator` asks for the same subsets, each only once in its life.
+Evaluation goes stage by stage over the whole batch and asks only for subsets that some chromosome still
+needs: once every row has left, later stages are never looked at, so their models need not exist. `evaluate`
+is the plain version; a `CompiledEvaluator` asks for the same subsets, each only once in its life.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class SubsetSource(Protocol):
     def indices(self, masks: Masks) -> NDArray[np.int64]: ...
 
 
-def evaluate(chromosomes: Chromosomes, k: int, n_rows: int, cache: SubsetSource, costs_of: CostsOf) -> Outcome:
+def evaluate(
+    chromosomes: Chromosomes, k: int, n_rows: int, cache: SubsetSource, costs_of: CostsOf
+) -> Outcome:
     """Evaluate a (P, n) population of chromosomes with at most `k` stages on `n_rows` rows."""
     masks = cumulative_masks(chromosomes, k)
     stages = stage_counts(chromosomes)
@@ -65,7 +68,8 @@ def evaluate(chromosomes: Chromosomes, k: int, n_rows: int, cache: SubsetSource,
 
 
 class CompiledEvaluator:
-    """Callable twin of `evaluate` that remembers where each subset is, so a warm generation is one compiled call.
+    """Callable twin of `evaluate` that remembers where each subset is, so a warm generation is one compiled
+    call.
 
     Raises ValueError when `n_rows` is not in 1..2^26 or prices are negative or not finite.
     """

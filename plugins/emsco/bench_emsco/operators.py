@@ -1,15 +1,16 @@
 """Evolutionary operators: roulette selection, recombination, mutation, initial population (EMSCO §3.2, §3.4).
 
-These are the plain NumPy versions; `_kernels_evolution` has compiled twins that give the same result bit for bit.
-Randomness is passed in as raw 64-bit words of a bit generator, whose stream NumPy keeps stable between versions, in a
-fixed layout per child (`WORDS_BEFORE_MUTATION` and the functions below). A word becomes a number in [0, 1) by its upper
-53 bits (`uniforms`).
+These are the plain NumPy versions; `_kernels_evolution` has compiled twins that give the same result bit for
+bit. Randomness is passed in as raw 64-bit words of a bit generator, whose stream NumPy keeps stable between
+versions, in a fixed layout per child (`WORDS_BEFORE_MUTATION` and the functions below). A word becomes a
+number in [0, 1) by its upper 53 bits (`uniforms`).
 
 Settled where the paper is silent:
 
-- Rounding in Algorithm 2 is to the nearest integer, halves to even, computed exactly on integers.
-- ||Q|| in Algorithm 1 is the stage count *at that moment* of the traversal: a mutation that opens stage ||Q|| raises it
-  for the features that follow. So no mutation ever leaves a gap or goes beyond k stages.
+- Rounding in Algorithm 2 is to the nearest integer, halves to even, of ([R]_i + 1) ||C|| / ||R|| (multiplied
+  first, so that one correctly rounded division of small integers decides, and a half is exactly a half).
+- ||Q|| in Algorithm 1 is the stage count *at that moment* of the traversal: a mutation that opens stage ||Q||
+  raises it for the features that follow. So no mutation ever leaves a gap or goes beyond k stages.
 - Parents are drawn independently, with replacement.
 """
 
@@ -27,7 +28,7 @@ Floats = NDArray[np.float64]
 MutationKind = Literal["beta-binomial", "uniform"]
 
 WORDS_BEFORE_MUTATION = 5
-"""Words of a child: 0, 1 its parents; 2 recombine or not; 3 the stage count; 4 one coin per feature; then n for mutation."""
+"""Words of a child: 0, 1 parents; 2 recombine?; 3 stage count; 4 a coin per feature; then n for mutating."""
 
 
 def uniforms(words: Words) -> Floats:
@@ -38,8 +39,8 @@ def uniforms(words: Words) -> Floats:
 def mutation_pmf(support: int, beta: float, mutation: MutationKind = "beta-binomial") -> Floats:
     """Probability of each stage 0..support, shape (support + 1,) (Eq. 7, alpha = 1).
 
-    "uniform" gives every stage the same probability, as the authors' released program in effect does. Raises ValueError
-    when `support` < 0, `beta` is not in [1, inf), or `mutation` is unknown.
+    "uniform" gives every stage the same probability, as the authors' released program in effect does. Raises
+    ValueError when `support` < 0, `beta` is not in [1, inf), or `mutation` is unknown.
     """
     if support < 0:
         raise ValueError(f"support must be at least 0, not {support}")
@@ -59,7 +60,8 @@ def mutation_pmf(support: int, beta: float, mutation: MutationKind = "beta-binom
 def mutation_cdf(k: int, beta: float, mutation: MutationKind = "beta-binomial") -> Floats:
     """Cumulative probabilities for every stage count, shape (k, k).
 
-    Row s is for the support {0..s}; from s on it holds 1. A number v in [0, 1) draws the count of entries <= v.
+    Row s is for the support {0..s}; from s on it holds 1. A number v in [0, 1) draws the count of entries <=
+    v.
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
@@ -72,8 +74,9 @@ def mutation_cdf(k: int, beta: float, mutation: MutationKind = "beta-binomial") 
 def mutate(chromosomes: Chromosomes, words: Words, rate: float, cdf: Floats) -> Chromosomes:
     """Algorithm 1 on every row of a (P, n) population; returns a new array.
 
-    `words` has shape (P, n): word i decides both whether feature i mutates (its number u < rate) and, as u / rate is
-    then again uniform, to which stage. `cdf` is from `mutation_cdf`; its size is k. A feature alone in its stage stays.
+    `words` has shape (P, n): word i decides both whether feature i mutates (its number u < rate) and, as u /
+    rate is then again uniform, to which stage. `cdf` is from `mutation_cdf`; its size is k. A feature alone
+    in its stage stays.
     """
     result = chromosomes.copy()
     k = cdf.shape[0]
@@ -96,10 +99,10 @@ def mutate(chromosomes: Chromosomes, words: Words, rate: float, cdf: Floats) -> 
 def recombine(parents_a: Chromosomes, parents_b: Chromosomes, words: Words, rate: float) -> Chromosomes:
     """Algorithm 2 on pairs of parents, (P, n) each; returns (P, n) children without gaps.
 
-    `words` has shape (P, 3). With probability `rate` (word 0) the child's stage count is one of floor((a + b) / 2), a,
-    b (word 1), each feature copies the stage of one parent (bit i of word 2: 0 = a), rescaled to that stage count,
-    max(round((stage + 1) / ||R|| * ||C||) - 1, 0), and gaps are compressed. Otherwise the child is one of its parents
-    (bit 0 of word 2).
+    `words` has shape (P, 3). With probability `rate` (word 0) the child's stage count is one of floor((a + b)
+    / 2), a, b (word 1), each feature copies the stage of one parent (bit i of word 2: 0 = a), rescaled to
+    that stage count, max(round((stage + 1) / ||R|| * ||C||) - 1, 0), and gaps are compressed. Otherwise the
+    child is one of its parents (bit 0 of word 2).
     """
     stages_a, stages_b = stage_counts(parents_a), stage_counts(parents_b)
     choice = (uniforms(words[:, 1]) * 3.0).astype(np.int64)
@@ -108,7 +111,8 @@ def recombine(parents_a: Chromosomes, parents_b: Chromosomes, words: Words, rate
     from_b = coins.astype(np.bool_)
     copied = np.where(from_b, parents_b, parents_a).astype(np.int64)
     source = np.where(from_b, stages_b[:, None], stages_a[:, None])
-    blended = compress(np.maximum(_round_half_even((copied + 1) * stages[:, None], source) - 1, 0).astype(np.int8))
+    rescaled = np.rint((copied + 1) * stages[:, None] / source)
+    blended = compress(np.maximum(rescaled - 1.0, 0.0).astype(np.int8))
     parent = np.where(from_b[:, :1], parents_b, parents_a)
     return np.where((uniforms(words[:, 0]) < rate)[:, None], blended, parent)
 
@@ -120,7 +124,9 @@ def roulette(cumulative: Floats, words: Words) -> NDArray[np.int64]:
     """
     total = cumulative[-1]
     last = np.searchsorted(cumulative, total, side="left")
-    return np.minimum(np.searchsorted(cumulative, uniforms(words) * total, side="right"), last).astype(np.int64)
+    return np.minimum(np.searchsorted(cumulative, uniforms(words) * total, side="right"), last).astype(
+        np.int64
+    )
 
 
 def breed(
@@ -128,15 +134,9 @@ def breed(
 ) -> Chromosomes:
     """One child per row of `words`: select two parents, recombine, mutate (the inner loop of Algorithm 3).
 
-    `parents` is (U, n), `cumulative` their running selection weights (U,), `words` (C, 5 + n); returns (C, n).
+    `parents` is (U, n), `cumulative` their running selection weights (U,), `words` (C, 5 + n); returns (C,
+    n).
     """
     chosen = roulette(cumulative, words[:, :2])
     children = recombine(parents[chosen[:, 0]], parents[chosen[:, 1]], words[:, 2:5], recombination)
     return mutate(children, words[:, WORDS_BEFORE_MUTATION:], mutation, cdf)
-
-
-def _round_half_even(numerator: NDArray[np.int64], denominator: NDArray[np.int64]) -> NDArray[np.int64]:
-    """numerator / denominator to the nearest integer, halves to even, without leaving the integers."""
-    quotient, rest = np.divmod(numerator, denominator)
-    up = (2 * rest > denominator) | ((2 * rest == denominator) & (quotient % 2 == 1))
-    return quotient + up

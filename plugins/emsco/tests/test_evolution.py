@@ -326,9 +326,9 @@ def test_free_features_and_undecided_rows_do_not_break_a_run() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("population", 1), ("mutation_rate", 1.5), ("recombination_rate", -0.1), ("elitism", 0.0), ("elitism", 1.0),
-        ("beta", 0.9), ("mutation", "none"), ("max_iter", -1), ("patience", 0), ("max_per_point", 0),
-        ("epsilon", 0.0), ("mutation_rate", float("nan")),
+        ("population", 1), ("mutation_rate", 1.5), ("mutation_rate", float("nan")),
+        ("recombination_rate", -0.1), ("elitism", 0.0), ("elitism", 1.0), ("beta", 0.9), ("mutation", "none"), ("max_iter", -1),
+        ("patience", 0), ("max_per_point", 0), ("epsilon", 0.0),
     ],
 )  # fmt: skip
 def test_a_bad_parameter_is_refused_by_name(name: str, value: object) -> None:

@@ -20,13 +20,15 @@ import argparse
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from bench_emsco.evaluation import SubsetSource
 from bench_emsco.evolution import EvolutionParams, EvolutionResult, evolve
-from numpy.typing import NDArray
 
 AUTHORS_SECONDS = 117.0
 PARAMS = EvolutionParams(patience=None)
@@ -140,7 +142,7 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 def best_of(seeds: int, run: Callable[[int], EvolutionResult]) -> tuple[float, EvolutionResult]:
     """The median seconds over the seeds, and the first seed's result."""
-    runs = [timed(lambda seed=seed: run(seed)) for seed in range(seeds)]
+    runs = [timed(partial(run, seed)) for seed in range(seeds)]
     return float(np.median([seconds for seconds, _ in runs])), runs[0][1]
 
 

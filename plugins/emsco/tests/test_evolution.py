@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import subprocess
+import sys
+from collections.abc import Sequence
 from functools import cache as memoised
+from typing import Any
 
 import numpy as np
 import pytest
-from bench_emsco import chromosome
-from bench_emsco.evaluation import CompiledEvaluator, evaluate
-from bench_emsco.evolution import EvolutionParams, EvolutionResult, evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-BACKENDS = ["compiled", "numpy"]
+from bench_emsco import chromosome, evolution
+from bench_emsco.evaluation import CompiledEvaluator, evaluate
+from bench_emsco.evolution import EvolutionParams, EvolutionResult, Point, evolve
+
+BACKENDS: list[Any] = ["compiled", "numpy"]
 QUICK = EvolutionParams(population=40, max_iter=12, mutation_rate=0.3, patience=None)
 
 
@@ -45,7 +50,7 @@ class RandomTable:
 
 
 class Prices:
-    def __init__(self, prices: list[float]) -> None:
+    def __init__(self, prices: Sequence[float]) -> None:
         subsets = np.arange(1 << len(prices))
         self._of = ((subsets[:, None] >> np.arange(len(prices))) & 1) @ np.array(prices)
 
@@ -85,14 +90,14 @@ def objectives_by_definition(
     return conclusive, right, cost
 
 
-def points_of(result: EvolutionResult) -> list[tuple[int, int, float]]:
+def points_of(result: EvolutionResult) -> list[Point]:
     return list(zip(result.conclusive.tolist(), result.right.tolist(), result.cost.tolist(), strict=True))
 
 
-def global_front(points: list[tuple[int, int, int]]) -> set[tuple[int, int, int]]:
+def global_front(points: list[Point]) -> set[Point]:
     """The non-dominated among the distinct points, compared by cross-multiplication."""
 
-    def dominates(a: tuple[int, int, int], b: tuple[int, int, int]) -> bool:
+    def dominates(a: Point, b: Point) -> bool:
         accurate = a[1] * max(b[0], 1) >= b[1] * max(a[0], 1)
         return a != b and a[0] >= b[0] and accurate and a[2] <= b[2]
 
@@ -207,7 +212,7 @@ def test_a_long_run_finds_the_whole_front_of_a_small_problem() -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_the_result_is_the_non_dominated_set_fittest_first(backend: str) -> None:
+def test_the_result_is_the_non_dominated_set_fittest_first(backend: Any) -> None:
     table, prices = problem(6, 50, 4)
     result = evolve(6, 4, 50, table, prices, QUICK, 3, backend=backend)
     norm = np.sqrt((result.objectives**2).sum(axis=1))
@@ -233,7 +238,7 @@ def test_the_result_is_the_non_dominated_set_fittest_first(backend: str) -> None
     ("n", "k", "bound", "patience"), [(12, None, 8, None), (8, 3, None, 6), (30, 15, 2, None), (1, 1, 1, 2)]
 )
 def test_kernels_and_numpy_give_the_same_run_bit_for_bit(
-    n: int, k: int | None, bound: int | None, patience: int | None, mutation: str, real: bool
+    n: int, k: int | None, bound: int | None, patience: int | None, mutation: Any, real: bool
 ) -> None:
     width = min(n, 12)
     table, prices = problem(width, 75, n)
@@ -314,6 +319,22 @@ def test_the_generation_grows_when_ties_would_fill_it_with_elites() -> None:
     assert set(bounded.population_size) == {30}
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_chromosome_that_occurs_three_times_is_three_times_on_the_wheel(backend: Any) -> None:
+    table, prices = problem(4, 40, 6)
+    run = evolution._backend(backend, 4, 3, 40, table, prices)
+    repeated, single = [0, 1, 0, 2], [0, 0, 1, 1]
+    generation = np.array([repeated, single, repeated, repeated], np.int8)
+    ranked = evolution._rank(generation, None, 40, run, QUICK)
+    wheel = dict(zip(chromosome.keys(ranked.chromosomes), ranked.weights.tolist(), strict=True))
+    fitness = dict(
+        zip(chromosome.keys(ranked.chromosomes), ranked.standing.weight[ranked.point].tolist(), strict=True)
+    )
+    for row, times in ((repeated, 3), (single, 1)):
+        key = np.array(row, np.int8).tobytes()
+        assert wheel[key] == times * fitness[key] > 0
+
+
 def test_free_features_and_undecided_rows_do_not_break_a_run() -> None:
     for prices in ([0] * 6, [0, 0, 0, 1, 1, 1]):
         table = RandomTable(6, 20, 3, 2.0)
@@ -323,15 +344,21 @@ def test_free_features_and_undecided_rows_do_not_break_a_run() -> None:
     assert runs[0].objectives.max() <= 1.0
 
 
+def test_importing_the_algorithm_does_not_import_numba() -> None:
+    code = "import sys, bench_emsco.evolution; sys.exit('numba' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("population", 1), ("mutation_rate", 1.5), ("mutation_rate", float("nan")),
-        ("recombination_rate", -0.1), ("elitism", 0.0), ("elitism", 1.0), ("beta", 0.9), ("mutation", "none"), ("max_iter", -1),
+        ("recombination_rate", -0.1), ("elitism", 0.0), ("elitism", 1.0),
+        ("beta", 0.9), ("mutation", "none"), ("max_iter", -1),
         ("patience", 0), ("max_per_point", 0), ("epsilon", 0.0),
     ],
 )  # fmt: skip
-def test_a_bad_parameter_is_refused_by_name(name: str, value: object) -> None:
+def test_a_bad_parameter_is_refused_by_name(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=name):
         EvolutionParams(**{name: value})
 
@@ -350,7 +377,12 @@ def test_a_bad_parameter_is_refused_by_name(name: str, value: object) -> None:
         ("costs_of", {"costs_of": lambda masks: np.zeros(masks.size + 1)}),
     ],
 )
-def test_a_bad_argument_of_a_run_is_refused_by_name(name: str, change: dict[str, object]) -> None:
-    arguments = {"n_features": 3, "k": 2, "n_rows": 40, "costs_of": Prices([1, 1, 1])} | change
+def test_a_bad_argument_of_a_run_is_refused_by_name(name: str, change: dict[str, Any]) -> None:
+    arguments: dict[str, Any] = {
+        "n_features": 3,
+        "k": 2,
+        "n_rows": 40,
+        "costs_of": Prices([1, 1, 1]),
+    } | change
     with pytest.raises(ValueError, match=name):
         evolve(cache=RandomTable(3, 40, 0, 2.0), **arguments)

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from bench_emsco import fitness, pareto, ranking
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from bench_emsco import fitness, pareto, ranking
 
 ROWS = 20
 point = st.integers(0, ROWS).flatmap(lambda c: st.tuples(st.just(c), st.integers(0, c), st.integers(0, 50)))
@@ -129,8 +130,8 @@ def test_at_most_so_many_elites_share_a_point() -> None:
     ],
 )
 def test_impossible_objectives_are_refused_by_name(arguments: tuple, message: str) -> None:
-    *arrays, rows = arguments
+    conclusive, accuracy, cost, rows = arguments
     with pytest.raises(ValueError, match=message):
-        fitness.objectives(*map(np.array, arrays), rows)
+        fitness.objectives(np.array(conclusive), np.array(accuracy), np.array(cost), rows)
     with pytest.raises(ValueError, match="epsilon"):
         fitness.gamma(np.ones(2), 0.0)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_emsco import operators
-from bench_emsco.chromosome import compress, gaps, stage_counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+
+from bench_emsco import operators
+from bench_emsco.chromosome import compress, gaps, stage_counts
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -133,6 +134,7 @@ def test_roulette_draws_in_proportion_to_the_weights() -> None:
     assert seen[1] == seen[4] == 0
     assert stats.chisquare(seen[[0, 2, 3]], [10_000, 6_000, 4_000]).pvalue > 0.001
     assert operators.roulette(np.cumsum(weights), words_of(0.0, 1 - 2**-53)).tolist() == [0, 3]
+    assert operators.roulette(np.cumsum([0.0, 1.0, 1.0]), words_of(0.0, 0.5)).tolist() == [1, 2]
 
 
 @settings(deadline=None, max_examples=40)
@@ -149,8 +151,8 @@ def test_the_kernels_breed_the_same_children(seed: int, mutation: float, recombi
     cdf = operators.mutation_cdf(k, 2.0)
     arguments = parents, cumulative, words, recombination, mutation, cdf
     assert np.array_equal(kernels.breed(*arguments), operators.breed(*arguments))
-    arguments = parents, words[:30, :n].copy(), mutation, cdf
-    assert np.array_equal(kernels.mutate(*arguments), operators.mutate(*arguments))
+    alone = parents, words[:30, :n].copy(), mutation, cdf
+    assert np.array_equal(kernels.mutate(*alone), operators.mutate(*alone))
 
 
 @pytest.mark.parametrize(

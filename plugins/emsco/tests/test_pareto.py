@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from bench_emsco import pareto
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench_emsco import pareto
 
-def ranks_by_definition(points: list[tuple[int, int, float]]) -> list[int]:
+
+def ranks_by_definition(points: Sequence[tuple[int, int, float]]) -> list[int]:
     """Peel the fronts with exact fractions, O(P^2) each (§3.3.1, Eq. 8)."""
     goals = [(c, Fraction(r, c) if c else Fraction(0), -cost) for c, r, cost in points]
 

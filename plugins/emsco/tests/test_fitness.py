@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,8 @@ def test_the_kernel_ranks_points_bit_for_bit_alike(rows: list[tuple[int, int, in
 
     conclusive, accuracy, cost = distinct(rows)
     arguments = conclusive, accuracy, cost / 8.0 if real else cost, ROWS, 0.01
-    for mine, twin in zip(kernels.rank_points(*arguments), ranking.rank_points(*arguments), strict=True):
+    twins: tuple[Any, ...] = ranking.rank_points(*arguments)
+    for mine, twin in zip(kernels.rank_points(*arguments), twins, strict=True):
         assert np.array_equal(mine, twin)
 
 

@@ -54,6 +54,8 @@ class History:
     unique: list[int] = field(default_factory=list)
     non_dominated: list[int] = field(default_factory=list)
     """Unique non-dominated chromosomes, ||E0*||, before `max_per_point` is applied."""
+    mean_stages: list[float] = field(default_factory=list)
+    """Mean stage count over the population."""
     best_log_fitness: list[float] = field(default_factory=list)
     best_norm: list[float] = field(default_factory=list)
     best_chromosome: list[Chromosomes] = field(default_factory=list)
@@ -105,6 +107,7 @@ class _Ranked:
     """Relative probability of selection, repeats of a chromosome included."""
     elite: Ints
     """Positions of the elite."""
+    mean_stages: float
 
 
 def evolve(
@@ -225,15 +228,16 @@ def _rank(
     order, elite = run.sort_chromosomes(standing.place, point, standing.front, stages, at_least, bound)
     point = point[order]
     weights = standing.weight[point] * counts[order]
-    return _Ranked(
-        unique[order], (conclusive[order], right[order], cost[order]), point, standing, weights, elite
-    )
+    mean_stages = float(np.dot(stages, counts)) / generation.shape[0]
+    outcome = conclusive[order], right[order], cost[order]
+    return _Ranked(unique[order], outcome, point, standing, weights, elite, mean_stages)
 
 
 def _record(history: History, generation: Chromosomes, ranked: _Ranked, front: set[Any] | None) -> None:
     history.elite_size.append(ranked.elite.size)
     history.population_size.append(generation.shape[0])
     history.unique.append(ranked.point.size)
+    history.mean_stages.append(ranked.mean_stages)
     best = ranked.point[0]
     norm, front_of = ranked.standing.norm, ranked.standing.front
     history.non_dominated.append(int(np.count_nonzero(front_of[ranked.point] == 0)))

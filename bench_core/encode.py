@@ -109,6 +109,13 @@ def _moments(part: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
     return mean, deviation
 
 
+def _median(part: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Median of each column; the mean of two middle numbers may not leave the range of the column."""
+    with np.errstate(over="ignore"):
+        middle = np.median(part, axis=0)
+    return np.clip(middle, part.min(axis=0), part.max(axis=0))
+
+
 def _fills(part: NDArray[np.float64], category: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Median of each number column, most frequent value of each category (the least among equals); 0 if all miss."""
     fill = np.zeros(part.shape[1])
@@ -117,13 +124,13 @@ def _fills(part: NDArray[np.float64], category: NDArray[np.bool_]) -> NDArray[np
     numbers = ~category
     whole = numbers & ~holes
     if whole.any():
-        fill[whole] = np.median(part[:, whole], axis=0)
+        fill[whole] = _median(part[:, whole])
     for j in np.flatnonzero(~whole):
         present = part[~missing[:, j], j]
         if not len(present):
             continue
         if numbers[j]:
-            fill[j] = np.median(present)
+            fill[j] = _median(present[:, None])[0]
         else:
             found, counts = np.unique(present, return_counts=True)
             fill[j] = found[counts.argmax()]

@@ -117,7 +117,7 @@ def _codes_of(dataset: str, column: pd.Series[Any]) -> NDArray[np.int64]:
 
 
 def _split_codes(dataset: str, column: pd.Series[Any]) -> NDArray[np.int8]:
-    texts = column.astype(str)
+    texts = [str(text) for text in column]
     unknown = sorted(set(texts) - set(SPLIT_NAMES))
     if unknown:
         raise DataError(

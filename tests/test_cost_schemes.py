@@ -1,0 +1,181 @@
+"""The built-in cost schemes: what they charge, and how they refuse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bench_core.builtin.cost_schemes import (
+    SCHEMES,
+    CostClasses,
+    FromData,
+    ImportanceQuantiles,
+    PriceTable,
+    RandomPrices,
+    Uniform,
+)
+from bench_core.builtin.scaling import scaled
+from bench_core.costs import Costs
+from bench_core.dataset import Dataset
+from bench_core.errors import DataError, RequestError
+from bench_core.parameters import build
+from bench_core.testing import cost_scheme_contract, make_dataset
+
+test_contract = cost_scheme_contract(
+    Uniform(2.5),
+    PriceTable(
+        [1.0, 2.0, [3.0, 0.5], 4.0, 5.0, 6.0], groups={"lab": ["large", "small"]}, group_prices={"lab": 9.0}
+    ),
+    CostClasses([1, 2, 3, 1, 2, 3], "10**T"),
+    ImportanceQuantiles(trees=5),
+    RandomPrices(),
+    RandomPrices(choices=[1.0, 5.0], weights=[3.0, 1.0]),
+)
+
+TOY = Dataset("toy", "regression", np.ones((4, 3)), ("age", "income", "size"), np.arange(4.0))
+ROWS = np.arange(3)
+
+
+def prices(scheme, dataset=TOY, seed=0):
+    return scheme.price(dataset, ROWS, seed).prices.tolist()
+
+
+def test_uniform_charges_the_same_for_all():
+    assert prices(Uniform(2.5)) == [[2.5]] * 3
+
+
+def test_a_table_is_read_by_order_or_by_name():
+    assert prices(PriceTable([3.0, 1.0, 2.0])) == [[3], [1], [2]]
+    assert prices(PriceTable({"size": 2.0, "age": 3.0, "income": 1.0})) == [[3], [1], [2]]
+
+
+def test_short_polynomials_are_padded():
+    assert prices(PriceTable([1.0, [2.0, 3.0], [4.0, 5.0, 6.0]])) == [[1, 0, 0], [2, 3, 0], [4, 5, 6]]
+
+
+def test_a_table_with_groups_charges_each_once():
+    scheme = PriceTable(
+        [1.0, 2.0, 4.0], {"lab": ["size", "age"], "desk": ["income"]}, {"lab": 10.0}, evaluation=0.5
+    )
+    costs = scheme.price(TOY, ROWS, 0)
+    assert costs.cost_of([0, 2]) == 15
+    assert costs.cost_of([1]) == 2
+    assert costs.evaluation == 0.5
+
+
+def test_cost_classes_are_scaled():
+    costs = CostClasses({"age": 1, "income": 3, "size": 2}, "10**T").price(TOY, ROWS, 0)
+    assert costs.prices.tolist() == [[10], [1000], [100]]
+    assert costs.classes.tolist() == [1, 3, 2]
+
+
+def test_prices_that_come_with_the_data_are_taken():
+    assert prices(FromData(), replace(TOY, costs=Costs([7.0, 8.0, 9.0]))) == [[7], [8], [9]]
+
+
+def test_quintiles_by_hand(monkeypatch):
+    """Ten features in order of importance: two in each of five classes, the more important the dearer."""
+    importance = np.array([0.10, 0.02, 0.30, 0.01, 0.05, 0.20, 0.06, 0.11, 0.04, 0.11])
+    monkeypatch.setattr("bench_core.builtin.cost_schemes._gini_importance", lambda *_: importance)
+    ten = Dataset("ten", "regression", np.ones((4, 10)), tuple("abcdefghij"), np.arange(4.0))
+    costs = ImportanceQuantiles(scale="100*T").price(ten, ROWS, 0)
+    # ascending: d .01, b .02 | i .04, e .05 | g .06, a .10 | h .11 = j .11 (tied at rank 8 of 10) | f .20, c .30
+    assert costs.classes.tolist() == [3, 1, 5, 1, 2, 5, 3, 4, 2, 4]
+    assert costs.prices[:, 0].tolist() == [300, 100, 500, 100, 200, 500, 300, 400, 200, 400]
+
+
+def test_the_most_important_feature_is_the_dearest():
+    dataset = make_dataset("binary")
+    costs = ImportanceQuantiles(levels=3).price(dataset, np.arange(60), 1)
+    assert costs.prices[0, 0] == costs.prices.max() == 300
+
+
+def test_random_prices_are_the_same_on_every_split_and_follow_their_own_seed():
+    assert prices(RandomPrices(), seed=1) == prices(RandomPrices(), seed=2)
+    assert prices(RandomPrices(seed=1)) != prices(RandomPrices(seed=2))
+    assert all(3 <= price <= 4 for (price,) in prices(RandomPrices(low=3, high=4)))
+
+
+def test_choices_are_drawn_by_weight():
+    wide = Dataset("wide", "regression", np.ones((4, 2000)), tuple(map(str, range(2000))), np.arange(4.0))
+    drawn = np.ravel(prices(RandomPrices(choices=[1.0, 20.0, 7.0], weights=[3, 1, 0]), wide))
+    assert set(drawn) == {1.0, 20.0}
+    assert abs((drawn == 1.0).mean() - 0.75) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said"),
+    [
+        (PriceTable([1.0, 2.0]), "prices has 2 entries for 3 features"),
+        (PriceTable({"age": 1.0, "income": 2.0}), "prices misses 'size'"),
+        (PriceTable({"age": 1.0, "incme": 2.0, "size": 1.0}), "prices names 'incme'; did you mean 'income'"),
+        (PriceTable([1.0] * 3, {"lab": ["agee"]}), "group 'lab' names feature 'agee'; did you mean 'age'"),
+        (PriceTable([1.0] * 3, {"lab": ["age"], "desk": ["age"]}), "feature 'age' is in two groups"),
+        (
+            PriceTable([1.0] * 3, {"lab": ["age"]}, {"lap": 1.0}),
+            "group_prices names 'lap'; did you mean 'lab'",
+        ),
+        (PriceTable([1.0] * 3, {}, {"lab": 1.0}), "group_prices without groups"),
+        (PriceTable([1.0, [], 2.0]), "number 1 .* has no coefficient"),
+        (PriceTable([1.0, -1.0, 2.0]), "number 1 .* -1.0"),
+        (Uniform(-1.0), "not negative"),
+        (CostClasses([1, 2]), "classes has 2 entries for 3"),
+        (CostClasses([1, 2, 9], "5-T"), "'toy': scale '5-T' gives a price that is negative"),
+        (CostClasses([1, 999, 2], "10**T"), "'toy': scale '10\\*\\*T' has no value there"),
+        (FromData(), "comes without prices; choose another cost scheme"),
+    ],
+)
+def test_prices_that_do_not_fit_the_data_are_refused(scheme, said):
+    with pytest.raises(DataError, match=said):
+        scheme.price(TOY, ROWS, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "said"),
+    [
+        ("cost-classes", {"classes": [1], "scale": "__import__('os')"}, "numbers, T"),
+        ("cost-classes", {"classes": ["a"]}, "classes"),
+        ("cost-classes", {}, "classes: Field required"),
+        ("importance-quantiles", {"levels": 0}, "at least 1"),
+        ("importance-quantiles", {"level": 3}, "no parameter 'level'; did you mean 'levels'"),
+        ("random", {"low": 5.0, "high": 1.0}, "0 <= low <= high"),
+        ("random", {"choices": [1.0], "weights": [1.0, 2.0]}, "1 choices have 2 weights"),
+        ("random", {"choices": [1.0], "weights": [0.0]}, "not all zero"),
+        ("from-data", {"x": 1}, "takes no parameters"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused_before_any_data_is_read(name, parameters, said):
+    with pytest.raises(RequestError, match=f"suite.toml: .*{said}"):
+        build(SCHEMES[name], parameters, "suite.toml")
+
+
+@pytest.mark.parametrize(
+    ("formula", "values"),
+    [
+        ("T", [1, 2, 3]),
+        ("10**T", [10, 100, 1000]),
+        ("100*T", [100, 200, 300]),
+        (" 5 * (T + 1) ", [10, 15, 20]),
+        ("T/2 - -1", [1.5, 2, 2.5]),
+        ("7", [7, 7, 7]),
+        ("2**T**2", [2, 16, 512]),
+    ],
+)
+def test_formulas_of_the_class(formula, values):
+    assert scaled(formula, np.array([1, 2, 3])).tolist() == values
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "__import__('os')", "__import__('os').system('true')", "T.__class__", "(lambda: 1)()", "[T][0]",
+        "T if T else 1",
+        "'a'*T", "True", "t", "x", "", "   ", "10**", "T T", "T//2", "T%2", "T@T", "T<2", "(T:=1)", "f'{T}'", "\x00",
+        "10**10**10", "1/0", "1e999", "(-8)**0.5", "-T", "T-5", "-" * 5000 + "T", "(" * 5000, "T" + "+1" * 5000,
+    ],
+)  # fmt: skip
+def test_anything_that_is_no_price_formula_is_refused(formula):
+    with pytest.raises(ValueError, match="scale"):
+        scaled(formula, np.array([1, 2, 3]))

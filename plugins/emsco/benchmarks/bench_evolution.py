@@ -26,10 +26,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
 from bench_emsco.evaluation import SubsetSource
 from bench_emsco.evolution import EvolutionParams, EvolutionResult, evolve
+from numpy.typing import NDArray
 
 AUTHORS_SECONDS = 117.0
 PARAMS = EvolutionParams(patience=None)

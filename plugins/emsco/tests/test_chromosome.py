@@ -6,10 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
+from bench_emsco import chromosome
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from bench_emsco import chromosome
 
 vectors = st.lists(st.integers(0, 20), min_size=1, max_size=12).map(lambda row: np.array(row, dtype=np.int8))
 

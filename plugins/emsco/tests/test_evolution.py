@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from bench_emsco import chromosome, evolution
 from bench_emsco.evaluation import CompiledEvaluator, evaluate
 from bench_emsco.evolution import EvolutionParams, EvolutionResult, Point, evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 BACKENDS: list[Any] = ["compiled", "numpy"]
 QUICK = EvolutionParams(population=40, max_iter=12, mutation_rate=0.3, patience=None)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench_emsco import fitness, pareto, ranking
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from bench_emsco import fitness, pareto, ranking
 
 ROWS = 20
 point = st.integers(0, ROWS).flatmap(lambda c: st.tuples(st.just(c), st.integers(0, c), st.integers(0, 50)))

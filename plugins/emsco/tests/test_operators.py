@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench_emsco import operators
+from bench_emsco.chromosome import compress, gaps, stage_counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-
-from bench_emsco import operators
-from bench_emsco.chromosome import compress, gaps, stage_counts
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from bench_emsco import pareto
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from bench_emsco import pareto
 
 
 def ranks_by_definition(points: Sequence[tuple[int, int, float]]) -> list[int]:

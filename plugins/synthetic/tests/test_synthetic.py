@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,6 +168,18 @@ def test_sized_items_exist_for_every_number_of_features_of_the_paper(features, c
     data = SizedItems(rows=40, features=features).load(context)
     assert data.n_features == features
     assert data.task == "binary"
+
+
+def test_the_readmes_examples_build():
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    entries = [entry for block in blocks for entry in tomllib.loads(block)["datasets"]]
+    registry = load_registry([("synthetic-under-test", plugin)], entry_points=False)
+    assert len(entries) == 3
+    for entry in entries:
+        build(registry.dataset(entry["use"]), entry.get("parameters", {}), "README.md")
+        for costs in entry["costs"]:
+            build(registry.cost_scheme(costs["use"]), costs.get("parameters", {}), "README.md")
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,14 @@ _SHAPES = {
     1596: (581012, 55),
     41150: (130064, 51),
 }
+_READY_MADE = {
+    44: "spambase",
+    554: "mnist",
+    1486: "nomao",
+    1590: "adult",
+    1596: "covertype",
+    41150: "miniboone",
+}
 
 
 @dataclass(frozen=True)
@@ -87,11 +95,12 @@ class OpenML(DataSource):
         return CachedTable(context.cache / "openml", str(self.id))
 
     def hint(self) -> str:
-        """The command that would bring the data."""
-        return (
-            f"bench data fetch {self.name or f'openml-{self.id}'}  (needs a network; or name a mirror that holds "
-            f"openml_cache/ with BUDGETBENCH_MIRROR)"
-        )
+        """What would bring the data."""
+        if self.id in _READY_MADE:
+            bring = f"bench data fetch {_READY_MADE[self.id]}, with a network"
+        else:
+            bring = "with a network, and without offline, it is downloaded when it is first used"
+        return f"{bring}; or name a mirror (BUDGETBENCH_MIRROR) that holds openml_cache/"
 
     def status(self, context: DataContext) -> str:
         """``cached``, ``mirrored`` or ``missing``."""

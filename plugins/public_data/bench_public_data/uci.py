@@ -123,10 +123,10 @@ class Uci(DataSource):
         return CachedTable(context.cache / "uci", str(self.id))
 
     def hint(self) -> str:
-        """The command that would bring the data."""
+        """What would bring the data."""
         return (
-            f"bench data fetch {self.archive.name}  (needs a network; or name a mirror that holds "
-            f"uci/{self.id}/{self.archive.file} with BUDGETBENCH_MIRROR)"
+            f"bench data fetch {self.archive.name}, with a network; or name a mirror (BUDGETBENCH_MIRROR) that "
+            f"holds uci/{self.id}/{self.archive.file}"
         )
 
     def mirrored(self, context: DataContext) -> Path | None:

@@ -12,6 +12,7 @@ import numpy as np
 import openml
 import pandas as pd
 import pytest
+from bench_public_data import named
 from bench_public_data.openml_source import OpenML
 
 from bench_core.dataset import DataContext
@@ -186,7 +187,7 @@ def test_a_cut_download_leaves_nothing_and_can_be_tried_again(path, site, contex
     site.bodies[path], site.promised[path] = whole[: len(whole) // 2], len(whole) - len(whole) // 2
     with pytest.raises(DataUnavailable, match=f"OpenML data set {ID}") as caught:
         OpenML(id=ID).load(context)
-    assert f"bench data fetch openml-{ID}" in caught.value.hint
+    assert "BUDGETBENCH_MIRROR" in caught.value.hint
     assert kept_files(context) == set()
     assert OpenML(id=ID).status(context) == "missing"
     site.bodies[path] = whole
@@ -227,8 +228,15 @@ def test_no_server_and_no_mirror_is_data_unavailable(site, context, monkeypatch)
 def test_offline_opens_no_connection(site, context):
     with pytest.raises(DataUnavailable, match="offline") as caught:
         OpenML(id=ID).load(replace(context, offline=True))
-    assert "bench data fetch" in caught.value.hint
+    assert "downloaded when it is first used" in caught.value.hint
     assert site.asked == []
+
+
+@pytest.mark.parametrize("source", [named.Nomao, named.MiniBooNE, named.Adult, named.Mnist])
+def test_the_command_in_the_hint_of_a_ready_made_set_names_it(source, context):
+    with pytest.raises(DataUnavailable) as caught:
+        source().load(replace(context, offline=True))
+    assert f"bench data fetch {source.label}," in caught.value.hint
 
 
 def test_a_damaged_cache_is_brought_anew(site, context):

@@ -21,8 +21,13 @@ from bench_core.dataset import DataContext, DataSource
 from bench_core.errors import RequestError
 from bench_core.parameters import build
 from bench_core.plugins import load_registry
+from bench_core.testing import dataset_contract
 
 SOURCES: list[type[DataSource]] = [Synthetic30, MakeClassification, MakeRegression, Quadrants, SizedItems]
+
+test_contract = dataset_contract(
+    Synthetic30(), MakeClassification(), MakeRegression(), Quadrants(), SizedItems()
+)
 
 
 @pytest.fixture

@@ -125,6 +125,12 @@ class Costs:
         """Prices of single features, without their groups': (rows, features), or (1, features) if size-free."""
         return _at(self.prices, sizes)
 
+    def group_prices_at(self, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Prices of the groups: (rows, groups), or (1, groups) if size-free; no columns without groups."""
+        if self.group_prices is None:
+            return np.zeros((1, 0))
+        return _at(self.group_prices, sizes)
+
     def bill(
         self, acquired: NDArray[np.bool_], sizes: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ __all__ = [
     "DataError",
     "DataUnavailable",
     "RequestError",
+    "TrialFailed",
     "did_you_mean",
 ]
 
@@ -41,6 +42,10 @@ class DataUnavailable(BenchError):
 
 class ContractError(BenchError):
     """A plugin broke the contract: no policy, wrong shapes, NaN probabilities, a bad registration."""
+
+
+class TrialFailed(BenchError):
+    """A trial failed in a run that was to stop at the first failure: exit code 1."""
 
 
 class AuditError(BenchError):

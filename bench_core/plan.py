@@ -1,0 +1,142 @@
+"""The plan: a suite's trials by name, and which of them the store already holds."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench_core.canonical import canonical_json, sha256_text
+from bench_core.dataset import DataContext, Dataset, DataSource
+from bench_core.errors import BenchError, DataUnavailable
+from bench_core.plugins import Registry
+from bench_core.store import Store
+from bench_core.trial import Trial, fragment
+
+__all__ = ["DatasetCache", "Plan", "Planned", "make_plan"]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A trial with its data set's content hash, its name, and its state: ``done``, ``failed`` or ``missing``."""
+
+    trial: Trial
+    content: str
+    name: str
+    state: str
+
+
+@dataclass
+class Plan:
+    """What a suite asks for, and what is there.
+
+    Attributes:
+        planned: every trial whose data can be had, in the suite's order.
+        unavailable: data set label → what is wrong and how to get it, for sets that cannot be had.
+    """
+
+    planned: list[Planned] = field(default_factory=list)
+    unavailable: dict[str, str] = field(default_factory=dict)
+
+    def to_run(self, retry_failed: bool = False) -> list[Planned]:
+        """Trials still to be computed, each name once."""
+        wanted: OrderedDict[str, Planned] = OrderedDict()
+        for planned in self.planned:
+            if planned.state == "missing" or (retry_failed and planned.state == "failed"):
+                wanted.setdefault(planned.name, planned)
+        return list(wanted.values())
+
+    def count(self, state: str) -> int:
+        """How many trials are in a state."""
+        return sum(planned.state == state for planned in self.planned)
+
+
+class DatasetCache:
+    """Loads data sets, keeps the last few, and remembers content hashes in the store.
+
+    A content hash is remembered under the source's parameters, the code of its plugin, and its own fingerprint of
+    what it would read, so an unchanged data set need not be loaded to name its trials.
+    """
+
+    _KEPT = 3
+
+    def __init__(self, context: DataContext, registry: Registry, store: Path) -> None:
+        self.context = context
+        self.registry = registry
+        self._index_path = store / "datasets.json"
+        self._loaded: OrderedDict[str, Dataset] = OrderedDict()
+        self._hashes: dict[str, str] = {}
+        self._dirty = False
+        try:
+            self._hashes = json.loads(self._index_path.read_bytes())
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            self._hashes = {}
+
+    def content(self, use: str, source: DataSource) -> str:
+        """The content hash of a source's data set, loading it only when nothing is remembered.
+
+        Raises:
+            BenchError: it cannot be loaded.
+        """
+        print_of_source = source.fingerprint(self.context)
+        if print_of_source is None:
+            return self.load(use, source).content
+        plugin = self.registry.plugin_of("datasets", use).source
+        key = sha256_text(canonical_json([fragment(use, source), plugin, print_of_source]))
+        if key not in self._hashes:
+            self._hashes[key] = self.load(use, source).content
+            self._dirty = True
+        return self._hashes[key]
+
+    def load(self, use: str, source: DataSource) -> Dataset:
+        """The data set of a source."""
+        key = fragment(use, source)
+        if key in self._loaded:
+            self._loaded.move_to_end(key)
+            return self._loaded[key]
+        dataset = source.load(self.context)
+        self._loaded[key] = dataset
+        while len(self._loaded) > self._KEPT:
+            self._loaded.popitem(last=False)
+        return dataset
+
+    def save(self) -> None:
+        """Write the remembered hashes, if there are new ones."""
+        if not self._dirty:
+            return
+        self._index_path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._index_path.with_name(f"datasets.json.{os.getpid()}")
+        temporary.write_text(canonical_json(self._hashes), encoding="utf-8")
+        os.replace(temporary, self._index_path)
+        self._dirty = False
+
+
+def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache) -> Plan:
+    """Name every trial and look it up in the store. Data sets that cannot be had are noted, the rest goes on."""
+    plan = Plan()
+    done, failed = store.names()
+    contents: dict[str, str] = {}
+    for trial in trials:
+        if trial.dataset in plan.unavailable:
+            continue
+        if trial.dataset not in contents:
+            try:
+                contents[trial.dataset] = cache.content(trial.dataset_use, trial.source)
+            except Exception as error:
+                plan.unavailable[trial.dataset] = _said(error)
+                continue
+        name = trial.name(contents[trial.dataset])
+        state = "done" if name in done else "failed" if name in failed else "missing"
+        plan.planned.append(Planned(trial, contents[trial.dataset], name, state))
+    cache.save()
+    return plan
+
+
+def _said(error: Exception) -> str:
+    message = " ".join(str(error).split())
+    if isinstance(error, DataUnavailable) and error.hint:
+        return f"{message}; {error.hint}"
+    return message if isinstance(error, BenchError) else f"{type(error).__name__}: {message}"

@@ -1,0 +1,458 @@
+"""Suites: what a TOML file says is compared, checked whole before anything runs."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from bench_core.encode import ENCODINGS, Encoding
+from bench_core.errors import RequestError, did_you_mean
+from bench_core.metrics import Metric, resolve_metric
+from bench_core.parameters import build
+from bench_core.plugins import Registry
+from bench_core.split import SplitRule
+from bench_core.trial import Trial
+
+__all__ = [
+    "CostsEntry",
+    "DatasetEntry",
+    "Header",
+    "MethodEntry",
+    "Protocol",
+    "Suite",
+    "TableEntry",
+    "load_suite",
+]
+
+_DEFAULT_SELECTIONS = ("combined", "error", "ndcg@5", "mse")
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Threshold = Annotated[float, Field(gt=0, le=1)]
+
+
+def _seed_list(seeds: int | list[int]) -> list[int]:
+    return list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Header(_Table):
+    """``[suite]``: what the suite is."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    title: str = ""
+    source: str = ""
+    description: str = ""
+
+
+class SplitTable(_Table):
+    """``[protocol.split]``: see `bench_core.split.SplitRule`."""
+
+    kind: Literal["random", "given"] = "random"
+    train: float = 0.5
+    validation: float = 0.25
+    test: float = 0.25
+    stratify: bool = True
+
+    @model_validator(mode="after")
+    def _makes_a_rule(self) -> SplitTable:
+        self.rule()
+        return self
+
+    def rule(self) -> SplitRule:
+        """The rule these values mean."""
+        return SplitRule(**self.model_dump())
+
+
+class Protocol(_Table):
+    """``[protocol]``: how every method is tried.
+
+    Attributes:
+        split: how rows are divided.
+        seeds: how many splits (seeds 0, 1, …), or the seeds themselves.
+        encode: see `bench_core.encode.fit_encoder`.
+        threshold: confidence threshold p̂ of the reject option; None refuses nothing.
+        select: which policy of a family makes the table's row: ``first``, or the name of a metric that is best
+            on validation. When None: ``combined`` with a threshold, else ``error``, ``ndcg@5`` or ``mse``.
+        audit_rounds: substitutions per policy.
+    """
+
+    split: SplitTable = SplitTable()
+    seeds: int | list[int] = 1
+    encode: Encoding = "ordinal"
+    threshold: Threshold | None = None
+    select: str | None = None
+    audit_rounds: Annotated[int, Field(ge=1, le=100)] = 2
+
+    @model_validator(mode="after")
+    def _has_seeds(self) -> Protocol:
+        seeds = _seed_list(self.seeds)
+        if not seeds or min(seeds) < 0 or len(set(seeds)) != len(seeds):
+            raise ValueError("seeds must be a count of at least 1, or a list of distinct seeds from 0")
+        return self
+
+
+class CostsEntry(_Table):
+    """``costs = { use = …, parameters = … }``: a cost scheme for a data set."""
+
+    use: Name
+    name: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class DatasetEntry(_Table):
+    """``[[datasets]]``: one data set, with its cost schemes and what it changes of the protocol."""
+
+    use: Name
+    name: str = ""
+    parameters: dict[str, Any] = {}
+    costs: CostsEntry | list[CostsEntry] = CostsEntry(use="uniform")
+    threshold: Threshold | None = None
+    encode: Encoding | None = None
+    split: SplitTable | None = None
+    seeds: int | list[int] | None = None
+
+
+class MethodEntry(_Table):
+    """``[[methods]]``: one method, with parameters, a grid, and what it does differently on some data sets.
+
+    Attributes:
+        grid: parameter → list of values; every combination is tried, and all together are the family.
+        on: data set name → parameters that differ there.
+        only: names of the data sets it runs on; all when empty.
+        reject: whether the protocol's threshold refuses its unsure answers.
+        select: overrides the protocol's.
+    """
+
+    use: Name
+    name: str = ""
+    parameters: dict[str, Any] = {}
+    grid: dict[str, list[Any]] = {}
+    on: dict[str, dict[str, Any]] = {}
+    only: list[str] = []
+    reject: bool = True
+    select: str | None = None
+
+
+class TableEntry(_Table):
+    """``[[tables]]``: a further table on the page, of what methods left in their records.
+
+    Attributes:
+        kind: ``diagnostics`` (values of the fit, mean and range over seeds) or ``history`` (a series).
+        fields: names of the diagnostics.
+        series: name of the history's series; ``at``: places in it; ``axis``: what a place is called.
+        paper: data set → method → the paper's number, for ``diagnostics``.
+    """
+
+    kind: Literal["diagnostics", "history"]
+    title: Name
+    note: str = ""
+    methods: Annotated[list[str], Field(min_length=1)]
+    fields: list[str] = []
+    series: str = ""
+    at: list[int] = []
+    axis: str = "step"
+    paper: dict[str, dict[str, float]] = {}
+
+
+class _File(_Table):
+    suite: Header
+    protocol: Protocol = Protocol()
+    datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
+    methods: Annotated[list[MethodEntry], Field(min_length=1)]
+    metrics: list[str] = ["coverage", "conclusive-accuracy", "cost", "combined"]
+    tables: list[TableEntry] = []
+    claims: list[dict[str, Any]] = []
+
+
+def _cost_list(entry: DatasetEntry) -> list[CostsEntry]:
+    return entry.costs if isinstance(entry.costs, list) else [entry.costs]
+
+
+class Suite:
+    """A checked suite: every name in it is known and every parameter is right.
+
+    Attributes:
+        path: where it was read from, for messages.
+        file: what the file says.
+        metrics: the table's metrics, in order.
+        text: the file's text (its hash is printed on the leaderboard).
+    """
+
+    def __init__(self, path: str, text: str, file: _File, registry: Registry) -> None:
+        self.path, self.text, self.file, self.registry = path, text, file, registry
+        self.metrics: dict[str, Metric] = {}
+        for i, name in enumerate(file.metrics):
+            self.metrics[name] = self._metric(name, f"{path}: metrics[{i}]")
+        for label, entries in (("datasets", file.datasets), ("methods", file.methods)):
+            names = [entry.name or entry.use for entry in entries]
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise RequestError(
+                    f"{path}: {label}: the name {twice[0]!r} is used twice; give one of them a name"
+                )
+        self._check_selects()
+        self._check_data_set_names()
+        self._built: dict[tuple[type[Any], str], Any] = {}
+        for _ in self.trials(seeds=1):  # builds every parameter once, so that a fault is found now
+            pass
+
+    @property
+    def name(self) -> str:
+        """The suite's name: also its leaderboard's file name."""
+        return self.file.suite.name
+
+    def dataset_names(self) -> list[str]:
+        """Names of the data sets, in the file's order."""
+        return [entry.name or entry.use for entry in self.file.datasets]
+
+    def method_names(self) -> list[str]:
+        """Names of the methods, in the file's order."""
+        return [entry.name or entry.use for entry in self.file.methods]
+
+    def methods_on(self, dataset: str) -> list[str]:
+        """Names of the methods that run on a data set, in the file's order."""
+        return [e.name or e.use for e in self.file.methods if not e.only or dataset in e.only]
+
+    @cached_property
+    def grids(self) -> list[tuple[str, str]]:
+        """Every (data set, cost scheme) pair, in the file's order."""
+        return [(e.name or e.use, c.name or c.use) for e in self.file.datasets for c in _cost_list(e)]
+
+    def has_several_costs(self, dataset: str) -> bool:
+        """Whether a data set is priced in more than one way."""
+        return self._counts[dataset][0] > 1
+
+    def seed_count(self, dataset: str) -> int:
+        """How many seeds the suite asks for on a data set."""
+        return self._counts[dataset][1]
+
+    @cached_property
+    def _counts(self) -> dict[str, tuple[int, int]]:
+        """Data set → how many cost schemes and seeds it has."""
+        return {
+            e.name or e.use: (
+                len(_cost_list(e)),
+                len(_seed_list(self.file.protocol.seeds if e.seeds is None else e.seeds)),
+            )
+            for e in self.file.datasets
+        }
+
+    @property
+    def path_in_repository(self) -> str:
+        """How a page names the suite's file: the last two parts of its path."""
+        return "/".join(Path(self.path).parts[-2:])
+
+    def selection_of(self, method: str, task: str, threshold: float | None) -> str:
+        """The rule that picks a method's row: ``first``, or a metric's name."""
+        for entry in self.file.methods:
+            if (entry.name or entry.use) == method and entry.select:
+                return entry.select
+        if self.file.protocol.select:
+            return self.file.protocol.select
+        if task in ("binary", "multiclass"):
+            return "combined" if threshold is not None else "error"
+        return "ndcg@5" if task == "ranking" else "mse"
+
+    def needed_metrics(self) -> dict[str, Metric]:
+        """The table's metrics and those that the suite selects by."""
+        needed = dict(self.metrics)
+        for rule in (self.file.protocol.select, *(entry.select for entry in self.file.methods)):
+            if rule and rule != "first":
+                needed[rule] = self._metric(rule, self.path)
+        return needed
+
+    def selection_metrics(self) -> dict[str, Metric]:
+        """Every metric that a selection may go by, defaults included."""
+        defaults = {name: self._metric(name, self.path) for name in _DEFAULT_SELECTIONS}
+        return {**defaults, **self.needed_metrics()}
+
+    def _metric(self, name: str, where: str) -> Metric:
+        try:
+            return resolve_metric(name, self.registry.metrics)
+        except RequestError as error:
+            raise RequestError(f"{where}: {error}") from None
+
+    def _check_selects(self) -> None:
+        if self.file.protocol.select not in (None, "first"):
+            self._metric(str(self.file.protocol.select), f"{self.path}: protocol.select")
+        for i, entry in enumerate(self.file.methods):
+            if entry.select not in (None, "first"):
+                self._metric(str(entry.select), f"{self.path}: methods[{i}].select")
+
+    def _check_data_set_names(self) -> None:
+        known = self.dataset_names()
+        for i, entry in enumerate(self.file.methods):
+            for key, named in (("only", entry.only), ("on", list(entry.on))):
+                for name in named:
+                    if name not in known:
+                        hint = did_you_mean(name, known)
+                        raise RequestError(
+                            f"{self.path}: methods[{i}].{key}: there is no data set {name!r}; {hint}"
+                        )
+        methods = self.method_names()
+        for i, table in enumerate(self.file.tables):
+            for name in table.methods:
+                if name not in methods:
+                    hint = did_you_mean(name, methods)
+                    raise RequestError(
+                        f"{self.path}: tables[{i}].methods: there is no method {name!r}; {hint}"
+                    )
+
+    def trials(
+        self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None
+    ) -> Iterator[Trial]:
+        """Every trial, in a fixed order: data set, seed, cost scheme, method, grid point.
+
+        Args:
+            seeds: only the first so many seeds of each data set.
+            only: ``dataset``, ``method``, ``costs`` → names to keep.
+
+        Raises:
+            RequestError: a name or a parameter is wrong; file and key are said.
+        """
+        only = only or {}
+        for d, entry in enumerate(self.file.datasets):
+            label = entry.name or entry.use
+            if "dataset" in only and label not in only["dataset"]:
+                continue
+            where = f"{self.path}: datasets[{d}] {label!r}"
+            source_class = self.registry.dataset(entry.use, where)
+            source = self._build(source_class, entry.parameters, f"{where}.parameters")
+            schemes = []
+            for cost in _cost_list(entry):
+                cost_label = cost.name or cost.use
+                if "costs" in only and cost_label not in only["costs"]:
+                    continue
+                scheme_class = self.registry.cost_scheme(cost.use, f"{where}.costs")
+                scheme = self._build(scheme_class, cost.parameters, f"{where}.costs.parameters")
+                schemes.append((cost_label, cost.use, scheme))
+            methods = list(self._methods_on(label, only))
+            chosen = _seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds)
+            split = (entry.split or self.file.protocol.split).rule()
+            threshold = entry.threshold if entry.threshold is not None else self.file.protocol.threshold
+            for seed in chosen[:seeds]:
+                for cost_label, cost_use, scheme in schemes:
+                    for method_label, point, use, method, reject in methods:
+                        yield Trial(
+                            dataset=label,
+                            dataset_use=entry.use,
+                            source=source,
+                            costs=cost_label,
+                            costs_use=cost_use,
+                            scheme=scheme,
+                            method=method_label,
+                            method_use=use,
+                            estimator=method,
+                            point=point,
+                            split=split,
+                            encode=entry.encode or self.file.protocol.encode,
+                            threshold=threshold,
+                            reject=reject,
+                            seed=seed,
+                            audit_rounds=self.file.protocol.audit_rounds,
+                        )
+
+    def _methods_on(
+        self, dataset: str, only: Mapping[str, list[str]]
+    ) -> Iterator[tuple[str, int, str, Any, bool]]:
+        """(label, grid point, use, instance, reject) of every method that runs on a data set."""
+        for m, entry in enumerate(self.file.methods):
+            label = entry.name or entry.use
+            if ("method" in only and label not in only["method"]) or (
+                entry.only and dataset not in entry.only
+            ):
+                continue
+            where = f"{self.path}: methods[{m}] {label!r}"
+            method_class = self.registry.method(entry.use, where)
+            given = {**entry.parameters, **entry.on.get(dataset, {})}
+            for point, values in enumerate(product(*entry.grid.values())):
+                parameters = {**given, **dict(zip(entry.grid, values, strict=True))}
+                method = self._build(method_class, parameters, where)
+                yield label, point, entry.use, method, entry.reject
+
+    def _build(self, cls: type[Any], parameters: Mapping[str, Any], where: str) -> Any:
+        """One instance per class and parameters, shared by all trials that use it."""
+        key = (cls, repr(parameters))
+        if key not in self._built:
+            self._built[key] = build(cls, parameters, where)
+        return self._built[key]
+
+
+def load_suite(path: Path, registry: Registry) -> Suite:
+    """Read and check a suite file.
+
+    Raises:
+        RequestError: it cannot be read, is not TOML, or says something wrong; file and key are named.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = [p.name for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+        raise RequestError(
+            f"there is no suite {path}; {did_you_mean(path.name, near)}".rstrip("; ")
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"{path} cannot be read: {error}") from None
+    return parse_suite(text, str(path), registry)
+
+
+def parse_suite(text: str, path: str, registry: Registry) -> Suite:
+    """Check a suite given as text; ``path`` is what messages call it."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RequestError(f"{path} is not TOML: {error}") from None
+    try:
+        file = _File.model_validate(tables)
+    except ValidationError as error:
+        raise RequestError("\n".join(_fault(path, dict(fault)) for fault in error.errors())) from None
+    return Suite(path, text, file, registry)
+
+
+def _fault(path: str, fault: dict[str, Any]) -> str:
+    where, key = _spelled(fault["loc"]), str(fault["loc"][-1]) if fault["loc"] else ""
+    if fault["type"] == "extra_forbidden":
+        return f"{path}: {where}: unknown key {key!r}; {did_you_mean(key, _keys_at(fault['loc'][:-1]))}"
+    if key == "encode" and fault["type"] == "literal_error":
+        wrong = str(fault["input"])
+        return f"{path}: {where}: {wrong!r} is unknown; {did_you_mean(wrong, ENCODINGS)}"
+    said = str(fault["msg"]).removeprefix("Value error, ")
+    given = fault.get("input")
+    shown = f" (given: {given!r})" if isinstance(given, str | int | float | bool) else ""
+    return f"{path}: {where}: {said}{shown}"
+
+
+def _spelled(loc: tuple[Any, ...]) -> str:
+    said = ""
+    for part in loc:
+        if isinstance(part, int):
+            said += f"[{part}]"
+        elif part not in _BRANCHES:
+            said += f".{part}" if said else str(part)
+    return said or "the file"
+
+
+_TABLES: dict[str, type[BaseModel]] = {
+    "suite": Header,
+    "protocol": Protocol,
+    "split": SplitTable,
+    "datasets": DatasetEntry,
+    "costs": CostsEntry,
+    "methods": MethodEntry,
+    "tables": TableEntry,
+}
+_BRANCHES = {"CostsEntry", "list[CostsEntry]"}
+
+
+def _keys_at(loc: tuple[Any, ...]) -> list[str]:
+    """The keys that the table at a place may have."""
+    names = [part for part in loc if isinstance(part, str) and part not in _BRANCHES]
+    return list((_TABLES.get(names[-1], _File) if names else _File).model_fields)

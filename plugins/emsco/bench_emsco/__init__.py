@@ -1,0 +1,5 @@
+"""EMSCO (Hamilton & Fulp): multi-stage classifiers evolved for accuracy, cost and coverage, and the exact front.
+
+Follow the paper in this order: `subset_models` (§2, the stage classifier), `chromosome` (§3.1), `operators` (§3.2),
+`pareto` and `fitness` (§3.3), `evolution` (§3.4), `exhaustive` (§4.2); `method` is what a suite runs.
+"""

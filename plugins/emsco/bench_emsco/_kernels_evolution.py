@@ -1,0 +1,246 @@
+"""Compiled kernels of the genetic algorithm; each repeats, bit for bit, a plain NumPy function named in its
+docstring.
+
+Nothing here draws random numbers or calls log or exp: words come in as arrays, and only exactly rounded
+operations are used, so that results do not depend on compiler, threads or machine. Imported only when a run
+needs it (numba is heavy).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from bench_emsco.operators import WORDS_BEFORE_MUTATION
+
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: Fibonacci hashing
+_ONE = np.uint64(1)
+_TO_UNIT = 2.0**-53
+
+
+@njit(cache=True, inline="always")
+def _popcount(word):
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(cache=True, inline="always")
+def _unit(word):
+    return np.float64(word >> np.uint64(11)) * _TO_UNIT
+
+
+@njit(cache=True)
+def unique_rows(chromosomes):
+    """`chromosome.unique_rows`: hash every row, compare whole rows on a hit."""
+    size, n = chromosomes.shape
+    capacity = 4
+    while capacity < 2 * size:
+        capacity *= 2
+    table = np.full(capacity, -1, np.int64)
+    first = np.empty(size, np.int64)
+    counts = np.zeros(size, np.int64)
+    found = 0
+    for row in range(size):
+        code = np.uint64(n)
+        for i in range(n):
+            code = (code ^ np.uint64(chromosomes[row, i])) * _SPREAD
+            code ^= code >> np.uint64(29)
+        at = np.int64(code & np.uint64(capacity - 1))
+        while True:
+            slot = table[at]
+            if slot < 0:
+                table[at] = found
+                first[found] = row
+                counts[found] = 1
+                found += 1
+                break
+            other = first[slot]
+            i = 0
+            while i < n and chromosomes[row, i] == chromosomes[other, i]:
+                i += 1
+            if i == n:
+                counts[slot] += 1
+                break
+            at = (at + 1) & (capacity - 1)
+    return first[:found].copy(), counts[:found].copy()
+
+
+@njit(cache=True)
+def cumulative_masks(chromosomes, k):
+    """`chromosome.cumulative_masks`."""
+    size, n = chromosomes.shape
+    masks = np.zeros((size, k), np.uint64)
+    for row in range(size):
+        for i in range(n):
+            masks[row, chromosomes[row, i]] |= _ONE << np.uint64(i)
+        for stage in range(1, k):
+            masks[row, stage] |= masks[row, stage - 1]
+    return masks
+
+
+@njit(cache=True, inline="always")
+def _slot(keys, mask):
+    """Where `mask` is in the open table `keys` (0 = free, a power of two long), or the free place for it."""
+    last = keys.size - 1
+    at = np.int64((mask * _SPREAD) >> np.uint64(32)) & last
+    while keys[at] != 0 and keys[at] != mask:
+        at = (at + 1) & last
+    return at
+
+
+@njit(cache=True)
+def remember(keys, rows, prices, masks, new_rows, new_prices):
+    """Enter subsets, all new, into the open table (keys, rows, prices)."""
+    for i in range(masks.size):
+        at = _slot(keys, masks[i])
+        keys[at] = masks[i]
+        rows[at] = new_rows[i]
+        prices[at] = new_prices[i]
+
+
+@njit(cache=True)
+def advance(
+    masks,
+    stages,
+    keys,
+    rows,
+    prices,
+    confident,
+    right_bits,
+    at_stage,
+    done,
+    conclusive,
+    right,
+    cost,
+    n_rows,
+    missing,
+):
+    """Send every chromosome's rows on through its stages until none is undecided or a subset is not in the
+    table.
+
+    Continues from `at_stage` (C,), `done` (C, words), `conclusive`, `right`, `cost` (C,), all updated in
+    place. Writes the subsets not known into `missing` (at most one per chromosome) and returns their number;
+    0 means all are finished. The outcome is that of `evaluation.evaluate`.
+    """
+    size = stages.size
+    words = confident.shape[1]
+    wanted = 0
+    for c in range(size):
+        while at_stage[c] < stages[c] and conclusive[c] < n_rows:
+            mask = masks[c, at_stage[c]]
+            slot = _slot(keys, mask)
+            if keys[slot] == 0:
+                missing[wanted] = mask
+                wanted += 1
+                break
+            row = rows[slot]
+            leaving = 0
+            correct = 0
+            for w in range(words):
+                new = confident[row, w] & ~done[c, w]
+                done[c, w] |= new
+                leaving += _popcount(new)
+                correct += _popcount(new & right_bits[row, w])
+            conclusive[c] += leaving
+            right[c] += correct
+            cost[c] += leaving * prices[slot]
+            at_stage[c] += 1
+            if at_stage[c] == stages[c]:
+                cost[c] += (n_rows - conclusive[c]) * prices[slot]
+    return wanted
+
+
+@njit(cache=True, inline="always")
+def _mutate_row(row, words, rate, cdf, members):
+    k = cdf.shape[0]
+    n = row.size
+    members[:] = 0
+    stages = 0
+    for i in range(n):
+        members[row[i]] += 1
+        stages = max(stages, row[i] + 1)
+    for i in range(n):
+        draw = _unit(words[i])
+        if draw < rate and members[row[i]] > 1:
+            value = draw / rate
+            support = min(stages, k - 1)
+            new = 0
+            while new < support and cdf[support, new] <= value:
+                new += 1
+            members[row[i]] -= 1
+            members[new] += 1
+            row[i] = new
+            stages = max(stages, new + 1)
+
+
+@njit(cache=True)
+def mutate(chromosomes, words, rate, cdf):
+    """`operators.mutate`."""
+    result = chromosomes.copy()
+    members = np.zeros(cdf.shape[0], np.int64)
+    for row in range(result.shape[0]):
+        _mutate_row(result[row], words[row], rate, cdf, members)
+    return result
+
+
+@njit(cache=True, inline="always")
+def _pick(cumulative, last, word):
+    value = _unit(word) * cumulative[-1]
+    low, high = 0, cumulative.size
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] <= value:
+            low = middle + 1
+        else:
+            high = middle
+    return min(low, last)
+
+
+@njit(cache=True)
+def breed(parents, cumulative, words, recombination, mutation, cdf):
+    """`operators.breed`."""
+    size = words.shape[0]
+    n = parents.shape[1]
+    children = np.empty((size, n), np.int8)
+    members = np.zeros(cdf.shape[0], np.int64)
+    renumbered = np.zeros(cdf.shape[0], np.int8)
+    stage_of = np.zeros(parents.shape[0], np.int64)
+    for p in range(parents.shape[0]):
+        for i in range(n):
+            stage_of[p] = max(stage_of[p], parents[p, i] + 1)
+    last = np.searchsorted(cumulative, cumulative[-1])
+    pair = np.empty(2, np.int64)
+    for c in range(size):
+        pair[0] = _pick(cumulative, last, words[c, 0])
+        pair[1] = _pick(cumulative, last, words[c, 1])
+        coins = words[c, 4]
+        if _unit(words[c, 2]) < recombination:
+            choice = np.int64(_unit(words[c, 3]) * 3.0)
+            stages = stage_of[pair[1]]
+            if choice == 0:
+                stages = (stage_of[pair[0]] + stage_of[pair[1]]) // 2
+            elif choice == 1:
+                stages = stage_of[pair[0]]
+            members[:] = 0
+            for i in range(n):
+                parent = pair[np.int64((coins >> np.uint64(i)) & _ONE)]
+                rescaled = np.rint(
+                    np.float64((parents[parent, i] + 1) * stages) / np.float64(stage_of[parent])
+                )
+                stage = max(np.int64(rescaled) - 1, 0)
+                children[c, i] = stage
+                members[stage] = 1
+            used = 0
+            for stage in range(members.size):
+                renumbered[stage] = used
+                used += members[stage]
+            for i in range(n):
+                children[c, i] = renumbered[children[c, i]]
+        else:
+            parent = pair[np.int64(coins & _ONE)]
+            for i in range(n):
+                children[c, i] = parents[parent, i]
+        _mutate_row(children[c], words[c, WORDS_BEFORE_MUTATION:], mutation, cdf, members)
+    return children

@@ -1,0 +1,136 @@
+"""Chromosomes: ordered feature set partitions as integer vectors (EMSCO §2.1 and §3.1).
+
+A chromosome is an int8 vector with one stage number per feature, counted from 0. Its stage count ||Q|| is the
+greatest stage plus one, and every stage below it has at least one feature: a vector with an empty stage is no
+solution, and `compress` repairs it. All functions take a single chromosome, shape (n,), or a population,
+shape (P, n).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Chromosomes = NDArray[np.int8]
+Masks = NDArray[np.uint64]
+
+MAX_FEATURES = 63
+"""A subset of features is a bit mask in 64 bits; the top bit stays free."""
+
+
+def default_stages(n_features: int) -> int:
+    """The paper's bound on the stage count, k = max(ceil(n / 2), 10) (§4.3.1), capped at n."""
+    _check_feature_count(n_features)
+    return min(n_features, max(-(-n_features // 2), 10))
+
+
+def ordered_partitions(n_features: int, stages: int) -> int:
+    """How many solutions have exactly `stages` stages: j! S2(n, j), exact (Eq. 1).
+
+    Raises ValueError when `n_features` < 1 or `stages` < 0.
+    """
+    if n_features < 1:
+        raise ValueError(f"n_features must be at least 1, not {n_features}")
+    if stages < 0:
+        raise ValueError(f"stages must be at least 0, not {stages}")
+    return sum((-1) ** (stages - i) * math.comb(stages, i) * i**n_features for i in range(stages + 1))
+
+
+def solution_count(n_features: int, k: int) -> int:
+    """The size of the search space: solutions with 1 to `k` stages, exact (Eq. 2)."""
+    return sum(ordered_partitions(n_features, j) for j in range(1, k + 1))
+
+
+def as_population(chromosomes: ArrayLike, n_features: int | None = None, k: int | None = None) -> Chromosomes:
+    """Return a checked (P, n) int8 copy of one chromosome or a population of them.
+
+    Raises ValueError when a stage is negative or not below `k` (default 127), a stage is empty, there are no
+    features or more than 63, or the length is not `n_features`.
+    """
+    given = np.asarray(chromosomes)
+    if given.ndim == 1:
+        given = given[None, :]
+    if given.ndim != 2 or given.dtype.kind not in "iu":
+        raise ValueError("chromosomes must be integers of shape (n,) or (P, n)")
+    _check_feature_count(given.shape[1])
+    if n_features is not None and given.shape[1] != n_features:
+        raise ValueError(f"chromosomes must have {n_features} features, not {given.shape[1]}")
+    limit = 127 if k is None else k
+    if given.size and (given.min() < 0 or given.max() >= limit):
+        raise ValueError(f"chromosomes must hold stages in 0..{limit - 1}")
+    population = given.astype(np.int8)
+    if np.any(gaps(population)):
+        raise ValueError("chromosomes must have no empty stage below their greatest one; see compress")
+    return population
+
+
+def stage_counts(chromosomes: Chromosomes) -> NDArray[np.int64]:
+    """||Q|| of every chromosome: the greatest stage plus one. Shape (n,) -> (), (P, n) -> (P,)."""
+    return np.max(chromosomes, axis=-1).astype(np.int64) + 1
+
+
+def gaps(chromosomes: Chromosomes) -> NDArray[np.bool_]:
+    """True where some stage below the greatest has no feature (§3.1). Shape (n,) -> (), (P, n) -> (P,)."""
+    present = _present(np.atleast_2d(chromosomes))
+    missing = present.sum(axis=1) != stage_counts(np.atleast_2d(chromosomes))
+    return missing.reshape(np.shape(chromosomes)[:-1])
+
+
+def compress(chromosomes: Chromosomes) -> Chromosomes:
+    """Renumber the stages without gaps, keeping their order (§3.1): {0, 0, 0, 2} becomes {0, 0, 0, 1}.
+
+    Takes non-negative stages of shape (n,) or (P, n); returns a new array of the same shape.
+    """
+    population = np.atleast_2d(chromosomes)
+    renumbered = np.cumsum(_present(population), axis=1, dtype=np.int8) - np.int8(1)
+    packed = np.take_along_axis(renumbered, population.astype(np.int64), axis=1)
+    return packed.astype(np.int8, copy=False).reshape(np.shape(chromosomes))
+
+
+def cumulative_masks(chromosomes: Chromosomes, k: int) -> Masks:
+    """The features a row has paid for after each stage, as bit masks (bit f = feature f).
+
+    Shape (P, n) -> (P, k) uint64; beyond a chromosome's last stage the mask of all features is repeated.
+    """
+    population = np.atleast_2d(chromosomes)
+    bits = np.left_shift(np.uint64(1), np.arange(population.shape[1], dtype=np.uint64))
+    reached = population[:, None, :] <= np.arange(k, dtype=np.int8)[None, :, None]
+    return np.where(reached, bits, np.uint64(0)).sum(axis=2, dtype=np.uint64)
+
+
+def keys(chromosomes: Chromosomes) -> list[bytes]:
+    """One hashable key per chromosome of a (P, n) population; equal keys mean equal chromosomes."""
+    population = np.ascontiguousarray(chromosomes, dtype=np.int8)
+    return [row.tobytes() for row in population]
+
+
+def unique_rows(chromosomes: Chromosomes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The unique chromosomes of a (P, n) population, in the order in which they first occur.
+
+    Returns (first, counts), both of shape (U,): the row of each one's first occurrence, and how often it
+    occurs.
+    """
+    seen: dict[bytes, int] = {}
+    first: list[int] = []
+    counts: list[int] = []
+    for row, key in enumerate(keys(chromosomes)):
+        slot = seen.setdefault(key, len(first))
+        if slot == len(first):
+            first.append(row)
+            counts.append(0)
+        counts[slot] += 1
+    return np.array(first, dtype=np.int64), np.array(counts, dtype=np.int64)
+
+
+def _present(population: Chromosomes) -> NDArray[np.bool_]:
+    """(P, n) stages -> (P, greatest stage + 1): which stages have a feature."""
+    present = np.zeros((population.shape[0], int(population.max(initial=0)) + 1), dtype=np.bool_)
+    present[np.arange(population.shape[0])[:, None], population] = True
+    return present
+
+
+def _check_feature_count(n_features: int) -> None:
+    if not 1 <= n_features <= MAX_FEATURES:
+        raise ValueError(f"n_features must be in 1..{MAX_FEATURES}, not {n_features}")

@@ -1,0 +1,135 @@
+"""The three objectives of a population, from per-subset bit masks over evaluation rows (EMSCO §2.2).
+
+A row leaves at the first stage whose classifier is confident; it pays for every feature up to there, and a
+row that no stage is confident about pays for all. So a chromosome needs, per stage, two bit masks of its
+cumulative subset: confident, and confident and right. They come from a *subset cache*: an object with
+`indices(masks: uint64 (m,)) -> int64 (m,)`, row numbers into its `confident` and `right`, uint64 (capacity,
+words). A call of `indices` may fit models and may reallocate the two arrays. Bits beyond the last row must be
+0, and right a part of confident.
+
+Evaluation goes stage by stage over the whole batch and asks only for subsets that some chromosome still
+needs: once every row has left, later stages are never looked at, so their models need not exist. `evaluate`
+is the plain version; a `CompiledEvaluator` asks for the same subsets, each only once in its life.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_emsco.chromosome import Chromosomes, Masks, cumulative_masks, stage_counts
+from bench_emsco.pareto import MAX_ROWS, Ints
+
+CostsOf = Callable[[Masks], NDArray[Any]]
+"""Subset masks (m,) -> the price of each, int64 (ties are exact) or float64, in [0, inf)."""
+Outcome = tuple[Ints, Ints, NDArray[Any]]
+"""(conclusive, right, total cost over the rows), each of shape (P,)."""
+
+
+class SubsetSource(Protocol):
+    """What the algorithm needs of a subset cache."""
+
+    confident: NDArray[np.uint64]
+    right: NDArray[np.uint64]
+
+    def indices(self, masks: Masks) -> NDArray[np.int64]: ...
+
+
+def evaluate(
+    chromosomes: Chromosomes, k: int, n_rows: int, cache: SubsetSource, costs_of: CostsOf
+) -> Outcome:
+    """Evaluate a (P, n) population of chromosomes with at most `k` stages on `n_rows` rows."""
+    masks = cumulative_masks(chromosomes, k)
+    stages = stage_counts(chromosomes)
+    size = stages.size
+    conclusive = np.zeros(size, dtype=np.int64)
+    right = np.zeros(size, dtype=np.int64)
+    cost = np.zeros(size, dtype=_cost_dtype(costs_of, chromosomes.shape[1]))
+    done = np.zeros((size, cache.confident.shape[1]), dtype=np.uint64)
+    for stage in range(k):
+        active = np.flatnonzero((stages > stage) & (conclusive < n_rows))
+        if not active.size:
+            break
+        subsets, place = np.unique(masks[active, stage], return_inverse=True)
+        rows = cache.indices(subsets)[place]
+        price = _prices(costs_of, subsets)[place]
+        new = cache.confident[rows] & ~done[active]
+        done[active] |= new
+        leaving = np.bitwise_count(new).sum(axis=1, dtype=np.int64)
+        conclusive[active] += leaving
+        right[active] += np.bitwise_count(new & cache.right[rows]).sum(axis=1, dtype=np.int64)
+        cost[active] += leaving * price
+        final = active[stages[active] == stage + 1]
+        cost[final] += (n_rows - conclusive[final]) * price[stages[active] == stage + 1]
+    return conclusive, right, cost
+
+
+class CompiledEvaluator:
+    """Callable twin of `evaluate` that remembers where each subset is, so a warm generation is one compiled
+    call.
+
+    Raises ValueError when `n_rows` is not in 1..2^26 or prices are negative or not finite.
+    """
+
+    def __init__(self, n_features: int, k: int, n_rows: int, cache: SubsetSource, costs_of: CostsOf) -> None:
+        from bench_emsco import _kernels_evolution as kernels
+
+        if not 1 <= n_rows <= MAX_ROWS:
+            raise ValueError(f"n_rows must be in 1..{MAX_ROWS}, not {n_rows}")
+        self._kernels = kernels
+        self._k, self._n_rows, self._cache, self._costs_of = k, n_rows, cache, costs_of
+        self._dtype = _cost_dtype(costs_of, n_features)
+        self._known = 0
+        self._allocate(1024)
+
+    def __call__(self, chromosomes: Chromosomes) -> Outcome:
+        masks = self._kernels.cumulative_masks(chromosomes, self._k)
+        stages = stage_counts(chromosomes)
+        size = stages.size
+        conclusive, right, at_stage = np.zeros((3, size), dtype=np.int64)
+        cost = np.zeros(size, dtype=self._dtype)
+        done = np.zeros((size, self._cache.confident.shape[1]), dtype=np.uint64)
+        missing = np.empty(size, dtype=np.uint64)
+        while True:
+            wanted = self._kernels.advance(
+                masks, stages, self._keys, self._rows, self._prices, self._cache.confident, self._cache.right,
+                at_stage, done, conclusive, right, cost, self._n_rows, missing,
+            )  # fmt: skip
+            if not wanted:
+                return conclusive, right, cost
+            self._learn(np.unique(missing[:wanted]))
+
+    def _learn(self, subsets: Masks) -> None:
+        rows = np.asarray(self._cache.indices(subsets), dtype=np.int64)
+        prices = _prices(self._costs_of, subsets).astype(self._dtype, copy=False)
+        if 2 * (self._known + subsets.size) > self._keys.size:
+            old = self._keys, self._rows, self._prices
+            held = old[0] != 0
+            self._allocate(4 * (self._known + subsets.size))
+            self._kernels.remember(self._keys, self._rows, self._prices, *(part[held] for part in old))
+        self._kernels.remember(self._keys, self._rows, self._prices, subsets, rows, prices)
+        self._known += subsets.size
+
+    def _allocate(self, at_least: int) -> None:
+        capacity = 1 << (at_least - 1).bit_length()
+        self._keys = np.zeros(capacity, dtype=np.uint64)
+        self._rows = np.zeros(capacity, dtype=np.int64)
+        self._prices = np.zeros(capacity, dtype=self._dtype)
+
+
+def _prices(costs_of: CostsOf, subsets: Masks) -> NDArray[Any]:
+    prices = np.asarray(costs_of(subsets))
+    if prices.shape != subsets.shape:
+        raise ValueError(f"costs_of must return shape {subsets.shape}, not {prices.shape}")
+    if not np.all((prices >= 0) & (prices < np.inf)):
+        raise ValueError("costs_of must return prices in [0, inf)")
+    return prices
+
+
+def _cost_dtype(costs_of: CostsOf, n_features: int) -> np.dtype[Any]:
+    """int64 when the prices are integers, else float64; asked of the set of all features."""
+    everything = np.array([(1 << n_features) - 1], dtype=np.uint64)
+    return np.dtype(np.int64 if _prices(costs_of, everything).dtype.kind in "iu" else np.float64)

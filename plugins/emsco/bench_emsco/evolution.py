@@ -1,0 +1,273 @@
+"""EMSCO: evolve ordered feature set partitions towards the Pareto front (Algorithm 3, EMSCO §3.4).
+
+    generation 0: mutations of the one-stage chromosome
+    repeat: rank and sort; stop when converged; keep the elite; fill up with children of the whole generation
+
+Settled where the paper is silent or its letter does not work:
+
+- *Ties flood the elite.* Often hundreds of chromosomes share one objective point (one feature decides every
+  row, say). The elite takes at most `max_per_point` chromosomes of a point. So Property 1 holds for *points*:
+  every globally non-dominated objective point met is returned by at least one chromosome. With
+  `max_per_point=None` it holds as in the paper for chromosomes: every globally non-dominated one that was met
+  is returned.
+- *The elite may not fill the population.* When it would, the generation grows until at least 1/20 of it are
+  children.
+- Roulette turns over the whole generation, repeated chromosomes included as often as they occur.
+- `patience` (the paper's g) counts generations: the run stops once the fittest chromosome is the same as g
+  generations ago and has not changed in between. `max_iter` counts bred generations, so at most max_iter + 1
+  are ranked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_emsco import chromosome, evaluation, fitness, operators, pareto, ranking
+from bench_emsco.chromosome import Chromosomes
+from bench_emsco.evaluation import CostsOf, Outcome, SubsetSource
+from bench_emsco.parameters import EvolutionParams, require
+from bench_emsco.pareto import Floats, Ints
+from bench_emsco.ranking import UNBOUNDED, Standing
+
+__all__ = ["EvolutionParams", "EvolutionResult", "History", "evolve"]
+
+Backend = Literal["compiled", "numpy"]
+Point = tuple[int, int, float]
+"""(conclusive rows, right rows, total cost over all rows)."""
+
+ELITES_PER_CHILD = 19
+"""At most this many elites to a child: 1/20 of a generation are children."""
+
+
+@dataclass
+class History:
+    """One entry per ranked generation, from generation 0 on."""
+
+    elite_size: list[int] = field(default_factory=list)
+    population_size: list[int] = field(default_factory=list)
+    unique: list[int] = field(default_factory=list)
+    non_dominated: list[int] = field(default_factory=list)
+    """Unique non-dominated chromosomes, ||E0*||, before `max_per_point` is applied."""
+    mean_stages: list[float] = field(default_factory=list)
+    """Mean stage count over the population."""
+    best_log_fitness: list[float] = field(default_factory=list)
+    best_norm: list[float] = field(default_factory=list)
+    best_chromosome: list[Chromosomes] = field(default_factory=list)
+    front_chromosomes: list[int] = field(default_factory=list)
+    """Elites on the given front; empty when none was given."""
+    front_points: list[int] = field(default_factory=list)
+    """Distinct points of the given front among the elite; empty when none was given."""
+
+
+@dataclass(frozen=True)
+class EvolutionResult:
+    """The last generation's unique non-dominated chromosomes, fittest first; arrays of length F."""
+
+    chromosomes: Chromosomes
+    """(F, n) int8."""
+    stages: Ints
+    conclusive: Ints
+    right: Ints
+    cost: NDArray[Any]
+    """Total over the rows, in the unit of `costs_of`; the paper's g3* is this divided by n_rows."""
+    objectives: Floats
+    """(F, 3): g1, g2, g3, the last relative to the cheapest chromosome of the last generation."""
+    generations: int
+    """How many were bred after generation 0."""
+    stopped_by: Literal["max_iter", "patience"]
+    history: History
+
+
+@dataclass(frozen=True)
+class _Backend:
+    unique_rows: Callable[..., tuple[Ints, Ints]]
+    evaluate: Callable[[Chromosomes], Outcome]
+    rank_points: Callable[..., tuple[Any, ...]]
+    sort_chromosomes: Callable[..., tuple[Ints, Ints]]
+    mutate: Callable[..., Chromosomes]
+    breed: Callable[..., Chromosomes]
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """The unique chromosomes of a generation, fittest first, (U, ...)."""
+
+    chromosomes: Chromosomes
+    outcome: Outcome
+    point: Ints
+    """(U,) -> which point of `standing`."""
+    standing: Standing
+    weights: Floats
+    """Relative probability of selection, repeats of a chromosome included."""
+    elite: Ints
+    """Positions of the elite."""
+    mean_stages: float
+
+
+def evolve(
+    n_features: int,
+    k: int | None,
+    n_rows: int,
+    cache: SubsetSource,
+    costs_of: CostsOf,
+    params: EvolutionParams | None = None,
+    seed: int | np.random.SeedSequence = 0,
+    *,
+    front: Iterable[Point] | None = None,
+    backend: Backend = "compiled",
+) -> EvolutionResult:
+    """Run EMSCO; the same arguments give the same result, with either backend, on every machine.
+
+    `k` bounds the stage count (None: the paper's default; more than `n_features` is the same as
+    `n_features`). `cache` and `costs_of` are described in `evaluation`. `front`, the exact global front's
+    points if known, only adds counts to the history. Raises ValueError when `n_features` is not in 1..63, `k`
+    < 1, `n_rows` not in 1..2^26, or `backend` is unknown.
+    """
+    params = params or EvolutionParams()
+    limit = chromosome.default_stages(n_features)
+    if k is not None:
+        require(k >= 1, "k", "at least 1", k)
+        limit = min(k, n_features)
+    require(1 <= n_rows <= pareto.MAX_ROWS, "n_rows", f"in 1..{pareto.MAX_ROWS}", n_rows)
+    run = _backend(backend, n_features, limit, n_rows, cache, costs_of)
+    cdf = operators.mutation_cdf(limit, params.beta, params.mutation)
+    sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    random_words = np.random.PCG64(sequence).random_raw
+    held = None if front is None else set(map(tuple, front))
+
+    words = random_words(params.population * n_features).reshape(-1, n_features)
+    generation = run.mutate(
+        np.zeros((params.population, n_features), np.int8), words, params.mutation_rate, cdf
+    )
+    known: Outcome | None = None
+    history = History()
+    unchanged = 0
+    while True:
+        ranked = _rank(generation, known, n_rows, run, params)
+        elite = ranked.elite
+        _record(history, generation, ranked, held)
+        best = history.best_chromosome
+        unchanged = unchanged + 1 if len(best) > 1 and np.array_equal(best[-1], best[-2]) else 0
+        bred = len(best) - 1
+        patience_over = params.patience is not None and unchanged >= params.patience
+        if bred >= params.max_iter or patience_over:
+            return _result(ranked, history, bred, "patience" if patience_over else "max_iter")
+        children = max(params.population - elite.size, -(-elite.size // ELITES_PER_CHILD))
+        size = operators.WORDS_BEFORE_MUTATION + n_features
+        words = random_words(children * size).reshape(children, size)
+        brood = run.breed(
+            ranked.chromosomes,
+            np.cumsum(ranked.weights),
+            words,
+            params.recombination_rate,
+            params.mutation_rate,
+            cdf,
+        )
+        generation = np.concatenate((ranked.chromosomes[elite], brood))
+        conclusive, right, cost = ranked.outcome
+        known = conclusive[elite], right[elite], cost[elite]
+
+
+def _backend(
+    name: Backend, n_features: int, k: int, n_rows: int, cache: SubsetSource, costs_of: CostsOf
+) -> _Backend:
+    if name == "compiled":
+        from bench_emsco import _kernels_evolution as kernels
+        from bench_emsco import _kernels_ranking as sorting
+
+        evaluate = evaluation.CompiledEvaluator(n_features, k, n_rows, cache, costs_of)
+        return _Backend(
+            kernels.unique_rows,
+            evaluate,
+            sorting.rank_points,
+            sorting.sort_chromosomes,
+            kernels.mutate,
+            kernels.breed,
+        )
+    if name == "numpy":
+        return _Backend(
+            chromosome.unique_rows,
+            lambda chromosomes: evaluation.evaluate(chromosomes, k, n_rows, cache, costs_of),
+            ranking.rank_points,
+            ranking.sort_chromosomes,
+            operators.mutate,
+            operators.breed,
+        )
+    raise ValueError(f"backend must be one of {', '.join(get_args(Backend))}, not {name!r}")
+
+
+def _rank(
+    generation: Chromosomes, known: Outcome | None, n_rows: int, run: _Backend, params: EvolutionParams
+) -> _Ranked:
+    """Evaluate what is new (the elite comes first and is known), rank, sort by fitness, choose the elite."""
+    first, counts = run.unique_rows(generation)
+    unique = generation[first]
+    conclusive, right, cost = run.evaluate(unique if known is None else unique[known[0].size :])
+    if known is not None:
+        conclusive = np.concatenate((known[0], conclusive))
+        right = np.concatenate((known[1], right))
+        cost = np.concatenate((known[2], cost))
+    if conclusive.max() > n_rows:
+        raise ValueError(
+            f"n_rows must be the number of rows in cache: {conclusive.max()} rows left, of {n_rows}"
+        )
+    accuracy = pareto.conclusive_accuracy(conclusive, right)
+    members, point = pareto.distinct_points(conclusive, accuracy, cost)
+    standing = Standing(
+        *run.rank_points(conclusive[members], accuracy[members], cost[members], n_rows, params.epsilon)
+    )
+    at_least = math.ceil(params.elitism * first.size)
+    bound = UNBOUNDED if params.max_per_point is None else params.max_per_point
+    stages = chromosome.stage_counts(unique)
+    order, elite = run.sort_chromosomes(standing.place, point, standing.front, stages, at_least, bound)
+    point = point[order]
+    weights = standing.weight[point] * counts[order]
+    mean_stages = float(np.dot(stages, counts)) / generation.shape[0]
+    outcome = conclusive[order], right[order], cost[order]
+    return _Ranked(unique[order], outcome, point, standing, weights, elite, mean_stages)
+
+
+def _record(history: History, generation: Chromosomes, ranked: _Ranked, front: set[Any] | None) -> None:
+    history.elite_size.append(ranked.elite.size)
+    history.population_size.append(generation.shape[0])
+    history.unique.append(ranked.point.size)
+    history.mean_stages.append(ranked.mean_stages)
+    best = ranked.point[0]
+    norm, front_of = ranked.standing.norm, ranked.standing.front
+    history.non_dominated.append(int(np.count_nonzero(front_of[ranked.point] == 0)))
+    history.best_norm.append(float(norm[best]))
+    history.best_log_fitness.append(
+        float(fitness.log_fitness(front_of.max(), norm[best], ranked.standing.base))
+    )
+    history.best_chromosome.append(ranked.chromosomes[0].copy())
+    if front is not None:
+        points, firsts, counts = np.unique(ranked.point[ranked.elite], return_index=True, return_counts=True)
+        triples = zip(*(part[ranked.elite][firsts].tolist() for part in ranked.outcome), strict=True)
+        on_front = np.fromiter((triple in front for triple in triples), dtype=np.bool_, count=points.size)
+        history.front_points.append(int(on_front.sum()))
+        history.front_chromosomes.append(int(counts[on_front].sum()))
+
+
+def _result(
+    ranked: _Ranked, history: History, generations: int, stopped_by: Literal["max_iter", "patience"]
+) -> EvolutionResult:
+    best = ranked.standing.front[ranked.point] == 0
+    chromosomes = ranked.chromosomes[best]
+    conclusive, right, cost = (part[best] for part in ranked.outcome)
+    return EvolutionResult(
+        chromosomes,
+        chromosome.stage_counts(chromosomes),
+        conclusive,
+        right,
+        cost,
+        ranked.standing.goals[ranked.point[best]],
+        generations,
+        stopped_by,
+        history,
+    )

@@ -1,0 +1,164 @@
+"""The method `emsco`: Algorithm 3 on a problem, its family the last generation's non-dominated set (EMSCO §3.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Family, Method, Problem
+from bench_emsco.constant import constant_family
+from bench_emsco.parameters import EvolutionParams
+
+__all__ = ["Emsco"]
+
+
+@dataclass(frozen=True)
+class Emsco(Method):
+    """EMSCO: a genetic algorithm over ordered feature set partitions (Hamilton & Fulp, Algorithm 3).
+
+    The family is the last generation's unique non-dominated chromosomes, fittest first, so selection ``first`` is
+    the paper's. Defaults are those of §4.3.1 and Table 2.
+
+    Attributes:
+        k: greatest number of stages; 0 means max(⌈n/2⌉, 10), capped at n (§4.3.1).
+        population: ‖G‖.
+        mutation_rate: m̂. recombination_rate: r̂. elitism: b. beta: stage count bias β.
+        mutation: ``beta-binomial`` (Eq. 7), or ``uniform`` as the authors' released program draws.
+        max_iter: generations. patience: g, generations the fittest may stay the same; 0 never stops early.
+        max_per_point: how many elites may share one objective point; 0 for no bound (see `evolution`).
+        epsilon: of γ (§3.3.2).
+        C: inverse l2 penalty of the stage classifiers.
+        runs: independent runs; the family is the first one's, the history is the mean over all (§4.2).
+        exact_front: also find the exact global front, and count its members held in every generation (§4.2).
+    """
+
+    version: ClassVar[int] = 1
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+
+    k: int = 0
+    population: int = 300
+    mutation_rate: float = 0.075
+    recombination_rate: float = 0.75
+    elitism: float = 0.2
+    beta: float = 2.0
+    mutation: Literal["beta-binomial", "uniform"] = "beta-binomial"
+    max_iter: int = 150
+    patience: int = 20
+    max_per_point: int = 4
+    epsilon: float = 0.01
+    C: float = 1.0
+    runs: int = 1
+    exact_front: bool = False
+
+    def __post_init__(self) -> None:
+        self.evolution()
+        for name, least in (("k", 0), ("patience", 0), ("max_per_point", 0), ("runs", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if not 0 < self.C < np.inf:
+            raise ValueError(f"C must be positive and finite, not {self.C}")
+
+    def evolution(self) -> EvolutionParams:
+        """The parameters of the genetic algorithm."""
+        return EvolutionParams(
+            population=self.population,
+            mutation_rate=self.mutation_rate,
+            recombination_rate=self.recombination_rate,
+            elitism=self.elitism,
+            beta=self.beta,
+            mutation=self.mutation,
+            max_iter=self.max_iter,
+            patience=self.patience or None,
+            max_per_point=self.max_per_point or None,
+            epsilon=self.epsilon,
+        )
+
+    def fit(self, problem: Problem) -> Family:
+        """Evolve on the validation part, with classifiers learned from the training part.
+
+        Raises:
+            RequestError: no threshold. ValueError: more than 63 features, missing values.
+        """
+        from bench_emsco.evolution import evolve
+        from bench_emsco.exhaustive_method import front_of
+        from bench_emsco.prepare import policies_of, prepare
+
+        if len(np.unique(problem.train.y)) < 2:
+            return constant_family(problem)
+        search = prepare(problem, self.C, "emsco")
+        n, rows = problem.n_features, len(problem.validation)
+        front = front_of(search, n, rows, self.k or n, problem.threads) if self.exact_front else None
+        results = [
+            evolve(
+                n,
+                self.k or None,
+                rows,
+                search.cache,
+                search.prices.costs_of,
+                self.evolution(),
+                np.random.SeedSequence([problem.seed, crc32(b"emsco"), run]),
+                front=None if front is None else front.points,
+            )
+            for run in range(self.runs)
+        ]
+        best = results[0]
+        cost = search.prices.in_price(best.cost) / rows
+        about = [
+            {"g1": g1, "g2": g2, "cost": c}
+            for (g1, g2, _), c in zip(best.objectives.tolist(), cost.tolist(), strict=True)
+        ]
+        diagnostics: dict[str, Any] = {
+            "generations": [result.generations for result in results],
+            "stopped_by": best.stopped_by,
+            "subsets_fitted": search.cache.n_fitted,
+            "not_converged": len(search.cache.not_converged),
+        }
+        history = {name: _mean(results, name) for name in _SERIES}
+        if front is not None:
+            diagnostics["front_points"] = front.n_points
+            diagnostics["front_chromosomes"] = front.n_chromosomes
+            members, margin = _mean_and_margin(results, "front_chromosomes")
+            history["front_members"], history["front_members_margin"] = members, margin
+            history["front_share"] = members / front.n_chromosomes
+            history["front_point_share"] = _mean(results, "front_points") / front.n_points
+        return Family(
+            policies_of(search, problem, best.chromosomes, about), history=history, diagnostics=diagnostics
+        )
+
+
+_SERIES = (
+    "elite_size",
+    "population_size",
+    "unique",
+    "non_dominated",
+    "mean_stages",
+    "best_norm",
+    "best_log_fitness",
+)
+
+
+def _stacked(results: list[Any], name: str) -> NDArray[np.float64]:
+    """A history series of every run, (runs, generations); a run that stopped keeps its last value."""
+    series = [np.asarray(getattr(result.history, name), dtype=np.float64) for result in results]
+    longest = max(len(one) for one in series)
+    return np.stack([np.pad(one, (0, longest - len(one)), mode="edge") for one in series])
+
+
+def _mean(results: list[Any], name: str) -> NDArray[np.float64]:
+    return _stacked(results, name).mean(axis=0)
+
+
+def _mean_and_margin(results: list[Any], name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean over runs, and half the width of its 95 % t interval (0 for a single run)."""
+    stacked = _stacked(results, name)
+    runs = len(stacked)
+    if runs == 1:
+        return stacked[0], np.zeros_like(stacked[0])
+    from scipy.stats import t
+
+    margin = t.ppf(0.975, runs - 1) * stacked.std(axis=0, ddof=1) / np.sqrt(runs)
+    return stacked.mean(axis=0), margin

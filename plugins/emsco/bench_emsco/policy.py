@@ -1,0 +1,82 @@
+"""A multi-stage classifier at work (EMSCO §2): stages of growing feature sets, early exit, terminal reject."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Policy, Rows
+from bench_emsco.subset_models import stage_probabilities
+
+__all__ = ["MultiStagePolicy", "Stage"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: what has been acquired by then, and its classifier.
+
+    Attributes:
+        acquired: bool (features,): features of this stage and all before.
+        columns: int64 (d,): their columns of X, ascending.
+        coefficients: (1, 1 + d) or (K, 1 + d), intercept first.
+    """
+
+    acquired: NDArray[np.bool_]
+    columns: NDArray[np.int64]
+    coefficients: NDArray[np.float64]
+
+
+class MultiStagePolicy(Policy):
+    """Rows go through the stages until one is confident; the terminal stage keeps the rest.
+
+    Whether an answer of the terminal stage is accepted is the core's to say: it applies the same threshold.
+
+    Args:
+        stages: at least one, each acquiring more than the one before.
+        classes: the class codes the classifiers speak of, ascending.
+        n_classes: how many classes there are; the others get probability 0.
+        threshold: confidence p̂ at which a row leaves.
+        label, details: for the record.
+    """
+
+    def __init__(
+        self,
+        stages: Sequence[Stage],
+        classes: NDArray[np.int64],
+        n_classes: int,
+        threshold: float,
+        label: str = "",
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.stages = tuple(stages)
+        self.classes = classes
+        self.n_classes = n_classes
+        self.threshold = threshold
+        self.label = label
+        self.details = details or {}
+
+    def decide(self, rows: Rows) -> Decisions:
+        """See `bench_core.Policy.decide`; a row at stage m has paid for the features of stages 1..m."""
+        count = len(rows)
+        probabilities = np.zeros((count, self.n_classes))
+        acquired = np.zeros((count, self.stages[-1].acquired.size), dtype=bool)
+        left_at = np.zeros(count, dtype=np.int64)
+        waiting = np.arange(count)
+        last = len(self.stages)
+        for number, stage in enumerate(self.stages, start=1):
+            given = stage_probabilities(rows.X[waiting][:, stage.columns], stage.coefficients)
+            leaving = (
+                given.max(axis=1) >= self.threshold if number < last else np.ones(len(waiting), dtype=bool)
+            )
+            gone = waiting[leaving]
+            probabilities[gone[:, None], self.classes] = given[leaving]
+            acquired[gone] = stage.acquired
+            left_at[gone] = number
+            waiting = waiting[~leaving]
+            if not len(waiting):
+                break
+        return Decisions(acquired, probabilities, stage=left_at)

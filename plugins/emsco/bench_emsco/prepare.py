@@ -1,0 +1,122 @@
+"""From the core's problem to what the search works on: subset models, integer prices, policies.
+
+Both methods of the plugin share this. Prices that grow with item size count, while searching, with their mean over
+the validation rows (the paper has fixed prices); the bill the core writes is exact in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Policy, Problem
+from bench_core.canonical import plain
+from bench_emsco.chromosome import Chromosomes, cumulative_masks
+from bench_emsco.policy import MultiStagePolicy, Stage
+from bench_emsco.prices import SubsetPrices
+from bench_emsco.subset_cache import SubsetCache
+from bench_emsco.subset_models import MAX_FEATURES
+
+__all__ = ["Search", "policies_of", "prepare"]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search needs.
+
+    Attributes:
+        cache: decisions of every subset's classifier on the validation rows, fitted when asked for.
+        prices: price of every subset, in integer units where that is exact.
+        classes: int64: class codes that occur in the training part, ascending.
+        threshold: confidence p̂.
+    """
+
+    cache: SubsetCache
+    prices: SubsetPrices
+    classes: NDArray[np.int64]
+    threshold: float
+
+
+def prepare(problem: Problem, C: float, method: str) -> Search:
+    """Set up the search.
+
+    Raises:
+        RequestError: the problem has no threshold.
+        ValueError: more than 63 features, or missing values in X.
+    """
+    threshold = problem.need_threshold(method)
+    if problem.n_features > MAX_FEATURES:
+        raise ValueError(
+            f"{method} takes at most {MAX_FEATURES} features, the data set has {problem.n_features}"
+        )
+    for part in (problem.train, problem.validation):
+        missing = np.isnan(part.X).any(axis=0)
+        if missing.any():
+            name = problem.feature_names[problem.feature_of_column[missing.argmax()]]
+            raise ValueError(f"{method}: feature {name!r} has missing values; use an encoding that imputes")
+    classes = np.unique(problem.train.y)
+    # A validation label that training never saw is no classifier's answer: code −1 is never right.
+    position = np.searchsorted(classes, problem.validation.y)
+    known = classes[np.minimum(position, len(classes) - 1)] == problem.validation.y
+    cache = SubsetCache(
+        problem.train.X,
+        np.searchsorted(classes, problem.train.y),
+        problem.validation.X,
+        np.where(known, position, -1),
+        max(2, len(classes)),
+        threshold,
+        column_of_feature=problem.feature_of_column,
+        C=C,
+        threads=problem.threads,
+    )
+    return Search(cache, _prices(problem), classes, threshold)
+
+
+def _prices(problem: Problem) -> SubsetPrices:
+    costs, sizes = problem.costs, problem.validation.sizes
+    feature_prices = costs.feature_prices(sizes).mean(axis=0)
+    if costs.groups is None or costs.group_prices is None:
+        return SubsetPrices(feature_prices, rows=len(problem.validation))
+    groups = [np.flatnonzero(costs.groups == group).tolist() for group in range(len(costs.group_prices))]
+    at_sizes = costs.group_prices_at(sizes).mean(axis=0)
+    return SubsetPrices(feature_prices, groups, at_sizes, rows=len(problem.validation))
+
+
+def policies_of(
+    search: Search, problem: Problem, chromosomes: Chromosomes, objectives: Sequence[dict[str, Any]]
+) -> list[Policy]:
+    """A policy per chromosome, in order; classifiers of shared subsets are fitted once.
+
+    Args:
+        search: from `prepare`.
+        problem: the problem.
+        chromosomes: int8 (m, n).
+        objectives: what to keep of each in its details, beside the chromosome.
+    """
+    stages = chromosomes.max(axis=1) + 1
+    masks = cumulative_masks(chromosomes, int(stages.max()))
+    subsets, place = np.unique(masks, return_inverse=True)
+    place = place.reshape(masks.shape)
+    fits = search.cache.models.fit(subsets, threads=problem.threads)
+    bits = (subsets[:, None] >> np.arange(problem.n_features, dtype=np.uint64)) & np.uint64(1)
+    made = []
+    for mask, member, weights in zip(subsets, bits.astype(bool), fits.coefficients, strict=True):
+        columns = search.cache.columns(int(mask))
+        made.append(Stage(member, columns, weights[:, np.concatenate([[0], columns + 1])]))
+    return [
+        MultiStagePolicy(
+            [made[index] for index in row[:count]],
+            search.classes,
+            problem.n_classes,
+            search.threshold,
+            label=f"{number + 1}",
+            details=plain({"chromosome": chromosome, **about}),
+        )
+        for number, (row, count, chromosome, about) in enumerate(
+            zip(place, stages, chromosomes, objectives, strict=True)
+        )
+    ]

@@ -1,0 +1,98 @@
+"""What the harness itself costs: a trivial method on many tiny data sets (100 × 5), serial, in this process.
+
+    python tests/benchmarks/bench_harness.py [TRIALS ...]
+
+Cold: every trial loaded, split, encoded, priced, fitted, decided, audited, judged, written and flushed to the disk.
+Warm: planned again from the suite file on, when all is done. The bars are 3 ms and 0.1 ms a trial, flat in the number
+of trials. The figures quoted for benchopt 1.10 were measured elsewhere (15 ms cold, 10 ms when all is cached).
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support import tiny_plugin
+
+from bench_core.commands.session import SuiteSession
+from bench_core.dataset import DataContext
+from bench_core.execute import Options, execute
+from bench_core.plugins import load_registry
+from bench_core.store import Store
+from bench_core.suite import load_suite
+
+DATA_SETS = 1000
+BENCHOPT_COLD, BENCHOPT_WARM = 15.0, 10.0
+
+
+def suite_text(trials: int) -> str:
+    """A suite with up to 1,000 data sets and as many seeds as make the trials."""
+    sets = min(DATA_SETS, trials)
+    head = f'[suite]\nname = "harness"\n[protocol]\nthreshold = 0.7\nseeds = {trials // sets}\n'
+    body = "".join(
+        f'[[datasets]]\nuse = "blobs"\nname = "t{i}"\nparameters = {{ rows = 100, seed = {i} }}\n'
+        for i in range(sets)
+    )
+    return f'{head}{body}[[methods]]\nuse = "slopes"\nparameters = {{ slopes = [1.0] }}\n'
+
+
+def measure(trials: int, folder: Path) -> tuple[float, float]:
+    """Milliseconds a trial, cold and warm."""
+    path = folder / "harness.toml"
+    path.write_text(suite_text(trials), encoding="utf-8")
+    registry = load_registry([("tiny", tiny_plugin)], entry_points=False)
+
+    def session() -> SuiteSession:
+        context = DataContext(cache=folder / "cache")
+        suite = load_suite(path, registry)
+        return SuiteSession(suite, registry, Store(folder / f"store-{trials}"), folder / "out", context)
+
+    def once() -> tuple[float, int]:
+        started = time.perf_counter()
+        here = session()
+        plan = here.plan()
+        summary = execute(
+            plan, registry, here.store.path, here.context, tuple(here.suite.needed_metrics()), Options(), here.cache
+        )
+        return 1000 * (time.perf_counter() - started) / trials, summary.computed
+
+    cold, computed = once()
+    if computed != trials:
+        raise SystemExit(f"{computed} trials computed, not {trials}")
+    warm, computed = once()
+    if computed:
+        raise SystemExit(f"{computed} trials computed again")
+    return cold, warm
+
+
+def seconds_of(*arguments: str) -> float:
+    """Best wall time of five runs of a command line."""
+    best = float("inf")
+    for _ in range(5):
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "bench_core.cli", *arguments], check=True, capture_output=True)
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+def main() -> None:
+    """Print the tables."""
+    counts = [int(argument) for argument in sys.argv[1:]] or [100, 1000, 10_000]
+    print("| trials | cold, ms a trial | bar | benchopt / ours | warm, ms a trial | bar | benchopt / ours |")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as folder:
+        measure(10, Path(folder))  # imports and first calls
+        for trials in counts:
+            cold, warm = measure(trials, Path(folder))
+            ratios = f"{BENCHOPT_COLD / cold:.1f}x", f"{BENCHOPT_WARM / warm:.0f}x"
+            print(f"| {trials} | {cold:.2f} | 3 | {ratios[0]} | {warm:.3f} | 0.1 | {ratios[1]} |", flush=True)
+    print(f"\n`bench --help` {seconds_of('--help'):.2f} s (bar 0.3); `bench list` {seconds_of('list'):.2f} s (bar 1)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The README's plugin, installed from a folder outside the repository, found, run and ranked."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+import types
+
+from support.bench import ROOT, Bench, install
+
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def block(name: str) -> str:
+    """The code between ``<!-- name -->`` and ``<!-- end -->``."""
+    match = re.search(rf"<!-- {name} -->\s*```[a-z]*\n(.*?)```\s*<!-- end -->", TEXT, re.DOTALL)
+    assert match, name
+    return match[1]
+
+
+def test_the_readmes_plugin_is_found_run_and_ranked(bench: Bench) -> None:
+    entry = tomllib.loads(block("plugin pyproject"))["project"]["entry-points"]["budgetbench"]
+    assert entry == {"cheapest-feature": "cheapest_feature"}
+    install(bench.plugins, "cheapest_feature", block("plugin"), "cheapest-feature")
+    assert "Splits the cheapest feature at a quantile." in bench("list", "methods").stdout
+    suite = bench.suite(
+        '[protocol]\nseeds = 3\nthreshold = 0.6\n[[datasets]]\nuse = "blobs"\ncosts = { use = "table", parameters = '
+        "{ prices = [1.0, 2.0, 3.0, 4.0, 5.0] } }\n"
+        '[[methods]]\nuse = "cheapest-feature"\ngrid = { quantile = [0.25, 0.5, 0.75] }\n'
+        '[[methods]]\nuse = "slopes"\n'
+    )
+    assert "12 trial(s) computed" in bench("run", suite).stdout
+    rows = [line for line in bench.page().splitlines() if line.startswith("| ")]
+    ranked = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:]] for line in rows}
+    assert set(ranked) == {"Method", "cheapest-feature", "slopes"}
+    assert ranked["cheapest-feature"][2].startswith("1.000")
+
+
+def test_the_readmes_plugin_is_twenty_lines_of_code_or_so() -> None:
+    lines = [line for line in block("plugin").splitlines() if line.strip()]
+    assert len(lines) <= 30
+
+
+def test_the_readmes_plugin_passes_the_contract_kit() -> None:
+    from bench_core.testing import CHECKS, check_method
+
+    module = types.ModuleType("cheapest_feature")
+    sys.modules["cheapest_feature"] = module
+    exec(compile(block("plugin"), "cheapest_feature.py", "exec", dont_inherit=True), module.__dict__)
+    assert CHECKS
+    check_method(module.CheapestFeature())
+
+
+def test_the_readme_gives_two_commands_that_install_what_they_need() -> None:
+    for name in ("run command", "test command"):
+        command = block(name).strip()
+        assert command.startswith("python3 -m pip install -q -r requirements.txt -c constraints.txt && ")
+        assert "\n" not in command

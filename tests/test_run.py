@@ -1,0 +1,252 @@
+"""End to end: a suite run by the command line, resumed, killed, in parallel, with failures."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from support.bench import Bench, contents, decisions
+
+SMALL = """
+[protocol]
+seeds = 3
+threshold = 0.7
+
+[[datasets]]
+use = "blobs"
+name = "A"
+
+[[datasets]]
+use = "blobs"
+name = "B"
+parameters = { seed = 1 }
+costs = { use = "random" }
+
+[[methods]]
+use = "slopes"
+grid = { noise = [0.0, 0.5] }
+"""
+
+
+def test_a_suite_becomes_a_page_with_a_row_per_method(bench: Bench) -> None:
+    suite = bench.suite(SMALL + '\n[[methods]]\nuse = "slopes"\nname = "no reject"\nreject = false\n')
+    said = bench("run", suite)
+    assert "18 trial(s) computed, 0 kept" in said.stdout
+    page = bench.page()
+    assert "## A" in page
+    assert "## B" in page
+    assert page.count("| slopes ") == 2
+    row = next(line for line in page.splitlines() if line.startswith("| no reject"))
+    assert [cell.strip() for cell in row.split("|")][2] == "100.0 ± 0.0"
+
+
+def test_a_second_run_computes_nothing_and_plan_says_so(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite)
+    before = contents(bench.folder / ".bench-store")
+    assert "12 done, 0 failed, 0 to compute" in bench("plan", suite).stdout
+    assert "0 trial(s) computed, 12 kept" in bench("run", suite).stdout
+    assert contents(bench.folder / ".bench-store") == before
+
+
+def test_two_processes_give_what_one_gives_byte_for_byte(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite, "--store", "one", "--out", "page-one")
+    bench("run", suite, "--store", "two", "--out", "page-two", "--jobs", "2")
+    assert contents(bench.folder / "one") == contents(bench.folder / "two")
+    assert decisions(bench.folder / "one") == decisions(bench.folder / "two")
+    assert bench.page(out="page-one") == bench.page(out="page-two")
+    export = "s/records.parquet"
+    one, two = (bench.folder / page / export for page in ("page-one", "page-two"))
+    assert one.read_bytes() == two.read_bytes()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_run_goes_on_where_it_was(bench: Bench, jobs: int) -> None:
+    suite = bench.suite(SMALL.replace('use = "slopes"', 'use = "slopes"\nparameters = { seconds = 0.1 }'))
+    whole = bench("run", suite, "--store", "whole", "--out", "page-whole")
+    assert "12 trial(s) computed" in whole.stdout
+    killed = 0
+    for _ in range(12):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bench_core.cli", "run", suite, "--jobs", str(jobs)],
+            cwd=bench.folder,
+            env=bench.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 60
+        store = bench.folder / ".bench-store"
+        have = len(list(store.glob("??/*.json")))
+        while process.poll() is None and time.monotonic() < deadline:
+            if len(list(store.glob("??/*.json"))) > have + 1:
+                break
+            time.sleep(0.01)
+        if process.poll() is None:
+            import os
+
+            os.killpg(process.pid, signal.SIGKILL)
+            killed += 1
+        process.wait()
+        if len(list(store.glob("??/*.json"))) >= 8:
+            break
+    assert killed >= 1
+    kept = len(list(store.glob("??/*.json")))
+    last = bench("run", suite)
+    assert f"{12 - kept} trial(s) computed, {kept} kept" in last.stdout
+    assert contents(store) == contents(bench.folder / "whole")
+    assert decisions(store) == decisions(bench.folder / "whole")
+    assert bench.page() == bench.page(out="page-whole")
+    assert not list((store / "tmp").iterdir())
+
+
+FAILING = """
+[[datasets]]
+use = "blobs"
+
+[[methods]]
+use = "slopes"
+
+[[methods]]
+use = "peeker"
+
+[[methods]]
+use = "fails"
+name = "raises"
+
+[[methods]]
+use = "fails"
+name = "gives nothing"
+parameters = { how = "nothing" }
+
+[[methods]]
+use = "fails"
+name = "wrong shape"
+parameters = { how = "shape" }
+
+[[methods]]
+use = "fails"
+name = "NaN"
+parameters = { how = "nan" }
+"""
+
+
+def test_failures_are_named_and_the_rest_goes_on(bench: Bench) -> None:
+    suite = bench.suite(FAILING)
+    said = bench("run", suite, expect=1)
+    assert "6 trial(s) computed" in said.stdout
+    assert "read without paying: feature 'b' on" in said.stderr
+    assert "no reason | at `all`" in said.stderr
+    assert "Fails.fit returned no policy" in said.stderr
+    assert "Decisions.acquired must have shape (20, 5), not (20, 6)" in said.stderr
+    assert "Decisions.probabilities holds NaN in 20 row(s)" in said.stderr
+    page = bench.page()
+    assert page.count("slopes") >= 1
+    assert "Failed trials" in page
+    assert "no reason \\| at \\`all\\`" in page
+
+
+def test_failed_trials_are_kept_until_they_are_to_be_retried(bench: Bench) -> None:
+    suite = bench.suite(FAILING)
+    bench("run", suite, expect=1)
+    again = bench("run", suite, expect=1)
+    assert "0 trial(s) computed, 1 kept" in again.stdout
+    assert "5 trial(s) failed before" in again.stderr
+    retried = bench("run", suite, "--retry-failed", expect=1)
+    assert "5 trial(s) computed" in retried.stdout
+
+
+def test_strict_stops_at_the_first_failure(bench: Bench) -> None:
+    suite = bench.suite(FAILING)
+    said = bench("run", suite, "--strict", expect=1)
+    assert "stopped at the first failure: peeker" in said.stderr
+    assert len(contents(bench.folder / ".bench-store")) == 2
+
+
+@pytest.mark.parametrize(
+    ("how", "limit", "message"),
+    [
+        ("hang", ["--timeout", "3"], "longer than the time limit of 3 s"),
+        ("memory", ["--memory", "2G"], "MemoryError"),
+        ("exit", ["--jobs", "2"], "its process died (exit code 7)"),
+    ],
+)
+def test_a_trial_that_breaks_its_limits_fails_alone(
+    bench: Bench, how: str, limit: list[str], message: str
+) -> None:
+    suite = bench.suite(
+        f'[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "fails"\nparameters = {{ how = "{how}" }}\n'
+        '[[methods]]\nuse = "slopes"\n'
+    )
+    said = bench("run", suite, *limit, expect=1)
+    assert "2 trial(s) computed" in said.stdout
+    failed = [r for r in contents(bench.folder / ".bench-store").values() if r["status"] == "failed"]
+    assert len(failed) == 1
+    assert message in f"{failed[0]['error']['type']} {failed[0]['error']['message']}"
+
+
+def test_missing_data_is_said_with_its_remedy_and_the_rest_runs(bench: Bench) -> None:
+    names = ["gone", "one-class", "broken", "blobs"]
+    suite = bench.suite(
+        "".join(f'[[datasets]]\nuse = "{n}"\n' for n in names) + '[[methods]]\nuse = "slopes"\n'
+    )
+    said = bench("run", suite, expect=1)
+    assert (
+        "data set 'gone' is missing: the table is on another planet; run: bench data fetch gone"
+        in said.stderr
+    )
+    assert "classification needs at least two classes" in said.stderr
+    assert "column 'x' is rotten" in said.stderr
+    assert "1 trial(s) computed" in said.stdout
+
+
+def test_a_metric_added_later_comes_from_the_stored_decisions(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite)
+    bench.suite('metrics = ["max-cost", "ndcg@3", "cost"]\n' + SMALL)
+    text = (bench.folder / "s.toml").read_text().replace('[suite]\nname = "s"\n', "")
+    (bench.folder / "s.toml").write_text(text.replace("[protocol]", '[suite]\nname = "s"\n[protocol]', 1))
+    said = bench("run", suite)
+    assert "0 trial(s) computed, 12 kept" in said.stdout
+    page = bench.page()
+    assert "Dearest row" in page
+    assert "NDCG@3" in page
+    fresh = bench("run", suite, "--store", "fresh", "--out", "page-fresh")
+    assert "12 trial(s) computed" in fresh.stdout
+    assert bench.page(out="page-fresh") == page
+
+
+def test_a_filter_runs_a_part_and_the_page_counts_the_rest(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    said = bench("run", suite, "--only", "dataset=A", "--seeds", "2")
+    assert "4 trial(s) computed" in said.stdout
+    assert "2 of 3" in bench.page()
+
+
+def test_two_stores_merge_by_copying(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite, "--only", "dataset=A", "--store", "a", "--out", "x")
+    bench("run", suite, "--only", "dataset=B", "--store", "b", "--out", "x")
+    import shutil
+
+    shutil.copytree(bench.folder / "b", bench.folder / "a", dirs_exist_ok=True)
+    assert "0 trial(s) computed, 12 kept" in bench("run", suite, "--store", "a").stdout
+
+
+def test_two_runs_may_share_a_store(bench: Bench) -> None:
+    suite = bench.suite(SMALL.replace('use = "slopes"', 'use = "slopes"\nparameters = { seconds = 0.05 }'))
+    command = [sys.executable, "-m", "bench_core.cli", "run", suite]
+    both = [
+        subprocess.Popen(
+            command, cwd=bench.folder, env=bench.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    for process in both:
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+    assert len(contents(bench.folder / ".bench-store")) == 12

@@ -2,8 +2,10 @@
 
 After a policy has decided, every value it did not declare as acquired is replaced by another row's value of the
 same feature, and it decides again. An honest policy cannot notice. Substitutes are chosen to be noticed by a
-dishonest one: in odd rounds (the first, the third) a random row whose value *differs*, in even rounds the end of
-the feature's range that is farther away, which also moves any statistic a policy might take of the whole batch.
+dishonest one. First round: a random row's value that differs, from inside the range, so that the batch's largest
+and smallest value, mean and median change as well. Second: the end of the range that is farther away. Third: any
+other row's value that differs. Fourth: one end of the range for every row. And so on. A feature of two values has
+them swapped in the odd rounds and one of them everywhere in the even ones.
 
 What it proves: the decisions on these rows do not depend on unpaid values. What it does not: anything about a
 policy that recognises the second call, which `bench_core.testing` looks for instead.
@@ -167,29 +169,55 @@ def _substitute_column(
     made: tuple[NDArray[np.float64], ...],
     column: int,
 ) -> None:
-    """Another value for every row of a one-column feature, where there is another value."""
+    """Other values for the rows of a one-column feature, where there are others."""
     ordered = np.sort(pool)
     low = np.searchsorted(ordered, own, side="left")
     equal = np.searchsorted(ordered, own, side="right") - low
-    different = len(ordered) - equal
-    able = different > 0
+    able = equal < len(ordered)
     if not able.any():
         return
+    # The ends of the range are numbers where there are any; NaN stands in only for the sole number.
+    numbers = ordered[~np.isnan(ordered)]
+    least, most = numbers[0], numbers[-1]
+    two_levels = bool(((numbers == least) | (numbers == most)).all())
     for number, target in enumerate(made):
         if number % 2 == 0:
-            draw = np.floor(rng.random(len(own)) * different).astype(np.int64)
-            donor = np.where(draw < low, draw, draw + equal)
-            chosen = ordered[np.minimum(donor, len(ordered) - 1)]
+            chosen = _drawn(own, ordered, low, equal, rng, inner=number % 4 == 0)
+        elif least == most:
+            chosen = np.where(own == least, np.nan, least)
+        elif number % 4 == 3 or two_levels:
+            chosen = np.full(len(own), least if rng.random() < 0.5 else most)
         else:
-            # The ends of the range are numbers where there are any; NaN stands in only for the sole number.
-            numbers = ordered[~np.isnan(ordered)]
-            least, most = numbers[0], numbers[-1]
             with np.errstate(over="ignore"):
-                farther_up = ~(own - least > most - own)
-            chosen = np.where(farther_up, most, least)
-            if least == most:
-                chosen = np.where(own == least, np.nan, least)
+                chosen = np.where(own - least > most - own, least, most)
         target[:, column] = np.where(able, chosen, own)
+
+
+def _drawn(
+    own: NDArray[np.float64],
+    ordered: NDArray[np.float64],
+    low: NDArray[np.int64],
+    equal: NDArray[np.int64],
+    rng: np.random.Generator,
+    *,
+    inner: bool,
+) -> NDArray[np.float64]:
+    """A random one of the ordered values for every row, never its own; inside the rows' range where possible.
+
+    Without the ends of the range, the batch's largest and smallest value must change too.
+    """
+    start, stop = np.zeros(len(own), dtype=np.int64), np.full(len(own), len(ordered))
+    if inner and not np.isnan(least := np.fmin.reduce(own)):
+        first = int(np.searchsorted(ordered, least, side="right"))
+        last = int(np.searchsorted(ordered, np.fmax.reduce(own), side="left"))
+        within = np.where((low >= first) & (low < last), equal, 0)
+        possible = last - first > within
+        start, stop = np.where(possible, first, start), np.where(possible, last, stop)
+    skipped = np.where((low >= start) & (low < stop), equal, 0)
+    draw = start + np.floor(rng.random(len(own)) * (stop - start - skipped)).astype(np.int64)
+    donor = np.where((draw < low) | (skipped == 0), draw, draw + equal)
+    drawn: NDArray[np.float64] = ordered[np.minimum(donor, len(ordered) - 1)]
+    return drawn
 
 
 def _substitute_block(

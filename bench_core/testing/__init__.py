@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         method_contract,
     )
     from bench_core.testing.fitting import policy_audit
+    from bench_core.testing.plain_toml import toml_text
     from bench_core.testing.problems import VARIANTS, Case, make_case, make_dataset, make_problem
-    from bench_core.testing.toml_text import toml_text
 
 _HOMES = {
     "CHECKS": "checks",
@@ -46,7 +46,7 @@ _HOMES = {
     "make_problem": "problems",
     "method_contract": "contracts",
     "policy_audit": "fitting",
-    "toml_text": "toml_text",
+    "toml_text": "plain_toml",
 }
 
 __all__ = [

@@ -11,7 +11,7 @@ from bench_core.dataset import Task
 from bench_core.errors import ContractError, RequestError
 from bench_core.method import ALL_TASKS, Method
 from bench_core.parameters import build, describe, to_plain
-from bench_core.testing.toml_text import toml_text
+from bench_core.testing.plain_toml import toml_text
 
 __all__ = [
     "check_declaration",

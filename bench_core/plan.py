@@ -135,7 +135,8 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache) -> Pla
     return plan
 
 
-def _said(error: Exception) -> str:
+def with_hint(error: Exception) -> str:
+    """An error as one line for people, with what would bring data that cannot be had."""
     message = " ".join(str(error).split())
     if isinstance(error, DataUnavailable) and error.hint:
         return f"{message}; {error.hint}"

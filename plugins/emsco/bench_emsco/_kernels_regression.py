@@ -1,0 +1,281 @@
+"""Compiled l2 regressions on many feature subsets of one design (EMSCO, section 2: the stage classifiers).
+
+One driver serves both losses. With `basis` of shape (1, 1) the model is the binary one: one score z per row and
+p = 1 / (1 + exp(-z)). With K >= 3 classes, `basis` is a (K, K - 1) matrix whose orthonormal columns span the vectors
+that sum to zero; the class scores are basis @ coordinates. The optimum of the K-vector problem lies in that span (the
+penalty pulls the mean of the class vectors to zero), and there 0.5 * ||W||^2 equals 0.5 * ||coordinates||^2: nothing
+is lost and a K-th of the Hessian is saved.
+
+The solver is Newton's method with a Cholesky factor that is kept while it contracts well (the squared Newton decrement
+must fall by `REFRESH` a step) and rebuilt when it does not. It starts from the minimiser of the quadratic model of the
+loss around the fit on all features, restricted to the subset, whose factor is the first one used. So the result for a
+subset is a function of that subset alone: neither the order of requests nor the number of threads can show in it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ._kernels_decide import normalise, select_columns
+from ._kernels_linalg import (
+    SUMS,
+    cholesky_inplace,
+    cholesky_solve,
+    linear_scores,
+    transposed_product,
+    weighted_gram,
+)
+
+REFRESH = 1e-3  # measured: 1e-4 .. 1e-1 are within 10 % of each other on Synthetic30, a Hessian a step costs 60 % more
+TOLERANCE = 1e-20  # squared Newton decrement before the last step; scores are then good to about 1e-12
+_FLOOR = 1e-15  # a decrement below this that no longer falls under a fresh Hessian is rounding, not distance
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale):
+    classes, axes = basis.shape
+    rows = design.shape[1]
+    if classes == 1:
+        linear_scores(design, cols, size, theta[:size], proba[0])
+    else:
+        for a in range(axes):
+            linear_scores(design, cols, size, theta[a * size : (a + 1) * size], coordinate[a])
+        for k in range(classes):
+            u = basis[k, 0]
+            for r in range(rows):
+                proba[k, r] = u * coordinate[0, r]
+            for a in range(1, axes):
+                u = basis[k, a]
+                for r in range(rows):
+                    proba[k, r] += u * coordinate[a, r]
+    normalise(proba, coordinate[axes], bits, scale)
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _gradient(design, cols, size, theta, basis, proba, target, ridge, line, out):
+    classes, axes = basis.shape
+    rows = design.shape[1]
+    for a in range(axes):
+        u = basis[0, a]
+        for r in range(rows):
+            line[r] = u * (proba[0, r] - target[0, r])
+        for k in range(1, classes):
+            u = basis[k, a]
+            for r in range(rows):
+                line[r] += u * (proba[k, r] - target[k, r])
+        transposed_product(design, cols, size, line, out[a * size : (a + 1) * size])
+        for j in range(1, size):
+            out[a * size + j] += ridge * theta[a * size + j]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _hessian(design, cols, size, basis, proba, ridge, line, scratch, out):
+    """Blocks (a, b <= a) of the Hessian, each a Gram matrix weighted by the class covariance of every row."""
+    classes, axes = basis.shape
+    rows = design.shape[1]
+    for a in range(axes):
+        for b in range(a + 1):
+            for r in range(rows):
+                line[r] = 0.0
+                scratch[0, r] = 0.0
+                scratch[1, r] = 0.0
+            for k in range(classes):
+                u = basis[k, a]
+                v = basis[k, b]
+                uv = u * v
+                for r in range(rows):
+                    p = proba[k, r]
+                    scratch[0, r] += u * p
+                    scratch[1, r] += v * p
+                    line[r] += uv * p
+            for r in range(rows):
+                line[r] -= scratch[0, r] * scratch[1, r]
+            weighted_gram(design, cols, size, line, scratch, out, a * size, b * size)
+        for j in range(1, size):
+            out[a * size + j, a * size + j] += ridge
+
+
+@njit(cache=True, nogil=True)
+def _loss(proba, target, rows, theta, size, axes, ridge):
+    total = 0.0
+    classes = proba.shape[0]
+    for r in range(rows):
+        if classes == 1:
+            p = proba[0, r] if target[0, r] > 0.0 else 1.0 - proba[0, r]
+            total -= np.log(max(p, 1e-300))
+        else:
+            for k in range(classes):
+                if target[k, r] > 0.0:
+                    total -= np.log(max(proba[k, r], 1e-300))
+    penalty = 0.0
+    for a in range(axes):
+        for j in range(1, size):
+            penalty += theta[a * size + j] ** 2
+    return total + 0.5 * ridge * penalty
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _dot(x, y, size):
+    s = 0.0
+    for i in range(size):
+        s += x[i] * y[i]
+    return s
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _quadratic_start(anchor, anchor_hessian, lines, cols, size, axes, outside, rhs, hessian, step, theta):
+    """Minimise the quadratic model around the full fit over the subset's coefficients; leaves its factor in `hessian`."""
+    dim = axes * size
+    for i in range(axes * lines):
+        outside[i] = anchor[i]
+    for a in range(axes):
+        for i in range(size):
+            outside[a * lines + cols[i]] = 0.0
+    for a in range(axes):
+        for i in range(size):
+            row = a * lines + cols[i]
+            rhs[a * size + i] = _dot(anchor_hessian[row], outside, axes * lines)
+            for b in range(a + 1):
+                for j in range(size):
+                    hessian[a * size + i, b * size + j] = anchor_hessian[row, b * lines + cols[j]]
+    cholesky_inplace(hessian, dim)
+    cholesky_solve(hessian, dim, rhs, step)
+    for a in range(axes):
+        for i in range(size):
+            theta[a * size + i] = anchor[a * lines + cols[i]] + step[a * size + i]
+
+
+@njit(cache=True, nogil=True)
+def fit_range(
+    design,
+    rows,
+    target,
+    basis,
+    masks,
+    feature_of_column,
+    ridge,
+    anchor,
+    anchor_hessian,
+    max_steps,
+    start,
+    stop,
+    out,
+    steps,
+):
+    """Fit subsets masks[start:stop].
+
+    out: (len(masks), classes, lines), intercept first, zeros outside the subset; steps: int64, negative where the
+    solver did not converge. `anchor` is the full model's coordinates (axes * lines), empty to start from zero.
+    """
+    classes, axes = basis.shape
+    lines, padded = design.shape
+    width = axes * lines
+    cols = np.zeros(lines + 4, np.int64)
+    theta = np.zeros(width)
+    trial = np.zeros(width)
+    step = np.zeros(width)
+    gradient = np.zeros(width)
+    new_gradient = np.zeros(width)
+    hessian = np.zeros((width, width))
+    coordinate = np.zeros((axes + 1, padded))
+    proba = np.zeros((classes, padded))
+    bits = np.zeros(padded, np.int64)
+    scale = bits.view(np.float64)
+    line = np.zeros(padded)
+    scratch = np.zeros((2, padded))
+    for m in range(start, stop):
+        size = select_columns(masks[m], feature_of_column, cols)
+        dim = axes * size
+        have = anchor.shape[0] > 0
+        if have:
+            _quadratic_start(
+                anchor, anchor_hessian, lines, cols, size, axes, trial, gradient, hessian, step, theta
+            )
+        else:
+            theta[:dim] = 0.0
+        _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale)
+        _gradient(design, cols, size, theta, basis, proba, target, ridge, line, gradient)
+        previous = np.inf
+        done = False
+        taken = 0
+        while taken < max_steps:
+            taken += 1
+            fresh = False
+            decrement = np.inf
+            if have:
+                cholesky_solve(hessian, dim, gradient, step)
+                decrement = _dot(gradient, step, dim)
+            if not have or (decrement > TOLERANCE and decrement > REFRESH * previous):
+                _hessian(design, cols, size, basis, proba, ridge, line, scratch, hessian)
+                cholesky_inplace(hessian, dim)
+                cholesky_solve(hessian, dim, gradient, step)
+                decrement = _dot(gradient, step, dim)
+                have = True
+                fresh = True
+            if decrement <= TOLERANCE or (fresh and decrement <= _FLOOR and decrement > 0.25 * previous):
+                for i in range(dim):
+                    theta[i] -= step[i]
+                done = True
+                break
+            previous = decrement
+            # Along a convex line: still falling at the new point, or provably lower there; else halve.
+            t = 1.0
+            before = np.inf
+            moved = False
+            for _ in range(40):
+                for i in range(dim):
+                    trial[i] = theta[i] - t * step[i]
+                _probabilities(design, cols, size, trial, basis, coordinate, proba, bits, scale)
+                _gradient(design, cols, size, trial, basis, proba, target, ridge, line, new_gradient)
+                along = _dot(new_gradient, step, dim)
+                if along >= 0.0 or (decrement <= 1e-2 and along >= -0.5 * decrement):
+                    moved = True
+                    break
+                after = _loss(proba, target, rows, trial, size, axes, ridge)
+                if before == np.inf:
+                    _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale)
+                    before = _loss(proba, target, rows, theta, size, axes, ridge)
+                if after <= before - 1e-4 * t * decrement:
+                    _probabilities(design, cols, size, trial, basis, coordinate, proba, bits, scale)
+                    moved = True
+                    break
+                if not fresh:
+                    break
+                t *= 0.5
+            if moved:
+                for i in range(dim):
+                    theta[i] = trial[i]
+                    gradient[i] = new_gradient[i]
+            else:
+                if fresh:
+                    break
+                _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale)
+                have = False
+        steps[m] = taken if done else -taken
+        out[m] = 0.0
+        for k in range(classes):
+            for i in range(size):
+                s = 0.0
+                for a in range(axes):
+                    s += basis[k, a] * theta[a * size + i]
+                out[m, k, cols[i]] = s
+
+
+@njit(cache=True, nogil=True)
+def full_hessian(design, basis, theta, ridge):
+    """Hessian of the model on all lines at coordinates `theta` (axes * lines), both triangles filled."""
+    classes, axes = basis.shape
+    lines, padded = design.shape
+    cols = np.zeros(lines + 4, np.int64)
+    cols[:lines] = np.arange(lines)
+    coordinate = np.zeros((axes + 1, padded))
+    proba = np.zeros((classes, padded))
+    bits = np.zeros(padded, np.int64)
+    out = np.zeros((axes * lines, axes * lines))
+    _probabilities(design, cols, lines, theta, basis, coordinate, proba, bits, bits.view(np.float64))
+    _hessian(design, cols, lines, basis, proba, ridge, np.zeros(padded), np.zeros((2, padded)), out)
+    for i in range(axes * lines):
+        for j in range(i):
+            out[j, i] = out[i, j]
+    return out

@@ -23,7 +23,7 @@ def normalise(proba, top, bits, scale):
         top[r] = proba[0, r]
     for k in range(1, classes):
         for r in range(rows):
-            top[r] = proba[k, r] if proba[k, r] > top[r] else top[r]
+            top[r] = max(top[r], proba[k, r])
     for k in range(classes):
         for r in range(rows):
             proba[k, r] -= top[r]

@@ -27,8 +27,8 @@ def exp_inplace(values, bits, scale):
     size = values.shape[0]
     for i in range(size):
         v = values[i]
-        v = -708.0 if v < -708.0 else v
-        v = 708.0 if v > 708.0 else v
+        v = max(v, -708.0)
+        v = min(v, 708.0)
         k = (v * _INV_LN2 + _SHIFT) - _SHIFT
         r = (v - k * _LN2_HIGH) - k * _LN2_LOW
         p = 1.0 / 6227020800.0

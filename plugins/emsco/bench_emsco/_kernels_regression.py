@@ -7,9 +7,9 @@ penalty pulls the mean of the class vectors to zero), and there 0.5 * ||W||^2 eq
 is lost and a K-th of the Hessian is saved.
 
 The solver is Newton's method with a Cholesky factor that is kept while it contracts well (the squared Newton decrement
-must fall by `REFRESH` a step) and rebuilt when it does not. It starts from the minimiser of the quadratic model of the
-loss around the fit on all features, restricted to the subset, whose factor is the first one used. So the result for a
-subset is a function of that subset alone: neither the order of requests nor the number of threads can show in it.
+must fall by `REFRESH` a step) and rebuilt when it does not. It starts from the minimiser, over the subset's
+coefficients, of one quadratic expansion of the loss on all features, whose factor is the first one used. So the result
+for a subset is a function of that subset alone: neither the order of requests nor the number of threads shows in it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ from ._kernels_linalg import (
     weighted_gram,
 )
 
-REFRESH = 1e-3  # measured: 1e-4 .. 1e-1 are within 10 % of each other on Synthetic30, a Hessian a step costs 60 % more
-TOLERANCE = 1e-20  # squared Newton decrement before the last step; scores are then good to about 1e-12
+REFRESH = 1e-3  # measured on Credit and Synthetic30: 1e-4 and 3e-3 are slower by a tenth, 0 (Newton proper) by a half
+TOLERANCE = (
+    1e-20  # squared Newton decrement expected to be left after the last step; scores are good to ~1e-10
+)
+_TRUSTING = 25  # steps after which a step has to lower the loss
 _FLOOR = 1e-15  # a decrement below this that no longer falls under a fresh Hessian is rounding, not distance
 
 
@@ -124,26 +127,18 @@ def _dot(x, y, size):
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _quadratic_start(anchor, anchor_hessian, lines, cols, size, axes, outside, rhs, hessian, step, theta):
-    """Minimise the quadratic model around the full fit over the subset's coefficients; leaves its factor in `hessian`."""
+def _quadratic_start(pull, anchor_hessian, lines, cols, size, axes, rhs, hessian, theta):
+    """Minimise the quadratic model over the subset's coefficients, theta = H_SS^-1 pull_S; leaves the factor behind."""
     dim = axes * size
-    for i in range(axes * lines):
-        outside[i] = anchor[i]
-    for a in range(axes):
-        for i in range(size):
-            outside[a * lines + cols[i]] = 0.0
     for a in range(axes):
         for i in range(size):
             row = a * lines + cols[i]
-            rhs[a * size + i] = _dot(anchor_hessian[row], outside, axes * lines)
+            rhs[a * size + i] = pull[row]
             for b in range(a + 1):
                 for j in range(size):
                     hessian[a * size + i, b * size + j] = anchor_hessian[row, b * lines + cols[j]]
     cholesky_inplace(hessian, dim)
-    cholesky_solve(hessian, dim, rhs, step)
-    for a in range(axes):
-        for i in range(size):
-            theta[a * size + i] = anchor[a * lines + cols[i]] + step[a * size + i]
+    cholesky_solve(hessian, dim, rhs, theta)
 
 
 @njit(cache=True, nogil=True)
@@ -155,7 +150,7 @@ def fit_range(
     masks,
     feature_of_column,
     ridge,
-    anchor,
+    pull,
     anchor_hessian,
     max_steps,
     start,
@@ -166,7 +161,7 @@ def fit_range(
     """Fit subsets masks[start:stop].
 
     out: (len(masks), classes, lines), intercept first, zeros outside the subset; steps: int64, negative where the
-    solver did not converge. `anchor` is the full model's coordinates (axes * lines), empty to start from zero.
+    solver did not converge. `pull` and `anchor_hessian` come from `quadratic_model`; empty, they mean a start from zero.
     """
     classes, axes = basis.shape
     lines, padded = design.shape
@@ -187,11 +182,9 @@ def fit_range(
     for m in range(start, stop):
         size = select_columns(masks[m], feature_of_column, cols)
         dim = axes * size
-        have = anchor.shape[0] > 0
+        have = pull.shape[0] > 0
         if have:
-            _quadratic_start(
-                anchor, anchor_hessian, lines, cols, size, axes, trial, gradient, hessian, step, theta
-            )
+            _quadratic_start(pull, anchor_hessian, lines, cols, size, axes, gradient, hessian, theta)
         else:
             theta[:dim] = 0.0
         _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale)
@@ -213,13 +206,20 @@ def fit_range(
                 decrement = _dot(gradient, step, dim)
                 have = True
                 fresh = True
-            if decrement <= TOLERANCE or (fresh and decrement <= _FLOOR and decrement > 0.25 * previous):
+            # What one more step leaves: a kept factor contracts as it did last time, a fresh one quadratically.
+            left = decrement
+            if fresh:
+                left *= 16.0 * decrement
+            elif previous < np.inf:
+                left *= min(1.0, decrement / previous)
+            if left <= TOLERANCE or (fresh and decrement <= _FLOOR and decrement > 0.25 * previous):
                 for i in range(dim):
                     theta[i] -= step[i]
                 done = True
                 break
             previous = decrement
-            # Along a convex line: still falling at the new point, or provably lower there; else halve.
+            # Along a convex line: still falling at the new point, or the slope has at least halved (the loss is only
+            # compared when neither holds, and always if the solver should turn out to be slow); else halve the step.
             t = 1.0
             before = np.inf
             moved = False
@@ -229,7 +229,7 @@ def fit_range(
                 _probabilities(design, cols, size, trial, basis, coordinate, proba, bits, scale)
                 _gradient(design, cols, size, trial, basis, proba, target, ridge, line, new_gradient)
                 along = _dot(new_gradient, step, dim)
-                if along >= 0.0 or (decrement <= 1e-2 and along >= -0.5 * decrement):
+                if along >= 0.0 or (taken <= _TRUSTING and along >= -0.5 * decrement):
                     moved = True
                     break
                 after = _loss(proba, target, rows, trial, size, axes, ridge)
@@ -263,19 +263,29 @@ def fit_range(
 
 
 @njit(cache=True, nogil=True)
-def full_hessian(design, basis, theta, ridge):
-    """Hessian of the model on all lines at coordinates `theta` (axes * lines), both triangles filled."""
+def quadratic_model(design, target, basis, theta, ridge):
+    """(H theta - g, H) of the model on all lines at coordinates `theta` (axes * lines): its quadratic expansion.
+
+    Restricted to a subset S (the other coefficients zero) the expansion has its minimum at H_SS^-1 (H theta - g)_S.
+    """
     classes, axes = basis.shape
     lines, padded = design.shape
+    width = axes * lines
     cols = np.zeros(lines + 4, np.int64)
     cols[:lines] = np.arange(lines)
     coordinate = np.zeros((axes + 1, padded))
     proba = np.zeros((classes, padded))
     bits = np.zeros(padded, np.int64)
-    out = np.zeros((axes * lines, axes * lines))
+    line = np.zeros(padded)
+    hessian = np.zeros((width, width))
+    gradient = np.zeros(width)
     _probabilities(design, cols, lines, theta, basis, coordinate, proba, bits, bits.view(np.float64))
-    _hessian(design, cols, lines, basis, proba, ridge, np.zeros(padded), np.zeros((2, padded)), out)
-    for i in range(axes * lines):
+    _gradient(design, cols, lines, theta, basis, proba, target, ridge, line, gradient)
+    _hessian(design, cols, lines, basis, proba, ridge, line, np.zeros((2, padded)), hessian)
+    pull = np.zeros(width)
+    for i in range(width):
         for j in range(i):
-            out[j, i] = out[i, j]
-    return out
+            hessian[j, i] = hessian[i, j]
+    for i in range(width):
+        pull[i] = _dot(hessian[i], theta, width) - gradient[i]
+    return pull, hessian

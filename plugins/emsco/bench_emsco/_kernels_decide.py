@@ -58,7 +58,7 @@ def select_columns(mask, feature_of_column, cols):
 def decide_range(
     design, rows, labels, masks, feature_of_column, coefficients, threshold, start, stop, confident, right
 ):
-    """Bits of subsets start..stop on evaluation rows: best probability >= threshold; and the first best label correct."""
+    """Bits of subsets start..stop on evaluation rows: best probability >= threshold; and the first best label right."""
     lines, padded = design.shape
     classes = coefficients.shape[1]
     cols = np.zeros(lines + 4, np.int64)

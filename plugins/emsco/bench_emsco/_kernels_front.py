@@ -1,6 +1,6 @@
 """Compiled evaluation of every chain of nested subsets (EMSCO, sections 2.1 and 4.2).
 
-A chain of three or more stages is a prefix that ends in some subset T, one subset S between T and the full set F, and F.
+A chain of three or more stages is a prefix that ends in some subset T, a subset S between T and the full set F, and F.
 For a given T the supersets are gathered once, contiguously; then each prefix costs one pass over them, which needs only
 three population counts a word: with `alive` the rows the prefix left undecided,
 

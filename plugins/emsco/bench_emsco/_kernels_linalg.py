@@ -23,7 +23,7 @@ SUMS = {"reassoc", "contract", "nsz"}
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def exp_inplace(values, bits, scale):
-    """values[i] = exp(values[i]), to about an ulp. `bits` is an int64 scratch of the same length, `scale` its float64 view."""
+    """values[i] = exp(values[i]), to about an ulp. `bits` is an int64 scratch as long, `scale` its float64 view."""
     size = values.shape[0]
     for i in range(size):
         v = values[i]
@@ -74,7 +74,7 @@ def linear_scores(design, cols, size, weights, out):
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def transposed_product(design, cols, size, values, out):
-    """out[j] = design[cols[j]] . values for j < size; four lines a pass. `cols` holds at least size + 3 valid entries."""
+    """out[j] = design[cols[j]] . values for j < size; four lines a pass. `cols` holds size + 3 valid entries or more."""
     rows = design.shape[1]
     j = 0
     while j < size:

@@ -161,7 +161,7 @@ def fit_range(
     """Fit subsets masks[start:stop].
 
     out: (len(masks), classes, lines), intercept first, zeros outside the subset; steps: int64, negative where the
-    solver did not converge. `pull` and `anchor_hessian` come from `quadratic_model`; empty, they mean a start from zero.
+    solver did not converge. `pull` and `anchor_hessian` come from `quadratic_model`; empty: start from zero.
     """
     classes, axes = basis.shape
     lines, padded = design.shape

@@ -10,7 +10,7 @@ it. The front is then read off the few hundred pairs that occur.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import comb
 from threading import Lock
@@ -99,6 +99,18 @@ class GlobalFront:
             raise ValueError(f"counts must satisfy 0 <= correct <= conclusive <= {self.n_rows}")
         return self.least_cost()[decided * (self.n_rows + 1) + hits] == np.atleast_1d(np.asarray(cost))
 
+    @property
+    def tables(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[Any]]:
+        """The tables it was found with: confident, right, costs of every subset."""
+        return self._tables
+
+    def only(self, points: NDArray[np.int64]) -> GlobalFront:
+        """The same front with some of its points only, to list their chromosomes."""
+        kept = {
+            name: getattr(self, name)[points] for name in ("conclusive", "correct", "cost", "multiplicity")
+        }
+        return replace(self, **kept)
+
     def chromosomes(self, limit: int, *, threads: int | None = None) -> NDArray[np.int8]:
         """Up to `limit` optimal chromosomes, int8 (m, n_features): the stage of each feature, from 0.
 
@@ -186,7 +198,7 @@ def _scan(
     target: NDArray[Any] | None,
     limit: int,
 ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64], int]:
-    """All chains into one table; with `target` (a least-cost table, -1 where nothing counts) list those that meet it."""
+    """All chains into one table; with `target` (a least-cost table, -1 where nothing counts) list what meets it."""
     from ._kernels_front import scan_long, scan_short, union_tables
 
     c, u, v = union_tables(confident, right)

@@ -1,4 +1,4 @@
-"""Multinomial l2 logistic regression on many feature subsets at once (EMSCO, section 2; Synthetic30 has three classes)."""
+"""Multinomial l2 logistic regression on many feature subsets at once (EMSCO, section 2; for Synthetic30)."""
 
 from __future__ import annotations
 

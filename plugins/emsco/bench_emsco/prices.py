@@ -61,7 +61,7 @@ class SubsetPrices:
         if len(members) != len(shared):
             raise ValueError(f"groups has {len(members)} entries, group_prices {len(shared)}")
         for group in members:
-            if group and not (0 <= group[0] and group[-1] < len(features)):
+            if group and not (group[0] >= 0 and group[-1] < len(features)):
                 raise ValueError(f"groups: {group} names a feature outside 0..{len(features) - 1}")
         if rows < 1:
             raise ValueError(f"rows must be at least 1, got {rows}")

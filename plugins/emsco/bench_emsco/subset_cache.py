@@ -45,7 +45,8 @@ class SubsetCache:
 
     Args:
         X_train, y_train: (rows, columns) float64, encoded and standardised; codes 0..n_classes-1, each present.
-        X_eval, y_eval: the rows objectives are measured on, same encoding.
+        X_eval, y_eval: the rows objectives are measured on, same encoding; code -1 is a label no classifier knows,
+            never right.
         n_classes: 2 (binary logistic regression) or more (multinomial).
         threshold: a row is confident when its best class probability is at least this.
         column_of_feature: see `subset_models.feature_index`; default one column a feature.
@@ -84,7 +85,7 @@ class SubsetCache:
             raise ValueError(
                 f"X_eval has {evaluation.shape[1]} columns, X_train has {self.models.owner.size}"
             )
-        self._labels = check_labels("y_eval", y_eval, evaluation.shape[0], n_classes)
+        self._labels = check_labels("y_eval", y_eval, evaluation.shape[0], n_classes, lowest=-1)
         self._design = design_lines(evaluation)
         self._threads = resolve_threads(threads)
         self.threshold = float(threshold)

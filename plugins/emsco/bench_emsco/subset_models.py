@@ -141,14 +141,14 @@ def check_matrix(name: str, X: ArrayLike) -> NDArray[np.float64]:
     return data
 
 
-def check_labels(name: str, y: ArrayLike, rows: int, n_classes: int) -> NDArray[np.int64]:
-    """Labels as int64 (rows,). Raises ValueError, naming them, for a wrong shape or a code outside 0..n_classes-1."""
+def check_labels(name: str, y: ArrayLike, rows: int, n_classes: int, lowest: int = 0) -> NDArray[np.int64]:
+    """Labels as int64 (rows,). Raises ValueError, naming them, for a wrong shape or code (lowest..n_classes-1)."""
     labels = np.asarray(y)
     if labels.shape != (rows,):
         raise ValueError(f"{name} must have shape ({rows},), got {labels.shape}")
     codes = labels.astype(np.int64)
-    if (codes != labels).any() or codes.min() < 0 or codes.max() >= n_classes:
-        raise ValueError(f"{name} must hold integer codes in 0..{n_classes - 1}")
+    if (codes != labels).any() or codes.min() < lowest or codes.max() >= n_classes:
+        raise ValueError(f"{name} must hold integer codes in {lowest}..{n_classes - 1}")
     return codes
 
 

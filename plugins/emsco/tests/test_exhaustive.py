@@ -7,13 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
-
 from bench_emsco.exhaustive import chromosome_count, exact_front, exact_front_reference
 from bench_emsco.prices import SubsetPrices
 from bench_emsco.subset_cache import SubsetCache, pack_rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
 
 def random_table(seed, n, rows, spread=30):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench_emsco.logistic import fit_logistic_subsets, logistic_reference
+from bench_emsco.subset_models import SubsetModels, stage_probabilities, subset_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
-
-from bench_emsco.logistic import fit_logistic_subsets, logistic_reference
-from bench_emsco.subset_models import SubsetModels, stage_probabilities, subset_columns
 
 
 def make_rows(seed, rows=120, columns=5):

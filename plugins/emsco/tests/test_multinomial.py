@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench_emsco.multinomial import fit_multinomial_subsets, multinomial_reference
+from bench_emsco.subset_models import SubsetModels, stage_probabilities, subset_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
-
-from bench_emsco.multinomial import fit_multinomial_subsets, multinomial_reference
-from bench_emsco.subset_models import SubsetModels, stage_probabilities, subset_columns
 
 
 def make_rows(seed, classes=3, rows=150, columns=5):

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from bench_emsco.prices import SubsetPrices, subset_costs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from bench_emsco.prices import SubsetPrices, subset_costs
 
 prices = st.lists(st.decimals(min_value=0, max_value=1000, places=3), min_size=1, max_size=7)
 

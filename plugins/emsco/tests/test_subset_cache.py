@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench_emsco.subset_cache import SubsetCache, TableCache, pack_rows
+from bench_emsco.subset_models import stage_probabilities, subset_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
-
-from bench_emsco.subset_cache import SubsetCache, TableCache, pack_rows
-from bench_emsco.subset_models import stage_probabilities, subset_columns
 
 
 def make_cache(classes=2, columns=6, threshold=0.7, seed=0, **options):

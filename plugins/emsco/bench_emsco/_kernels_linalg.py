@@ -74,7 +74,7 @@ def linear_scores(design, cols, size, weights, out):
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def transposed_product(design, cols, size, values, out):
-    """out[j] = design[cols[j]] . values for j < size; four lines a pass. `cols` holds size + 3 valid entries or more."""
+    """out[j] = design[cols[j]] . values for j < size; four lines a pass. `cols` holds >= size + 3 valid entries."""
     rows = design.shape[1]
     j = 0
     while j < size:

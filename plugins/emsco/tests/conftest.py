@@ -1,7 +1,7 @@
-"""Fixtures that load the paper's real data from a mirror directory, and skip with the reason when it is not there.
+"""Fixtures that load the paper's real data from a directory, and skip with the reason when it is not there.
 
-The environment variable BUDGETBENCH_SHARED (or BUDGETBENCH_MIRROR) names the directory; it holds `uci/143`, `uci/519`
-and `openml_cache/`, the first two possibly below `files/`. The preprocessing is the suite's: median imputation and standardisation of numeric
+BUDGETBENCH_SHARED (or BUDGETBENCH_MIRROR) names the directory; it holds `uci/143`, `uci/519` and `openml_cache/`, the
+first two possibly below `files/`. The preprocessing is the suite's: median imputation and standardisation of numeric
 columns, fitted on the training part; integer categories enter as they are; 50-25-25, stratified.
 """
 

@@ -361,5 +361,47 @@ def doctor(store: Path, mirror: Path | None, offline: bool | None) -> int:
     return 1 if wrong else 0
 
 
+@main.group()
+def new() -> None:
+    """Start a plugin of your own."""
+
+
+@new.command("method")
+@click.argument("name")
+@click.option(
+    "--in",
+    "parent",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=Path("."),
+    help="Where its folder goes; here by default.",
+)
+@_requests
+def new_method(name: str, parent: Path) -> int:
+    """Make a new plugin folder for a method, whose tests pass."""
+    from bench_core.commands.new import new_method as make
+
+    folder = make(name, parent)
+    click.echo(f"{folder}: pip install -e {folder} && python -m pytest {folder}")
+    return 0
+
+
+@main.command()
+@click.argument("plugin")
+@click.option("--all", "everything", is_flag=True, help="Show the checks that passed, too.")
+@_requests
+def check(plugin: str, everything: bool) -> int:
+    """Run the contract kit on an installed plugin."""
+    from bench_core.commands.check import check_plugin
+    from bench_core.plugins import load_registry
+
+    rows, fine = check_plugin(load_registry(), plugin, lambda name: click.echo(f"{name} …", err=True))
+    shown = [row for row in rows if everything or row[3] != "passed"]
+    if shown:
+        _print_table(["what", "check", "task", "outcome", "message"], shown)
+    counts = {word: sum(row[3] == word for row in rows) for word in ("passed", "failed", "skipped")}
+    click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
+    return 0 if fine else 1
+
+
 if __name__ == "__main__":
     main()

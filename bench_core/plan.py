@@ -16,7 +16,7 @@ from bench_core.plugins import Registry
 from bench_core.store import Store
 from bench_core.trial import Trial, fragment
 
-__all__ = ["DatasetCache", "Plan", "Planned", "make_plan"]
+__all__ = ["DatasetCache", "Plan", "Planned", "make_plan", "with_hint"]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache) -> Pla
             try:
                 contents[trial.dataset] = cache.content(trial.dataset_use, trial.source)
             except Exception as error:
-                plan.unavailable[trial.dataset] = _said(error)
+                plan.unavailable[trial.dataset] = with_hint(error)
                 continue
         name = trial.name(contents[trial.dataset])
         state = "done" if name in done else "failed" if name in failed else "missing"
@@ -135,7 +135,8 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache) -> Pla
     return plan
 
 
-def _said(error: Exception) -> str:
+def with_hint(error: Exception) -> str:
+    """An error as one line for people, with what would bring data that cannot be had."""
     message = " ".join(str(error).split())
     if isinstance(error, DataUnavailable) and error.hint:
         return f"{message}; {error.hint}"

@@ -199,7 +199,7 @@ def read_export(folder: Path) -> Records | None:
         infos = {
             name: json.loads(info)
             for name, info in zip(frame["name"], frame["info"], strict=True)
-            if info is not None
+            if isinstance(info, str)
         }
         runs: dict[str, dict[str, Any]] = {}
         beside = folder / "runs.parquet"

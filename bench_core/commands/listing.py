@@ -12,6 +12,7 @@ from bench_core.dataset import DataContext
 from bench_core.errors import BenchError, RequestError, did_you_mean
 from bench_core.execute.worker import environment
 from bench_core.parameters import build, describe
+from bench_core.plan import with_hint
 from bench_core.plugins import Registry
 
 __all__ = ["KINDS", "data_rows", "doctor_rows", "list_rows"]
@@ -109,6 +110,6 @@ def data_rows(
                 said += f", {dataset.n_rows} x {dataset.n_features}, {dataset.content[:16]}"
             fine &= verb == "status" or said != "missing"
         except (BenchError, OSError) as error:
-            said, fine = f"failed: {error}", False
+            said, fine = f"failed: {with_hint(error)}", False
         rows.append([name, said])
     return rows, fine

@@ -57,7 +57,13 @@ def measure(trials: int, folder: Path) -> tuple[float, float]:
         here = session()
         plan = here.plan()
         summary = execute(
-            plan, registry, here.store.path, here.context, tuple(here.suite.needed_metrics()), Options(), here.cache
+            plan,
+            registry,
+            here.store.path,
+            here.context,
+            tuple(here.suite.needed_metrics()),
+            Options(),
+            here.cache,
         )
         return 1000 * (time.perf_counter() - started) / trials, summary.computed
 
@@ -91,7 +97,9 @@ def main() -> None:
             cold, warm = measure(trials, Path(folder))
             ratios = f"{BENCHOPT_COLD / cold:.1f}x", f"{BENCHOPT_WARM / warm:.0f}x"
             print(f"| {trials} | {cold:.2f} | 3 | {ratios[0]} | {warm:.3f} | 0.1 | {ratios[1]} |", flush=True)
-    print(f"\n`bench --help` {seconds_of('--help'):.2f} s (bar 0.3); `bench list` {seconds_of('list'):.2f} s (bar 1)")
+    print(
+        f"\n`bench --help` {seconds_of('--help'):.2f} s (bar 0.3); `bench list` {seconds_of('list'):.2f} s (bar 1)"
+    )
 
 
 if __name__ == "__main__":

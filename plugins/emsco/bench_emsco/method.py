@@ -120,10 +120,10 @@ class Emsco(Method):
         history = {name: _mean(results, name) for name in _SERIES}
         if front is not None:
             diagnostics["front_points"] = front.n_points
-            diagnostics["front_chromosomes"] = front.n_chromosomes
+            diagnostics["front_chromosomes"] = front.n_optimal
             members, margin = _mean_and_margin(results, "front_chromosomes")
             history["front_members"], history["front_members_margin"] = members, margin
-            history["front_share"] = members / front.n_chromosomes
+            history["front_share"] = members / front.n_optimal
             history["front_point_share"] = _mean(results, "front_points") / front.n_points
         return Family(
             policies_of(search, problem, best.chromosomes, about), history=history, diagnostics=diagnostics

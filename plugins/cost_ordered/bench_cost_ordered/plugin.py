@@ -1,0 +1,106 @@
+"""The method ``cost-ordered`` (CO-T, EMSCO §4.3): a stage per cost class, cheapest first, early exit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from bench_linear import ClassModel, fit_logistic, refuse_missing
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Method, Policy, Problem, Rows, hookimpl
+from bench_core.hookspecs import RegisterMethod
+from bench_cost_ordered.stages import stages_by_cost
+
+__all__ = ["CostOrdered", "CostOrderedPolicy"]
+
+
+@dataclass(frozen=True)
+class CostOrdered(Method):
+    """Cost-ordered T-stage classifier (CO-T): a stage per cost class, cheapest first, early exit.
+
+    Every stage is an l2 logistic regression on all features so far, fitted on the whole training part. A row
+    leaves at the first stage whose highest class probability reaches p̂ (EMSCO §2); at the last stage the core
+    refuses what is still below it. What the cost classes are: `bench_cost_ordered.stages.stages_by_cost`.
+
+    Attributes:
+        C: inverse strength of the l2 penalty, as scikit-learn's; above 0.
+        max_stages: merge cost classes by quantile into at most this many stages; leave out for one per class.
+
+    Source: EMSCO §4.3 (after Trapeznikov et al. 2013, Wang et al. 2014).
+    """
+
+    version: ClassVar[int] = 1
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    C: float = 1.0
+    max_stages: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.C < np.inf:
+            raise ValueError(f"C must be above 0 and finite, not {self.C}")
+        if self.max_stages is not None and self.max_stages < 1:
+            raise ValueError(f"max_stages must be at least 1, not {self.max_stages}")
+
+    def fit(self, problem: Problem) -> Sequence[Policy]:
+        """Fit every stage on the training part; the validation part is not used.
+
+        Raises:
+            RequestError: the protocol has no confidence threshold.
+            ValueError: missing values; the message names the features.
+        """
+        threshold = problem.need_threshold("cost-ordered")
+        refuse_missing(problem)
+        stages = stages_by_cost(problem, self.max_stages)
+        acquired = np.zeros((len(stages), problem.n_features), dtype=bool)
+        models = []
+        for number, features in enumerate(stages):
+            acquired[number:, features] = True
+            columns = problem.columns_of_set(np.flatnonzero(acquired[number]))
+            models.append(fit_logistic(problem, columns, self.C))
+        details = {
+            "stages": [features.tolist() for features in stages],
+            "converged": all(model.converged for model in models),
+        }
+        return [CostOrderedPolicy(threshold, tuple(models), acquired, details=details)]
+
+
+@dataclass(frozen=True, eq=False)
+class CostOrderedPolicy(Policy):
+    """Stage by stage; only rows that are not yet conclusive are evaluated further.
+
+    Attributes:
+        threshold: p̂.
+        models: one per stage.
+        acquired: bool (stages, features): what a row has paid for that leaves at each stage.
+    """
+
+    threshold: float
+    models: tuple[ClassModel, ...]
+    acquired: NDArray[np.bool_]
+    label: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def decide(self, rows: Rows) -> Decisions:
+        count = len(rows)
+        probabilities = np.zeros((count, self.models[0].n_classes))
+        left_at = np.full(count, len(self.models) - 1)
+        waiting = np.arange(count)
+        for number, model in enumerate(self.models):
+            answer = model.probabilities(rows.X[waiting])
+            probabilities[waiting] = answer
+            left_at[waiting] = number
+            waiting = waiting[~(answer.max(axis=1) >= self.threshold)]
+            if not len(waiting):
+                break
+        stage = left_at + 1
+        return Decisions(
+            self.acquired[left_at], probabilities=probabilities, stage=stage, evaluations=stage.astype(float)
+        )
+
+
+@hookimpl
+def bench_register_methods(register: RegisterMethod) -> None:
+    """Register ``cost-ordered``."""
+    register("cost-ordered", CostOrdered)

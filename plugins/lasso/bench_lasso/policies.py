@@ -1,0 +1,77 @@
+"""Policies of fitted linear models: acquire what has a nonzero coefficient, decide once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from bench_linear import ClassModel, ScoreModel
+
+from bench_core import Decisions, Outcome, Part, Policy, Problem, Rows
+from bench_lasso.families import Fitted
+
+__all__ = ["LinearPolicy", "outcome_on", "policies_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPolicy(Policy):
+    """One linear model on a fixed set of features.
+
+    Attributes:
+        features: indices of the features acquired for every row, ascending; maybe none.
+    """
+
+    n_features: int
+    features: tuple[int, ...]
+    model: ClassModel | ScoreModel
+    label: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def decide(self, rows: Rows) -> Decisions:
+        acquired = np.zeros((len(rows), self.n_features), dtype=bool)
+        acquired[:, list(self.features)] = True
+        stage = np.ones(len(rows), dtype=np.int64)
+        if isinstance(self.model, ClassModel):
+            return Decisions(acquired, probabilities=self.model.probabilities(rows.X), stage=stage)
+        return Decisions(acquired, score=self.model.score(rows.X), stage=stage)
+
+
+def policies_of(problem: Problem, fitted: list[Fitted], unit: float = 1.0) -> list[LinearPolicy]:
+    """A policy per model, in the same order.
+
+    Args:
+        problem: what they were fitted on.
+        fitted: the models.
+        unit: λ in labels and details is the mean-loss λ times this.
+    """
+    policies = []
+    for one in fitted:
+        features = np.unique(problem.feature_of_column[one.model.columns])
+        details: dict[str, Any] = {
+            "lambda": float(f"{one.penalty * unit:.12g}"),
+            "features": len(features),
+            "stands_for": one.stands_for,
+            "converged": one.converged,
+        }
+        if np.isfinite(one.residual):
+            details["kkt_residual"] = one.residual
+        label = f"lambda={one.penalty * unit:.6g}"
+        policies.append(LinearPolicy(problem.n_features, tuple(features.tolist()), one.model, label, details))
+    return policies
+
+
+def outcome_on(policy: Policy, problem: Problem, part: Part) -> Outcome:
+    """What a policy achieves on labelled rows, billed as the core bills."""
+    decisions = policy.decide(Rows(part.X, part.sizes))
+    return Outcome(
+        task=problem.task,
+        y=part.y,
+        decisions=decisions,
+        bill=problem.costs.bill(decisions.acquired, part.sizes),
+        full_bill=problem.costs.total(len(part), part.sizes),
+        evaluation_bill=np.full(len(part), problem.costs.evaluation),
+        threshold=problem.threshold,
+        query=part.query,
+    )

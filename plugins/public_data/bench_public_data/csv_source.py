@@ -1,0 +1,85 @@
+"""CSV files of one's own."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench_core.errors import DataError
+from bench_public_data.exact_csv import DEFAULT_MISSING, read_exact
+from bench_public_data.local_files import read_bytes
+from bench_public_data.table_source import TableSource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Csv"]
+
+
+@dataclass(frozen=True)
+class Csv(TableSource):
+    """A CSV file of one's own (UTF-8, also .gz, .bz2, .xz); a relative path is looked up in the working directory,
+    then in the mirror.
+
+    Attributes:
+        separator: between two values; one character.
+        columns: names of the columns, for files without a header line.
+        missing: texts that mean a missing value.
+
+    The attributes of `TableSource` apply as well.
+    """
+
+    separator: str = ","
+    columns: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=lambda: list(DEFAULT_MISSING))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.separator) != 1:
+            raise ValueError(f"separator must be one character, not {self.separator!r}")
+
+    def read(self, path: Path) -> pd.DataFrame:
+        text = self._text(path)
+        records = self._records(path, text)
+        names = list(self.columns)
+        if not names:
+            _, names = next(records)
+            empty = [i + 1 for i, name in enumerate(names) if not name.strip()]
+            if empty:
+                raise DataError(f"{path}, line 1: column {empty[0]} has no name")
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise DataError(f"{path}, line 1: two columns are called {twice[0]!r}")
+        for line, record in records:
+            if len(record) != len(names):
+                raise DataError(f"{path}, line {line}: {len(record)} values for {len(names)} columns")
+        return read_exact(text, self.separator, self.columns, self.missing)
+
+    def where(self, path: Path, row: int) -> str:
+        header = 0 if self.columns else 1
+        for number, (line, _) in enumerate(self._records(path, self._text(path))):
+            if number == row + header:
+                return f"{path}, line {line}"
+        return f"{path}, row {row}"
+
+    def _text(self, path: Path) -> str:
+        data = read_bytes(path)
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = data[: error.start].count(b"\n") + 1
+            raise DataError(f"{path}, line {line}: not UTF-8 text ({error.reason})") from None
+
+    def _records(self, path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+        """Every record that is not blank, with the line it ends on."""
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.separator)
+        try:
+            for record in reader:
+                if record:
+                    yield reader.line_num, record
+        except csv.Error as error:
+            raise DataError(f"{path}, line {reader.line_num}: {error}") from None

@@ -1,0 +1,181 @@
+"""The openml package, kept on a short leash: every call works in a temporary folder that is thrown away.
+
+openml-python 0.15 writes pickles beside the data, deletes a data set's folder when anything fails, and is not safe
+for several processes. So nothing it writes is kept: a mirror is copied, a download goes to a temporary folder,
+and only the table that comes out of it is stored (`table_cache`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from bench_core.errors import DataError, DataUnavailable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["download", "from_mirror", "mirrored_folder"]
+
+_CONFIGURATION = threading.RLock()  # openml's configuration is one per process
+
+
+def mirrored_folder(mirror: Path | None, number: int) -> Path | None:
+    """The folder of a data set in a mirror's ``openml_cache``; None when it is not complete there."""
+    if mirror is None:
+        return None
+    folder = mirror / "openml_cache" / "org" / "openml" / "www" / "datasets" / str(number)
+    has_data = (folder / f"dataset_{number}.pq").is_file() or (folder / "dataset.arff").is_file()
+    return folder if has_data and (folder / "description.xml").is_file() else None
+
+
+def from_mirror(folder: Path, number: int, scratch: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table in a copy of an openml cache folder; no connection is opened.
+
+    Args:
+        folder: what `mirrored_folder` found; it is not written to.
+        number: OpenML's id.
+        scratch: an existing directory for the temporary copy.
+
+    Raises:
+        DataError: a file in the folder cannot be read.
+        DataUnavailable: the openml package is not installed.
+    """
+    try:
+        root = ElementTree.parse(folder / "description.xml").getroot()
+    except ElementTree.ParseError as error:
+        raise DataError(f"{folder / 'description.xml'}: not an OpenML description: {error}") from None
+    if not root.tag.endswith("data_set_description"):
+        raise DataError(f"{folder / 'description.xml'}: not an OpenML description, but {root.tag!r}")
+    features = (folder / "features.xml").is_file()
+    with _openml(scratch) as openml:
+        copy = Path(openml.config.get_cache_directory()) / "datasets" / str(number)
+        copy.mkdir(parents=True)
+        for name in ("description.xml", "features.xml", f"dataset_{number}.pq", "dataset.arff"):
+            if (folder / name).is_file():
+                shutil.copyfile(folder / name, copy / name)
+        parquet = (copy / f"dataset_{number}.pq").is_file()
+        try:
+            with _environment(OPENML_SKIP_PARQUET="false" if parquet else "true"):
+                return _load(openml, number, features)
+        except Exception as error:
+            raise DataError(f"{folder}: OpenML data set {number} cannot be read: {_line(error)}") from error
+
+
+def download(number: int, scratch: Path, hint: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table from the OpenML server the openml package is configured for.
+
+    Raises:
+        DataUnavailable: no connection, no such data set, or a cut or damaged download; ``hint`` goes with it.
+    """
+    with _openml(scratch) as openml:
+        try:
+            return _load(openml, number, features=True)
+        except Exception as error:
+            raise DataUnavailable(
+                f"OpenML data set {number} could not be downloaded from {openml.config.server}: {_line(error)}",
+                hint,
+            ) from error
+
+
+def _load(openml: Any, number: int, features: bool) -> tuple[pd.DataFrame, dict[str, Any]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        found = openml.datasets.get_dataset(
+            number, download_data=True, download_qualities=False, download_features_meta_data=features
+        )
+        frame = found.get_data()[0]
+    if any(hasattr(dtype, "sparse") or str(dtype).startswith("Sparse") for dtype in frame.dtypes):
+        frame = frame.sparse.to_dense()
+    frame = frame.rename(columns=str)
+    if features:
+        frame = _as_declared(frame, found.features.values())
+    about = {
+        "id": number,
+        "name": found.name,
+        "version": found.version,
+        "target": found.default_target_attribute,
+        "licence": found.licence or "not stated",
+        "source": f"https://www.openml.org/d/{number}",
+    }
+    return frame, about
+
+
+def _as_declared(frame: pd.DataFrame, features: Any) -> pd.DataFrame:
+    """The table with its types as the server declares them, so that Parquet and ARFF give one table.
+
+    Raises:
+        ValueError: a declared column is missing: the data file is not the described one.
+    """
+    import pandas as pd
+
+    declared = {feature.name: feature for feature in features}
+    missing = [name for name in frame.columns if name not in declared]
+    if missing:
+        raise ValueError(f"the data file has a column {missing[0]!r} that the description does not have")
+    columns = {}
+    for name in frame.columns:
+        column = frame[name]
+        number = pd.api.types.is_numeric_dtype(column.dtype)
+        if declared[name].data_type in ("nominal", "string"):
+            texts = column.map(_level_text, na_action="ignore") if number else column
+            columns[name] = texts.astype("category")
+        elif declared[name].data_type == "numeric":
+            columns[name] = column if number else pd.to_numeric(column.astype("object"))
+        else:
+            columns[name] = column
+    return pd.DataFrame(columns)
+
+
+def _level_text(value: Any) -> str:
+    """A category stored as a number or boolean, as ARFF writes it."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+@contextmanager
+def _openml(scratch: Path) -> Iterator[Any]:
+    """The openml package with its cache in a temporary folder; its configuration is put back afterwards."""
+    with _CONFIGURATION, tempfile.TemporaryDirectory(dir=scratch) as folder:
+        # At its first import openml makes its default cache folder: let that be the temporary one too.
+        with _environment(OPENML_CACHE_DIR=folder):
+            try:
+                import openml
+            except (ImportError, OSError) as error:
+                raise DataUnavailable(
+                    f"the openml package cannot be used: {_line(error)}", "pip install 'openml>=0.15,<0.16'"
+                ) from error
+        before = openml.config._root_cache_directory
+        openml.config.set_root_cache_directory(folder)
+        try:
+            yield openml
+        finally:
+            openml.config.set_root_cache_directory(before)
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__

@@ -1,0 +1,128 @@
+"""Reading SVMlight / LETOR text: scikit-learn's compiled reader, and a slow one that says what is wrong where."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.errors import DataError
+from bench_public_data.local_files import read_bytes
+
+__all__ = ["SvmLightTable", "read_groups", "read_svmlight"]
+
+
+@dataclass(frozen=True, eq=False)
+class SvmLightTable:
+    """What a file holds.
+
+    Attributes:
+        values: sparse CSR (rows, features).
+        target: float64 (rows,).
+        query: int64 (rows,), or None when no line has ``qid:``.
+    """
+
+    values: Any
+    target: NDArray[np.float64]
+    query: NDArray[np.int64] | None
+
+
+def read_svmlight(path: Path, first_index: int = 1) -> SvmLightTable:
+    """A file, plain or compressed.
+
+    Raises:
+        DataError: a malformed line, a value that is not a finite number, indices that do not ascend, some lines
+            with ``qid:`` and some without; the message names the file, the line and the feature.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    data = read_bytes(path)
+    if not any(line.split(b"#", 1)[0].strip() for line in data.splitlines()):
+        raise DataError(f"{path}: the file holds comments only")
+    with_query = b"qid:" in data
+    try:
+        values, target, query = load_svmlight_file(
+            io.BytesIO(data), zero_based=first_index == 0, query_id=True, dtype=np.float64
+        )
+    except (ValueError, OverflowError) as error:
+        _find_fault(path, data, first_index)
+        raise DataError(f"{path}: not SVMlight text: {error}") from None
+    if not (np.isfinite(values.data).all() and np.isfinite(target).all()) or (
+        with_query and len(query) not in (0, len(target))
+    ):
+        _find_fault(path, data, first_index)
+    if not len(values.data):
+        raise DataError(f"{path}: no line names a feature")
+    return SvmLightTable(values, target, query.astype(np.int64) if len(query) else None)
+
+
+def _find_fault(path: Path, data: bytes, first_index: int) -> None:
+    """Read line by line and raise what is wrong with the first faulty one."""
+    queries: bool | None = None
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        words = raw.split(b"#", 1)[0].split()
+        if not words:
+            continue
+        where = f"{path}, line {number}"
+        _finite(words[0], f"{where}, target")
+        has_query = len(words) > 1 and words[1].startswith(b"qid:")
+        if queries is not None and queries != has_query:
+            raise DataError(f"{where}: {'a' if has_query else 'no'} qid:, unlike the lines before")
+        queries = has_query
+        if has_query:
+            _whole(words[1][4:], f"{where}, qid")
+        last = first_index - 1
+        for word in words[2:] if has_query else words[1:]:
+            index, colon, value = word.partition(b":")
+            if not colon:
+                raise DataError(f"{where}: {_shown(word)} is not <index>:<value>")
+            place = _whole(index, f"{where}, feature number")
+            if place <= last:
+                said = f"{place} follows {last}" if last >= first_index else f"{place} is below {first_index}"
+                raise DataError(f"{where}: feature numbers must ascend from {first_index}; {said}")
+            last = place
+            _finite(value, f"{where}, feature {place}")
+
+
+def _shown(word: bytes) -> str:
+    return repr(word.decode("utf-8", "replace"))
+
+
+def _finite(word: bytes, where: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        raise DataError(f"{where}: {_shown(word)} is not a number") from None
+    if not math.isfinite(value):
+        raise DataError(f"{where}: {_shown(word)} is not finite")
+    return value
+
+
+def _whole(word: bytes, where: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        raise DataError(f"{where}: {_shown(word)} is not a whole number") from None
+
+
+def read_groups(path: Path, rows: int, data: Path) -> NDArray[np.int64]:
+    """A group file: rows per query, one number a line, in the order of the data.
+
+    Raises:
+        DataError: a line that is not a whole number above 0, or a sum that is not the number of rows.
+    """
+    sizes = []
+    for number, line in enumerate(read_bytes(path).splitlines(), start=1):
+        if line.strip():
+            size = _whole(line.strip(), f"{path}, line {number}")
+            if size < 1:
+                raise DataError(f"{path}, line {number}: a query has at least one row, not {size}")
+            sizes.append(size)
+    if sum(sizes) != rows:
+        raise DataError(f"{path}: its queries have {sum(sizes)} rows together, {data.name} has {rows}")
+    return np.array(sizes, dtype=np.int64)

@@ -1,0 +1,170 @@
+"""The cache of downloaded tables: one Parquet file and one JSON note per table, verified on every read.
+
+A table counts as cached when its note is there and names the length and SHA-256 of the Parquet file beside it.
+Both files are written under a temporary name and renamed, the note last, so that a cut download or a killed
+process leaves nothing that could be mistaken for a table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench_core.canonical import content_hash
+from bench_core.errors import DataUnavailable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CachedTable", "code_texts", "table_hash"]
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class CachedTable:
+    """A place in the cache.
+
+    Attributes:
+        folder: directory of the source (``<cache>/openml``).
+        name: name of the table (``37``).
+    """
+
+    folder: Path
+    name: str
+
+    @property
+    def data_path(self) -> Path:
+        """The Parquet file."""
+        return self.folder / f"{self.name}.parquet"
+
+    @property
+    def note_path(self) -> Path:
+        """The JSON file that vouches for it."""
+        return self.folder / f"{self.name}.json"
+
+    @contextmanager
+    def filling(self) -> Iterator[Path]:
+        """Hold the place against other processes and threads; gives a temporary folder that is deleted afterwards.
+
+        What a killed process left of its own temporary files is deleted first.
+
+        Raises:
+            DataUnavailable: the cache cannot be written to.
+        """
+        from filelock import FileLock
+
+        lock = FileLock(self.folder / f"{self.name}.lock")
+        scratch = self.folder / f".{self.name}.scratch"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except OSError as error:
+            raise DataUnavailable(
+                f"the cache {self.folder} cannot be written to: {error}",
+                "set BUDGETBENCH_CACHE to a directory that can",
+            ) from error
+        try:
+            shutil.rmtree(scratch, ignore_errors=True)
+            scratch.mkdir()
+            yield scratch
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+            lock.release()
+
+    def note(self) -> dict[str, Any] | None:
+        """What was written about the table; None when it is not here, or its length is not the noted one."""
+        try:
+            note: dict[str, Any] = json.loads(self.note_path.read_text(encoding="utf-8"))
+            fits = note["format"] == _FORMAT and note["bytes"] == self.data_path.stat().st_size
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return note if fits else None
+
+    def read(self) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+        """The table and its note; None when it is not here or is damaged."""
+        import pandas as pd
+
+        note = self.note()
+        if note is None or _file_hash(self.data_path) != note["sha256"]:
+            return None
+        return pd.read_parquet(self.data_path), note
+
+    def write(self, frame: pd.DataFrame, about: Mapping[str, Any]) -> None:
+        """Keep a table, replacing what was there; to be called while `filling`.
+
+        Args:
+            frame: number and category columns (`pandas` dtypes), any index (it is dropped).
+            about: plain JSON values kept in the note: name, target, licence, source.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        temporary = self.folder / f".{self.name}.tmp"
+        try:
+            frame.reset_index(drop=True).to_parquet(temporary, compression="zstd")
+            note = {
+                **about,
+                "format": _FORMAT,
+                "rows": len(frame),
+                "columns": len(frame.columns),
+                "bytes": temporary.stat().st_size,
+                "sha256": _file_hash(temporary),
+                "content": table_hash(frame),
+            }
+            _flush(temporary)
+            temporary.replace(self.data_path)
+            temporary.write_text(json.dumps(note, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            _flush(temporary)
+            temporary.replace(self.note_path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def code_texts(column: pd.Series[Any]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Codes (float64, NaN where missing) into the sorted texts that occur in a text or category column."""
+    import pandas as pd
+
+    codes, found = pd.factorize(column)
+    texts = np.array([str(value) for value in found], dtype=object)
+    levels, rank = np.unique(texts.astype(str), return_inverse=True) if len(texts) else (texts, texts)
+    # The last place is for missing values, whose code is -1.
+    place = np.append(rank.astype(np.float64), np.nan)
+    return place[codes], tuple(str(level) for level in levels)
+
+
+def table_hash(frame: pd.DataFrame) -> str:
+    """SHA-256 of a table's columns, in order: names, numbers as float64, texts by value.
+
+    The storage type (uint8 or float64, text or category) is not in it: Parquet, ARFF and CSV give one hash.
+    """
+    import pandas as pd
+
+    header: list[Any] = []
+    arrays: dict[str, np.ndarray | None] = {}
+    for i, name in enumerate(frame.columns):
+        column = frame[name]
+        if pd.api.types.is_numeric_dtype(column.dtype):
+            arrays[f"{i:06d}"], texts = column.to_numpy(dtype=np.float64, na_value=np.nan), None
+        else:
+            arrays[f"{i:06d}"], coded = code_texts(column)
+            texts = list(coded)
+        header.append([str(name), texts])
+    return content_hash(header, arrays)

@@ -1,0 +1,248 @@
+"""CSV and Parquet files of one's own: read faithfully, refused with the file, the line and the column."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from bench_public_data.csv_source import Csv
+from bench_public_data.parquet_source import Parquet
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bench_core.dataset import DataContext
+from bench_core.errors import DataError, DataUnavailable, RequestError
+from bench_core.parameters import build
+
+GOOD = 'a,b,colour,y\n1,2.5,red,yes\n2,,"blue, light",no\n\n3,NA,red,yes\n4,0.1,green,no\n'
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(text: str | bytes, name: str = "t.csv") -> str:
+        (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
+        return name
+
+    return write
+
+
+def test_a_csv_is_what_it_says(write, context):
+    data = Csv(path=write(GOOD), target="y").load(context)
+    assert (data.name, data.task, data.classes) == ("t", "binary", ("no", "yes"))
+    assert data.feature_names == ("a", "b", "colour")
+    assert data.categorical == (2,)
+    assert data.categories[2] == ("blue, light", "green", "red")
+    expected = [[1, 2.5, 2], [2, np.nan, 0], [3, np.nan, 2], [4, 0.1, 1]]
+    assert np.array_equal(data.values, expected, equal_nan=True)
+    assert data.target.tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, ".gz"), (lzma.compress, ".xz")])
+def test_compressed_files_are_the_same_data(pack, ending, write, context):
+    plain = Csv(path=write(GOOD), target="y").load(context)
+    packed = Csv(path=write(pack(GOOD.encode()), f"t.csv{ending}"), target="y").load(context)
+    assert (packed.content, packed.name) == (plain.content, plain.name)
+
+
+def test_separator_names_and_missing_texts_can_be_said(write, context):
+    path = write("1;-;x\n2;5;z\n", "raw.txt")
+    data = Csv(path=path, target="y", separator=";", columns=["a", "b", "y"], missing=["-"]).load(context)
+    assert np.array_equal(data.values, [[1, np.nan], [2, 5]], equal_nan=True)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    values=st.lists(
+        st.lists(st.floats(allow_infinity=False, allow_nan=False), min_size=3, max_size=3),
+        min_size=2,
+        max_size=8,
+    )
+)
+def test_every_number_survives_a_csv_exactly(values, tmp_path, context):
+    array = np.array(values)
+    frame = pd.DataFrame(array, columns=["a", "b", "c"]).assign(
+        y=["p", "q"] * (len(array) // 2) + ["p"] * (len(array) % 2)
+    )
+    path = tmp_path / "numbers.csv"
+    frame.to_csv(path, index=False)
+    assert np.array_equal(Csv(path=str(path), target="y").load(context).values, array)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "t.csv: the file is empty"),
+        ("a,y\n", "t.csv: the table has no rows"),
+        ("a,y\n1,p\n1,2,q\n", "t.csv, line 3: 3 values for 2 columns"),
+        ("a,y\n1,p\n1\n2,q\n", "t.csv, line 3: 1 values for 2 columns"),
+        ('a,y\n"1\n2",p\n1,2,q\n', "t.csv, line 4: 3 values for 2 columns"),
+        ("a,a,y\n1,2,p\n1,2,q\n", "t.csv, line 1: two columns are called 'a'"),
+        ("a,,y\n1,2,p\n1,2,q\n", "t.csv, line 1: column 2 has no name"),
+        ("a,y\n1,p\n\ninf,q\n", "t.csv, line 4, column 'a': the value is infinite"),
+        ("a,y\n1,p\n2,p\n", "at least two classes"),
+        ("a,yy\n1,p\n2,q\n", "there is no column 'y' (target); did you mean 'yy'?"),
+        ("a,y\n1,p\n2,\n", "target 'y' misses 1 value"),
+        ("a,y\n" + "1,p\n" * 30 + "1o,q\n" + "2,q\n" * 5, "t.csv, line 32, column 'a': '1o' is not a number"),
+        ("é,y\n1,p\n".encode("latin-1"), "t.csv, line 1: not UTF-8"),
+    ],
+)
+def test_a_malformed_csv_is_refused_where_the_fault_is(text, said, write, context):
+    with pytest.raises(DataError) as caught:
+        Csv(path=write(text), target="y").load(context)
+    assert said in str(caught.value)
+
+
+def test_a_text_in_a_regression_target_or_a_size_is_named(write, context):
+    path = write("a,n,y\n1,5,1.5\n2,x,oops\n")
+    with pytest.raises(DataError, match=r"line 3, column 'y': 'oops' is not a number"):
+        Csv(path=path, target="y", task="regression", drop=["n"]).load(context)
+    with pytest.raises(DataError, match=r"line 3, column 'n': 'x' is not a number"):
+        Csv(path=path, target="y", size="n").load(context)
+
+
+def test_a_column_of_numbers_and_texts_is_a_category_when_it_is_said_to_be(write, context):
+    path = write("a,y\n" + "1,p\n" * 30 + "1o,q\n")
+    assert Csv(path=path, target="y", categorical=["a"]).load(context).categories[0] == ("1", "1o")
+
+
+def test_a_missing_file_says_where_it_was_looked_for(write, context, tmp_path):
+    write(GOOD, "train.csv")
+    source = Csv(path="trian.csv", target="y")
+    with pytest.raises(DataUnavailable) as caught:
+        source.load(replace(context, mirror=tmp_path / "mirror"))
+    assert str(tmp_path / "trian.csv") in str(caught.value)
+    assert str(tmp_path / "mirror" / "trian.csv") in str(caught.value)
+    assert "did you mean 'train.csv'" in str(caught.value)
+    assert source.status(context) == "missing"
+    assert source.fingerprint(context) is None
+
+
+def test_a_relative_path_is_found_here_first_and_in_the_mirror_else(write, context, tmp_path):
+    (tmp_path / "mirror").mkdir()
+    mirrored = replace(context, mirror=tmp_path / "mirror")
+    write(GOOD, "mirror/t.csv")
+    source = Csv(path="t.csv", target="y")
+    assert source.status(mirrored) == "mirrored"
+    assert source.load(mirrored).n_rows == 4
+    write("\n".join(GOOD.splitlines()[:3]), "t.csv")
+    assert source.status(mirrored) == "cached"
+    assert source.load(mirrored).n_rows == 2
+
+
+def test_the_fingerprint_changes_with_the_file(write, context, tmp_path):
+    source = Csv(path=write(GOOD), target="y")
+    first = source.fingerprint(context)
+    assert source.fingerprint(context) == first
+    import os
+
+    os.utime(tmp_path / "t.csv", ns=(1, 1))
+    assert source.fingerprint(context) != first
+
+
+def test_several_files_are_a_given_split(write, context):
+    train, test = write(GOOD, "train.csv"), write("b,a,colour,y\n7,8,red,yes\n", "test.csv")
+    data = Csv(path=train, test_path=test, target="y").load(context)
+    assert data.split.tolist() == [0, 0, 0, 0, 2]
+    assert data.values[4].tolist() == [8, 7, 2]
+    with_validation = Csv(path=train, test_path=test, validation_path=test, target="y").load(context)
+    assert with_validation.split.tolist() == [0, 0, 0, 0, 1, 2]
+    other = write("a,colour,y\n8,red,yes\n", "narrow.csv")
+    with pytest.raises(DataError, match=r"narrow\.csv: there is no column 'b'"):
+        Csv(path=train, test_path=other, target="y").load(context)
+
+
+def test_helper_columns_are_no_features(write, context):
+    path = write("a,n,q,s,z,y\n1,10,u,train,0,0.5\n2,20,u,test,0,1\n3,30,v,train,0,2\n")
+    data = Csv(path=path, target="y", size="n", query="q", split="s", drop=["z"]).load(context)
+    assert data.task == "ranking"
+    assert data.feature_names == ("a",)
+    assert data.sizes.tolist() == [10, 20, 30]
+    assert data.query.tolist() == [0, 0, 1]
+    assert data.split.tolist() == [0, 2, 0]
+
+
+def test_parquet_holds_the_same_data_as_csv(write, context, tmp_path):
+    plain = Csv(path=write(GOOD), target="y").load(context)
+    frame = pd.DataFrame(
+        {
+            "a": [1, 2, 3, 4],
+            "b": [2.5, None, None, 0.1],
+            "colour": pd.Categorical(["red", "blue, light", "red", "green"]),
+            "y": ["yes", "no", "yes", "no"],
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert Parquet(path="t.parquet", target="y").load(context).content == plain.content
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        ({"a": [1.0, np.inf], "y": ["p", "q"]}, r"t\.parquet, row 1 .*column 'a': the value is infinite"),
+        ({"a": [1.0, 2.0], "y": ["p", "p"]}, r"t\.parquet: .*two classes"),
+        ({"a": [], "y": []}, r"t\.parquet: the table has no rows"),
+        ({"a": [1.0], "z": ["p"]}, r"no column 'y' \(target\)"),
+    ],
+)
+def test_a_malformed_parquet_is_refused(frame, said, context, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(frame).to_parquet("t.parquet")
+    with pytest.raises(DataError, match=said):
+        Parquet(path="t.parquet", target="y").load(context)
+
+
+def test_parquet_columns_of_one_name_and_broken_files_are_refused(write, context, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    column = pa.array([1.0, 2.0])
+    pq.write_table(pa.Table.from_arrays([column, column], names=["a", "a"]), tmp_path / "twice.parquet")
+    with pytest.raises(DataError, match="two columns are called 'a'"):
+        Parquet(path="twice.parquet", target="a").load(context)
+    with pytest.raises(DataError, match=r"bad\.parquet: not a Parquet file"):
+        Parquet(path=write("PAR1 no", "bad.parquet"), target="a").load(context)
+
+
+def test_groups_and_prices_come_with_the_data(write, context):
+    path = write("v1_a,v1_b,v2_a,w,y\n1,2,3,4,p\n5,6,7,8,q\n")
+    groups = {"one": "v1_*", "two": "v2_*"}
+    data = Csv(path=path, target="y", groups=groups, group_prices={"one": 10.0, "two": 3.0}).load(context)
+    assert data.costs.cost_of([0]) == 10
+    assert data.costs.cost_of([0, 1]) == 10
+    assert data.costs.cost_of([0, 2, 3]) == 14  # w is in no group and costs 1
+    each = Csv(path=path, target="y", groups=groups, group_prices={"one": 10.0}, price_each=0.5).load(context)
+    assert each.costs.cost_of([0, 1, 2]) == 11.5
+    assert Csv(path=path, target="y").load(context).costs is None
+    with pytest.raises(DataError, match="in two groups"):
+        Csv(path=path, target="y", groups={"all": "v*", "one": "v1_*"}).load(context)
+    with pytest.raises(DataError, match=r"'v9_\*' \(group 'nine'\)"):
+        Csv(path=path, target="y", groups={"nine": "v9_*"}).load(context)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"path": "", "target": "y"}, "path is empty"),
+        ({"path": "a"}, "target"),
+        ({"path": "a", "target": "y", "separator": "::"}, "one character"),
+        ({"path": "a", "target": "y", "validation_path": "b"}, "needs test_path"),
+        ({"path": "a", "target": "y", "group_prices": {"g": 1.0}}, "group_prices names 'g'"),
+        ({"path": "a", "targett": "y"}, "did you mean 'target'"),
+    ],
+)
+def test_wrong_parameters_are_refused(wrong, said):
+    with pytest.raises(RequestError) as caught:
+        build(Csv, wrong, "suite.toml")
+    assert said in str(caught.value)
+
+
+def test_a_source_needs_only_a_context(write, tmp_path):
+    # Nothing is cached for files of one's own.
+    Csv(path=write(GOOD), target="y").fetch(DataContext(tmp_path / "never"))
+    assert not (tmp_path / "never").exists()

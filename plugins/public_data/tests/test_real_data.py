@@ -1,0 +1,165 @@
+"""The real data sets, from a mirror: shapes, classes and splits as their owners give them."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench_public_data import embedded, named
+from bench_public_data.openml_source import OpenML
+from bench_public_data.parquet_source import Parquet
+from bench_public_data.svmlight import SvmLight
+from bench_public_data.uci import Uci
+
+from bench_core.dataset import DataContext
+
+
+@pytest.fixture(scope="module")
+def mirrored(shared, tmp_path_factory) -> DataContext:
+    return DataContext(tmp_path_factory.mktemp("cache"), mirror=shared, offline=True)
+
+
+def test_embedded_pima_is_openml_37(mirrored):
+    ours, theirs = embedded.Pima().load(mirrored), OpenML(id=37).load(mirrored)
+    assert theirs.classes == ("tested_negative", "tested_positive")
+    rows = [
+        sorted(map(tuple, np.column_stack([data.values, data.target]).tolist())) for data in (ours, theirs)
+    ]
+    assert rows[0] == rows[1]
+
+
+def test_heart(mirrored):
+    data = named.Heart().load(mirrored)
+    assert (data.values.shape, np.bincount(data.target).tolist()) == ((299, 12), [203, 96])
+    assert [data.feature_names[i] for i in (0, 2, 3, 11)] == [
+        "age", "high_blood_pressure", "creatinine_phosphokinase", "time",
+    ]  # fmt: skip
+    for i in data.categorical:
+        assert set(np.unique(data.values[:, i])) == {0, 1}
+
+
+def test_credit_has_the_categories_of_the_papers_table_5(mirrored):
+    data = named.Credit().load(mirrored)
+    assert (data.values.shape, np.bincount(data.target).tolist()) == ((690, 14), [383, 307])
+    levels = {1: {0, 1}, 4: {1, 2, 3}, 5: set(range(1, 15)), 6: set(range(1, 10)), 8: {0, 1}, 9: {0, 1},
+              11: {0, 1}, 12: {1, 2, 3}}  # fmt: skip
+    assert [i + 1 for i in data.categorical] == list(levels)
+    for number, allowed in levels.items():
+        assert set(np.unique(data.values[:, number - 1])) <= allowed
+
+
+@pytest.mark.parametrize("number", [143, 519])
+def test_cache_and_mirror_give_one_content(number, mirrored, tmp_path):
+    fresh = DataContext(tmp_path, mirror=mirrored.mirror, offline=True)
+    first = Uci(id=number).load(fresh).content
+    assert Uci(id=number).load(DataContext(tmp_path, offline=True)).content == first
+
+
+@pytest.mark.parametrize("number", [143, 519])
+def test_the_real_table_is_accepted_when_downloaded(number, mirrored, context, server, monkeypatch):
+    source = Uci(id=number)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.write(source.mirrored(mirrored), source.archive.file)
+    server.bodies[f"/{number}/{source.archive.title.replace(' ', '+')}.zip"] = packed.getvalue()
+    monkeypatch.setenv("BUDGETBENCH_UCI_SERVER", server.url)
+    assert source.load(context).content == source.load(mirrored).content
+    assert source.fingerprint(context) == source.fingerprint(mirrored)
+
+
+def test_adult_has_ucis_own_split(mirrored):
+    data = named.Adult().load(mirrored)
+    assert (data.name, data.values.shape) == ("adult", (48842, 14))
+    assert np.bincount(data.target).tolist() == [37155, 11687]
+    assert int(np.isnan(data.values).sum()) == 6465
+    assert np.bincount(data.split).tolist() == [32561, 0, 16281]
+    assert np.flatnonzero(data.split == 2).tolist() == list(range(16281))
+    assert len(data.categorical) == 8
+    # UCI's adult.data begins with a bachelor of 39 in a state office, adult.test with a black man of 25.
+    assert data.values[16281, 0] == 39
+    assert data.values[0, 0] == 25
+
+
+def test_spambase(mirrored):
+    data = named.Spambase().load(mirrored)
+    assert (data.values.shape, np.bincount(data.target).tolist()) == ((4601, 57), [2788, 1813])
+
+
+@pytest.mark.slow
+def test_covertype(mirrored):
+    data = named.Covertype().load(mirrored)
+    assert (data.values.shape, len(data.classes), data.categorical) == ((581012, 54), 7, ())
+    assert np.bincount(data.target).tolist() == [211840, 283301, 35754, 2747, 9493, 17367, 20510]
+    assert set(np.unique(data.values[:, 10:])) == {0, 1}
+    assert (data.values[:, 10:14].sum(axis=1) == 1).all()
+
+
+@pytest.mark.slow
+def test_mnist_and_its_pyramid(mirrored):
+    whole = named.Mnist().load(mirrored)
+    assert (whole.values.shape, np.bincount(whole.split).tolist()) == ((70000, 784), [60000, 0, 10000])
+    assert np.bincount(whole.target[whole.split == 2]).tolist() == [
+        980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009,
+    ]  # fmt: skip
+    data = named.MnistPyramid().load(mirrored)
+    assert (data.n_features, data.classes) == (1120, ("3", "8"))
+    assert np.bincount(data.split).tolist() == [6131 + 5851, 0, 1010 + 974]
+    kept = np.isin(whole.target, [3, 8])
+    original = whole.values[kept].astype(np.float64) / 255
+    assert np.abs(data.values[:, 336:] - original).max() < 1e-6
+    corner = original.reshape(-1, 28, 28)[:, 7:14, 14:21].mean(axis=(1, 2))
+    assert np.abs(data.values[:, data.feature_names.index("p4_1_2")] - corner).max() < 1e-6
+    means = [
+        data.values[:, low:high].mean(axis=1) for low, high in ((0, 16), (16, 80), (80, 336), (336, 1120))
+    ]
+    for coarser in means[:3]:
+        assert np.abs(coarser - means[3]).max() < 1e-5
+
+
+def brute_force(path: Path) -> tuple[list[float], list[dict[int, float]]]:
+    target, rows = [], []
+    for line in lzma.decompress(path.read_bytes()).decode().splitlines():
+        words = line.split()
+        target.append(float(words[0]))
+        pairs = (word.split(":") for word in words[1:] if not word.startswith("qid:"))
+        rows.append({int(index): float(value) for index, value in pairs})
+    return target, rows
+
+
+@pytest.mark.parametrize(
+    ("stem", "queries", "features", "rows"),
+    [("mslr-fold1-{}-5k", (43, 43), 136, (5000, 5000)), ("lambdarank-{}", (201, 50), 300, (3005, 768))],
+)
+def test_letor_files_against_a_plain_reading(stem, queries, features, rows, mirrored):
+    folder = "files/letor/" + stem
+    train, test = folder.format("train") + ".txt.xz", folder.format("test") + ".txt.xz"
+    data = SvmLight(path=train, test_path=test).load(mirrored)
+    assert (data.task, data.n_features) == ("ranking", features)
+    assert np.bincount(data.split).tolist() == [rows[0], 0, rows[1]]
+    for code, count in ((0, queries[0]), (2, queries[1])):
+        assert len(np.unique(data.query[data.split == code])) == count
+    target, expected = brute_force(mirrored.mirror / test)
+    assert data.target[data.split == 2].tolist() == target
+    dense = np.zeros((len(expected), features))
+    for i, row in enumerate(expected):
+        for index, value in row.items():
+            dense[i, index - 1] = value
+    assert np.array_equal(data.values[data.split == 2], dense)
+    assert set(np.unique(data.target)) <= {0, 1, 2, 3, 4}
+
+
+def test_scene15_has_three_views_as_groups(mirrored):
+    data = Parquet(
+        path="files/scene15-features.parquet",
+        target="class",
+        groups={"view1": "view1_*", "view2": "view2_*", "view3": "view3_*"},
+        group_prices={"view1": 2.0, "view2": 3.0, "view3": 5.0},
+    ).load(mirrored)
+    assert (data.values.shape, len(data.classes), data.task) == ((4485, 119), 15, "multiclass")
+    assert np.bincount(data.costs.groups).tolist() == [20, 59, 40]
+    assert data.costs.cost_of(range(119)) == 10
+    assert data.costs.cost_of([0, 19, 20]) == 5

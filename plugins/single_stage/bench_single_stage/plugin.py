@@ -1,0 +1,74 @@
+"""The method ``single-stage`` (EMSCO §4.3: "a traditional single-stage classifier")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from bench_linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
+
+from bench_core import Decisions, Method, Policy, Problem, Rows, hookimpl
+from bench_core.hookspecs import RegisterMethod
+
+__all__ = ["SingleStage", "SingleStagePolicy"]
+
+
+@dataclass(frozen=True)
+class SingleStage(Method):
+    """One linear model on all features, acquired for every row.
+
+    Classification: l2 logistic regression, multinomial for more than two classes, fitted on the training part
+    to a gradient below 1e-10. Regression and ranking: ridge on the value or the grade (pointwise).
+    The method itself never refuses a row; enter it with ``reject = false`` for the paper's benchmark.
+
+    Attributes:
+        C: inverse strength of the l2 penalty, as scikit-learn's (ridge: ``alpha = 1 / C``); above 0.
+
+    Source: EMSCO §4.3.
+    """
+
+    version: ClassVar[int] = 1
+    C: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.C < np.inf:
+            raise ValueError(f"C must be above 0 and finite, not {self.C}")
+
+    def fit(self, problem: Problem) -> Sequence[Policy]:
+        """Fit on the training part; the validation part is not used.
+
+        Raises:
+            ValueError: missing values; the message names the features.
+        """
+        refuse_missing(problem)
+        columns = np.arange(problem.train.X.shape[1])
+        if problem.n_classes:
+            model = fit_logistic(problem, columns, self.C)
+            details = {"iterations": model.iterations, "converged": model.converged}
+            return [SingleStagePolicy(problem.n_features, model, details=details)]
+        return [SingleStagePolicy(problem.n_features, fit_ridge(problem, columns, self.C))]
+
+
+@dataclass(frozen=True, eq=False)
+class SingleStagePolicy(Policy):
+    """Acquire everything, decide once."""
+
+    n_features: int
+    model: ClassModel | ScoreModel
+    label: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def decide(self, rows: Rows) -> Decisions:
+        acquired = np.ones((len(rows), self.n_features), dtype=bool)
+        stage = np.ones(len(rows), dtype=np.int64)
+        if isinstance(self.model, ClassModel):
+            return Decisions(acquired, probabilities=self.model.probabilities(rows.X), stage=stage)
+        return Decisions(acquired, score=self.model.score(rows.X), stage=stage)
+
+
+@hookimpl
+def bench_register_methods(register: RegisterMethod) -> None:
+    """Register ``single-stage``."""
+    register("single-stage", SingleStage)

@@ -1,0 +1,3 @@
+"""Synthetic data sets for budgetbench."""
+
+__version__ = "0.1.0"

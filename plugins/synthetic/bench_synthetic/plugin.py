@@ -1,0 +1,20 @@
+"""The plugin's hook: registers the data sources. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from bench_core.hookspecs import RegisterDataset, hookimpl
+from bench_synthetic.families import MakeClassification, MakeRegression, Synthetic30
+from bench_synthetic.quadrants import Quadrants
+from bench_synthetic.sized_items import SizedItems
+
+__all__ = ["bench_register_datasets"]
+
+
+@hookimpl
+def bench_register_datasets(register: RegisterDataset) -> None:
+    """Every source is a pure function of its parameters."""
+    register("synthetic30", Synthetic30)
+    register("make-classification", MakeClassification)
+    register("make-regression", MakeRegression)
+    register("quadrants", Quadrants)
+    register("sized-items", SizedItems)

@@ -1,0 +1,207 @@
+"""What the synthetic sources promise: the papers' shapes and rules, and one data set per seed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench_synthetic import plugin
+from bench_synthetic.families import MakeClassification, MakeRegression, Synthetic30
+from bench_synthetic.quadrants import Quadrants
+from bench_synthetic.sized_items import SizedItems
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench_core.dataset import DataContext, DataSource
+from bench_core.errors import RequestError
+from bench_core.parameters import build
+from bench_core.plugins import load_registry
+from bench_core.testing import dataset_contract
+
+SOURCES: list[type[DataSource]] = [Synthetic30, MakeClassification, MakeRegression, Quadrants, SizedItems]
+
+test_contract = dataset_contract(
+    Synthetic30(), MakeClassification(), MakeRegression(), Quadrants(), SizedItems()
+)
+
+
+@pytest.fixture
+def context(tmp_path):
+    return DataContext(cache=tmp_path / "cache", offline=True)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_one_seed_is_one_data_set_and_another_seed_another(source, context):
+    first, again, other = (source(seed=seed).load(context).content for seed in (3, 3, 4))
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_source_is_built_in_and_writes_nothing(source, context):
+    source().fetch(context)
+    assert source().status(context) == "built-in"
+    assert not context.cache.exists()
+
+
+def test_every_source_is_registered_by_name():
+    registry = load_registry([("synthetic-under-test", plugin)], entry_points=False)
+    assert not registry.broken
+    for name in ("synthetic30", "make-classification", "make-regression", "quadrants", "sized-items"):
+        assert issubclass(registry.dataset(name), DataSource)
+
+
+def test_the_plugin_module_is_light():
+    code = "import bench_synthetic.plugin, sys; print([m for m in ('sklearn', 'pandas', 'scipy') if m in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "[]"
+
+
+def test_synthetic30_has_the_papers_shape(context):
+    data = Synthetic30(seed=1).load(context)
+    assert (data.n_rows, data.n_features, data.task) == (1000, 30, "multiclass")
+    counts = np.bincount(data.target)
+    assert len(counts) == 3
+    assert counts.min() > 300
+
+
+def test_synthetic30_is_make_classification_with_the_settled_settings(context):
+    whole = Synthetic30(seed=5).load(context)
+    knobs = MakeClassification(rows=1000, features=30, informative=25, redundant=0, classes=3, seed=5).load(
+        context
+    )
+    assert whole.content == knobs.content
+
+
+def test_make_classification_follows_its_knobs(context):
+    data = MakeClassification(
+        rows=4000, features=6, informative=3, redundant=1, repeated=1, classes=3, clusters_per_class=1,
+        weights=[0.6, 0.3, 0.1], flip_y=0.0, shuffle=False, seed=2,
+    ).load(context)  # fmt: skip
+    shares = np.bincount(data.target) / data.n_rows
+    assert shares == pytest.approx([0.6, 0.3, 0.1], abs=0.02)
+    values = data.values
+    explained = np.linalg.lstsq(values[:, :3], values[:, 3], rcond=None)[0]
+    assert values[:, :3] @ explained == pytest.approx(
+        values[:, 3]
+    )  # redundant: linear in the informative ones
+    assert any(np.array_equal(values[:, 4], values[:, j]) for j in range(4))  # repeated
+
+
+def test_make_regression_without_noise_is_linear_in_its_features(context):
+    data = MakeRegression(rows=200, features=5, informative=2, noise=0.0, bias=3.0).load(context)
+    design = np.column_stack([data.values, np.ones(data.n_rows)])
+    weights = np.linalg.lstsq(design, data.target, rcond=None)[0]
+    assert design @ weights == pytest.approx(data.target)
+    assert weights[-1] == pytest.approx(3.0)
+    assert (np.abs(weights[:-1]) > 1e-6).sum() == 2
+
+
+@given(seed=st.integers(0, 10_000), rows=st.integers(4, 300))
+@settings(max_examples=40, deadline=None)
+def test_in_every_row_the_feature_of_its_own_quadrant_is_the_label(seed, rows, tmp_path_factory):
+    data = Quadrants(rows=rows, seed=seed).load(DataContext(cache=tmp_path_factory.getbasetemp()))
+    place = {(1, 1): "z++", (1, -1): "z+-", (-1, 1): "z-+", (-1, -1): "z--"}
+    column = {name: i for i, name in enumerate(data.feature_names)}
+    for row, label in zip(data.values, data.target, strict=True):
+        own = place[int(row[column["sign_x"]]), int(row[column["sign_z"]])]
+        assert row[column[own]] == label
+        assert sum(row[column[name]] == label for name in place.values()) == 1
+
+
+def test_the_cheapest_perfect_predictor_of_quadrants_costs_12(context):
+    data = Quadrants().load(context)
+    assert data.costs.cost_of([data.feature_names.index(name) for name in ("sign_x", "sign_z", "z-+")]) == 12
+    assert data.costs.bill(np.ones((1, 6), dtype=bool)) == pytest.approx([42])
+
+
+def test_labels_of_a_quadrant_are_gaussian_with_its_mean_and_variance_1(context):
+    data = Quadrants(rows=40_000, means=(1.0, 2.0, 30.0, 40.0), seed=9).load(context)
+    sign_x, sign_z = data.values[:, 4], data.values[:, 5]
+    expected = {(1, 1): 1.0, (1, -1): 2.0, (-1, 1): 30.0, (-1, -1): 40.0}
+    for (a, b), mean in expected.items():
+        labels = data.target[(sign_x == a) & (sign_z == b)]
+        assert len(labels) == pytest.approx(10_000, rel=0.05)
+        assert labels.mean() == pytest.approx(mean, abs=0.05)
+        assert labels.var() == pytest.approx(1.0, abs=0.06)
+
+
+def test_the_default_means_give_the_weights_that_figure_5_prints(context):
+    data = Quadrants(rows=40_000).load(context)
+    sign_x, sign_z, y = data.values[:, 4], data.values[:, 5], data.target
+    assert (y * sign_z).mean() == pytest.approx(-9.64, abs=0.5)
+    halves = sorted((y * sign_x)[sign_z == side].mean() for side in (-1, 1))
+    assert halves == pytest.approx([-5.27, 0.83], abs=0.5)
+
+
+def test_noise_is_the_least_error_a_quadrants_predictor_can_have(context):
+    data = Quadrants(rows=20_000, noise=0.5).load(context)
+    quadrant = (data.values[:, 4] < 0) * 2 + (data.values[:, 5] < 0)
+    own = data.values[np.arange(data.n_rows), quadrant.astype(int)]
+    assert ((own - data.target) ** 2).mean() == pytest.approx(0.25, rel=0.05)
+
+
+def test_item_sizes_and_prices_keep_to_the_papers_ranges(context):
+    data = SizedItems(rows=5000, features=15, seed=3).load(context)
+    assert (data.sizes.min(), data.sizes.max()) == (1, 500)
+    assert (data.sizes == np.round(data.sizes)).all()
+    prices = data.costs.prices
+    assert prices.shape == (15, 3)
+    assert (prices >= 0).all()
+    assert (prices <= [100, 1, 0.001]).all()
+    assert data.costs.depends_on_size
+
+
+def test_a_sized_item_is_billed_its_polynomial(context):
+    data = SizedItems(features=3, seed=7).load(context)
+    a0, a1, a2 = data.costs.prices[1]
+    assert data.costs.cost_of([1], size=200.0) == pytest.approx(a0 + a1 * 200 + a2 * 200**2)
+
+
+def test_prices_of_sized_items_do_not_depend_on_the_number_of_rows(context):
+    few, many = (SizedItems(rows=rows, seed=11).load(context) for rows in (10, 500))
+    assert np.array_equal(few.costs.prices, many.costs.prices)
+
+
+@pytest.mark.parametrize("features", range(1, 16))
+def test_sized_items_exist_for_every_number_of_features_of_the_paper(features, context):
+    data = SizedItems(rows=40, features=features).load(context)
+    assert data.n_features == features
+    assert data.task == "binary"
+
+
+def test_the_readmes_examples_build():
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    entries = [entry for block in blocks for entry in tomllib.loads(block)["datasets"]]
+    registry = load_registry([("synthetic-under-test", plugin)], entry_points=False)
+    assert len(entries) == 3
+    for entry in entries:
+        build(registry.dataset(entry["use"]), entry.get("parameters", {}), "README.md")
+        for costs in entry["costs"]:
+            build(registry.cost_scheme(costs["use"]), costs.get("parameters", {}), "README.md")
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong", "said"),
+    [
+        (MakeClassification, {"informative": 3, "classes": 5}, "2**informative"),
+        (MakeClassification, {"features": 3}, "more than features"),
+        (MakeClassification, {"weights": [0.5, 0.6]}, "summing to 1"),
+        (MakeClassification, {"sead": 1}, "did you mean 'seed'"),
+        (MakeRegression, {"informative": 30}, "informative"),
+        (Quadrants, {"rows": 2}, "at least 4"),
+        (Quadrants, {"noise": -1.0}, "noise"),
+        (SizedItems, {"helpful": 1.5}, "helpful"),
+        (SizedItems, {"smallest": 9, "largest": 3}, "smallest"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_name(source, wrong, said):
+    with pytest.raises(RequestError, match=r".") as caught:
+        build(source, wrong, "suite.toml: datasets[0]")
+    assert said in str(caught.value)

@@ -1,0 +1,136 @@
+"""The command line's other verbs: list, plan, data, doctor, new, check, leaderboard."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from support.bench import Bench, install
+
+SUITE = '[protocol]\nseeds = 2\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom click.testing import CliRunner\nfrom bench_core.cli import main\n"
+        "assert CliRunner().invoke(main, ['--help']).exit_code == 0\n"
+        "print([m for m in ('numpy', 'pandas', 'sklearn', 'numba', 'pydantic', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_listing_plugins_imports_no_learning_library(bench: Bench) -> None:
+    code = (
+        "import sys\nfrom bench_core.plugins import load_registry\nload_registry()\n"
+        "print([m for m in ('pandas', 'sklearn', 'numba', 'scipy', 'matplotlib', 'openml') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=bench.environment()
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_list_shows_names_parameters_and_plugins(bench: Bench) -> None:
+    methods = bench("list", "methods").stdout
+    assert "A family of slopes on the first feature." in methods
+    assert "noise: float = 0.0" in methods
+    assert "ndcg@k" in bench("list", "metrics").stdout
+    everything = bench("list").stdout
+    for word in ("datasets:", "costs:", "methods:", "metrics:", "plugins:", "importance-quantiles"):
+        assert word in everything
+    assert bench("list", "method", expect=2)
+
+
+def test_a_broken_plugin_is_named_and_the_rest_works(bench: Bench) -> None:
+    install(bench.plugins, "rotten", "raise ValueError('rotten to the core')", "rotten")
+    assert "ValueError: rotten to the core" in bench("list", "plugins").stdout
+    suite = bench.suite(SUITE)
+    assert "2 trial(s) computed" in bench("run", suite).stdout
+    needs_it = bench.suite(SUITE.replace("slopes", "rotten-method"), "needs")
+    said = bench("run", needs_it, expect=2).stderr
+    assert "no method 'rotten-method'" in said
+    assert "plugin 'rotten' could not be loaded (ValueError: rotten to the core)" in said
+    assert "rotten to the core" in bench("doctor", expect=1).stderr
+
+
+def test_two_plugins_with_one_name_are_both_named(bench: Bench) -> None:
+    source = (
+        "from dataclasses import dataclass\nfrom bench_core import Method, hookimpl\n"
+        "@dataclass(frozen=True)\nclass Other(Method):\n    '''Other.'''\n    def fit(self, problem): return []\n"
+        "@hookimpl\ndef bench_register_methods(register): register('slopes', Other)\n"
+    )
+    install(bench.plugins, "usurper", source, "usurper")
+    said = bench("run", bench.suite(SUITE), expect=2).stderr
+    assert "'slopes' is claimed by plugins 'tiny' and 'usurper'" in said
+
+
+def test_plan_tells_records_of_other_code(bench: Bench) -> None:
+    suite = bench.suite(SUITE)
+    bench("run", suite)
+    assert "other code" not in bench("plan", suite).stdout
+    module = bench.plugins / "tiny_plugin.py"
+    module.write_text(module.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    said = bench("plan", suite).stdout
+    assert "slopes: 2 record(s) were made by other code" in said
+    assert "2 done, 0 failed, 0 to compute" in said
+
+
+def test_data_verify_loads_and_hashes(bench: Bench) -> None:
+    said = bench("data", "verify", "blobs").stdout
+    assert "built-in, 80 x 5" in said
+    assert "failed: the table is on another planet" in bench("data", "verify", "gone", expect=1).stdout
+    assert "did you mean 'blobs'?" in bench("data", "status", "blob", expect=2).stderr
+
+
+def test_doctor_is_content_with_a_sound_installation(bench: Bench) -> None:
+    said = bench("doctor").stdout
+    for word in ("python", "numpy", "processor", "plugins", "data cache"):
+        assert word in said
+
+
+def test_a_leaderboard_is_rendered_and_checked(bench: Bench) -> None:
+    suite = bench.suite(SUITE)
+    bench("run", suite)
+    bench("leaderboard", suite, "--check")
+    page = bench.folder / "leaderboard" / "s.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("blobs", "globs"), encoding="utf-8")
+    assert "is not what the records give" in bench("leaderboard", suite, "--check", expect=1).stderr
+    bench("leaderboard", suite)
+    bench("leaderboard", suite, "--check")
+
+
+def test_a_page_is_rendered_from_the_committed_export_alone(bench: Bench) -> None:
+    suite = bench.suite(SUITE)
+    bench("run", suite)
+    bench("leaderboard", suite, "--check", "--store", "nowhere")
+
+
+@pytest.mark.slow
+def test_a_new_method_passes_its_own_tests(bench: Bench) -> None:
+    made = bench("new", "method", "my-method").stdout
+    assert "my_method" in made
+    folder = bench.folder / "my_method"
+    environment = bench.environment()
+    environment["PYTHONPATH"] += f":{folder}"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "exists already" in bench("new", "method", "my-method", expect=2).stderr
+    assert "lower-case words" in bench("new", "method", "My Method", expect=2).stderr
+    install(bench.plugins, "bench_new", (folder / "bench_my_method" / "plugin.py"), "my-method")
+    checked = bench("check", "my-method").stdout
+    assert "0 failed" in checked
+
+
+def test_check_finds_what_is_wrong_with_a_plugin(bench: Bench) -> None:
+    said = bench("check", "tiny", expect=1).stdout
+    assert "peeker" in said
+    assert "read without paying" in said
+    assert "did you mean 'tiny'?" in bench("check", "tinny", expect=2).stderr

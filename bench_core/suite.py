@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from bench_core.encode import ENCODINGS, Encoding
 from bench_core.errors import RequestError, did_you_mean
-from bench_core.metrics import Metric, resolve_metric
+from bench_core.metrics import Metric
 from bench_core.parameters import build
 from bench_core.plugins import Registry
 from bench_core.split import SplitRule
@@ -275,10 +275,7 @@ class Suite:
         return {**defaults, **self.needed_metrics()}
 
     def _metric(self, name: str, where: str) -> Metric:
-        try:
-            return resolve_metric(name, self.registry.metrics)
-        except RequestError as error:
-            raise RequestError(f"{where}: {error}") from None
+        return self.registry.metric(name, where)
 
     def _check_selects(self) -> None:
         if self.file.protocol.select not in (None, "first"):

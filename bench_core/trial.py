@@ -209,6 +209,7 @@ def run_trial(
         outcomes = _judge(family, problem, prepared, threshold, clock)
         with clock("metrics"):
             record["policies"] = _table(family, outcomes, metrics)
+            record["usage"] = _usage(outcomes)
         record["status"] = "ok"
         record["task"] = dataset.task
         record["history"] = plain(dict(family.history))
@@ -302,6 +303,33 @@ def _table(family: Family, outcomes: list[Judged], metrics: Mapping[str, Metric]
         for name, value in evaluate(judged.outcome, metrics).items():
             columns[judged.part].setdefault(name, []).append(plain(value))
     return columns
+
+
+_MOST_USAGE = 6000
+"""Numbers of usage kept per record: the first policies of a family come first."""
+
+
+def _usage(outcomes: list[Judged]) -> list[list[list[float]] | None]:
+    """Per policy, per exit stage, per feature: share of test rows that left there with the feature acquired.
+
+    None for the later policies of families that would need more than `_MOST_USAGE` numbers.
+    """
+    kept: list[list[list[float]] | None] = []
+    left = _MOST_USAGE
+    for judged in outcomes:
+        if judged.part != "test":
+            continue
+        acquired, stage = judged.outcome.decisions.acquired, judged.outcome.decisions.stage
+        stages = 1 if stage is None else int(stage.max(initial=1))
+        left -= stages * acquired.shape[1]
+        if left < 0 or not len(acquired):
+            kept.append(None)
+        elif stage is None:
+            kept.append([np.round(acquired.mean(axis=0), 6).tolist()])
+        else:
+            shares = [acquired[stage == s].sum(axis=0) / len(acquired) for s in range(1, stages + 1)]
+            kept.append(np.round(np.stack(shares), 6).tolist())
+    return kept
 
 
 def _with(problem: Problem, *, threshold: float | None, threads: int) -> Problem:

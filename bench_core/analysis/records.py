@@ -27,7 +27,18 @@ __all__ = ["KEY", "Records", "collect", "read_export", "write_export"]
 KEY = ["dataset", "costs", "method", "seed"]
 """What tells one row of a table's raw material from another: the trials of a grid share it."""
 
-_TRIAL_FIELDS = ("trial", "status", "task", "history", "diagnostics", "features", "costs", "rows", "error")
+_TRIAL_FIELDS = (
+    "trial",
+    "status",
+    "task",
+    "history",
+    "diagnostics",
+    "features",
+    "costs",
+    "rows",
+    "usage",
+    "error",
+)
 
 
 @dataclass

@@ -15,7 +15,6 @@ import time
 
 import numpy as np
 from bench_data import CREDIT_PRICES, credit, synthetic, table
-
 from bench_emsco.exhaustive import GlobalFront, chromosome_count, exact_front, exact_front_reference
 from bench_emsco.prices import SubsetPrices
 from bench_emsco.subset_cache import SubsetCache

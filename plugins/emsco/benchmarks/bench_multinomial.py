@@ -13,7 +13,6 @@ import time
 
 import numpy as np
 from bench_data import synthetic, table
-
 from bench_emsco.multinomial import multinomial_reference
 from bench_emsco.subset_cache import SubsetCache
 from bench_emsco.subset_models import stage_probabilities

@@ -14,7 +14,6 @@ import time
 
 import numpy as np
 from bench_data import credit, table
-
 from bench_emsco.subset_cache import SubsetCache, pack_rows
 from bench_emsco.subset_models import stage_probabilities
 

@@ -19,7 +19,7 @@ from bench_core.costs import Costs, CostScheme
 from bench_core.dataset import Dataset, DataSource, Part
 from bench_core.decisions import Decisions, Outcome, Rows
 from bench_core.encode import fit_encoder
-from bench_core.errors import BenchError, ContractError
+from bench_core.errors import BenchError, ContractError, DataError
 from bench_core.method import Family, Method, Policy, Problem, as_family
 from bench_core.metrics import Metric, evaluate
 from bench_core.parameters import to_plain
@@ -144,7 +144,11 @@ def prepare(
     """
     split = make_split(dataset, rule, seed)
     encoder = fit_encoder(dataset, split.train, encode)
-    costs = scheme.price(dataset, split.train, seed)
+    try:
+        costs = scheme.price(dataset, split.train, seed)
+    except DataError as error:
+        named = repr(dataset.name) in str(error)
+        raise (error if named else DataError(f"data set {dataset.name!r}, its prices: {error}")) from None
     if not isinstance(costs, Costs) or costs.n_features != dataset.n_features:
         priced = costs.n_features if isinstance(costs, Costs) else type(costs).__name__
         raise ContractError(f"{type(scheme).__name__} priced {priced} features of {dataset.n_features}")

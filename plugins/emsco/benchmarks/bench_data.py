@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-VARIABLE = "BUDGETBENCH_MIRROR"
+VARIABLE = "BUDGETBENCH_SHARED"
 CREDIT_PRICES = [10**c for c in (2, 2, 2, 1, 2, 1, 2, 3, 1, 2, 1, 1, 1, 2)]
 
 

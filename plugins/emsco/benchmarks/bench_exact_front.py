@@ -2,7 +2,7 @@
 
 Baselines: the paper's month on 32 cores, and this machine's scalar twin on a small table, scaled by the number of
 chromosomes. Oracles: the scalar twin gives the identical front (points and multiplicities) on the small table; the
-large runs evaluate exactly the number of chromosomes of Equations 1 and 2 and are identical on one thread and on several
+large runs evaluate exactly the number of chromosomes of Equations 1 and 2, identical on one thread and on several
 (Credit); sampled optimal chromosomes are re-evaluated.
 
     python bench_exact_front.py [--mirror DIR] [--threads N] [--skip-18]

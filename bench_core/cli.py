@@ -361,6 +361,18 @@ def doctor(store: Path, mirror: Path | None, offline: bool | None) -> int:
     return 1 if wrong else 0
 
 
+@main.command()
+@click.argument("directory", type=click.Path(path_type=Path, file_okay=False))
+@_OUT
+@_requests
+def site(directory: Path, out: Path) -> int:
+    """Write the leaderboard's pages as HTML into DIRECTORY."""
+    from bench_core.render.site import build_site
+
+    click.echo(f"{len(build_site(out, directory))} files in {directory}")
+    return 0
+
+
 @main.group()
 def new() -> None:
     """Start a plugin of your own."""

@@ -293,8 +293,8 @@ def leaderboard(
     session = SuiteSession.open(suite, store, out, DataContext.from_environment(mirror, offline))
     if check:
         wrong = verbs.check(session)
-        for path in wrong:
-            click.echo(f"{path} is not what the records give", err=True)
+        for line in wrong:
+            click.echo(line, err=True)
         return 1 if wrong else 0
     for path in verbs.publish(session):
         click.echo(str(path))

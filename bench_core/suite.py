@@ -159,6 +159,10 @@ class Suite:
         defaults = {name: self._metric(name, self.path) for name in _DEFAULT_SELECTIONS}
         return {**defaults, **self.needed_metrics()}
 
+    def metric(self, name: str) -> Metric:
+        """A metric by name."""
+        return self._metric(name, self.path)
+
     def _metric(self, name: str, where: str) -> Metric:
         return self.registry.metric(name, where)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench_core.canonical import canonical_json
 from bench_core.metrics import Metric, evaluate
@@ -16,10 +16,21 @@ from bench_core.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KEY", "Records", "collect", "sort_policies"]
+__all__ = ["KEY", "Labels", "Records", "collect", "sort_policies", "tabulate"]
 
 KEY = ["dataset", "costs", "method", "seed"]
 """What tells one row of a table's raw material from another: the trials of a grid share it."""
+
+
+class Labels(NamedTuple):
+    """A suite's words for a trial; the fields of `KEY`, and the point of the method's grid."""
+
+    dataset: str
+    costs: str
+    method: str
+    seed: int
+    point: int
+
 
 _TRIAL_FIELDS = (
     "trial",
@@ -85,7 +96,7 @@ def collect(
     is done in the export counts as done. Trials that were not run are not in it.
     """
     done = set() if committed is None else committed.done
-    pieces: list[tuple[Planned, dict[str, Any]]] = []
+    pieces: list[tuple[Labels, dict[str, Any]]] = []
     rest: list[Planned] = []
     for planned in plan.planned:
         record = store.read(planned.name)
@@ -94,8 +105,8 @@ def collect(
             continue
         if record["status"] == "ok" and _complete(record, metrics, store, planned):
             store.rewrite(record)
-        pieces.append((planned, record))
-    found = _tabulate(pieces)
+        pieces.append((_labels(planned), record))
+    found = tabulate(pieces)
     return found if committed is None or not rest else _joined(found, rest, committed)
 
 
@@ -104,8 +115,7 @@ def _joined(found: Records, rest: list[Planned], committed: Records) -> Records:
     import pandas as pd
 
     labels = pd.DataFrame(
-        [(p.trial.dataset, p.trial.costs, p.trial.method, p.trial.seed, p.trial.point, p.name) for p in rest],
-        columns=[*KEY, "point", "name"],
+        [(*_labels(planned), planned.name) for planned in rest], columns=[*Labels._fields, "name"]
     )
     rows = committed.policies.drop(columns=[*KEY, "point"]).drop_duplicates(["name", "policy"])
     added = labels.merge(rows, on="name", how="inner")
@@ -138,24 +148,26 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
     return True
 
 
-def _tabulate(pieces: Iterable[tuple[Planned, dict[str, Any]]]) -> Records:
+def _labels(planned: Planned) -> Labels:
+    trial = planned.trial
+    return Labels(trial.dataset, trial.costs, trial.method, trial.seed, trial.point)
+
+
+def tabulate(pieces: Iterable[tuple[Labels, dict[str, Any]]]) -> Records:
+    """Stored records as one table, under the labels given with them."""
     import pandas as pd
 
     columns: dict[str, list[Any]] = {}
     infos: dict[str, dict[str, Any]] = {}
     runs: dict[str, dict[str, Any]] = {}
     length = 0
-    for planned, record in pieces:
-        trial, name = planned.trial, planned.name
+    for labels, record in pieces:
+        name = record["name"]
         table = record.get("policies") or {"label": [""], "details": [{}], "budget": [None]}
         count = len(table["label"])
         ok = record["status"] == "ok"
         piece: dict[str, list[Any]] = {
-            "dataset": [trial.dataset] * count,
-            "costs": [trial.costs] * count,
-            "method": [trial.method] * count,
-            "seed": [trial.seed] * count,
-            "point": [trial.point] * count,
+            **{key: [label] * count for key, label in labels._asdict().items()},
             "name": [name] * count,
             "status": [record["status"]] * count,
             "policy": list(range(count)) if ok else [-1],

@@ -50,10 +50,7 @@ def check(session: SuiteSession) -> list[str]:
         return [
             f"{session.folder}: there is no committed export; run: bench leaderboard {session.suite.path}"
         ]
-    wrong = [
-        f"{path} is not what {session.folder / 'records.parquet'} gives"
-        for path in differing(pages(session, committed))
-    ]
+    wrong = [f"{path} is not what the records give" for path in differing(pages(session, committed))]
     now = write_export(session.records(), session.folder)
     # runs.parquet is of when and where: a record that was computed again may differ in it.
     return wrong + [

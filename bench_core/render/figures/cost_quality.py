@@ -43,8 +43,12 @@ def cost_quality_figure(panel: Panel, looks: dict[str, Look], title: str) -> byt
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         axes.yaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
         axes.margins(x=0.04, y=0.08)
-        left, right = axes.get_xlim()
-        axes.set_xlim(max(left, -3.0), min(max(right, 20.0), 104.0))
+        right = axes.get_xlim()[1]
+        axes.set_xlim(-2.0, min(max(right, 20.0), 104.0))
+        low, high = axes.get_ylim()
+        least = 0.05 * scale if panel.quality.percent else 0.05 * max(abs(low), abs(high))
+        if high - low < least:
+            axes.set_ylim((low + high - least) / 2, (low + high + least) / 2)
         if shade is not None:
             shade.bar(page.figure, axes)
         legend(page.figure, handles, [curve.method for curve in panel.curves], 4)

@@ -77,12 +77,14 @@ def _draw(axes: Any, method: str, stages: StagesByClass) -> None:
     axes.set_yticks(np.arange(1, int(top) + 1))
     axes.set_ylabel("Mean stage")
     axes.grid(visible=False, axis="x")
-    axes.set_title(f"{shorten(method, 40)}: mean of {stages.seeds} selected policies, 95 % intervals")
+    varying = "" if stages.settled else "; classes vary by seed, the most frequent is shown"
+    axes.set_title(f"{shorten(method, 30)}: mean of {stages.seeds} selected policies{varying}")
     bare(axes, "bottom")
 
 
 def _words(stages: StagesByClass) -> str:
-    return ", ".join(
+    varying = "" if stages.settled else "classes vary by seed; "
+    return varying + ", ".join(
         f"{label} mean stage {mean.value:.2f}"
         for label, mean in zip(stages.labels, stages.means, strict=True)
     )

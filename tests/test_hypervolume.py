@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -25,11 +25,13 @@ def front_by_hand(points: np.ndarray) -> list[bool]:
     return [not any(dominates(other, one) for other in points) for one in points]
 
 
+@settings(deadline=None)
 @given(POINTS)
 def test_the_front_is_what_no_point_dominates(points: np.ndarray) -> None:
     assert non_dominated(points).tolist() == front_by_hand(points)
 
 
+@settings(deadline=None)
 @given(POINTS)
 def test_ranks_peel_front_after_front(points: np.ndarray) -> None:
     ranks = np.full(len(points), -1)
@@ -41,6 +43,7 @@ def test_ranks_peel_front_after_front(points: np.ndarray) -> None:
     assert pareto_ranks(points).tolist() == ranks.tolist()
 
 
+@settings(deadline=None)
 @given(POINTS)
 def test_objectives_may_be_minimised_one_by_one(points: np.ndarray) -> None:
     flipped = points * np.array([1, -1, 1])
@@ -48,13 +51,15 @@ def test_objectives_may_be_minimised_one_by_one(points: np.ndarray) -> None:
     assert pareto_ranks(flipped, maximise=[True, False, True]).tolist() == pareto_ranks(points).tolist()
 
 
+@settings(deadline=None)
 @given(POINTS)
 def test_hypervolume_counts_the_dominated_unit_cubes(points: np.ndarray) -> None:
     cells = np.stack(np.meshgrid(*[np.arange(5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    covered = (cells[:, None, :] < points[None, :, :]).all(axis=2).any(axis=1)
+    covered = np.any(np.all(cells[:, None, :] < points[None, :, :], axis=2), axis=1)
     assert hypervolume(points / 5) == pytest.approx(covered.sum() / 125, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(*[st.floats(0, 1)] * 3), min_size=1, max_size=6))
 def test_hypervolume_is_that_of_inclusion_and_exclusion(points: list[tuple[float, float, float]]) -> None:
     total = 0.0
@@ -64,6 +69,7 @@ def test_hypervolume_is_that_of_inclusion_and_exclusion(points: list[tuple[float
     assert hypervolume(np.array(points)) == pytest.approx(total, abs=1e-9)
 
 
+@settings(deadline=None)
 @given(POINTS)
 def test_a_dominated_point_adds_nothing(points: np.ndarray) -> None:
     front = points[non_dominated(points)]
@@ -78,6 +84,7 @@ def test_the_reference_point_is_the_worst_there_can_be() -> None:
     assert hypervolume(np.array([[0.5, -1.0, 0.5], [0.5, -1.0, 0.5]])) == 0.0
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.integers(-3, 3)), min_size=0, max_size=25))
 def test_the_step_front_answers_every_budget(policies: list[tuple[int, int, int]]) -> None:
     group, cost, quality = (np.array([p[i] for p in policies], dtype=float) for i in range(3))

@@ -18,12 +18,12 @@ Numbers = NDArray[np.float64]
 class Cells:
     """The selected policies' numbers, by data set, cost scheme and method.
 
-    Args:
+    Attributes:
         chosen: from `bench_core.analysis.selection.select`: a row per data set, cost scheme, method and seed.
     """
 
     def __init__(self, chosen: pd.DataFrame) -> None:
-        self._chosen = chosen
+        self.chosen = chosen
         self._rows: dict[tuple[str, str, str], NDArray[np.int64]] = {}
         if len(chosen):
             self._rows = cast(
@@ -37,10 +37,10 @@ class Cells:
 
     def _column(self, metric: str) -> Numbers | None:
         key = f"test.{metric}"
-        if key not in self._chosen:
+        if key not in self.chosen:
             return None
         if metric not in self._columns:
-            self._columns[metric] = self._chosen[key].to_numpy(dtype=np.float64)
+            self._columns[metric] = self.chosen[key].to_numpy(dtype=np.float64)
         return self._columns[metric]
 
     def rows(self, dataset: str, costs: str, method: str) -> NDArray[np.int64]:

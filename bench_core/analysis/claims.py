@@ -44,17 +44,21 @@ from bench_core.claims_schema import (
 )
 from bench_core.suite import Suite
 
-__all__ = ["RULE", "check_claims", "default_tolerance"]
+__all__ = ["RULE", "WIDE", "check_claims", "default_tolerance"]
+
+WIDE = "the interval is wide"
+"""Said of a reproduced number whose interval's half-width is over twice the tolerance: it would fit others as well."""
 
 RULE = (
     "One rule for all claims. A number is *reproduced* when the paper's lies in our 95 % interval widened by the "
     "tolerance (± in the paper's column), the *same direction* when only the sign of the difference, the side of 1 of "
-    "the ratio or the side of the stated baseline agrees. A relation is *reproduced* when it holds on the means and "
-    "the 95 % interval of every paired difference it rests on excludes the opposite, the *same direction* when it "
-    "holds on the means only. A claim on so many data sets is *reproduced* when its relation is reproduced on exactly "
-    "as many, the *same direction* when it holds on the means on as many or more. What the records do not hold "
-    "*cannot be checked*, unless what they hold contradicts it already. Intervals are over seeds, paired by seed. "
-    'Tolerance unless stated: 2 points for shares, 5 points for "so much below", else 5 % of the paper\'s number.'
+    "the ratio or the side of the stated baseline agrees; an interval wider than four tolerances is called wide. A "
+    "relation is *reproduced* when it holds on the means and the 95 % interval of every paired difference it rests on "
+    "excludes the opposite, the *same direction* when it holds on the means only. A claim on so many data sets is "
+    "*reproduced* when its relation is reproduced on exactly as many, the *same direction* when it holds on the means "
+    "on as many or more. What the records do not hold *cannot be checked*, unless what they hold contradicts it "
+    "already. Intervals are over seeds, paired by seed. Tolerance unless stated: 2 points for shares, 5 points for "
+    '"so much below", else 5 % of the paper\'s number.'
 )
 
 
@@ -117,13 +121,16 @@ def _number(source: Source, claim: Any, unit: Unit) -> Checked:
         return Checked(claim, of_facts([fact]), paper, None, told, unit)
     low, high = (ours.low, ours.high) if ours.has_interval else (ours.value, ours.value)
     slack = (tolerance or 0.0) + 1e-12 * abs(paper)
+    why = ""
     if low - slack <= paper <= high + slack:
         verdict: Verdict = "reproduced"
+        if tolerance is not None and high - low > 4 * max(tolerance, 1e-12 * abs(paper)):
+            why = WIDE
     elif baseline is not None and (paper - baseline) * (ours.value - baseline) > 0:
         verdict = "same direction"
     else:
         verdict = "not reproduced"
-    return Checked(claim, verdict, paper, tolerance, told, unit)
+    return Checked(claim, verdict, paper, tolerance, told, unit, why)
 
 
 def _quantity(source: Source, claim: Any) -> Estimate:
@@ -176,11 +183,8 @@ def _share(source: Source, claim: ShareCheck, unit: Unit) -> Checked:
         verdict = "reproduced"
     else:
         verdict = "same direction" if holds >= claim.count else "not reproduced"
-    missing = list(dict.fromkeys(one.why for one in open_))
-    said = [
-        f"{dataset}: {one.verdict}"
-        for (dataset, _), one in zip(places, found, strict=True)
-        if one.verdict != "cannot be checked"
-    ]
-    why = "; ".join([*said, *missing])
+    if verdict == "cannot be checked":
+        why = "; ".join(dict.fromkeys(part for one in open_ for part in one.why.split("; ")))
+        return Checked(claim, verdict, None, None, [], unit, why)
+    why = "; ".join(f"{dataset} {one.verdict}" for (dataset, _), one in zip(places, found, strict=True))
     return Checked(claim, verdict, None, None, [], unit, why, (holds, len(places)))

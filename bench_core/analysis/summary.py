@@ -6,11 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Mean", "mean_of_means", "mean_with_margin", "moments"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bench_core.suite import Suite
+
+__all__ = ["Mean", "Row", "mean_of_means", "mean_with_margin", "moments", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,24 @@ class Mean:
     value: float
     margin: float
     count: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A table's row: one method on one data set under one cost scheme.
+
+    Attributes:
+        method: its name in the suite.
+        means: metric → mean on the test part.
+        done, expected: seeds that are done, and that the suite asks for.
+        rule: how the policy was selected.
+    """
+
+    method: str
+    means: dict[str, Mean]
+    done: int
+    expected: int
+    rule: str
 
 
 def moments(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
@@ -84,3 +108,27 @@ def mean_of_means(cells: Sequence[NDArray[np.float64]]) -> Mean:
         return Mean(value, 0.0, least)
     freedom = total**2 / math.fsum(p**2 / (len(cell) - 1) for p, cell in zip(parts, cells, strict=True))
     return Mean(value, _t_quantile(freedom) * total**0.5, least)
+
+
+def summarise(chosen: pd.DataFrame, suite: Suite, metrics: Sequence[str]) -> dict[tuple[str, str], list[Row]]:
+    """The rows of every table: (data set, cost scheme) → rows in the suite's order of methods.
+
+    Args:
+        chosen: from `bench_core.analysis.selection.select`.
+        suite: says which rows there should be.
+        metrics: names of the metrics to average.
+    """
+    columns = {name: chosen[f"test.{name}"].to_numpy() for name in metrics if f"test.{name}" in chosen}
+    rules = chosen["rule"].to_numpy()
+    cells = chosen.groupby(["dataset", "costs", "method"]).indices if len(chosen) else {}
+    tables: dict[tuple[str, str], list[Row]] = {}
+    for dataset, costs in suite.grids:
+        expected = suite.seed_count(dataset)
+        rows = tables.setdefault((dataset, costs), [])
+        for method in suite.methods_on(dataset):
+            index = list(cells.get((dataset, costs, method), []))
+            means = {name: mean_with_margin(column[index]) for name, column in columns.items() if len(index)}
+            means = {name: mean for name, mean in means.items() if mean.count}
+            rule = str(rules[index[0]]) if len(index) else ""
+            rows.append(Row(method, means, len(index), expected, rule))
+    return tables

@@ -12,32 +12,12 @@ from bench_core.analysis.cells import Cells
 from bench_core.analysis.dominance import dominated_by, objectives
 from bench_core.analysis.records import Records
 from bench_core.analysis.statistics import ALPHA, corrected_resampled_t, holm, wilcoxon
-from bench_core.analysis.summary import Mean, mean_with_margin
+from bench_core.analysis.summary import Mean, Row, summarise
 
 if TYPE_CHECKING:
     from bench_core.suite import Suite
 
-__all__ = ["Grid", "Row", "grids", "marks"]
-
-
-@dataclass(frozen=True)
-class Row:
-    """A method on one data set under one cost scheme.
-
-    Attributes:
-        method: its name in the suite.
-        means: metric → mean on the test part, of the suite's metrics and the objectives.
-        done, expected: seeds that are done, and that the suite asks for.
-        rule: how the policy was selected.
-        compared: whether it takes part in marks and dominance: it has the same seeds as the fullest row.
-    """
-
-    method: str
-    means: dict[str, Mean]
-    done: int
-    expected: int
-    rule: str
-    compared: bool
+__all__ = ["Grid", "grids", "marks"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +25,8 @@ class Grid:
     """A data set's table under one cost scheme.
 
     Attributes:
-        rows: in the suite's order of methods.
+        rows: in the suite's order of methods; their means are of the suite's metrics and the objectives.
+        compared: methods that take part in marks and dominance: those with the same seeds as the fullest row.
         objectives: metrics of the Pareto comparison; empty when nothing is done.
         marks: metric → method → ``best`` or ``near`` (not distinguishable from the best).
         dominated: method → methods that dominate it, on the means.
@@ -55,6 +36,7 @@ class Grid:
     dataset: str
     costs: str
     rows: list[Row]
+    compared: list[str] = field(default_factory=list)
     objectives: list[str] = field(default_factory=list)
     marks: dict[str, dict[str, str]] = field(default_factory=dict)
     dominated: dict[str, list[str]] = field(default_factory=dict)
@@ -68,32 +50,36 @@ class Grid:
 
 def grids(records: Records, suite: Suite, cells: Cells) -> list[Grid]:
     """Every table of a suite, in its order."""
-    return [_grid(records, suite, cells, dataset, costs) for dataset, costs in suite.grids]
+    aims = {(dataset, costs): _aims(records, suite, cells, dataset, costs) for dataset, costs in suite.grids}
+    metrics = dict.fromkeys([*suite.metrics, *(aim for some in aims.values() for aim in some)])
+    tables = summarise(cells.chosen, suite, list(metrics))
+    return [_grid(records, suite, cells, place, rows, aims[place]) for place, rows in tables.items()]
 
 
-def _grid(records: Records, suite: Suite, cells: Cells, dataset: str, costs: str) -> Grid:
-    methods = suite.methods_on(dataset)
-    expected = suite.seed_count(dataset)
-    seeds = {method: cells.seeds(dataset, costs, method) for method in methods}
-    fullest = max(seeds.values(), key=len, default=np.zeros(0, dtype=np.int64))
-    compared = [m for m in methods if len(fullest) and np.array_equal(seeds[m], fullest)]
-    named = next((names[0] for m in methods if (names := cells.names(dataset, costs, m))), None)
-    aims: list[str] = []
-    if named is not None:
-        identity = records.identities[named]
-        aims = objectives(records.infos[named]["task"], identity["threshold"], list(suite.metrics))
-    rows = []
-    for method in methods:
-        means = {}
-        for metric in dict.fromkeys([*suite.metrics, *aims]):
-            values = cells.values(dataset, costs, method, metric)
-            if len(values):
-                means[metric] = mean_with_margin(values)
-        rule = cells.rule(dataset, costs, method)
-        rows.append(Row(method, means, len(seeds[method]), expected, rule, method in compared))
+def _first(cells: Cells, suite: Suite, dataset: str, costs: str) -> str | None:
+    """The name of one done trial of a table."""
+    return next((n[0] for m in suite.methods_on(dataset) if (n := cells.names(dataset, costs, m))), None)
+
+
+def _aims(records: Records, suite: Suite, cells: Cells, dataset: str, costs: str) -> list[str]:
+    named = _first(cells, suite, dataset, costs)
+    if named is None:
+        return []
+    return objectives(
+        records.infos[named]["task"], records.identities[named]["threshold"], list(suite.metrics)
+    )
+
+
+def _grid(
+    records: Records, suite: Suite, cells: Cells, place: tuple[str, str], rows: list[Row], aims: list[str]
+) -> Grid:
+    dataset, costs = place
+    named = _first(cells, suite, dataset, costs)
     if named is None:
         return Grid(dataset, costs, rows)
-    kept = {row.method: row.means for row in rows if row.compared}
+    seeds = {row.method: cells.seeds(dataset, costs, row.method) for row in rows}
+    fullest = max(seeds.values(), key=len)
+    kept = {row.method: row.means for row in rows if np.array_equal(seeds[row.method], fullest)}
     points = {m: [means[a].value for a in aims] for m, means in kept.items() if all(a in means for a in aims)}
     ratio = _test_to_learn(records, named)
     found = {
@@ -101,7 +87,8 @@ def _grid(records: Records, suite: Suite, cells: Cells, dataset: str, costs: str
         for metric in suite.metrics
     }
     dominated = dominated_by(points, [suite.metric(aim) for aim in aims])
-    return Grid(dataset, costs, rows, aims, found, dominated, "wilcoxon" if ratio is None else "t")
+    test = "wilcoxon" if ratio is None else "t"
+    return Grid(dataset, costs, rows, list(kept), aims, found, dominated, test)
 
 
 def _test_to_learn(records: Records, name: str) -> float | None:

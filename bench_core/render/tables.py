@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 
 from bench_core.analysis.records import Records
-from bench_core.analysis.tables import Grid, Row
+from bench_core.analysis.summary import Row
+from bench_core.analysis.tables import Grid
 from bench_core.metrics import Metric
 from bench_core.render.markdown import code, number, shown, table, text
 from bench_core.suite import Suite

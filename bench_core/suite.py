@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from bench_core.claims_schema import ShareCheck, checks_within
 from bench_core.errors import RequestError, did_you_mean
+from bench_core.figures_schema import check_figures
 from bench_core.metrics import Metric
 from bench_core.parameters import build
 from bench_core.plugins import Registry
@@ -79,6 +80,9 @@ class Suite:
                 )
         self._check_selects()
         self._check_data_set_names()
+        self._figure_metrics = check_figures(
+            file.figures, path, self.dataset_names(), self.method_names(), registry.metrics
+        )
         self._check_claims()
         self._built: dict[tuple[type[Any], str], Any] = {}
         for _ in self.trials(seeds=1):  # builds every parameter once, so that a fault is found now
@@ -143,7 +147,7 @@ class Suite:
 
     def needed_metrics(self) -> dict[str, Metric]:
         """The table's metrics, those that the suite selects by, and those of its claims."""
-        needed = dict(self.metrics)
+        needed = {**self.metrics, **self._figure_metrics}
         for rule in (self.file.protocol.select, *(entry.select for entry in self.file.methods)):
             if rule and rule != "first":
                 needed[rule] = self._metric(rule, self.path)

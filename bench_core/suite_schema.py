@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from bench_core.claims_schema import CHECKS, Check, PaperEntry, without_kind
 from bench_core.encode import ENCODINGS, Encoding
 from bench_core.errors import did_you_mean
+from bench_core.figures_schema import FigureEntry
 from bench_core.split import SplitRule
 
 __all__ = [
@@ -166,6 +167,7 @@ class SuiteFile(_Table):
     methods: Annotated[list[MethodEntry], Field(min_length=1)]
     metrics: list[str] = ["coverage", "conclusive-accuracy", "cost", "combined"]
     tables: list[TableEntry] = []
+    figures: list[FigureEntry] = []
     paper: list[PaperEntry] = []
     claims: list[Check] = []
 
@@ -216,6 +218,7 @@ _TABLES: dict[str, type[BaseModel]] = {
     "methods": MethodEntry,
     "tables": TableEntry,
     "paper": PaperEntry,
+    "figures": FigureEntry,
 }
 _BRANCHES = {"CostsEntry", "list[CostsEntry]", "float", "literal['threshold']"}
 

@@ -38,7 +38,7 @@ def test_a_suite_becomes_a_page_with_a_row_per_method(bench: Bench) -> None:
     page = bench.page()
     sections = {section.partition("\n")[0]: section for section in page.split("\n## ")}
     for dataset in "AB":
-        assert sections[dataset].count("\n| slopes |") == 1
+        assert sections[dataset].count("\n| slopes ") == 1
         row = next(line for line in sections[dataset].splitlines() if line.startswith("| no reject |"))
         assert row.split("|")[2].strip(" *") == "100.0 ± 0.0"
 

@@ -10,6 +10,7 @@ from bench_core.commands import stamp
 from bench_core.commands.session import SuiteSession
 from bench_core.plan import Plan
 from bench_core.render import differing, write_files
+from bench_core.render.curves import figure_files
 from bench_core.render.index import DESCRIPTION, describe, read_descriptions, render_index
 from bench_core.render.page import Analysed, render_page
 from bench_core.render.timings import render_timings
@@ -25,6 +26,7 @@ def pages(session: SuiteSession, records: Records) -> dict[Path, bytes]:
         files |= write_export(records, session.folder)
         files[session.folder / DESCRIPTION] = describe(session.suite, analysed.tables)
         files[session.folder / "timings.md"] = render_timings(session.suite, records).encode()
+        files |= figure_files(session.suite, records, session.folder, analysed.rankings)
     files[session.out / f"{session.suite.name}.md"] = render_page(analysed).encode()
     files[session.out / "README.md"] = render_index(read_descriptions(session.out, files)).encode()
     return files

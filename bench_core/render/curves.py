@@ -30,9 +30,9 @@ def figure_files(
     return {folder / one.file: one.draw() for one in drawings_of(suite, records, rankings)}
 
 
-def curve_section(suite: Suite, records: Records) -> list[str]:
+def curve_section(suite: Suite, records: Records, rankings: Sequence[Ranking] = ()) -> list[str]:
     """The section of trade-off curves: rules, figures and numbers; nothing when there is no curve."""
-    drawn = [one for one in drawings_of(suite, records, kinds=("curve",)) if one.panel is not None]
+    drawn = [one for one in drawings_of(suite, records, rankings, ("curve",)) if one.panel is not None]
     if not drawn:
         return []
     lines = ["## Trade-off curves", "", _rules(any(one.panel and one.panel.rejects for one in drawn)), ""]

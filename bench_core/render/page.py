@@ -7,12 +7,14 @@ from functools import cached_property
 
 from bench_core.analysis.cells import Cells
 from bench_core.analysis.claims import check_claims
-from bench_core.analysis.overall import overall
+from bench_core.analysis.overall import Overall, overall
 from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
 from bench_core.analysis.tables import Grid, grids
 from bench_core.render.across import overall_sections
 from bench_core.render.claims import claims_section
+from bench_core.render.curves import curve_section, figure_section
+from bench_core.render.drawings import Ranking
 from bench_core.render.extras import extra_sections
 from bench_core.render.markdown import table, text
 from bench_core.render.provenance import provenance_section
@@ -50,6 +52,26 @@ class Analysed:
         """Every data set's table."""
         return grids(self.records, self.suite, self.cells)
 
+    @cached_property
+    def overall(self) -> Overall | None:
+        """The table over all data sets; None when there is none to make."""
+        return overall(self.tables, self.suite, self.cells)
+
+    @cached_property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """Average ranks by every metric that is compared over data sets, for critical difference diagrams."""
+        compared = self.overall.comparisons.values() if self.overall is not None else ()
+        return tuple(
+            Ranking(
+                title=self.suite.metric(one.metric).title or one.metric,
+                names=tuple(one.methods),
+                ranks=tuple(one.ranks.tolist()),
+                cd=one.difference,
+                note=f"{one.datasets} data sets, Nemenyi's test at 5 %",
+            )
+            for one in compared
+        )
+
 
 def render_page(analysed: Analysed) -> str:
     """The leaderboard page of a suite, in Markdown, ending in a newline."""
@@ -63,13 +85,14 @@ def render_page(analysed: Analysed) -> str:
     if suite.file.paper:
         parts += ["Beside our numbers stand the paper's: (paper …).", ""]
     parts += [f"[Timings]({suite.name}/timings.md) · [all suites](README.md)", ""]
-    across = overall(analysed.tables, suite, analysed.cells)
-    if across is not None:
-        parts += overall_sections(suite, across)
+    if analysed.overall is not None:
+        parts += overall_sections(suite, analysed.overall)
     parts += claims_section(check_claims(suite, records, analysed.cells))
     paper = paper_numbers(suite)
     for grid in analysed.tables:
         parts += dataset_section(suite, records, grid, paper)
+    parts += curve_section(suite, records, analysed.rankings)
+    parts += figure_section(suite, records, analysed.rankings)
     parts += extra_sections(suite, records)
     parts += _failures(records)
     parts += provenance_section(suite, records)

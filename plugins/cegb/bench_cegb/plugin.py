@@ -39,6 +39,8 @@ class CEGB(Method):
             columns, a group's by its features; ``each``: every column is charged the whole. The bill knows better.
         split_price: price of evaluating one split for one row, in the unit of the prices
             (``cegb_penalty_split``); it is not billed.
+        empty: whether policies that read nothing (the class frequencies, cost 0) are in the family; one always
+            is when there is no other.
         ranking: ``lambdarank``, or ``pointwise``: regression on the grades.
     """
 
@@ -54,6 +56,7 @@ class CEGB(Method):
     penalty: Literal["coupled", "lazy"] = "coupled"
     shared: Literal["split", "each"] = "split"
     split_price: float = 0.0
+    empty: bool = True
     ranking: Literal["lambdarank", "pointwise"] = "lambdarank"
 
     def __post_init__(self) -> None:
@@ -115,6 +118,9 @@ class CEGB(Method):
             worths.append(
                 worth(problem, policy.decide(Rows(part.X, part.sizes))) if len(part) else (0.0, 0.0)
             )
+        if not self.empty and any(policy.details["features"] for policy in policies):
+            kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
+            policies, worths = [policies[i] for i in kept], [worths[i] for i in kept]
         best = favourite(worths)
         return Family(
             [policies[best], *policies[:best], *policies[best + 1 :]],

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["gain_scale", "objective_of", "train"]
 
 _GREATEST_GRADE = 30
+_WORTH_THREADS = 1_000_000
+"""Values below which one thread is enough: on a busy machine threads that wait for each other cost far more."""
 
 
 def objective_of(problem: Problem, ranking: str) -> dict[str, Any]:
@@ -48,24 +50,25 @@ def train(problem: Problem, rounds: int, parameters: dict[str, Any]) -> lightgbm
     Args:
         problem: rows of one query need not lie together.
         rounds: boosting rounds.
-        parameters: LightGBM's, the objective among them.
+        parameters: LightGBM's, the objective among them; they win over the settings made here.
     """
     import lightgbm
 
     part = problem.train
+    threads = problem.threads if part.X.size >= _WORTH_THREADS else 1
     X, y, group = part.X, np.asarray(part.y, dtype=np.float64), None
     if parameters["objective"] == "lambdarank" and part.query is not None:
         order = np.argsort(part.query, kind="stable")
         X, y = X[order], y[order]
         group = np.unique(part.query, return_counts=True)[1]
     whole = {
-        **parameters,
         "verbosity": -1,
         "seed": problem.seed,
         "deterministic": True,
         "force_row_wise": True,
         "feature_pre_filter": False,
-        "num_threads": problem.threads,
+        "num_threads": threads,
+        **parameters,
     }
     data = lightgbm.Dataset(np.ascontiguousarray(X), y, group=group, params=whole)
     return lightgbm.train(whole, data, num_boost_round=rounds)

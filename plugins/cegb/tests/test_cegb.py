@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bench_cegb.favourite import worth
+from bench_cegb.forest import Forest
 from bench_cegb.penalties import column_prices, penalties
 from bench_cegb.plugin import CEGB
 from bench_cegb.training import train
@@ -114,6 +115,13 @@ def test_fewer_features_as_lambda_grows(task, penalty):
     assert features[-1] == 0
 
 
+def test_policies_that_read_nothing_can_be_left_out():
+    X, y = linear()
+    for lambdas, kept in (((0.1, 50.0), [0.1]), ((50.0, 90.0), [50.0, 90.0])):
+        family = CEGB(**SMALL, lambdas=lambdas, empty=False).fit(problem_of(X, y))
+        assert [policy.details["lambda"] for policy in family.policies] == kept
+
+
 def test_dear_copies_are_never_bought():
     X, y = linear()
     costs = Costs(np.repeat([1.0, 9.0], 6))
@@ -141,11 +149,12 @@ def test_a_price_of_splits_makes_smaller_trees():
 
 @pytest.mark.parametrize("penalty", ["coupled", "lazy"])
 def test_threads_do_not_change_the_trees(penalty):
-    X, y = linear(6_000, 5)
+    X, y = linear(1_500, 4)
     X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
-    y = (y > 0).astype(int)
-    method = CEGB(trees=3, leaves=10, lambdas=(0.01,), penalty=penalty)
-    one, two = (method.fit(problem_of(X, y, task="binary", threads=t)).policies[0].forest for t in (1, 2))
+    problem = problem_of(X, (y > 0).astype(int), task="binary")
+    charged = penalties(problem, penalty, "split", 0.0, "relative", 1.0).parameters(penalty, 0.01)
+    own = {"objective": "binary", "num_leaves": 8, **charged}
+    one, two = (Forest.from_dump(train(problem, 2, {**own, "num_threads": t}).dump_model()) for t in (1, 2))
     for name in ("column", "threshold", "value", "left", "right"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 

@@ -104,7 +104,9 @@ def test_what_is_acquired_is_what_matters():
 
 def test_a_forest_without_a_split_reads_nothing():
     booster = lightgbm.train(
-        {"objective": "regression", "verbosity": -1}, lightgbm.Dataset(np.ones((30, 2)), np.arange(30.0)), 5
+        {"objective": "regression", "verbosity": -1, "num_threads": 1},
+        lightgbm.Dataset(np.ones((30, 2)), np.arange(30.0)),
+        5,
     )
     forest = Forest.from_dump(booster.dump_model())
     scores, acquired = forest.run(np.zeros((4, 2)), np.arange(2), 2)
@@ -117,7 +119,13 @@ def test_categorical_splits_are_refused():
     X = np.repeat(np.arange(6.0), 40)[:, None]
     y = np.isin(X[:, 0], [1, 4]).astype(float)
     booster = lightgbm.train(
-        {"objective": "regression", "verbosity": -1, "min_data_per_group": 1, "cat_smooth": 0},
+        {
+            "objective": "regression",
+            "verbosity": -1,
+            "num_threads": 1,
+            "min_data_per_group": 1,
+            "cat_smooth": 0,
+        },
         lightgbm.Dataset(X, y, categorical_feature=[0]),
         2,
     )

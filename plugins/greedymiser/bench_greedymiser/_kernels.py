@@ -36,49 +36,46 @@ def grow(
     missing_left = np.zeros(most, np.bool_)
     left = np.full(most, -1, np.int64)
     node = np.zeros(rows, np.int64)
-    active = np.arange(rows)
-    base = np.empty(rows, np.int64)
-    value = np.empty(rows)
-    n_nodes, low, n_active = 1, 0, rows
+    base = np.empty(rows, np.uint32)
+    n_nodes, low = 1, 0
     for _ in range(depth):
         width = n_nodes - low
         if width == 0:
             break
         total = np.zeros(width)
         count = np.zeros(width)
-        kept = 0
-        for k in range(n_active):
-            row = active[k]
-            if node[row] < low:
-                continue
-            active[kept] = row
-            slot = node[row] - low
-            base[kept] = slot * _CODES
-            value[kept] = residual[row]
-            total[slot] += residual[row]
-            count[slot] += 1.0
-            kept += 1
-        n_active = kept
+        for row in range(rows):
+            # Rows of finished leaves are counted in a place of their own: cheaper than leaving them out.
+            slot = node[row] - low if node[row] >= low else width
+            base[row] = slot * _CODES
+            if slot < width:
+                total[slot] += residual[row]
+                count[slot] += 1.0
 
         best_gain = np.full((width, columns), -np.inf)
         best_cut = np.zeros((width, columns), np.int64)
         best_side = np.zeros((width, columns), np.bool_)
-        sums = np.zeros((width * _CODES, 2))
+        sums = np.empty((width + 1) * _CODES)
+        counts = np.empty((width + 1) * _CODES, np.uint32)
         for c in range(columns):
             values = n_values[c]
-            if values == 1 and not _has_missing(codes[c], values):
+            code = codes[c]
+            if values == 1 and not _has_missing(code, values):
                 continue
             for slot in range(width):
-                sums[slot * _CODES : slot * _CODES + values + 1] = 0.0
-            code = codes[c]
-            for k in range(n_active):
-                at = base[k] + code[active[k]]
-                sums[at, 0] += value[k]
-                sums[at, 1] += 1.0
+                first = slot * _CODES
+                sums[first : first + values + 1] = 0.0
+                counts[first : first + values + 1] = 0
+            for row in range(rows):
+                # Unsigned: no test for negative indices in the innermost loop.
+                place = np.uint64(base[row]) + np.uint64(code[row])
+                sums[place] += residual[row]
+                counts[place] += np.uint32(1)
             for slot in range(width):
                 if count[slot] >= 2 * least:
+                    first, stop = slot * _CODES, slot * _CODES + values + 1
                     gain, where, side = _best_cut(
-                        sums[slot * _CODES : slot * _CODES + values + 1], total[slot], count[slot], least
+                        sums[first:stop], counts[first:stop], total[slot], count[slot], least
                     )
                     best_gain[slot, c] = gain
                     best_cut[slot, c] = where
@@ -115,10 +112,9 @@ def grow(
             missing_left[at] = best_side[slot, chosen]
             left[at] = grown
             grown += 2
-        for k in range(n_active):
-            row = active[k]
+        for row in range(rows):
             at = node[row]
-            if column[at] < 0:
+            if at < low or column[at] < 0:
                 continue
             code_here = codes[column[at], row]
             if code_here == n_values[column[at]]:
@@ -140,18 +136,18 @@ def _has_missing(code: Any, values: Any) -> Any:
 
 
 @numba.njit(cache=True)
-def _best_cut(sums: Any, total: Any, count: Any, least: Any) -> Any:
-    """Greatest gain of a node's histogram (its last line holds the missing values), the cut, their side."""
+def _best_cut(sums: Any, counts: Any, total: Any, count: Any, least: Any) -> Any:
+    """Greatest gain of a node's histogram (its last place holds the missing values), the cut, their side."""
     values = len(sums) - 1
-    missing_sum, missing = sums[values, 0], sums[values, 1]
+    missing_sum, missing = sums[values], float(counts[values])
     parent = total * total / count
     best, where, side, larger = -np.inf, 0, False, False
     s, m = 0.0, 0.0
     for b in range(values):
-        s += sums[b, 0]
-        if sums[b, 1] == 0.0 and b > 0:
+        if counts[b] == 0 and b > 0:
             continue
-        m += sums[b, 1]
+        s += sums[b]
+        m += float(counts[b])
         if m >= least and count - m >= least:
             rest = total - s
             gain = s * s / m + rest * rest / (count - m) - parent
@@ -168,7 +164,7 @@ def _best_cut(sums: Any, total: Any, count: Any, least: Any) -> Any:
     if best == -np.inf:
         return best, 0, False
     above = where + 1
-    while above < values and sums[above, 1] == 0.0:
+    while above < values and counts[above] == 0:
         above += 1
     cut = (where + above - 1) // 2 if above < values else values - 1
     return best, cut, side if missing > 0.0 else larger

@@ -62,6 +62,8 @@ class GreedyMiser(Method):
         prefixes: numbers of rounds to keep as policies, 0 for no tree at all; ``geometric`` is 1, 2, 4, … and
             all rounds; ``all`` is every one.
         acquire: ``paths`` or ``ensemble``, see above.
+        empty: whether policies that read nothing (the class frequencies, cost 0) are in the family; one always
+            is when there is no other.
 
     Missing values need no encoding: a cut sends them to the side where they fit best.
     """
@@ -79,6 +81,7 @@ class GreedyMiser(Method):
     calibrate: Literal["platt", "none"] = "platt"
     prefixes: Literal["geometric", "all"] | tuple[int, ...] = "geometric"
     acquire: Literal["paths", "ensemble"] = "paths"
+    empty: bool = True
 
     def __post_init__(self) -> None:
         for name, low, high in (("trees", 1, 1_000_000), ("depth", 1, 10), ("min_samples_leaf", 1, 2**31)):
@@ -133,6 +136,9 @@ class GreedyMiser(Method):
             made, worth = self._policies(problem, loss, boosted, value)
             policies += made
             worths += worth
+        if not self.empty and any(policy.details["features"] for policy in policies):
+            kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
+            policies, worths = [policies[i] for i in kept], [worths[i] for i in kept]
         best = favourite(worths)
         ordered = [policies[best], *policies[:best], *policies[best + 1 :]]
         return Family(ordered, history=history, diagnostics={"loss": type(loss).__name__.lower()})

@@ -75,6 +75,14 @@ def test_the_prefixes_asked_for_are_kept(prefixes, kept):
     assert sorted(p.rounds for p in family.policies) == kept
 
 
+def test_policies_that_read_nothing_can_be_left_out():
+    problem = make_case().problem
+    for lambdas, kept in (((0.1, 50.0), {0.1}), ((50.0, 90.0), {50.0, 90.0})):
+        family = GreedyMiser(**SMALL, lambdas=lambdas, empty=False, prefixes=(0, 5, 10)).fit(problem)
+        assert {policy.details["lambda"] for policy in family.policies} == kept
+        assert all(policy.rounds for policy in family.policies) == (kept == {0.1})
+
+
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression", "ranking"])
 def test_the_first_policy_is_the_best_on_validation(task):
     problem = make_case(task).problem

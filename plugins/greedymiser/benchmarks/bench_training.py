@@ -2,8 +2,8 @@
 
     python benchmarks/bench_training.py [--rows 5000] [--columns 50] [--trees 300]
 
-Compilation is not timed; seconds are of processor time. The oracle: without prices the training loss is that of scikit-learn's exact trees when
-bins hold single values, and within a percent of it otherwise.
+Compilation is not timed; seconds are of processor time, over all threads. The oracle: without prices the training
+loss is that of scikit-learn's exact trees where every bin is a single value.
 """
 
 from __future__ import annotations

@@ -92,6 +92,9 @@ class Sheet:
             if engine is not None:  # laid out here, savefig would draw everything twice
                 engine.execute(self.figure)
                 self.figure.set_layout_engine("none")
+                # The layout's solver differs in the last bits from process to process.
+                for axes in self.figure.axes:
+                    axes.set_position([round(edge, 5) for edge in axes.get_position().bounds])  # type: ignore[arg-type]
             self.figure.savefig(sink, format="svg", metadata=unsaid)
         self._bytes = _finish(sink.getvalue(), title, description)
 

@@ -59,3 +59,9 @@ def test_the_readme_gives_two_commands_that_install_what_they_need() -> None:
         command = block(name).strip()
         assert command.startswith("python3 -m pip install -q -r requirements.txt -c constraints.txt && ")
         assert "\n" not in command
+
+
+def test_the_readmes_table_is_the_leaderboards() -> None:
+    shown = TEXT.split("<!-- table -->")[1].split("<!-- end -->")[0].strip()
+    assert shown.startswith("| Method")
+    assert shown in (ROOT / "leaderboard" / "emsco_paper.md").read_text(encoding="utf-8")

@@ -165,7 +165,7 @@ def run(
 
 def _say(report: RunReport, page: Path) -> int:
     for label, message in report.plan.unavailable.items():
-        click.echo(f"data set {label!r} is missing: {message}", err=True)
+        click.echo(f"data set {label!r} {message}", err=True)
     for planned, message in report.summary.failures[:20]:
         trial = planned.trial
         click.echo(f"failed: {trial.method} on {trial.dataset}, seed {trial.seed}: {message}", err=True)
@@ -266,7 +266,7 @@ def plan(
     for line in stale:
         click.echo(line)
     for label, message in made.unavailable.items():
-        click.echo(f"data set {label!r} is missing: {message}", err=True)
+        click.echo(f"data set {label!r} {message}", err=True)
     click.echo(
         f"{len(made.planned)} trials: {made.count('done')} done, {made.count('failed')} failed, ", nl=False
     )

@@ -36,7 +36,7 @@ class Plan:
 
     Attributes:
         planned: every trial whose data can be had, in the suite's order.
-        unavailable: data set label → what is wrong and how to get it, for sets that cannot be had.
+        unavailable: data set label → ``is missing: …`` or ``cannot be used: …``, with the remedy.
     """
 
     planned: list[Planned] = field(default_factory=list)
@@ -151,7 +151,8 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
             try:
                 contents[trial.dataset] = cache.content(trial.dataset_use, trial.source)
             except Exception as error:
-                faults[trial.dataset] = with_hint(error)
+                kind = "is missing" if isinstance(error, DataUnavailable) else "cannot be used"
+                faults[trial.dataset] = f"{kind}: {with_hint(error)}"
                 if known is None or trial.dataset not in known.contents:
                     plan.unavailable[trial.dataset] = faults[trial.dataset]
                     continue

@@ -200,7 +200,7 @@ def test_missing_data_is_said_with_its_remedy_and_the_rest_runs(bench: Bench) ->
         in said.stderr
     )
     assert "classification needs at least two classes" in said.stderr
-    assert "column 'x' is rotten" in said.stderr
+    assert "data set 'broken' cannot be used: column 'x' is rotten" in said.stderr
     assert "1 trial(s) computed" in said.stdout
 
 

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
-
 from bench_forest.acquisition import Units, first_tests
 from bench_forest.flat import FlatForest
+from numpy.typing import NDArray
 
 __all__ = ["Instance", "build"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-
-from bench_core.method import Family, Problem
 from bench_forest.acquisition import price_units
 from bench_forest.method import ForestMethod
+
+from bench_core.method import Family, Problem
 
 __all__ = ["BudgetPrune"]
 

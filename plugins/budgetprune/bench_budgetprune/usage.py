@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-
 from bench_forest.flat import FlatForest
+from numpy.typing import NDArray
 
 __all__ = ["usage_shares"]
 

@@ -1,6 +1,7 @@
 """The contract kit on BUDGETPRUNE."""
 
 from bench_budgetprune.method import BudgetPrune
+
 from bench_core.testing import method_contract
 
 test_contract = method_contract(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-__all__ = ["entries", "pairs_by_node", "passing", "reduce_pairs", "uses"]
+__all__ = ["entries", "pairs_by_node", "passing", "reduce_pairs", "surviving", "uses"]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -106,19 +106,8 @@ def pairs_by_node(pair_start, entry_node, nodes):  # type: ignore[no-untyped-def
 
 
 @numba.njit(cache=True, nogil=True)
-def reduce_pairs(pair_start, entry_node, price, fixed, number, share, toll):  # type: ignore[no-untyped-def]
-    """Pairs that are still open questions when some nodes are fixed.
-
-    Args:
-        fixed: int8 (nodes,): 1 stays open, −1 stays closed, 0 undecided.
-        number: int32 (nodes,): new node numbers of undecided inner nodes.
-        share: float64 (entries,): duals over λ; per pair they sum to its price.
-        toll: float64 (new nodes,): the price of pairs left with one entry is added.
-
-    Returns:
-        New pair starts, entry nodes, prices, shares, the old number of each entry; the price of pairs that a
-        node fixed open makes due.
-    """
+def surviving(pair_start, entry_node, price, fixed):  # type: ignore[no-untyped-def]
+    """How many pairs and entries are still open questions, and the price of pairs that are due."""
     pairs, found, due = 0, 0, 0.0
     for p in range(len(price)):
         left = 0
@@ -133,6 +122,24 @@ def reduce_pairs(pair_start, entry_node, price, fixed, number, share, toll):  # 
         elif left > 1:
             pairs += 1
             found += left
+    return pairs, found, due
+
+
+@numba.njit(cache=True, nogil=True)
+def reduce_pairs(pair_start, entry_node, price, fixed, number, share, toll):  # type: ignore[no-untyped-def]
+    """Pairs that are still open questions when some nodes are fixed.
+
+    Args:
+        fixed: int8 (nodes,): 1 stays open, −1 stays closed, 0 undecided.
+        number: int32 (nodes,): new node numbers of undecided inner nodes.
+        share: float64 (entries,): duals over λ; per pair they sum to its price.
+        toll: float64 (new nodes,): the price of pairs left with one entry is added.
+
+    Returns:
+        New pair starts, entry nodes, prices, shares, the old number of each entry; the price of pairs that a
+        node fixed open makes due.
+    """
+    pairs, found, due = surviving(pair_start, entry_node, price, fixed)
     starts = np.zeros(pairs + 1, dtype=np.int64)
     nodes = np.empty(found, dtype=np.int32)
     old = np.empty(found, dtype=np.int32)

@@ -89,9 +89,9 @@ def count_open(start, stop, pair_start, entry_node, price, opened, many):  # typ
     """Open entries of each pair (written to `many`), for pairs start..stop.
 
     Returns:
-        What the pairs with an open entry cost, and whether some pair has open and closed entries.
+        What the pairs with an open entry cost.
     """
-    cost, mixed = 0.0, False
+    cost = 0.0
     for p in range(start, stop):
         k = 0
         for e in range(pair_start[p], pair_start[p + 1]):
@@ -99,8 +99,7 @@ def count_open(start, stop, pair_start, entry_node, price, opened, many):  # typ
         many[p] = k
         if k > 0:
             cost += price[p]
-            mixed |= k < pair_start[p + 1] - pair_start[p]
-    return cost, mixed
+    return cost
 
 
 @numba.njit(cache=True, nogil=True)

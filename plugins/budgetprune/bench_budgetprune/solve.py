@@ -26,10 +26,16 @@ BLOCKS = 4
 RECOVER_EVERY = 10
 """Iterations between two recoveries of primal solutions and two attempts to make the problem smaller."""
 THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
-MEMORY = 0.5
+MEMORY = 0.3
 """Weight of the newest subgradient in the direction."""
+WORTHWHILE = 0.8
+"""The problem is made smaller when this share of it, or less, is left."""
+LONG_MEMORY = 0.05
+"""Weight of the newest subgradient in the running mean that threshold cuts are taken of."""
 RELAXATION = 1.5
-"""Share of Polyak's step."""
+"""Share of Polyak's step at the start. The best known objective stands in for the optimum, so that the step may
+be too long: the share falls by DAMPING after PATIENCE iterations without a better bound, and recovers slowly."""
+DAMPING, PATIENCE, RECOVERY = 0.7, 10, 1.03
 
 
 @dataclass(frozen=True)
@@ -145,23 +151,27 @@ class _Run:
             self._consider(start)
         bounds: list[float] = []
         objectives: list[float] = []
-        way, step = np.zeros(self.now.nodes), 0.0
+        way, step, share_of_step, waited = np.zeros(self.now.nodes), 0.0, RELAXATION, 0
+        self.mean = np.zeros(self.now.nodes)
         for iteration in range(1, max_iterations + 1):
             slack = self.lam * sum(self._each(kernels.step_duals, way, step, self.share))
             toll = self.lam * (self.tolls.sum(axis=0) + self.now.toll)
             low = self.constant + slack + kernels.prune_trees(
                 self.now.left, self.now.right, self.now.parent, self.leaf_price, toll, self.value, self.opened
             )  # fmt: skip
+            before = self.bound
             self._raise_bound(low)
-            mixed = self._consider(self.opened)
-            if not mixed:
-                # No row pays for a unit by one tree only in part: complementary slackness, the optimum.
-                self._raise_bound(low)
-            way = (
-                self.opened.astype(np.float64) if not way.any() else MEMORY * self.opened + (1 - MEMORY) * way
-            )
+            waited = 0 if self.bound > before else waited + 1
+            if waited == 0:
+                share_of_step = min(share_of_step * RECOVERY, RELAXATION)
+            elif waited == PATIENCE:
+                share_of_step, waited = share_of_step * DAMPING, 0
+            self._consider(self.opened)
+            weight = max(LONG_MEMORY, 1 / iteration)
+            self.mean = weight * self.opened + (1 - weight) * self.mean
+            way = MEMORY * self.opened + (1 - MEMORY) * way if way.any() else self.opened.astype(np.float64)
             if iteration % RECOVER_EVERY == 0:
-                self._recover(way)
+                self._recover()
                 if not self._done():
                     way = self._shrink(low, toll, way)
             bounds.append(self.bound)
@@ -169,7 +179,7 @@ class _Run:
             if self._done():
                 break
             length = self.lam * sum(self._each(kernels.way_length, way))
-            step = RELAXATION * (self.objective - low) / length if length > 0 else 0.0
+            step = share_of_step * (self.objective - low) / length if length > 0 else 0.0
             if step == 0:
                 way = np.zeros(self.now.nodes)
         self._keep_duals()
@@ -182,25 +192,24 @@ class _Run:
         """A bound of what is left holds for the whole up to what fixing may have given away."""
         self.bound = max(self.bound, min(low, self.ceiling, self.objective))
 
-    def _consider(self, opened: NDArray[np.bool_]) -> bool:
-        """Keep a pruning of what is left if it is the best; returns whether some pair is partly open."""
+    def _consider(self, opened: NDArray[np.bool_]) -> None:
+        """Keep a pruning of what is left if it is the best."""
         from bench_budgetprune import _solve_kernels as kernels
 
         parts = self._each(kernels.count_open, opened, self.many)
-        paid = sum(part[0] for part in parts) + self.now.toll[opened].sum()
+        paid = sum(parts) + self.now.toll[opened].sum()
         objective = self.constant + self.leaf_price[self.now.leaves(opened)].sum() + self.lam * paid
         if objective < self.objective:
             self.objective = float(objective)
             self.best = self.base.copy()
             self.best[self.node[opened]] = True
-        return any(part[1] for part in parts)
 
-    def _recover(self, way: NDArray[np.float64]) -> None:
+    def _recover(self) -> None:
         """Threshold cuts of the running mean, then best responses to the best known."""
         from bench_budgetprune import _solve_kernels as kernels
 
         for threshold in THRESHOLDS:
-            self._consider(way >= threshold)
+            self._consider((self.mean >= threshold) & (self.now.left >= 0))
         now = self.now
         trial = self.best[self.node] & (now.left >= 0)
         self._each(kernels.count_open, trial, self.many)
@@ -219,6 +228,7 @@ class _Run:
         the best known by more than that. The bound can then not be raised beyond the best known less that.
         """
         from bench_budgetprune import _solve_kernels as kernels
+        from bench_budgetprune._build_kernels import surviving
 
         now = self.now
         kernels.prune_trees(now.left, now.right, now.parent, self.leaf_price, toll, self.value, self.opened)
@@ -227,7 +237,8 @@ class _Run:
         kernels.fixable(
             now.left, now.right, now.parent, self.leaf_price, toll, self.value, max(ceiling - low, 0.0), fixed
         )
-        if (fixed == 0).sum() > 0.8 * (now.left >= 0).sum():
+        entries = surviving(now.pair_start, now.entry_node, now.price, fixed)[1]
+        if entries > WORTHWHILE * now.entries and (fixed == 0).sum() > WORTHWHILE * (now.left >= 0).sum():
             return way
         less = reduce(now, fixed, self.share)
         self._keep_duals()
@@ -237,6 +248,7 @@ class _Run:
         self.node = self.node[less.node]
         self.entry = less.entry if self.entry is None else self.entry[less.entry]
         self._take(less.instance, less.share)
+        self.mean = self.mean[less.node]
         return way[less.node]
 
     def _keep_duals(self) -> None:

@@ -1,7 +1,7 @@
 """A forest of binary trees as flat arrays, and what can be read off them without data.
 
-Node numbers run through the whole forest; a tree's nodes are contiguous, its root first, every child after its
-parent. So a loop over falling numbers is bottom-up, and one over rising numbers is top-down.
+Node numbers run through the whole forest, tree by tree in depth-first order: a root first, every left child right
+after its parent. So a loop over falling numbers is bottom-up, and one over rising numbers is top-down.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ class FlatForest:
         for child in (self.left[inner], self.right[inner]):
             if ((child <= inner) | (child >= end)).any():
                 raise ValueError("a child must come after its parent, in the same tree")
+        if (self.left[inner] != inner + 1).any():
+            raise ValueError("nodes must stand in depth-first order: a left child right after its parent")
         children = np.concatenate([self.left[inner], self.right[inner]])
         if len(children) != nodes - self.trees or len(np.unique(children)) != len(children):
             raise ValueError("every node but a root must be the child of exactly one node")
@@ -255,16 +257,34 @@ def from_sklearn(
 
 
 def _tree_arrays(tree: Any, start: int, codes: NDArray[Any], classes: int) -> dict[str, NDArray[Any]]:
-    leaf = tree.children_left < 0
-    value = np.asarray(tree.value[:, 0, :], dtype=np.float64)
+    order = _depth_first(tree)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    left, right = place[tree.children_left][order], place[tree.children_right][order]
+    leaf = tree.children_left[order] < 0
+    value = np.asarray(tree.value[order, 0, :], dtype=np.float64)
     counts = np.zeros((tree.node_count, classes))
-    counts[:, codes] = value / value.sum(axis=1, keepdims=True) * tree.weighted_n_node_samples[:, None]
-    missing = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count))
+    counts[:, codes] = value / value.sum(axis=1, keepdims=True) * tree.weighted_n_node_samples[order, None]
+    missing = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count))[order]
     return {
-        "column": np.where(leaf, -1, tree.feature).astype(np.int32),
-        "threshold": np.where(leaf, 0.0, tree.threshold),
-        "left": np.where(leaf, -1, tree.children_left + start).astype(np.int32),
-        "right": np.where(leaf, -1, tree.children_right + start).astype(np.int32),
+        "column": np.where(leaf, -1, tree.feature[order]).astype(np.int32),
+        "threshold": np.where(leaf, 0.0, tree.threshold[order]),
+        "left": np.where(leaf, -1, left + start).astype(np.int32),
+        "right": np.where(leaf, -1, right + start).astype(np.int32),
         "missing_left": np.asarray(missing, dtype=bool) & ~leaf,
         "counts": counts,
     }
+
+
+def _depth_first(tree: Any) -> NDArray[np.int64]:
+    """Nodes in depth-first order, left before right: scikit-learn's own, unless it grew best-first."""
+    inner = np.flatnonzero(tree.children_left >= 0)
+    if (tree.children_left[inner] == inner + 1).all():
+        return np.arange(tree.node_count)
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if tree.children_left[node] >= 0:
+            waiting += [int(tree.children_right[node]), int(tree.children_left[node])]
+    return np.array(order)

@@ -135,7 +135,8 @@ def build(
     price = units.prices[row if len(units.prices) > 1 else 0, unit] / rows
     lengths = np.diff(starts)
     alone = lengths == 1
-    toll = np.bincount(nodes[starts[:-1][alone]], weights=price[alone], minlength=forest.nodes)
+    lone = np.bincount(nodes[starts[:-1][alone]], weights=price[alone], minlength=forest.nodes)
+    toll = np.asarray(lone, dtype=np.float64)
     shared = (price > 0) & ~alone
     nodes = nodes[np.repeat(shared, lengths)]
     starts = np.concatenate([[0], np.cumsum(lengths[shared])]).astype(np.int64)

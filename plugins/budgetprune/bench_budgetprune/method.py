@@ -31,8 +31,8 @@ class BudgetPrune(ForestMethod):
 
     lambdas: list[float] = field(default_factory=list)
     count: int = 12
-    low: float = 0.05
-    high: float = 2.0
+    low: float = 0.1
+    high: float = 1.5
     gap: float = 1e-4
     max_iterations: int = 300
     price_of_a_test: float = 0.0

@@ -74,4 +74,4 @@ def first_tests(forest: FlatForest, unit_of_feature: NDArray[np.int64]) -> NDArr
     from bench_forest import walk
 
     unit = np.where(forest.inner, unit_of_feature[np.maximum(forest.feature, 0)], -1).astype(np.int32)
-    return walk.first_on_path(forest.parent, unit)
+    return np.asarray(walk.first_on_path(forest.parent, unit), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Tests and ranks, from scipy, statsmodels and scikit-posthocs; what each may be used for is decided here.
+"""Tests and ranks, from scipy and scikit-posthocs; what each may be used for is decided here.
 
 Two questions are kept apart:
 
@@ -132,12 +132,17 @@ def nemenyi(table: Table) -> Table:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values corrected by Holm's step-down procedure, in the given order (statsmodels)."""
-    if len(p_values) < 2:
-        return list(p_values)
-    from statsmodels.stats.multitest import multipletests
+    """p-values corrected by Holm's step-down procedure, in the given order.
 
-    return [float(p) for p in multipletests(list(p_values), alpha=ALPHA, method="holm")[1]]
+    Equal to statsmodels' ``multipletests(…, method="holm")``, which is what the tests compare it with; that one
+    collects the interpreter's garbage at every call, half a second each with 10,000 records in memory.
+    """
+    corrected = [0.0] * len(p_values)
+    least = 0.0
+    for step, i in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        least = max(least, min(1.0, (len(p_values) - step) * p_values[i]))
+        corrected[i] = least
+    return corrected
 
 
 def wilcoxon(differences: Table) -> float:

@@ -28,7 +28,8 @@ def export_table(records: Records, rules: Rules) -> pd.DataFrame:
 
     Columns: ``dataset costs method seed point`` (the suite's words), ``trial`` (name in the store), ``status``,
     ``parameters`` (JSON), ``content`` (hash of the data), ``threshold``, ``policy label budget``, ``selected``
-    (validation picked it), ``part`` (``validation`` or ``test``), one column per metric, ``fit_seconds``, ``failure``.
+    (validation picked it), ``part`` (``validation`` or ``test``), one column per metric (``metric.<name>`` where a
+    metric has the name of another column), ``fit_seconds``, ``failure``.
     """
     import pandas as pd
 
@@ -54,10 +55,15 @@ def export_table(records: Records, rules: Rules) -> pd.DataFrame:
         selected=[key in picked for key in zip(frame["method"], names, frame["policy"], strict=True)],
     )
     metrics = sorted({c.partition(".")[2] for c in frame.columns if c.partition(".")[0] in _PARTS})
+    taken = {*base.columns, "part", "fit_seconds", "failure"}
     done = (frame["status"] == "ok").to_numpy()
     pieces = []
     for part in _PARTS:
-        columns = {m: frame[f"{part}.{m}"] for m in metrics if f"{part}.{m}" in frame}
+        columns = {
+            f"metric.{m}" if m in taken else m: frame[f"{part}.{m}"]
+            for m in metrics
+            if f"{part}.{m}" in frame
+        }
         pieces.append(base.assign(part=part, **columns)[done])
     if not done.all():
         pieces.append(base.assign(part="")[~done])

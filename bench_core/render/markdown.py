@@ -10,7 +10,10 @@ from bench_core.analysis.summary import Mean
 
 __all__ = ["code", "fenced", "number", "plain_number", "shown", "slug", "table", "text"]
 
-_SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]#|~!$^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
+_SPECIAL = str.maketrans(
+    {c: f"\\{c}" for c in "\\`*_[]#|~!$^"}
+    | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "{": "&#123;", "}": "&#125;"}
+)
 _JOINERS = {"\u200d"}
 _BLOCK_START = re.compile(r"^(?:([-+=:])|([0-9]+)([.)]))")
 _LINKS = re.compile(r"(?i)\b(www)\.|(?<=[a-z])(:)(?=//)|(?<=[\w.+-])(@)(?=[\w-]+\.[\w-])")

@@ -43,26 +43,22 @@ def _candidate(row, pos, neg, g_pos, g_neg, budget, both, up, down, heap):  # ty
     _sums(row, pos, g_pos, 1, up)
     low, errors = kth_smallest(up, positives, budget + 1, heap)
     _sums(row, neg, g_neg, -1, down)
-    # The rejected negatives are those whose mirrored sum is above -low; the others stay in front.
-    stay = 0
+    # Mirrored: the negatives that stay are those not above -low, the worst of them are the smallest.
     mirrored = -low
-    for i in range(negatives):
-        value = down[i]
-        down[stay] = value
-        stay += value <= mirrored
+    stay = _count_not_above(down, negatives, mirrored)
     exits = errors + negatives - stay
     if not both:
         return exits, low, infinity
     left = budget - errors
-    high = low
+    high, over = low, -1
     if stay > left:
-        worst, over = kth_smallest(down, stay, left + 1, heap)
+        worst, over = kth_smallest(down, negatives, left + 1, heap)
         if -worst > low:
             high = -worst
         else:
-            over = _count_below(down, stay, mirrored)
-    else:
-        over = _count_below(down, stay, mirrored)
+            over = -1
+    if over < 0:
+        over = _count_below(down, negatives, mirrored)
     exits += over + positives - _count_not_above(up, positives, high)
     return exits, low, high
 
@@ -82,7 +78,7 @@ def scan_binary(scores, rows, pos, neg, g_pos, g_neg, budget, both, exits, lows,
     Args:
         scores: (models, examples) base scores.
         rows: int64 (candidates,): rows of ``scores``.
-        pos, neg: int32: columns of ``scores`` of the active examples, by the full decision.
+        pos, neg: uint32: columns of ``scores`` of the active examples, by the full decision.
         g_pos, g_neg: their sums so far.
         budget: errors still allowed.
         both: whether positives may stop early.

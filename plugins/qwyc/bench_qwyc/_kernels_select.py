@@ -57,6 +57,24 @@ def _quickselect(values, count, k):  # type: ignore[no-untyped-def]
     return values[k]
 
 
+@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _least(values, count):  # type: ignore[no-untyped-def]
+    """The least value; there is no NaN, and which of two zeros it is does not matter."""
+    least = values[0]
+    for i in range(1, count):
+        value = values[i]
+        least = value if value < least else least
+    return least
+
+
+@numba.njit(cache=True, nogil=True)
+def _any_below(values, start, stop, limit):  # type: ignore[no-untyped-def]
+    found = 0
+    for i in range(start, stop):
+        found |= values[i] < limit
+    return found != 0
+
+
 @numba.njit(cache=True, nogil=True)
 def kth_smallest(values, count, k, heap):  # type: ignore[no-untyped-def]
     """The k-th smallest (k from 1) of ``values[:count]`` and how many are below it.
@@ -69,10 +87,7 @@ def kth_smallest(values, count, k, heap):  # type: ignore[no-untyped-def]
     """
     below = 0
     if k == 1:
-        least = values[0]
-        for i in range(1, count):
-            least = min(least, values[i])
-        return least, below
+        return _least(values, count), below
     if 16 * k > count:
         kth = _quickselect(values, count, k - 1)
         for i in range(k):
@@ -83,11 +98,17 @@ def kth_smallest(values, count, k, heap):  # type: ignore[no-untyped-def]
     for at in range(k // 2 - 1, -1, -1):
         _sift_down(heap, k, at)
     top = heap[0]
-    for i in range(k, count):
-        if values[i] < top:
-            heap[0] = values[i]
-            _sift_down(heap, k, 0)
-            top = heap[0]
+    i = k
+    while i < count:
+        # Nearly no block holds a value that matters: look at its least value first.
+        stop = min(i + 16, count)
+        if _any_below(values, i, stop, top):
+            for j in range(i, stop):
+                if values[j] < top:
+                    heap[0] = values[j]
+                    _sift_down(heap, k, 0)
+                    top = heap[0]
+        i = stop
     for i in range(k):
         below += heap[i] < top
     return top, below

@@ -96,7 +96,7 @@ def optimise(
     budget = error_budget(alpha, scores.shape[1])
     state: _State
     if scores.ndim == 2:
-        state = _Binary(scores, scores.dtype.type(bias), beta, two_sided, budget)
+        state = _Binary(scores, scores.dtype.type(bias), scores.dtype.type(beta), two_sided, budget)
     elif two_sided:
         state = _Margins(scores, np.broadcast_to(np.asarray(bias, scores.dtype), scores.shape[2:]), budget)
     else:
@@ -195,7 +195,7 @@ class _Search:
 class _Binary(_State):
     scores: Array
     bias: Any
-    beta: float
+    beta: Any
     two_sided: bool
     budget: int
     active: int = 0
@@ -205,8 +205,8 @@ class _Binary(_State):
         from bench_qwyc._kernels_optimise import sum_scores
 
         full = sum_scores(self.scores, self.bias)
-        self.pos = np.flatnonzero(full >= self.beta).astype(np.int32)
-        self.neg = np.flatnonzero(~(full >= self.beta)).astype(np.int32)
+        self.pos = np.flatnonzero(full >= self.beta).astype(np.uint32)
+        self.neg = np.flatnonzero(~(full >= self.beta)).astype(np.uint32)
         self.g_pos = np.full(len(self.pos), self.bias, dtype=self.scores.dtype)
         self.g_neg = np.full(len(self.neg), self.bias, dtype=self.scores.dtype)
         self.row_of = np.arange(len(self.scores))
@@ -234,7 +234,7 @@ class _Binary(_State):
             columns = np.concatenate([self.pos, self.neg])
             self.scores = tighten(self.scores, self.row_of[models], columns)
             self.row_of[models] = np.arange(len(models))
-            numbers = np.arange(self.active, dtype=np.int32)
+            numbers = np.arange(self.active, dtype=np.uint32)
             self.pos, self.neg = numbers[: len(self.pos)], numbers[len(self.pos) :]
         return int(wrong_low + wrong_high)
 
@@ -255,7 +255,7 @@ class _Margins(_State):
             full += scores
         self.labels = full.argmax(axis=1)
         self.sums = np.array(np.broadcast_to(self.bias, full.shape))
-        self.index = np.arange(len(full), dtype=np.int32)
+        self.index = np.arange(len(full), dtype=np.uint32)
         self.row_of = np.arange(len(self.scores))
         self.active = len(full)
 

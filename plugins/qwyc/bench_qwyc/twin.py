@@ -52,7 +52,7 @@ def optimise_plainly(
     full = sums.copy()
     for row in scores:
         full += row
-    truth = full >= beta if scores.ndim == 2 else full.argmax(axis=1)
+    truth = full >= dtype.type(beta) if scores.ndim == 2 else full.argmax(axis=1)
     active = np.arange(scores.shape[1])
     budget = spent = error_budget(alpha, scores.shape[1])
     lows, highs = np.full(models, -np.inf, dtype), np.full(models, np.inf, dtype)

@@ -38,7 +38,7 @@ def fit_subsets(
     """Fit the ensemble.
 
     Args:
-        X, y: training rows; y holds two class codes.
+        X, y: training rows without missing values; y holds two class codes.
         models: T.
         subset: features per base model (all when there are fewer).
         hidden: width of a base model.
@@ -49,17 +49,11 @@ def fit_subsets(
         dtype: the type in which scores are added.
 
     Raises:
-        RequestError: missing values, or more than two classes.
+        RequestError: there are not two classes.
     """
     classes = np.unique(y)
     if len(classes) != 2:
         raise RequestError(f"an ensemble of feature subsets needs two classes, there are {len(classes)}")
-    missing = np.isnan(X[:, columns]).any(axis=0)
-    if missing.any():
-        raise RequestError(
-            f"an ensemble of feature subsets cannot read missing values (column {columns[missing][0]}); choose an "
-            "encoding that imputes"
-        )
     packed = _draw(X, models, subset, hidden, columns, feature_of_column, n_features, rng)
     target = np.where(y == classes[1], 1.0, -1.0)
     outer = _joint(packed, X, target) if joint else _independent(packed, X, target)

@@ -88,6 +88,7 @@ def fit_candidates(recipe: Recipe, problem: Problem) -> list[Ensemble]:
     if recipe.ensemble.startswith("subsets"):
         from bench_qwyc.subsets import fit_subsets
 
+        refuse_missing(problem, f"ensemble = {recipe.ensemble!r}")
         made = [
             fit_subsets(
                 problem.train.X,

@@ -85,7 +85,7 @@ def scan_binary(scores, rows, pos, neg, g_pos, g_neg, budget, both, exits, lows,
         exits, lows, highs: results (candidates,).
     """
     up, down = np.empty_like(g_pos), np.empty_like(g_neg)
-    heap = np.empty(min(budget + 1, max(len(pos), len(neg), 1)), dtype=g_pos.dtype)
+    heap = np.empty(max(len(pos), len(neg), 1), dtype=g_pos.dtype)
     for c in range(len(rows)):
         exits[c], lows[c], highs[c] = _candidate(
             scores[rows[c]], pos, neg, g_pos, g_neg, budget, both, up, down, heap
@@ -159,7 +159,7 @@ def scan_margins(scores, rows, index, labels, sums, budget, exits, limits):  # t
     """
     count = len(index)
     margins, wrong = np.empty(count, dtype=sums.dtype), np.empty(count, dtype=sums.dtype)
-    heap = np.empty(min(budget + 1, max(count, 1)), dtype=sums.dtype)
+    heap = np.empty(max(count, 1), dtype=sums.dtype)
     for c in range(len(rows)):
         bad = 0
         for i in range(count):

@@ -1,7 +1,7 @@
 """The k-th smallest of many sums, without sorting them.
 
-Only the ``k`` smallest are kept, in a heap whose top is the largest of them; where k is a large share of the sums,
-quickselect is cheaper. Sums are taken as ``sign * (base + added)``, which is exact for both signs, so that the k-th
+A bound from a sample lets only little more than k values through, and quickselect finds the k-th among these; a heap of
+the k smallest does for few values, and quickselect where k is a large share of them. Sums are taken as ``sign * (base + added)``, which is exact for both signs, so that the k-th
 largest is the same search.
 """
 
@@ -57,22 +57,56 @@ def _quickselect(values, count, k):  # type: ignore[no-untyped-def]
     return values[k]
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+@numba.njit(cache=True, nogil=True)
 def _least(values, count):  # type: ignore[no-untyped-def]
-    """The least value; there is no NaN, and which of two zeros it is does not matter."""
-    least = values[0]
-    for i in range(1, count):
-        value = values[i]
-        least = value if value < least else least
+    """The least value. Few blocks hold a new one, and looking at a whole block is cheap."""
+    least, start = values[0], 0
+    while start + 64 <= count:
+        hits = 0
+        for j in range(64):
+            hits += values[start + j] < least
+        if hits:
+            for j in range(start, start + 64):
+                least = min(least, values[j])
+        start += 64
+    for j in range(start, count):
+        least = min(least, values[j])
     return least
 
 
 @numba.njit(cache=True, nogil=True)
-def _any_below(values, start, stop, limit):  # type: ignore[no-untyped-def]
-    found = 0
-    for i in range(start, stop):
-        found |= values[i] < limit
-    return found != 0
+def _heap_kth(values, count, step, k, heap):  # type: ignore[no-untyped-def]
+    """The k-th smallest of every step-th value, which must be at least k; the heap is left with the k smallest."""
+    for i in range(k):
+        heap[i] = values[i * step]
+    for at in range(k // 2 - 1, -1, -1):
+        _sift_down(heap, k, at)
+    for i in range(k * step, count, step):
+        if values[i] < heap[0]:
+            heap[0] = values[i]
+            _sift_down(heap, k, 0)
+    return heap[0]
+
+
+@numba.njit(cache=True, nogil=True)
+def _collect(values, count, bound, out):  # type: ignore[no-untyped-def]
+    """Copy the values up to a bound; returns how many. Most blocks hold none, and looking at a whole block is cheap."""
+    found, start = 0, 0
+    while start + 64 <= count:
+        hits = 0
+        for j in range(64):
+            hits += values[start + j] <= bound
+        if hits:
+            for j in range(start, start + 64):
+                if values[j] <= bound:
+                    out[found] = values[j]
+                    found += 1
+        start += 64
+    for j in range(start, count):
+        if values[j] <= bound:
+            out[found] = values[j]
+            found += 1
+    return found
 
 
 @numba.njit(cache=True, nogil=True)
@@ -83,7 +117,7 @@ def kth_smallest(values, count, k, heap):  # type: ignore[no-untyped-def]
         values: scratch; its order may change.
         count: how many of them count; at least k.
         k: at least 1.
-        heap: scratch of at least k values.
+        heap: scratch of at least ``count`` values.
     """
     below = 0
     if k == 1:
@@ -93,22 +127,16 @@ def kth_smallest(values, count, k, heap):  # type: ignore[no-untyped-def]
         for i in range(k):
             below += values[i] < kth
         return kth, below
+    if count >= 2048:
+        # A bound from every 32nd value: nearly always a little more than k values are within it.
+        bound = _heap_kth(values, count, 32, k // 22 + 6, heap)
+        within = _collect(values, count, bound, heap)
+        if within >= k:
+            kth = _quickselect(heap, within, k - 1)
+            for i in range(k):
+                below += heap[i] < kth
+            return kth, below
+    kth = _heap_kth(values, count, 1, k, heap)
     for i in range(k):
-        heap[i] = values[i]
-    for at in range(k // 2 - 1, -1, -1):
-        _sift_down(heap, k, at)
-    top = heap[0]
-    i = k
-    while i < count:
-        # Nearly no block holds a value that matters: look at its least value first.
-        stop = min(i + 16, count)
-        if _any_below(values, i, stop, top):
-            for j in range(i, stop):
-                if values[j] < top:
-                    heap[0] = values[j]
-                    _sift_down(heap, k, 0)
-                    top = heap[0]
-        i = stop
-    for i in range(k):
-        below += heap[i] < top
-    return top, below
+        below += heap[i] < kth
+    return kth, below

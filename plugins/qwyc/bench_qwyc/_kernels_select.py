@@ -1,14 +1,13 @@
 """The k-th smallest of many sums, without sorting them.
 
-A bound from a sample lets only little more than k values through, and quickselect finds the k-th among these; a heap of
-the k smallest does for few values, and quickselect where k is a large share of them. Sums are taken as ``sign * (base + added)``, which is exact for both signs, so that the k-th
-largest is the same search.
+A bound from a sample lets only little more than k values through, and quickselect finds the k-th among these. A
+heap of the k smallest does for few values, quickselect alone where k is a large share of them. The k-th largest is
+the k-th smallest of mirrored sums.
 """
 
 from __future__ import annotations
 
 import numba
-import numpy as np
 
 __all__ = ["kth_smallest"]
 

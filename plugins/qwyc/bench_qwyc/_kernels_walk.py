@@ -175,7 +175,10 @@ def decide_margins(packed, X, order, limits, bias, start, stop, seen, runs, scor
 
 
 @numba.njit(cache=True, nogil=True)
-def decide_bins(packed, X, order, width, first, bins, mean, spread, gamma, two_sided, bias, beta, start, stop, seen, runs, score, positive):  # type: ignore[no-untyped-def]  # fmt: skip
+def decide_bins(  # type: ignore[no-untyped-def]
+    packed, X, order, width, first, bins, mean, spread, gamma, two_sided, bias, beta,
+    start, stop, seen, runs, score, positive,
+):  # fmt: skip
     """Fan's stopping: thresholds of the bin that the sum falls into; an unseen bin means full evaluation.
 
     Bins of position r are ``bins[first[r]:first[r + 1]]``, ascending, with ``mean`` and ``spread`` beside them.

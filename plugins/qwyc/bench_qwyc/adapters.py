@@ -18,6 +18,8 @@ SUPPORTED = (
     "LGBMClassifier"
 )
 Array = NDArray[Any]
+_FIELDS = ("column", "threshold", "left", "right", "missing_left", "value")
+_KINDS = (np.int64, np.float64, np.int64, np.int64, np.bool_, np.float64)
 
 
 def adapt(
@@ -95,8 +97,6 @@ def _check(ensemble: Ensemble, model: Any, X: NDArray[np.float64], used: NDArray
         )
 
 
-
-
 @dataclass
 class _Nodes:
     """Trees collected one by one."""
@@ -113,7 +113,7 @@ class _Nodes:
         leaf = np.asarray(column) < 0
         given = (column, threshold, left, right, missing_left, value)
         for name, kind, part in zip(_FIELDS, _KINDS, given, strict=True):
-            array = np.array(part, dtype=kind)
+            array: Array = np.array(part, dtype=kind)
             if name in ("left", "right"):
                 array = np.where(leaf, 0, array + self.count)
             self.parts[name].append(array if array.ndim == 2 or name != "value" else array[:, None])
@@ -135,8 +135,6 @@ class _Nodes:
         )
 
 
-_FIELDS = ("column", "threshold", "left", "right", "missing_left", "value")
-_KINDS = (np.int64, np.float64, np.int64, np.int64, np.bool_, np.float64)
 _Read = tuple[_Nodes, Any, Any]
 
 

@@ -54,6 +54,13 @@ def speed_up(outcome: Outcome) -> float:
 
 METRICS = (
     Metric("speed-up", speed_up, "max", "Speed-up", _CLASSES, reference=True),
-    Metric("base-models-within@k", base_models_within, "min", "Base models, ≤ @k ‰ different", _CLASSES, reference=True),
+    Metric(
+        "base-models-within@k",
+        base_models_within,
+        "min",
+        "Base models, ≤ @k ‰ different",
+        _CLASSES,
+        reference=True,
+    ),
     Metric("error-within@k", error_within, "min", "Error, ≤ @k base models", _CLASSES),
 )

@@ -78,7 +78,14 @@ def blank_trees(dtype: Any) -> Trees:
     """No trees."""
     whole, real = np.zeros(0, dtype=np.int32), np.zeros(0)
     return Trees(
-        np.zeros((0, 1), np.int32), whole, real, whole, whole, np.zeros(0, bool), np.zeros((0, 1), dtype), False
+        np.zeros((0, 1), np.int32),
+        whole,
+        real,
+        whole,
+        whole,
+        np.zeros(0, bool),
+        np.zeros((0, 1), dtype),
+        False,
     )
 
 

@@ -1,14 +1,15 @@
 """QWYC: the evaluation order and the early-stopping thresholds of an ensemble (§4, Algorithms 1 and 2).
 
 Everything is exact. For a candidate, ε⁻ is the largest threshold that the error budget allows, ε⁺ the smallest one
-that is not below ε⁻ and that the rest of the budget allows. Both are sums of examples (a sum equal to a threshold does not
-stop, so ties are never split) or infinite. Where a position stops no training example its thresholds are infinite
-(Algorithm 1, line 4): nothing was seen there that would justify stopping. Where there is nobody left to stop, the
-cheapest base models come first, so that whoever gets that far is evaluated in full.
+that is not below ε⁻ and that the rest of the budget allows. Both are sums of examples (a sum equal to a threshold
+does not stop, so ties are never split) or infinite. Where a position stops no training example its thresholds are
+infinite (Algorithm 1, line 4): nothing was seen there that would justify stopping. When nobody is left to stop, the
+cheapest base models come first, and whoever gets that far is evaluated in full.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -140,7 +141,7 @@ class _Search:
             self.state.scan(rows, exits, low, high)
             return exits, low, high
         cuts = np.linspace(0, count, 4 * self.threads + 1).astype(int)
-        parts = [slice(a, b) for a, b in zip(cuts[:-1], cuts[1:], strict=True) if a < b]
+        parts = [slice(a, b) for a, b in itertools.pairwise(cuts) if a < b]
         list(self.pool.map(lambda s: self.state.scan(rows[s], exits[s], low[s], high[s]), parts))
         return exits, low, high
 

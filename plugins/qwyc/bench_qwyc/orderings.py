@@ -1,10 +1,10 @@
 """Orders of base models chosen beforehand (App. B): natural, random, individual MSE, greedy MSE.
 
-The squared error is that of the score against the labels coded −1 and 1 (for K classes: 1 − 1/K and −1/K). Where base
-models are averaged it is the error of the mean of those run. Where they are added the labels are scaled by one factor, the
-one with which the full ensemble fits them best, since a score on a log-odds scale has no target of its own. Both are
-ours: the paper says only "MSE". All errors come from the Gram matrix of the scores, so that the greedy order takes T² small
-steps and not T² passes over the data.
+The squared error is that of the score against the labels coded −1 and 1 (for K classes: 1 − 1/K and −1/K). Where
+base models are averaged it is the error of the mean of those run. Where they are added the labels are scaled by one
+factor, the one with which the full ensemble fits them best, since a score on a log-odds scale has no target of its
+own. Both are ours: the paper says only "MSE". All errors come from the Gram matrix of the scores, so that the greedy
+order takes T² small steps and not T² passes over the data.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def make_order(
         unit = 1.0
     else:
         full = np.asarray(flat.sum(axis=0, dtype=np.float64)) + start
-        unit = float((full @ target.reshape(-1)) / max(float(target.reshape(-1) @ target.reshape(-1)), 1e-300))
+        unit = float(
+            (full @ target.reshape(-1)) / max(float(target.reshape(-1) @ target.reshape(-1)), 1e-300)
+        )
     slope = with_target * unit - offset  # <f_t, m y − b>
     norms = np.diag(gram)
     if ordering == "individual-mse":

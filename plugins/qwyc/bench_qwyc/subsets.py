@@ -1,8 +1,8 @@
 """An additive ensemble of small networks on random feature subsets: a public stand-in for lattices (App. D.1).
 
 Each base model reads a few features and is smooth, f_t(x) = Σ_h w_th tanh(a_th · z + b_th), with z the standardised
-columns. The inner weights are drawn once; the outer weights solve a ridge regression of the labels (−1, 1): for all base
-models together (jointly), or for each by itself, to be averaged (independently), as in experiments 3–4 and 5–6.
+columns. The inner weights are drawn once; the outer weights solve a ridge regression of the labels (−1, 1): for all
+base models together (jointly), or for each by itself, to be averaged (independently), as in experiments 3–4 and 5–6.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def _hidden(s: Subsets, X: NDArray[np.float64], model: int) -> NDArray[np.float6
     """Activations of one base model: (rows, hidden)."""
     part = slice(s.start[model], s.start[model + 1])
     z = (X[:, s.columns[part]] - s.shift[s.columns[part]]) / s.scale[s.columns[part]]
-    return np.tanh(z @ s.inner[:, part].T + s.offset[model])
+    out: NDArray[np.float64] = np.tanh(z @ s.inner[:, part].T + s.offset[model])
+    return out
 
 
 def _solve(gram: Any, moment: Any, rows: int) -> NDArray[np.float64]:

@@ -60,7 +60,9 @@ def validation_error(ensemble: Ensemble, problem: Problem) -> float:
 
 def full_scores(ensemble: Ensemble, scores: NDArray[Any]) -> NDArray[Any]:
     """Sums of base scores in the natural order: (rows,) or (rows, K)."""
-    total = np.array(np.broadcast_to(ensemble.bias if scores.ndim == 3 else ensemble.bias[0], scores.shape[1:]))
+    total = np.array(
+        np.broadcast_to(ensemble.bias if scores.ndim == 3 else ensemble.bias[0], scores.shape[1:])
+    )
     for one in scores:
         total += one
     return total
@@ -124,17 +126,20 @@ def _seed(problem: Problem, use: str) -> int:
 
 
 def _strongest(recipe: Recipe, problem: Problem) -> NDArray[np.int64]:
-    """Columns of the strongest features: Gini importance in a random forest of 100 trees. Ours: the paper gives none."""
+    """Columns of the strongest features, by Gini importance in a random forest; ours, the paper names no measure."""
     if not 0 < recipe.strongest < problem.n_features:
         return np.arange(len(problem.feature_of_column))
     from sklearn.ensemble import RandomForestClassifier
 
     refuse_missing(problem, "the importance of features")
-    forest = RandomForestClassifier(100, random_state=_seed(problem, "importance"), min_samples_leaf=5, n_jobs=1)
+    forest = RandomForestClassifier(
+        100, random_state=_seed(problem, "importance"), min_samples_leaf=5, n_jobs=1
+    )
     forest.fit(problem.train.X, problem.train.y)
     share = np.bincount(problem.feature_of_column, forest.feature_importances_, problem.n_features)
     kept = np.argsort(-share, kind="stable")[: recipe.strongest]
-    return problem.columns_of_set(kept)
+    columns: NDArray[np.int64] = problem.columns_of_set(kept)
+    return columns
 
 
 def refuse_missing(problem: Problem, what: str) -> None:

@@ -2,13 +2,13 @@
 
     python bench_optimise.py [--threads 2] [--growth PLOT.svg]
 
-- *Adult* is read from $BUDGETBENCH_SHARED (skipped when that is not set): scikit-learn's histogram boosting, 500 trees of
-  depth 5, learning rate 0.1, on UCI's own training part.
+- *Adult* is read from $BUDGETBENCH_SHARED (skipped when that is not set): scikit-learn's histogram boosting, 500
+  trees of depth 5, learning rate 0.1, on UCI's own training part.
 - *baseline*, same run, same scores: the same algorithm with an argsort of every candidate's sums at every position.
-  It runs the first positions and is scaled by the number of sums sorted (positions × candidates × active examples), which
-  is known from the optimised run; sorting is all that it is charged for.
-- *oracle*: the plain NumPy twin must find the same order, thresholds and exits, bit for bit, on a part of the rows and
-  trees; disagreement and exits of the full run are recounted from its thresholds.
+  Twenty sorts are timed and scaled by the number of sums to sort (over positions: candidates × active examples),
+  which is known from the optimised run; sorting is all that it is charged for.
+- *oracle*: the plain NumPy twin must find the same order, thresholds and exits, bit for bit, on a part of the rows
+  and trees; disagreement and exits of the full run are recounted from its thresholds.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from bench_qwyc.twin import optimise_plainly
 
 def adult(shared: Path) -> tuple[Any, Any]:
     """Training rows of Adult, numbers standardised, and classes."""
+    from bench_public_data.named import Adult
+
     from bench_core.dataset import DataContext
     from bench_core.encode import fit_encoder
-    from bench_public_data.named import Adult
 
     with tempfile.TemporaryDirectory() as cache:
         data = Adult().load(DataContext(Path(cache), mirror=shared, offline=True))
@@ -50,13 +51,13 @@ def base_scores(X: Any, y: Any, trees: int) -> tuple[Any, float]:
     return ensemble.scores(X), float(ensemble.bias[0])
 
 
-def baseline_seconds(scores: Any, found: Stopping, positions: int = 1) -> float:
+def baseline_seconds(scores: Any, found: Stopping) -> float:
     """Scaled time of an argsort per candidate."""
     models = len(scores)
     active = found.examples - np.concatenate([[0], np.cumsum(found.exits)])[:models]
     sums = float(((models - np.arange(models)) * active)[:-1].sum())
     spent, sorted_sums = 0.0, 0
-    for row in scores[: 20 * positions]:
+    for row in scores[:20]:
         start = time.perf_counter()
         np.argsort(row)
         spent += time.perf_counter() - start
@@ -112,7 +113,10 @@ def growth(path: str, threads: int) -> None:
         axis.set_xlabel(name)
         axis.set_ylabel("seconds")
         axis.set_title(f"time ~ {name}^{slope:.2f}")
-        print(f"time ~ {name}^{slope:.2f}   " + "  ".join(f"{a}: {s:.3f} s" for a, s in zip(x, seconds, strict=True)))
+        print(
+            f"time ~ {name}^{slope:.2f}   "
+            + "  ".join(f"{a}: {s:.3f} s" for a, s in zip(x, seconds, strict=True))
+        )
     figure.tight_layout()
     figure.savefig(path)
 

@@ -139,7 +139,9 @@ def test_subset_ensembles_learn_and_read_only_their_features(joint: bool) -> Non
         part = slice(hidden.start[t], hidden.start[t + 1])
         c = hidden.columns[part]
         z = (X[:, c] - hidden.shift[c]) / hidden.scale[c]
-        np.testing.assert_allclose(scores[t], np.tanh(z @ hidden.inner[:, part].T + hidden.offset[t]) @ hidden.outer[t])
+        np.testing.assert_allclose(
+            scores[t], np.tanh(z @ hidden.inner[:, part].T + hidden.offset[t]) @ hidden.outer[t]
+        )
 
 
 def test_jointly_fitted_weights_beat_independent_ones_on_the_squared_error_they_minimise() -> None:

@@ -55,7 +55,9 @@ def test_training_disagreement_is_at_most_alpha_whatever_the_order_prices_and_ti
 ) -> None:
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(scores)) if given_order else None
-    found = optimise(scores, alpha, order=order, costs=rng.integers(0, 4, len(scores)), beta=beta, two_sided=two_sided)
+    found = optimise(
+        scores, alpha, order=order, costs=rng.integers(0, 4, len(scores)), beta=beta, two_sided=two_sided
+    )
     full = np.zeros(scores.shape[1], scores.dtype)
     for row in scores:
         full = full + row
@@ -95,7 +97,9 @@ def test_the_compiled_optimiser_is_its_plain_twin_bit_for_bit(
 @pytest.mark.parametrize("alpha", [0.0, 0.005, 0.1, 0.6])
 def test_the_twin_agrees_on_larger_matrices_and_with_threads(dtype: Any, alpha: float) -> None:
     rng = np.random.default_rng(4)
-    scores = (rng.normal(size=(25, 1)) * rng.normal(size=(25, 6000)) + 0.2 * rng.normal(size=6000)).astype(dtype)
+    scores = (rng.normal(size=(25, 1)) * rng.normal(size=(25, 6000)) + 0.2 * rng.normal(size=6000)).astype(
+        dtype
+    )
     one, two = optimise(scores, alpha), optimise(scores, alpha, threads=2)
     same(one, two)
     same(one, optimise_plainly(scores, alpha))
@@ -181,8 +185,9 @@ def test_the_worked_example_of_appendix_a_1() -> None:
 def test_theorem_1_holds_on_pipeline_problems(models: int, examples: int, seed: int) -> None:
     """Cost within 4 × the optimum over all orders, where base model t can stop S_t wherever it stands (§4.1).
 
-    Base model t gives 1 or −1 to the examples of its set and 0 to all others; an example in several sets has the same sign
-    in all. Two examples of no set, one of either sign by a hair, keep ties at 0 undecided, so that S_t(i) = S_t(1).
+    Base model t gives 1 or −1 to the examples of its set and 0 to all others; an example in several sets has the
+    same sign in all. Two examples of no set, one of either sign by a hair, keep ties at 0 undecided, so that
+    S_t(i) = S_t(1).
     """
     rng = np.random.default_rng(seed)
     member = rng.random((models, examples)) < rng.uniform(0.05, 0.6)
@@ -224,7 +229,9 @@ def test_where_nothing_stops_nobody_the_cheapest_then_the_first_comes() -> None:
     assert np.isinf(nobody.high).all()
 
 
-@pytest.mark.parametrize("scores", [np.array([[0.5]]), np.array([[-0.5], [0.2]]), np.ones((4, 5)), -np.ones((4, 5))])
+@pytest.mark.parametrize(
+    "scores", [np.array([[0.5]]), np.array([[-0.5], [0.2]]), np.ones((4, 5)), -np.ones((4, 5))]
+)
 @pytest.mark.parametrize("alpha", [0.0, 0.4])
 def test_one_base_model_one_example_and_rows_all_alike(scores: Any, alpha: float) -> None:
     found = optimise(scores, alpha)
@@ -233,7 +240,9 @@ def test_one_base_model_one_example_and_rows_all_alike(scores: Any, alpha: float
     assert found.disagreement <= alpha
 
 
-@pytest.mark.parametrize(("alpha", "examples", "errors"), [(0.29, 100, 29), (0.005, 200, 1), (0.3, 10, 3), (0.0, 7, 0)])
+@pytest.mark.parametrize(
+    ("alpha", "examples", "errors"), [(0.29, 100, 29), (0.005, 200, 1), (0.3, 10, 3), (0.0, 7, 0)]
+)
 def test_the_error_budget_is_what_alpha_allows(alpha: float, examples: int, errors: int) -> None:
     assert error_budget(alpha, examples) == errors
 

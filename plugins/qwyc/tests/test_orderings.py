@@ -13,7 +13,9 @@ def case(classes: int = 1) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(3)
     labels = rng.integers(0, max(classes, 2), 300)
     shape = (7, 300) if classes == 1 else (7, 300, classes)
-    signal = np.where(labels == 1, 1.0, -1.0) if classes == 1 else (labels[:, None] == np.arange(classes)) * 1.0
+    signal = (
+        np.where(labels == 1, 1.0, -1.0) if classes == 1 else (labels[:, None] == np.arange(classes)) * 1.0
+    )
     strength = rng.uniform(-0.2, 0.6, (7,) + (1,) * (len(shape) - 1))
     return strength * signal + 0.3 * rng.normal(size=shape), labels, np.full(max(classes, 1), 0.1)
 
@@ -44,8 +46,8 @@ def test_individual_and_greedy_mse_are_those_of_the_definition(classes: int, ave
         rest = [t for t in range(7) if t not in order]
 
         def error(t: int) -> float:
-            total = scores[[*order, t]].sum(axis=0)  # noqa: B023
-            return float(((total / (len(order) + 1) if averaged else total + start) - y).__pow__(2).mean())  # noqa: B023
+            total = scores[[*order, t]].sum(axis=0)
+            return float(((total / (len(order) + 1) if averaged else total + start) - y).__pow__(2).mean())
 
         order.append(min(rest, key=error))
     assert make_order("greedy-mse", scores, labels, bias, rng, averaged=averaged).tolist() == order

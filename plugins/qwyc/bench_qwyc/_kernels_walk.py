@@ -41,8 +41,7 @@ def _network(s, t, x, feature_of_column, seen):  # type: ignore[no-untyped-def]
     for h in range(s.offset.shape[1]):
         inside = s.offset[t, h]
         for i in range(s.start[t], s.start[t + 1]):
-            c = s.columns[i]
-            inside += s.inner[h, i] * ((x[c] - s.shift[c]) / s.scale[c])
+            inside += s.inner[h, i] * x[s.columns[i]]
         total += s.outer[t, h] * np.tanh(inside)
     return total
 

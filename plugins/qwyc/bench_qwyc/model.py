@@ -46,20 +46,17 @@ class Trees(NamedTuple):
 
 
 class Subsets(NamedTuple):
-    """Small networks: f_t(x) = Σ_h w_th tanh(a_th · z + b_th), z the standardised columns of a few features.
+    """Small networks: f_t(x) = Σ_h w_th tanh(a_th · x + b_th), x a few columns.
 
     Attributes:
         start: int64 (T + 1,): base model t reads ``columns[start[t]:start[t + 1]]``.
         columns: int32.
-        shift, scale: float64 (columns of X,).
         inner: float64 (hidden, len(columns)).
         offset, outer: float64 (T, hidden).
     """
 
     start: Array
     columns: Array
-    shift: Array
-    scale: Array
     inner: Array
     offset: Array
     outer: Array
@@ -91,8 +88,8 @@ def blank_trees(dtype: Any) -> Trees:
 
 def blank_subsets() -> Subsets:
     """No networks."""
-    none, table = np.zeros(0), np.zeros((0, 0))
-    return Subsets(np.zeros(1, np.int64), np.zeros(0, np.int32), none, none, table, table, table)
+    table = np.zeros((0, 0))
+    return Subsets(np.zeros(1, np.int64), np.zeros(0, np.int32), table, table, table)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 """An additive ensemble of small networks on random feature subsets: a public stand-in for lattices (App. D.1).
 
-Each base model reads a few features and is smooth, f_t(x) = Σ_h w_th tanh(a_th · x + b_th). The
-inner weights are drawn once, for standardised columns; the outer weights solve a ridge regression of the labels (−1, 1): for all
-base models together (jointly), or for each by itself, to be averaged (independently), as in experiments 3–4 and 5–6.
+Each base model reads a few features and is smooth, f_t(x) = Σ_h w_th tanh(a_th · x + b_th). The inner weights are drawn
+once, for standardised columns; the outer weights solve a ridge regression of the labels (−1, 1): for all base models
+together (jointly), or for each by itself, to be averaged (independently), as in experiments 3–4 and 5–6.
 """
 
 from __future__ import annotations

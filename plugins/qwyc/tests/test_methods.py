@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -176,3 +178,9 @@ def test_metrics_of_the_tables() -> None:
     assert error_within(one, 2) == 0.25
     assert error_within(one, 1) == 2.0
     assert {metric.name for metric in METRICS} == {"speed-up", "base-models-within@k", "error-within@k"}
+
+
+def test_importing_the_plugin_stays_light() -> None:
+    heavy = "('sklearn', 'pandas', 'numba', 'scipy', 'lightgbm')"
+    code = f"import bench_qwyc.plugin, sys; sys.exit(any(m in sys.modules for m in {heavy}))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

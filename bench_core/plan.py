@@ -56,13 +56,13 @@ class Plan:
 
 
 class DatasetCache:
-    """Loads data sets, keeps the last few, and remembers content hashes in the store.
+    """Loads data sets, keeps the last ones up to half a gigabyte, and remembers content hashes in the store.
 
     A content hash is remembered under the source's parameters, the code of its plugin, and its own fingerprint of
     what it would read, so an unchanged data set need not be loaded to name its trials.
     """
 
-    _KEPT = 3
+    _KEPT_BYTES = 2**29
 
     def __init__(self, context: DataContext, registry: Registry, store: Path) -> None:
         self.context = context
@@ -70,6 +70,7 @@ class DatasetCache:
         self._index_path = store / "datasets.json"
         self._loaded: OrderedDict[str, Dataset] = OrderedDict()
         self._hashes: dict[str, str] = {}
+        self._bytes = 0
         self._dirty = False
         try:
             self._hashes = json.loads(self._index_path.read_bytes())
@@ -100,8 +101,9 @@ class DatasetCache:
             return self._loaded[key]
         dataset = source.load(self.context)
         self._loaded[key] = dataset
-        while len(self._loaded) > self._KEPT:
-            self._loaded.popitem(last=False)
+        self._bytes += dataset.values.nbytes
+        while self._bytes > self._KEPT_BYTES and len(self._loaded) > 1:
+            self._bytes -= self._loaded.popitem(last=False)[1].values.nbytes
         return dataset
 
     def save(self) -> None:

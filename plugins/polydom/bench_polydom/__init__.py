@@ -1,0 +1,1 @@
+"""PolyDom: an index of models under a run-time budget."""

@@ -1,4 +1,4 @@
-"""Candidates: the models worth keeping, each with its features, its accuracy and its cost curve (Properties 3.6, 3.7)."""
+"""Candidates: the models worth keeping, with features, accuracy and cost curve (PolyDom, Properties 3.6, 3.7)."""
 
 from __future__ import annotations
 

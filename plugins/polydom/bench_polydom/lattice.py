@@ -1,4 +1,4 @@
-"""Lattice search: which feature sets to train a model on (PolyDom, "Feature Set Pruning", Properties 3.3–3.5, 3.9–3.11).
+"""Lattice search: which feature sets to train (PolyDom, "Feature Set Pruning", Properties 3.3–3.5, 3.9–3.11).
 
 Sets are bit masks. The search goes from both ends towards the middle, one layer of sets of equal size at a time. A
 set is left out when two sets that were expanded sandwich it: with the best accuracy found below it, and the least

@@ -127,7 +127,9 @@ def _by_derivative(
     """
     powers = np.arange(1, table.shape[1], dtype=np.float64)
     extrema = crossings(table[:, 1:] * powers, low, high)
-    extrema = np.concatenate([extrema, np.full((len(table), table.shape[1] - 2 - extrema.shape[1]), np.nan)], 1)
+    extrema = np.concatenate(
+        [extrema, np.full((len(table), table.shape[1] - 2 - extrema.shape[1]), np.nan)], 1
+    )
     filled = np.where(np.isnan(extrema), high[:, None], extrema)
     ends = np.concatenate([low[:, None], filled, high[:, None]], axis=1)
     roots = np.full((len(table), table.shape[1] - 1), np.nan)

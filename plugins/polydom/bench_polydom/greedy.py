@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_polydom.candidates import Candidates
-from bench_polydom.index import NOTHING, Index, checked_query
+from bench_polydom.index import NOTHING, Index, checked_query, halvings
 from bench_polydom.lattice import Accuracy, Expansion
 from bench_polydom.polynomials import AFFORDABLE, evaluate
 
@@ -181,3 +181,6 @@ class GreedyIndex(Index):
     def entries(self) -> int:
         """Sets in the distinct sequences, and on the skyline."""
         return sum(len(sequence) for sequence in set(self.search.sequences)) + len(self._limits)
+
+    def steps(self, size: float) -> int:
+        return halvings(len(self._limits)) + max(map(len, self._paths), default=0)

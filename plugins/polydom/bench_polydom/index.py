@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import time
 from abc import ABC, abstractmethod
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -15,7 +17,15 @@ from bench_polydom.envelope import Presence, presence_by_envelope
 from bench_polydom.polynomials import AFFORDABLE, MAX_SIZE, evaluate
 from bench_polydom.sweep import all_crossings, presence_by_sweep
 
-__all__ = ["FullIndex", "Index", "NaiveScan", "PolyDomIndex", "checked_query"]
+__all__ = [
+    "FullIndex",
+    "Index",
+    "NaiveScan",
+    "PolyDomIndex",
+    "checked_query",
+    "halvings",
+    "lookup_microseconds",
+]
 
 NOTHING = -1
 """What a look-up gives when no candidate is within the budget."""
@@ -57,6 +67,10 @@ class Index(ABC):
     def entries(self) -> int:
         """The index's size: how many (point, model) pairs, or models, it stores (Metric 2)."""
 
+    @abstractmethod
+    def steps(self, size: float) -> int:
+        """Comparisons a look-up for this size takes at most: Metric 3 without the machine."""
+
 
 class NaiveScan(Index):
     """NaiveLookup: no index; every look-up prices every candidate."""
@@ -76,6 +90,9 @@ class NaiveScan(Index):
 
     @property
     def entries(self) -> int:
+        return len(self.candidates)
+
+    def steps(self, size: float) -> int:
         return len(self.candidates)
 
 
@@ -154,8 +171,7 @@ class PolyDomIndex(Index):
         return len(self.members)
 
     def steps(self, size: float) -> int:
-        """Comparisons a look-up takes at most: of sizes, and of costs."""
-        return _halvings(self.points) + _halvings(len(self.skyline(size)))
+        return halvings(self.points) + halvings(len(self.skyline(size)))
 
 
 class FullIndex(Index):
@@ -207,11 +223,25 @@ class FullIndex(Index):
         return self._entries
 
     def steps(self, size: float) -> int:
-        """Comparisons a look-up takes at most."""
-        return _halvings(self.points) + _halvings(len(self.compact.skyline(size)))
+        return halvings(self.points) + halvings(len(self.compact.skyline(size)))
 
 
-def _halvings(count: int) -> int:
+def lookup_microseconds(
+    index: Index, sizes: Sequence[float], budgets: Sequence[float], passes: int = 7
+) -> float:
+    """Mean time of a look-up over sizes × budgets, in microseconds: the fastest of several passes."""
+    queries = [(size, budget) for size in sizes for budget in budgets]
+    fastest = math.inf
+    for _ in range(passes):
+        start = time.perf_counter()
+        for size, budget in queries:
+            index.lookup(size, budget)
+        fastest = min(fastest, time.perf_counter() - start)
+    return fastest / len(queries) * 1e6
+
+
+def halvings(count: int) -> int:
+    """Steps of a binary search among so many."""
     return math.ceil(math.log2(count + 1)) if count else 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -14,7 +13,7 @@ from bench_core import Family, Method, Problem
 from bench_core.errors import DataError
 from bench_polydom.candidates import Candidates, prune
 from bench_polydom.greedy import LAMBDAS, GreedyIndex, grow
-from bench_polydom.index import NOTHING, FullIndex, Index, NaiveScan, PolyDomIndex
+from bench_polydom.index import NOTHING, FullIndex, Index, NaiveScan, PolyDomIndex, lookup_microseconds
 from bench_polydom.lattice import (
     MAX_FEATURES,
     PROGRESSIVE_ALPHAS,
@@ -79,7 +78,7 @@ class _Budgeted(Method):
             make_learner(self.learner, self.strength, seed),
             problem.train.X, problem.train.y, units.columns, measured.X, measured.y,
         )  # fmt: skip
-        index, diagnostics = self._index(trainer, units, _median_size(problem))
+        index, diagnostics, series = self._index(trainer, units, _median_size(problem))
         budgets = self.budgets or _default_budgets(problem)
         policies = [
             BudgetPolicy(
@@ -98,8 +97,11 @@ class _Budgeted(Method):
             measured.sizes if measured.sizes is not None and problem.costs.depends_on_size else np.zeros(1)
         )
         if self.time_lookups:
-            diagnostics["lookup_microseconds"] = _lookup_time(index, sizes, budgets)
+            diagnostics["lookup_microseconds"] = lookup_microseconds(
+                index, np.unique(sizes)[:200].tolist(), budgets
+            )
         history = {
+            **series,
             "budgets": list(budgets),
             "estimated_accuracy": [_mean_accuracy(index, sizes, budget) for budget in budgets],
         }
@@ -108,7 +110,9 @@ class _Budgeted(Method):
     def _most_units(self) -> int:
         return MAX_FEATURES
 
-    def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any]]:
+    def _index(
+        self, trainer: Trainer, units: Units, size: float
+    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
         raise NotImplementedError
 
 
@@ -149,7 +153,9 @@ class PolyDom(_Budgeted):
             )
         return search(trainer.accuracy, d, self.alpha, self.e, covering=self.covering)
 
-    def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any]]:
+    def _index(
+        self, trainer: Trainer, units: Units, size: float
+    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
         expansion = self._expand(trainer, len(units))
         masks = np.fromiter(expansion.accuracy, dtype=np.int64)
         accuracy = np.fromiter(expansion.accuracy.values(), dtype=np.float64)
@@ -159,8 +165,8 @@ class PolyDom(_Budgeted):
         index = self._build(candidates)
         diagnostics = _counts(expansion, index)
         diagnostics["alpha_completed"] = expansion.alpha if math.isfinite(expansion.alpha) else None
-        diagnostics |= violation_summary(expansion)
-        return index, diagnostics
+        summary, by_distance = violation_summary(expansion)
+        return index, diagnostics | summary, by_distance
 
     def _build(self, candidates: Candidates) -> Index:
         return PolyDomIndex.build(candidates, self.builder)
@@ -225,7 +231,9 @@ class Greedy(_Budgeted):
     def _most_units(self) -> int:
         return 60
 
-    def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any]]:
+    def _index(
+        self, trainer: Trainer, units: Units, size: float
+    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
         return _greedy(trainer, units, size, self.lambdas, "gain")
 
 
@@ -239,7 +247,9 @@ class GreedyAcc(_Budgeted):
     def _most_units(self) -> int:
         return 60
 
-    def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any]]:
+    def _index(
+        self, trainer: Trainer, units: Units, size: float
+    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
         return _greedy(trainer, units, size, (0.0,), "gain")
 
 
@@ -253,18 +263,20 @@ class GreedyCost(_Budgeted):
     def _most_units(self) -> int:
         return 60
 
-    def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any]]:
+    def _index(
+        self, trainer: Trainer, units: Units, size: float
+    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
         return _greedy(trainer, units, size, (0.0,), "cost")
 
 
 def _greedy(
     trainer: Trainer, units: Units, size: float, lambdas: tuple[float, ...], by: Literal["gain", "cost"]
-) -> tuple[Index, dict[str, Any]]:
+) -> tuple[Index, dict[str, Any], dict[str, Any]]:
     found = grow(trainer.accuracy, len(units), units.curves, size, lambdas, by)
     index = GreedyIndex(found, units.curves)
     diagnostics = _counts(found.expansion, index)
     diagnostics["sequences"] = len(set(found.sequences))
-    return index, diagnostics
+    return index, diagnostics, {}
 
 
 def _counts(expansion: Expansion, index: Index) -> dict[str, Any]:
@@ -312,12 +324,3 @@ def _mean_accuracy(index: Index, sizes: NDArray[np.float64], budget: float) -> f
     found = [index.lookup(size, budget) for size in different.tolist()]
     values = [0.0 if one == NOTHING else float(index.candidates.accuracy[one]) for one in found]
     return float(np.average(values, weights=counts))
-
-
-def _lookup_time(index: Index, sizes: NDArray[np.float64], budgets: tuple[float, ...]) -> float:
-    """Mean microseconds of a look-up, over the sizes and budgets given."""
-    queries = [(size, budget) for size in np.unique(sizes)[:200].tolist() for budget in budgets]
-    start = time.perf_counter()
-    for size, budget in queries:
-        index.lookup(size, budget)
-    return (time.perf_counter() - start) / len(queries) * 1e6

@@ -9,6 +9,7 @@ from bench_polydom.methods import (
     PolyDom,
     PolyDomIndexAll,
 )
+from bench_polydom.simulation import Simulation
 
 from bench_core.testing import method_contract
 
@@ -23,3 +24,4 @@ test_comparison_points = method_contract(
 test_greedy = method_contract(
     Greedy(learner="tree"), GreedyAcc(learner="tree"), GreedyCost(learner="tree", strength=3.0)
 )
+test_simulation = method_contract(Simulation(features=4, most_features=5, sizes=3))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bench_polydom.candidates import Candidates
 from bench_polydom.envelope import Presence, presence_by_envelope
 from bench_polydom.polynomials import AFFORDABLE, MAX_SIZE, evaluate
-from bench_polydom.sweep import all_crossings, presence_by_sweep
+from bench_polydom.sweep import SAME, all_crossings, presence_by_sweep
 
 __all__ = [
     "FullIndex",
@@ -188,7 +188,10 @@ class FullIndex(Index):
     def __init__(self, candidates: Candidates, compact: PolyDomIndex | None = None) -> None:
         self.candidates = candidates
         self.compact = compact or PolyDomIndex.build(candidates)
-        self.starts = np.union1d(np.append(0.0, all_crossings(candidates)), self.compact.starts)
+        crossed, kept = all_crossings(candidates), self.compact.starts
+        after = np.searchsorted(kept, crossed)
+        gap = np.minimum(crossed - kept[np.maximum(after - 1, 0)], np.append(kept, np.inf)[after] - crossed)
+        self.starts = np.union1d(crossed[gap > SAME * crossed], kept)
         which = np.searchsorted(self.compact.starts, self.starts, side="right") - 1
         lengths = np.diff(self.compact.offsets)
         self._entries = int(lengths[which].sum())

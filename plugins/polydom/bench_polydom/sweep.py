@@ -26,16 +26,23 @@ from bench_polydom.polynomials import crossings
 
 __all__ = ["all_crossings", "presence_by_sweep"]
 
+SAME = 1e-9
+"""Relative distance below which two crossings are taken for one."""
+
 
 def all_crossings(candidates: Candidates) -> NDArray[np.float64]:
-    """Where any two curves cross, ascending, each place once (what PolyDomIndexAll stores a skyline for)."""
+    """Where any two curves cross, ascending, each place once (what PolyDomIndexAll stores a skyline for).
+
+    Sets that differ by the same features cross at the same place; places nearer than `SAME` are one.
+    """
     curves = candidates.curves
     found = [np.zeros(0)]
     for i in range(len(curves) - 1):
         cuts = crossings(curves[i + 1 :] - curves[i]).ravel()
         found.append(cuts[~np.isnan(cuts)])
-    places: NDArray[np.float64] = np.unique(np.concatenate(found))
-    return places
+    places = np.unique(np.concatenate(found))
+    apart: NDArray[np.float64] = places[np.append(True, np.diff(places) > SAME * places[1:])[: len(places)]]
+    return apart
 
 
 class _Sweep:

@@ -49,7 +49,7 @@ class Trainer:
         X, y: training rows.
         columns: for every feature the columns of X it gives.
         X_test, y_test: rows the accuracy is measured on; with None it is cross-validated on the training rows.
-        folds: of the cross-validation, stratified, in the rows' order.
+        folds: of the cross-validation, stratified, shuffled the same way every time.
     """
 
     learner: Any
@@ -81,7 +81,7 @@ class Trainer:
         from sklearn.model_selection import StratifiedKFold
 
         right = 0
-        for train, test in StratifiedKFold(self.folds).split(self.X, self.y):
+        for train, test in StratifiedKFold(self.folds, shuffle=True, random_state=0).split(self.X, self.y):
             model = self._fit(features, self.X[train], self.y[train])
             right += int(np.sum(model.predict(self.X[test][:, columns]) == self.y[test]))
         return right / len(self.y)

@@ -39,11 +39,7 @@ def problems(draw: st.DrawFn) -> tuple[int, list[float], np.ndarray]:
     rng = np.random.default_rng(seed)
     steps = draw(st.sampled_from([3, 10, 1000]))
     raw = (rng.integers(0, steps + 1, 1 << d) / steps).tolist()
-    (
-        rng.integers(0, 4, (d, 3)).astype(float)
-        if draw(st.booleans())
-        else rng.uniform(0, [100, 1, 0.001], (d, 3))
-    )
+    whole, real = rng.integers(0, 4, (d, 3)).astype(float), rng.uniform(0, [100, 1, 0.001], (d, 3))
     return d, raw, whole if draw(st.booleans()) else real
 
 

@@ -7,7 +7,7 @@ that chains of equal cost compare equal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import gcd, lcm
@@ -45,17 +45,17 @@ class SubsetPrices:
 
     def __init__(
         self,
-        feature_prices: Sequence[Any] | ArrayLike,
+        feature_prices: Iterable[Any],
         groups: Sequence[Sequence[int]] | None = None,
-        group_prices: Sequence[Any] | ArrayLike | None = None,
+        group_prices: Iterable[Any] | None = None,
         *,
         rows: int = 1,
     ) -> None:
-        features = [_fraction("feature_prices", price) for price in list(feature_prices)]  # type: ignore[arg-type]
+        features = [_fraction("feature_prices", price) for price in feature_prices]
         members = [sorted({int(feature) for feature in group}) for group in groups or ()]
         shared = [
-            _fraction("group_prices", price) for price in (() if group_prices is None else list(group_prices))
-        ]  # type: ignore[arg-type]
+            _fraction("group_prices", price) for price in (() if group_prices is None else group_prices)
+        ]
         if len(features) > MAX_FEATURES:
             raise ValueError(f"feature_prices: at most {MAX_FEATURES} features, got {len(features)}")
         if len(members) != len(shared):
@@ -102,9 +102,9 @@ class SubsetPrices:
 
 
 def subset_costs(
-    feature_prices: Sequence[Any] | ArrayLike,
+    feature_prices: Iterable[Any],
     groups: Sequence[Sequence[int]] | None = None,
-    group_prices: Sequence[Any] | ArrayLike | None = None,
+    group_prices: Iterable[Any] | None = None,
     *,
     rows: int = 1,
 ) -> SubsetPrices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Majority", "Trainer"]
+__all__ = ["Majority", "Trainer", "shared_accuracies"]
+
+_SHARED: dict[tuple[Any, ...], tuple[weakref.ref[Any], dict[tuple[int, ...], float]]] = {}
+
+
+def shared_accuracies(X: NDArray[Any], key: tuple[Any, ...]) -> dict[tuple[int, ...], float]:
+    """Accuracies by set of features, for as long as the training rows live.
+
+    Args:
+        X: the training rows; the same object means the same rows.
+        key: whatever else the accuracies depend on.
+    """
+    whole = (id(X), *key)
+    if whole not in _SHARED or _SHARED[whole][0]() is not X:
+        _SHARED[whole] = (weakref.ref(X, lambda _: _SHARED.pop(whole, None)), {})
+    return _SHARED[whole][1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +66,7 @@ class Trainer:
         columns: for every feature the columns of X it gives.
         X_test, y_test: rows the accuracy is measured on; with None it is cross-validated on the training rows.
         folds: of the cross-validation, stratified, shuffled the same way every time.
+        models, known: what was fitted and measured before.
     """
 
     learner: Any
@@ -60,6 +77,7 @@ class Trainer:
     y_test: NDArray[Any] | None = None
     folds: int = 5
     models: dict[tuple[int, ...], Any] = field(default_factory=dict)
+    known: dict[tuple[int, ...], float] = field(default_factory=dict)
 
     def columns_of(self, features: Sequence[int]) -> NDArray[np.int64]:
         """The columns of a set of features, ascending."""
@@ -75,6 +93,11 @@ class Trainer:
 
     def accuracy(self, features: tuple[int, ...]) -> float:
         """The share of right answers of a set's model; of the empty set's, the majority class."""
+        if features not in self.known:
+            self.known[features] = self._measure(features)
+        return self.known[features]
+
+    def _measure(self, features: tuple[int, ...]) -> float:
         columns = self.columns_of(features)
         if self.X_test is not None:
             return float(np.mean(self.model(features).predict(self.X_test[:, columns]) == self.y_test))

@@ -23,7 +23,7 @@ from bench_polydom.lattice import (
     search,
 )
 from bench_polydom.learners import LearnerName, make_learner
-from bench_polydom.learning import Majority, Trainer
+from bench_polydom.learning import Majority, Trainer, shared_accuracies
 from bench_polydom.monotonicity import violation_summary
 from bench_polydom.policy import BudgetPolicy
 from bench_polydom.units import Units, units_of
@@ -43,6 +43,8 @@ class _Budgeted(Method):
         learner: the black box, see `bench_polydom.learners.make_learner`; ``linear-sgd`` is the paper's.
         strength: see there.
         units: ``groups`` acquires an acquisition group as a whole, ``features`` its features one by one.
+        share_accuracies: remember accuracies between methods that are fitted on the same rows in one process, as in
+            the paper's experiments. Changes no result; the times of fits then say nothing.
         time_lookups: measure look-ups and keep the time in the diagnostics; the record then depends on the machine.
     """
 
@@ -52,6 +54,7 @@ class _Budgeted(Method):
     learner: LearnerName = "logistic"
     strength: float = 1.0
     units: Literal["groups", "features"] = "groups"
+    share_accuracies: bool = False
     time_lookups: bool = False
 
     def __post_init__(self) -> None:
@@ -78,6 +81,10 @@ class _Budgeted(Method):
             make_learner(self.learner, self.strength, seed),
             problem.train.X, problem.train.y, units.columns, measured.X, measured.y,
         )  # fmt: skip
+        if self.share_accuracies:
+            trainer.known = shared_accuracies(
+                problem.train.X, (id(measured.X), seed, self.learner, self.strength, self.units)
+            )
         index, diagnostics, series = self._index(trainer, units, _median_size(problem))
         budgets = self.budgets or _default_budgets(problem)
         policies = [

@@ -27,14 +27,17 @@ class SizedImages(DataSource):
 
     A row is an image at one of the sides, its size the number of pixels. Every column of a descriptor is a feature
     without a price of its own; the descriptor is the group that is paid for, in microseconds, by a polynomial of the
-    number of pixels that was fitted to measured times (cost scheme ``from-data``). Rows of one image at several sides
-    are different rows, as in the paper, so that a random split may part them.
+    number of pixels that was fitted to measured times (cost scheme ``from-data``). An image is rescaled to one of the
+    sides, so that no copy of a test image is trained on. With ``every_side`` it is a row at each of them, as in the
+    paper; the set then comes with a split by image (protocol ``split = { kind = "given" }``), since a random one
+    would part the copies and overstate accuracy.
 
     Attributes:
         source: a registered data set whose rows are square grey images (``digits``, ``mnist``).
         path: a folder of class-named folders of image files (Scene-15) instead of ``source``.
         images: how many images, drawn with the seed; 0 takes all.
-        sides: every image is rescaled to each of these; at least 8.
+        sides: pixels a side, each at least 8; drawn with the seed, in equal numbers.
+        every_side: see above.
         prices: a file of measurements (see `bench_polydom.pricing`), or the name of one that comes with the plugin.
         statistic: prices by the ``worst`` case (the paper's) or the ``median``.
         degree: of the polynomials.
@@ -48,6 +51,7 @@ class SizedImages(DataSource):
     path: str = ""
     images: int = 0
     sides: tuple[int, ...] = (16, 32, 64)
+    every_side: bool = False
     prices: str = "reference"
     statistic: Literal["worst", "median"] = "worst"
     degree: int = 2
@@ -92,14 +96,15 @@ class SizedImages(DataSource):
             raise DataUnavailable(str(error), "pip install 'budgetbench-polydom[images]'") from None
         pictures, target, classes = self._pictures(context)
         measured = self._measured()
+        which, side = self._rows(len(pictures))
         key = content_hash(
-            {"sides": list(self.sides), "extractors": VERSION, "skimage": version},
-            {f"{i}": picture for i, picture in enumerate(pictures)},
+            {"extractors": VERSION, "skimage": version},
+            {"which": which, "side": side, **{f"{i}": picture for i, picture in enumerate(pictures)}},
         )
         kept = context.cache / "sized-images" / f"{key}.npz"
         described = _read(kept, list(EXTRACTORS))
         if described is None:
-            described = _describe(pictures, self.sides, EXTRACTORS)
+            described = _describe([pictures[i] for i in which], side.tolist(), EXTRACTORS)
             kept.parent.mkdir(parents=True, exist_ok=True)
             partial = kept.with_suffix(f".{np.random.default_rng().integers(1 << 60)}.npz")
             np.savez(partial, **described)  # type: ignore[arg-type]
@@ -118,15 +123,29 @@ class SizedImages(DataSource):
             "binary" if len(classes) == 2 else "multiclass",
             np.hstack(list(described.values())),
             tuple(names),
-            np.tile(target, len(self.sides)),
+            target[which],
             classes,
-            sizes=np.repeat(np.square(np.array(self.sides, dtype=np.float64)), len(target)),
+            sizes=np.square(side.astype(np.float64)),
+            split=self._split(len(pictures))[which] if self.every_side else None,
             costs=costs,
             provenance={
                 "source": self.path or self.source,
                 "prices": f"measured on {measured.machine!r}, microseconds, {self.statistic} case",
             },
         )
+
+    def _rows(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The picture and the side of every row."""
+        sides, pictures = np.array(self.sides, dtype=np.int64), np.arange(count)
+        if self.every_side:
+            return np.tile(pictures, len(sides)), np.repeat(sides, count)
+        drawn = np.random.default_rng([self.seed, 1]).permutation(np.resize(sides, count))
+        return pictures, drawn
+
+    def _split(self, count: int) -> NDArray[np.int8]:
+        """Half of the pictures train, a quarter validates, a quarter tests."""
+        parts = np.resize(np.array([0, 1, 0, 2], dtype=np.int8), count)
+        return np.random.default_rng([self.seed, 2]).permutation(parts)
 
     def _measured(self) -> Measurements:
         own = MEASURED / f"{self.prices}.json"
@@ -169,12 +188,13 @@ class SizedImages(DataSource):
 
 
 def _describe(
-    pictures: list[NDArray[np.float64]], sides: tuple[int, ...], extractors: Mapping[str, Any]
+    pictures: list[NDArray[np.float64]], sides: list[int], extractors: Mapping[str, Any]
 ) -> dict[str, NDArray[np.float64]]:
     from skimage.transform import resize
 
     scaled = [
-        np.clip(resize(p, (side, side), anti_aliasing=True), 0.0, 1.0) for side in sides for p in pictures
+        np.clip(resize(picture, (side, side), anti_aliasing=True), 0.0, 1.0)
+        for picture, side in zip(pictures, sides, strict=True)
     ]
     return {
         name: np.array([np.nan_to_num(extract(image)) for image in scaled], dtype=np.float64)

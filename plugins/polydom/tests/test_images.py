@@ -19,7 +19,7 @@ pytest.importorskip("skimage", reason="image features need scikit-image")
 if "digits" not in load_registry().datasets:
     pytest.skip("the digits come with budgetbench-public-data", allow_module_level=True)
 
-SMALL = SizedImages(images=30, sides=(8, 12))
+SMALL = SizedImages(images=30, sides=(8, 12), every_side=True)
 
 test_contract = dataset_contract(SMALL)
 
@@ -41,12 +41,23 @@ def test_a_row_is_an_image_at_a_side_and_a_descriptor_is_a_group(data_context: D
     assert loaded.sizes is not None
     assert set(loaded.sizes) == {64.0, 144.0}
     assert (loaded.target[:30] == loaded.target[30:]).all()
+    assert loaded.split is not None
+    assert (loaded.split[:30] == loaded.split[30:]).all()
+    assert np.bincount(loaded.split).tolist() == [30, 16, 14]
     assert isinstance(loaded.costs, Costs)
     assert loaded.costs.groups is not None
     assert loaded.costs.group_prices is not None
     assert len(loaded.costs.group_prices) == 13
     members = np.flatnonzero(loaded.costs.groups == 4).tolist()
     assert loaded.costs.cost_of(members, 64.0) == loaded.costs.cost_of(members[:1], 64.0) > 0
+
+
+def test_otherwise_an_image_is_one_row_at_one_of_the_sides(data_context: DataContext) -> None:
+    loaded = SizedImages(images=30, sides=(8, 12)).load(data_context)
+    assert loaded.n_rows == 30
+    assert loaded.split is None
+    assert loaded.sizes is not None
+    assert (loaded.sizes == 64.0).sum() == 15
 
 
 def test_features_are_computed_once_and_kept(

@@ -71,6 +71,27 @@ def test_estimated_accuracy_is_never_below_that_of_expanding_everything_by_more_
         assert found.diagnostics["sets_expanded"] <= full.diagnostics["sets_expanded"] == 64
 
 
+def test_shared_accuracies_change_no_result_and_train_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bench_polydom.learning import Trainer
+
+    case = make_case("binary", "item-sizes")
+    measured: list[tuple[int, ...]] = []
+    measure = Trainer._measure
+    monkeypatch.setattr(Trainer, "_measure", lambda self, f: (measured.append(f), measure(self, f))[1])
+    alone = as_family(PolyDom(budgets=BUDGETS, learner="tree").fit(case.problem), "x")
+    NaiveExpandAll(budgets=BUDGETS, learner="tree", share_accuracies=True).fit(case.problem)
+    measured.clear()
+    shared = as_family(PolyDom(budgets=BUDGETS, learner="tree", share_accuracies=True).fit(case.problem), "x")
+    assert measured == []
+    assert shared.diagnostics == alone.diagnostics
+    for a, b in zip(shared.policies, alone.policies, strict=True):
+        assert (a.decide(case.rows).acquired == b.decide(case.rows).acquired).all()
+        np.testing.assert_array_equal(a.decide(case.rows).probabilities, b.decide(case.rows).probabilities)
+    other = make_case("binary", "item-sizes", seed=1)
+    PolyDom(budgets=BUDGETS, learner="tree", share_accuracies=True).fit(other.problem)
+    assert measured
+
+
 def test_a_group_is_one_unit_and_its_price_is_paid_once() -> None:
     case = make_case("binary", "groups")
     family = as_family(NaiveExpandAll(budgets=(4.0,), learner="tree").fit(case.problem), "x")

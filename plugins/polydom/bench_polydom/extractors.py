@@ -146,7 +146,7 @@ def texton(image: Image) -> Image:
     grey = (image * 255).astype(np.uint8)
     window = disk(max(2, min(image.shape) // 8))
     return np.concatenate(
-        [_blocks(np.asarray(f(grey, window), float), 3).ravel() for f in (entropy, gradient)]
+        [_blocks(np.asarray(f(grey, window), np.float64), 3).ravel() for f in (entropy, gradient)]
     )
 
 

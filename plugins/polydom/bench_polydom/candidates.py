@@ -103,21 +103,12 @@ def prune(expanded: Candidates) -> Candidates:
     sizes = np.array([int(mask).bit_count() for mask in expanded.masks], dtype=np.int64)
     order = np.lexsort((expanded.masks, sizes, expanded.curves.sum(axis=1), -expanded.accuracy))
     ordered = expanded.take(order)
-    # With all coefficients at most another's, and equal accuracy, the cheaper comes first in this order; curves that
-    # cross are compared both ways within a group of equal accuracy.
+    # Among equals in accuracy the cheaper for an item of size 1 comes first: only it can beat the other for all sizes.
     kept: list[int] = []
     curves = np.empty_like(ordered.curves)
     for i in range(len(ordered)):
-        count = len(kept)
-        if count and bool(never_below(ordered.curves[i] - curves[:count]).any()):
+        if kept and bool(never_below(ordered.curves[i] - curves[: len(kept)]).any()):
             continue
-        start = count
-        while start and ordered.accuracy[kept[start - 1]] == ordered.accuracy[i]:
-            start -= 1
-        if start < count:
-            beaten = never_below(curves[start:count] - ordered.curves[i])
-            kept = kept[:start] + [k for k, lost in zip(kept[start:], beaten, strict=True) if not lost]
-            curves[start : len(kept)] = ordered.curves[kept[start:]]
         curves[len(kept)] = ordered.curves[i]
         kept.append(i)
     return ordered.take(np.array(kept, dtype=np.int64))

@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +116,7 @@ class PolyDomIndex(Index):
         self.starts, self.offsets, self.members = starts, offsets, members
         self._starts: list[float] = starts.tolist()
         self._offsets: list[int] = offsets.tolist()
-        self._members = memoryview(np.ascontiguousarray(members))
+        self._members: Any = memoryview(np.ascontiguousarray(members))  # type: ignore[arg-type]
         self._curves = [tuple(curve[::-1]) for curve in candidates.curves.tolist()]
 
     @classmethod
@@ -153,7 +153,7 @@ class PolyDomIndex(Index):
                 low = middle + 1
             else:
                 high = middle
-        return members[low - 1] if low > first else NOTHING
+        return int(members[low - 1]) if low > first else NOTHING
 
     def skyline(self, size: float) -> NDArray[np.int32]:
         """The candidates on the skyline for a size, by ascending cost."""
@@ -214,7 +214,7 @@ class FullIndex(Index):
                 low = middle + 1
             else:
                 high = middle
-        return compact._members[low - 1] if low > first else NOTHING
+        return int(compact._members[low - 1]) if low > first else NOTHING
 
     @property
     def points(self) -> int:

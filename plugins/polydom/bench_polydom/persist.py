@@ -31,7 +31,7 @@ FORMAT = 1
 
 def _skops() -> Any:
     try:
-        import skops.io
+        import skops.io  # type: ignore[import-untyped]
     except ImportError:
         raise RuntimeError(
             "saving and loading an index needs skops: pip install 'budgetbench-polydom[save]'"
@@ -53,7 +53,7 @@ def save(index: ModelIndex, path: str | Path) -> None:
         arrays, masks=inner.candidates.masks, accuracy=inner.candidates.accuracy, curves=inner.candidates.curves,
         starts=inner.starts, offsets=inner.offsets, members=inner.members,
     )  # fmt: skip
-    head = {
+    head: dict[str, Any] = {
         "format": FORMAT,
         "features": [
             {"name": f.name, "columns": [int(c) for c in f.columns], "price": np.atleast_1d(f.price).tolist()}

@@ -176,7 +176,7 @@ def never_below(differences: NDArray[np.float64]) -> NDArray[np.bool_]:
         bool (m,).
     """
     table = np.asarray(differences, dtype=np.float64)
-    answer: NDArray[np.bool_] = (table >= 0).all(axis=1)
+    answer: NDArray[np.bool_] = np.asarray((table >= 0).all(axis=1))
     unsure = np.flatnonzero(~answer & (table[:, 0] >= 0))
     if table.shape[1] < 3 or not len(unsure):
         return answer

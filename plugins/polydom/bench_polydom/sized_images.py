@@ -49,7 +49,7 @@ class SizedImages(DataSource):
     network: ClassVar[bool] = True
     source: str = "digits"
     path: str = ""
-    images: int = 0
+    images: int = 400
     sides: tuple[int, ...] = (16, 32, 64)
     every_side: bool = False
     prices: str = "reference"

@@ -81,7 +81,7 @@ def test_a_folder_of_class_named_folders_is_read(tmp_path: Path, data_context: D
                 rng.integers(0, 256, shape).astype(np.uint8),
                 check_contrast=False,
             )
-    loaded = SizedImages(path=str(tmp_path), sides=(8,)).load(data_context)
+    loaded = SizedImages(path=str(tmp_path), images=0, sides=(8,)).load(data_context)
     assert loaded.classes == ("coast", "forest")
     assert loaded.n_rows == 8
     grey = loaded.values[:, loaded.feature_names.index("sample[0]")]

@@ -50,7 +50,7 @@ ALLOWED = {
     "inline", "text", "softbreak", "heading_open", "heading_close", "paragraph_open", "paragraph_close",
     "table_open", "table_close", "thead_open", "thead_close", "tbody_open", "tbody_close", "tr_open", "tr_close",
     "th_open", "th_close", "td_open", "td_close", "fence", "code_inline", "em_open", "em_close", "strong_open",
-    "strong_close", "link_open", "link_close",
+    "strong_close", "link_open", "link_close", "image",
 }  # fmt: skip
 
 
@@ -137,6 +137,7 @@ def test_a_whole_page_of_evil_names_holds_nothing_but_its_own_structure(value: s
         assert not strange
         links = [str(t.attrs.get("href")) for t in tokens if t.type == "link_open"]
         assert all(not link.startswith(("http", "javascript", "//")) for link in links)
+        assert all(str(t.attrs["src"]).startswith("told/") for t in tokens if t.type == "image")
         assert "{{" not in page
         assert "{%" not in page
 

@@ -69,8 +69,10 @@ def section(text: str, heading: str) -> str:
 
 
 def row(text: str, method: str) -> list[str]:
-    line = next(line for line in text.splitlines() if line.startswith(f"| {method} |"))
-    return [cell.strip() for cell in line.strip("|").split(" | ")]
+    rows = [
+        [cell.strip() for cell in line[1:-1].split(" | ")] for line in text.splitlines() if line[:1] == "|"
+    ]
+    return next(cells for cells in rows if cells[0] == method)
 
 
 def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked() -> None:
@@ -85,7 +87,7 @@ def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked() -> None:
 def test_who_dominates_is_named() -> None:
     suite, records = made()
     assert tables(suite, records)[0].dominated == {"dear": ["good"], "odd": ["good"]}
-    assert row(section(page(suite, records), "## D1"), "dear")[-1].strip(" |") == "good"
+    assert row(section(page(suite, records), "## D1"), "dear")[-1] == "good"
 
 
 def test_without_a_threshold_accuracy_and_cost_are_the_objectives() -> None:
@@ -110,7 +112,7 @@ def test_a_failed_trial_leaves_a_count_no_ranks_and_its_reason() -> None:
     records = tabulate(labelled([*(r for r in kept if r["name"] != broken["name"]), broken]))
     suite, _ = made()
     text = page(suite, records)
-    assert f"| {SEEDS - 1} of {SEEDS} |" in section(text, "## D2")
+    assert f"{SEEDS - 1} of {SEEDS}" in row(section(text, "## D2"), "odd")
     assert "No ranks: the grid has holes" in text
     assert f"odd on D2 ({SEEDS - 1} of {SEEDS})" in text
     across = row(section(text, "## Over all data sets"), "odd")
@@ -152,7 +154,7 @@ def test_a_method_that_is_not_run_everywhere_is_left_out_by_name() -> None:
     records = records_of({k: v for k, v in VALUES.items() if k != ("D2", "odd")})
     text = section(page(suite, records), "## Over all data sets")
     assert "Not run on every data set, so not here: odd." in text
-    assert "| odd |" not in text
+    assert "| odd " not in text
 
 
 def test_the_papers_number_stands_beside_ours_also_for_a_method_we_lack() -> None:
@@ -235,7 +237,7 @@ def test_a_run_resumes_from_the_committed_export_and_leaves_the_page_as_it_was(b
     assert bench.page() == before
     more = bench.suite(SMALL.replace("seeds = 2", "seeds = 3"))
     assert "1 trial(s) computed, 2 kept" in bench("run", more, "--store", "fresh").stdout
-    assert "| 3 | combined |" in bench.page()
+    assert row(bench.page(), "slopes")[-2:] == ["3", "combined"]
     bench("leaderboard", more, "--check", "--store", "fresh")
     bench("leaderboard", more, "--check", "--store", "none-at-all")
 

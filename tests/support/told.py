@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from bench_core import Costs
 from bench_core.analysis.records import Labels, Records, tabulate
 from bench_core.canonical import canonical_json, sha256_text
 from bench_core.plugins import load_registry
@@ -98,7 +99,7 @@ def record_of(
         "history": dict(history or {}),
         "diagnostics": dict(diagnostics or {}),
         "features": ["a", "b"],
-        "costs": {"prices": [[1.0], [1.0]]},
+        "costs": Costs([1.0, 1.0]).as_plain(),
         "rows": {"train": 50, "validation": 25, "test": 25},
         "policies": {"label": [""], "details": [{}], "budget": [None], "validation": part, "test": part},
     }

@@ -17,9 +17,7 @@ from bench_polydom.sweep import all_crossings, presence_by_sweep
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-price = st.one_of(
-    st.integers(0, 4).map(float), st.floats(0, 100, allow_nan=False), st.sampled_from([1e-9, 0.1, 0.3, 1e6])
-)
+price = st.one_of(st.integers(0, 4).map(float), st.floats(1e-9, 100), st.sampled_from([1e-9, 0.1, 0.3, 1e6]))
 
 
 @st.composite
@@ -67,7 +65,8 @@ def queries(among: Candidates, more: list[float]) -> list[tuple[float, float]]:
     return asked
 
 
-@given(candidates(), st.lists(st.floats(0, 1e4), max_size=3))
+# Below that a cost can be subnormal, where a relative tolerance means nothing.
+@given(candidates(), st.lists(st.one_of(st.just(0.0), st.floats(1e-6, 1e4)), max_size=3))
 @settings(max_examples=150, deadline=None)
 def test_every_index_finds_the_best_within_the_budget(among: Candidates, sizes: list[float]) -> None:
     pruned = prune(among)

@@ -111,13 +111,17 @@ def _friedman(suite: Suite, one: Comparison) -> str:
         return ""
     title = text(suite.metric(one.metric).title or one.metric)
     return (
-        f"- {title}: Friedman χ² = {test.statistic:.2f}, p = {_p(test.p)}; without the correction for ties "
-        f"{test.uncorrected:.2f}, Iman–Davenport F = {plain_number(test.f_statistic, 3)}, p = {_p(test.f_p)}."
+        f"- {title}: Friedman χ² = {test.statistic:.2f}, p {_equals(test.p)}; without the correction for ties "
+        f"{test.uncorrected:.2f}, Iman–Davenport F = {plain_number(test.f_statistic, 3)}, p {_equals(test.f_p)}."
     )
 
 
 def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _equals(value: float) -> str:
+    return _p(value) if value < 0.001 else f"= {_p(value)}"
 
 
 def _pairs(suite: Suite, found: Overall) -> list[str]:

@@ -56,9 +56,9 @@ ACCURACY = {"metric": "conclusive-accuracy", "datasets": ["X"]}
 
 # A's cost on X: 11 ± 4.303·1/√3 = 11 ± 2.48. A's accuracy: 0.8 ± 0.248.
 NUMBERS = {
-    "inside the interval": (told(kind="value", method="A", value=12.9, **COST), "reproduced"),
-    "inside the tolerance of 5 %": (told(kind="value", method="A", value=14.1, **COST), "reproduced"),
-    "outside both": (told(kind="value", method="A", value=14.3, **COST), "not reproduced"),
+    "inside the interval": (told(kind="value", method="A", value=13.4, tolerance=1.3, **COST), "reproduced"),
+    "inside the tolerance": (told(kind="value", method="A", value=14.7, tolerance=1.3, **COST), "reproduced"),
+    "outside both": (told(kind="value", method="A", value=14.9, tolerance=1.3, **COST), "not reproduced"),
     "with no tolerance": (told(kind="value", method="A", value=13.6, tolerance=0, **COST), "not reproduced"),
     "outside, on the baseline's side": (
         told(kind="value", method="A", value=50, baseline=10, **COST),
@@ -66,6 +66,14 @@ NUMBERS = {
     ),
     "outside, beyond the baseline": (
         told(kind="value", method="A", value=50, baseline=11.5, **COST),
+        "not reproduced",
+    ),
+    "5 % of other numbers": (
+        told(kind="value", method="A", value=4.2, metric="cost", datasets=["Y"]),
+        "reproduced",
+    ),
+    "6 % of other numbers": (
+        told(kind="value", method="A", value=4.25, metric="cost", datasets=["Y"]),
         "not reproduced",
     ),
     "two points for shares": (
@@ -264,9 +272,11 @@ def test_pairs_are_formed_by_seed_not_by_place() -> None:
     assert (found.ours[0][1].low, found.ours[0][1].high, found.ours[0][1].seeds) == (1.0, 1.0, 2)
 
 
-def test_a_number_that_fits_only_because_the_interval_is_wide_says_so() -> None:
-    assert check(kind="value", method="A", value=0.6, **ACCURACY).why == WIDE
-    assert check(kind="value", method="A", value=0.8, metric="coverage", datasets=["X"]).why == ""
+def test_a_number_that_fits_only_because_the_interval_is_wide_cannot_be_checked() -> None:
+    far = check(kind="value", method="A", value=0.6, **ACCURACY)  # ours is 0.8 ± 0.25
+    assert (far.verdict, far.why) == ("cannot be checked", WIDE)
+    near = check(kind="value", method="A", value=0.81, **ACCURACY)
+    assert (near.verdict, near.why) == ("reproduced", "")
 
 
 def by_the_fit(**fields: Any) -> Checked:

@@ -3,9 +3,10 @@
 The rule (it is printed on every page that has claims, `RULE`):
 
 - A *number* (``value``, ``ratio``, ``difference`` with relation ``=``) is **reproduced** when the paper's number lies
-  in our 95 % interval widened by the tolerance on both sides. Else it is the **same direction** when the sign of
-  the difference, the side of 1 of the ratio, or the side of the stated baseline is the paper's. Else **not
-  reproduced**.
+  in our 95 % interval widened by the tolerance on both sides. But when the interval is wider than four tolerances
+  (the claim's or the default, whichever is more) and our number is farther off than one, the number would fit others
+  as well, and the claim **cannot be checked**. Outside the interval it is the **same direction** when the sign of the
+  difference, the side of 1 of the ratio, or the side of the stated baseline is the paper's. Else **not reproduced**.
 - A *relation* (``order``, ``extreme``, ``dominance``, and the numbers with ``<`` or ``>``) is **reproduced** when it
   holds on the means and every 95 % interval of the paired differences it rests on excludes the opposite; the
   **same direction** when it holds on the means only; else **not reproduced**.
@@ -46,19 +47,20 @@ from bench_core.suite import Suite
 
 __all__ = ["RULE", "WIDE", "check_claims", "default_tolerance"]
 
-WIDE = "the interval is wide"
-"""Said of a reproduced number whose interval's half-width is over twice the tolerance: it would fit others as well."""
+WIDE = "the interval is too wide to tell"
+"""Why a number cannot be checked when only the width of our interval, over four tolerances, makes the paper's fit."""
 
 RULE = (
     "One rule for all claims. A number is *reproduced* when the paper's lies in our 95 % interval widened by the "
-    "tolerance (± in the paper's column), the *same direction* when only the sign of the difference, the side of 1 of "
-    "the ratio or the side of the stated baseline agrees; an interval wider than four tolerances is called wide. A "
-    "relation is *reproduced* when it holds on the means and the 95 % interval of every paired difference it rests on "
-    "excludes the opposite, the *same direction* when it holds on the means only. A claim on so many data sets is "
-    "*reproduced* when its relation is reproduced on exactly as many, the *same direction* when it holds on the means "
-    "on as many or more. What the records do not hold *cannot be checked*, unless what they hold contradicts it "
-    "already. Intervals are over seeds, paired by seed. Tolerance unless stated: 2 points for shares, 5 points for "
-    '"so much below", else 5 % of the paper\'s number.'
+    "tolerance (± in the paper's column), the *same direction* when only the sign of the difference, the side of 1 of"
+    " the ratio or the side of the stated baseline agrees. When only the width of our interval makes the paper's "
+    "number fit, because it is wider than four tolerances, the number *cannot be checked*. A relation is *reproduced*"
+    " when it holds on the means and the 95 % interval of every paired difference it rests on excludes the opposite, "
+    "the *same direction* when it holds on the means only. A claim on so many data sets is *reproduced* when its "
+    "relation is reproduced on exactly as many, the *same direction* when it holds on the means on as many or more. "
+    "What the records do not hold *cannot be checked*, unless what they hold contradicts it already. Intervals are "
+    'over seeds, paired by seed. Tolerance unless stated: 2 points for shares, 5 points for "so much below", else 5 %'
+    " of the paper's number."
 )
 
 
@@ -124,8 +126,8 @@ def _number(source: Source, claim: Any, unit: Unit) -> Checked:
     why = ""
     if low - slack <= paper <= high + slack:
         verdict: Verdict = "reproduced"
-        if tolerance is not None and high - low > 4 * max(tolerance, 1e-12 * abs(paper)):
-            why = WIDE
+        if high - low > 4 * max(slack, default_tolerance(claim, unit)) and abs(ours.value - paper) > slack:
+            verdict, why = "cannot be checked", WIDE
     elif baseline is not None and (paper - baseline) * (ours.value - baseline) > 0:
         verdict = "same direction"
     else:

@@ -64,7 +64,7 @@ class SplitTable(_Table):
 
     def rule(self) -> SplitRule:
         """The rule these values mean."""
-        return SplitRule(**self.model_dump())
+        return SplitRule(self.kind, self.train, self.validation, self.test, self.stratify)
 
 
 class Protocol(_Table):
@@ -109,7 +109,7 @@ class DatasetEntry(_Table):
     use: Name
     name: str = ""
     parameters: dict[str, Any] = {}
-    costs: CostsEntry | list[CostsEntry] = CostsEntry(use="uniform")
+    costs: CostsEntry | list[CostsEntry] = Field(default_factory=lambda: CostsEntry(use="uniform"))
     threshold: Threshold | None = None
     encode: Encoding | None = None
     split: SplitTable | None = None

@@ -14,7 +14,16 @@ from bench_core.decisions import Outcome
 from bench_core.errors import RequestError, did_you_mean
 from bench_core.method import ALL_TASKS
 
-__all__ = ["BUILT_IN", "Metric", "evaluate", "ndcg_at", "precision_at", "resolve_metric"]
+__all__ = [
+    "BUILT_IN",
+    "DEFAULT_METRICS",
+    "Metric",
+    "default_metric",
+    "evaluate",
+    "ndcg_at",
+    "precision_at",
+    "resolve_metric",
+]
 
 CLASSIFICATION = frozenset({"binary", "multiclass"})
 SCORED = frozenset({"regression", "ranking"})
@@ -87,6 +96,21 @@ def evaluate(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float
         for name, metric in metrics.items()
         if outcome.task in metric.tasks and (not metric.reference or outcome.reference is not None)
     }
+
+
+DEFAULT_METRICS = ("combined", "error", "ndcg@5", "mse")
+"""Every answer of `default_metric`."""
+
+
+def default_metric(task: str, threshold: float | None) -> str:
+    """The metric that selects a policy when a suite names none.
+
+    ``combined`` for classes with a confidence threshold, ``error`` without one, ``ndcg@5`` for ranking, ``mse`` for
+    regression.
+    """
+    if task in CLASSIFICATION:
+        return "error" if threshold is None else "combined"
+    return "ndcg@5" if task == "ranking" else "mse"
 
 
 def _mean(values: NDArray[np.generic]) -> float:

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from bench_core.claims_schema import ShareCheck, checks_within
 from bench_core.errors import RequestError, did_you_mean
 from bench_core.figures_schema import check_figures
-from bench_core.metrics import Metric
+from bench_core.metrics import DEFAULT_METRICS, Metric, default_metric
 from bench_core.parameters import build
 from bench_core.plugins import Registry
 from bench_core.suite_schema import (
@@ -41,8 +41,6 @@ __all__ = [
     "TableEntry",
     "load_suite",
 ]
-
-_DEFAULT_SELECTIONS = ("combined", "error", "ndcg@5", "mse")
 
 
 def _cost_list(entry: DatasetEntry) -> list[CostsEntry]:
@@ -142,9 +140,7 @@ class Suite:
                 return entry.select
         if self.file.protocol.select:
             return self.file.protocol.select
-        if task in ("binary", "multiclass"):
-            return "combined" if threshold is not None else "error"
-        return "ndcg@5" if task == "ranking" else "mse"
+        return default_metric(task, threshold)
 
     def needed_metrics(self) -> dict[str, Metric]:
         """The table's metrics, those that the suite selects by, and those of its claims."""
@@ -161,7 +157,7 @@ class Suite:
 
     def selection_metrics(self) -> dict[str, Metric]:
         """Every metric that a selection may go by, defaults included."""
-        defaults = {name: self._metric(name, self.path) for name in _DEFAULT_SELECTIONS}
+        defaults = {name: self._metric(name, self.path) for name in DEFAULT_METRICS}
         return {**defaults, **self.needed_metrics()}
 
     def metric(self, name: str) -> Metric:

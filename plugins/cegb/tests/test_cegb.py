@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_cegb.favourite import worth
 from bench_cegb.forest import Forest
 from bench_cegb.penalties import column_prices, penalties
 from bench_cegb.plugin import CEGB
 from bench_cegb.training import train
 
 from bench_core import Costs, Part, Problem, RequestError, Rows
+from bench_core.favourite import worth
 from bench_core.parameters import build
 from bench_core.testing import make_case, make_problem, policy_audit
 

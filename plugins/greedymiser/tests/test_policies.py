@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_platt
-from bench_greedymiser.favourite import favourite, worth
 from bench_greedymiser.plugin import GreedyMiser
 from scipy.optimize import minimize
 
 from bench_core import Costs, Part, RequestError, Rows
+from bench_core.favourite import worth
 from bench_core.parameters import build
 from bench_core.testing import make_case, policy_audit
 
@@ -90,21 +90,6 @@ def test_the_first_policy_is_the_best_on_validation(task):
     rows = Rows(problem.validation.X, problem.validation.sizes)
     worths = [worth(problem, policy.decide(rows)) for policy in family.policies]
     assert worths[0] == max(worths)
-
-
-def test_classification_with_a_threshold_is_ranked_by_the_combined_measure():
-    problem = make_case("binary", threshold=0.9).problem
-    policy = GreedyMiser(**SMALL).fit(problem).policies[0]
-    decisions = policy.decide(Rows(problem.validation.X))
-    sure = decisions.probabilities.max(axis=1) >= 0.9
-    right = decisions.probabilities.argmax(axis=1) == problem.validation.y
-    share = problem.costs.bill(decisions.acquired).mean() / problem.costs.cost_of(range(6))
-    expected = sure.mean() + right[sure].mean() + 1 - share
-    assert worth(problem, decisions)[0] == pytest.approx(expected, abs=1e-12)
-
-
-def test_ties_go_to_the_cheaper_then_to_the_first():
-    assert favourite([(1.0, -3.0), (2.0, -5.0), (2.0, -4.0), (2.0, -4.0)]) == 2
 
 
 def test_lambda_in_relative_units_ignores_the_scale_of_prices_and_targets(make):

@@ -1,10 +1,18 @@
-"""The poly-dominance index: for every range of sizes the skyline of models, found by two binary searches."""
+"""The poly-dominance index: for every range of sizes the skyline of models, found by two binary searches.
+
+Costs grow with size. So what a model costs at the first size of a range is the least it costs within it, and a model
+whose least cost is beyond the budget is out. These least costs are kept beside the skylines, a number for every model
+on them: the second search goes over stored numbers and prices no model. The dearest that is left is then priced for
+the size that was asked; where ranges are narrow it nearly always fits, and where it does not (the last range has no
+end), the search goes on among those below it.
+"""
 
 from __future__ import annotations
 
 import math
 import time
 from abc import ABC, abstractmethod
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -62,6 +70,10 @@ class Index(ABC):
             ValueError: see `checked_query`.
         """
 
+    def priced_at(self, size: float) -> float:
+        """The size whose cost the index expects a model to have for an item of a size: the item's own."""
+        return size
+
     @property
     @abstractmethod
     def entries(self) -> int:
@@ -118,6 +130,7 @@ class PolyDomIndex(Index):
         self._offsets: list[int] = offsets.tolist()
         self._members: Any = memoryview(np.ascontiguousarray(members))  # type: ignore[arg-type]
         self._curves = [tuple(curve[::-1]) for curve in candidates.curves.tolist()]
+        self._least = _least_costs(candidates, starts, offsets, members)
 
     @classmethod
     def build(
@@ -139,21 +152,29 @@ class PolyDomIndex(Index):
         # The comparisons of `checked_query`, without a call.
         if not (0.0 <= size <= MAX_SIZE and budget >= 0.0):
             checked_query(size, budget)
-        at = bisect_right(self._starts, size) - 1
-        first = self._offsets[at]
-        low, high = first, self._offsets[at + 1]
+        return self._affordable(bisect_right(self._starts, size) - 1, size, budget * AFFORDABLE)
+
+    def _affordable(self, at: int, size: float, limit: float) -> int:
+        """The dearest model of a range's skyline that costs at most the limit for a size within the range."""
+        first = low = self._offsets[at]
+        high = bisect_right(self._least, limit, first, self._offsets[at + 1])
         members, curves = self._members, self._curves
-        limit = budget * AFFORDABLE
+        step = 1
         while low < high:
-            middle = (low + high) >> 1
+            probe = high - step if high - step > low else low
+            one = members[probe]
             cost = 0.0
-            for coefficient in curves[members[middle]]:
+            for coefficient in curves[one]:
                 cost = cost * size + coefficient
-            if cost <= limit:
-                low = middle + 1
+            if cost > limit:
+                high = probe
+                step += step
+            elif probe + 1 == high:
+                return one  # type: ignore[no-any-return]
             else:
-                high = middle
-        return int(members[low - 1]) if low > first else NOTHING
+                low = probe + 1
+                step = (high - probe) >> 1
+        return members[low - 1] if low > first else NOTHING
 
     def skyline(self, size: float) -> NDArray[np.int32]:
         """The candidates on the skyline for a size, by ascending cost."""
@@ -201,20 +222,7 @@ class FullIndex(Index):
     def lookup(self, size: float, budget: float) -> int:
         checked_query(size, budget)
         at = self._which[bisect_right(self._starts, size) - 1]
-        compact = self.compact
-        first = low = int(compact.offsets[at])
-        high = int(compact.offsets[at + 1])
-        limit = budget * AFFORDABLE
-        while low < high:
-            middle = (low + high) >> 1
-            cost = 0.0
-            for coefficient in compact._curves[compact._members[middle]]:
-                cost = cost * size + coefficient
-            if cost <= limit:
-                low = middle + 1
-            else:
-                high = middle
-        return int(compact._members[low - 1]) if low > first else NOTHING
+        return self.compact._affordable(at, size, budget * AFFORDABLE)
 
     @property
     def points(self) -> int:
@@ -285,3 +293,22 @@ def _skylines(
         lengths.append(len(members))
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.array(lengths, dtype=np.int64))])
     return np.array(starts), offsets, np.concatenate([np.zeros(0, dtype=np.int32), *pieces])
+
+
+def _least_costs(
+    candidates: Candidates,
+    starts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    members: NDArray[np.int32],
+) -> array[float]:
+    """For every model on every skyline its cost at the first size of the range.
+
+    By Horner's rule as everywhere: rounding leaves a sum of products of numbers ≥ 0 monotone, so that no model costs
+    less within the range. Curves that cross at that size may be out of order by a rounding; each model counts with
+    the least among it and those after it.
+    """
+    least = array("d", bytes(8 * len(members)))
+    for start, low, high in zip(starts.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        costs = evaluate(candidates.curves[members[low:high]], start)
+        least[low:high] = array("d", np.minimum.accumulate(costs[::-1])[::-1].tobytes())
+    return least

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bench_core import Family, Method, Problem
 from bench_core.errors import DataError
 from bench_polydom.candidates import Candidates, prune
+from bench_polydom.estimates import ActualCosts, by_budget
 from bench_polydom.greedy import LAMBDAS, GreedyIndex, grow
-from bench_polydom.index import NOTHING, FullIndex, Index, NaiveScan, PolyDomIndex, lookup_microseconds
+from bench_polydom.index import FullIndex, Index, NaiveScan, PolyDomIndex, lookup_microseconds
 from bench_polydom.lattice import (
     MAX_FEATURES,
     PROGRESSIVE_ALPHAS,
@@ -26,6 +26,7 @@ from bench_polydom.learners import LearnerName, make_learner
 from bench_polydom.learning import Majority, Trainer, shared_accuracies
 from bench_polydom.monotonicity import violation_summary
 from bench_polydom.policy import BudgetPolicy
+from bench_polydom.pricing import load_measurements
 from bench_polydom.units import Units, units_of
 
 __all__ = ["Greedy", "GreedyAcc", "GreedyCost", "NaiveExpandAll", "NaiveLookup", "PolyDom", "PolyDomIndexAll"]
@@ -45,6 +46,9 @@ class _Budgeted(Method):
         units: ``groups`` acquires an acquisition group as a whole, ``features`` its features one by one.
         share_accuracies: remember accuracies between methods that are fitted on the same rows in one process, as in
             the paper's experiments. Changes no result; the times of fits then say nothing.
+        measured: measured times of the features, by the name of a file that comes with the plugin or a path (see
+            `bench_polydom.pricing`); the history then says what the models of every budget really cost
+            (`bench_polydom.estimates.by_budget`). Decides nothing.
         time_lookups: measure look-ups and keep the time in the diagnostics; the record then depends on the machine.
     """
 
@@ -55,6 +59,7 @@ class _Budgeted(Method):
     strength: float = 1.0
     units: Literal["groups", "features"] = "groups"
     share_accuracies: bool = False
+    measured: str = ""
     time_lookups: bool = False
 
     def __post_init__(self) -> None:
@@ -69,7 +74,7 @@ class _Budgeted(Method):
 
         Raises:
             ValueError: missing values, or too many units.
-            DataError: prices depend on item size, and the rows have none.
+            DataError: prices depend on item size, and the rows have none; ``measured`` lacks a feature or a size.
         """
         _refuse_missing(problem)
         if problem.costs.depends_on_size and problem.train.sizes is None:
@@ -103,15 +108,14 @@ class _Budgeted(Method):
         sizes = (
             measured.sizes if measured.sizes is not None and problem.costs.depends_on_size else np.zeros(1)
         )
+        actual = None
+        if self.measured:
+            actual = ActualCosts.of(load_measurements(self.measured), problem, units, sizes)
         if self.time_lookups:
             diagnostics["lookup_microseconds"] = lookup_microseconds(
                 index, np.unique(sizes)[:200].tolist(), budgets
             )
-        history = {
-            **series,
-            "budgets": list(budgets),
-            "estimated_accuracy": [_mean_accuracy(index, sizes, budget) for budget in budgets],
-        }
+        history = {**series, "budgets": list(budgets), **by_budget(index, sizes, budgets, actual)}
         return Family(policies, history=history, diagnostics=diagnostics)
 
     def _most_units(self) -> int:
@@ -323,11 +327,3 @@ def _default_budgets(problem: Problem) -> tuple[float, ...]:
     full = problem.costs.total(len(problem.train), problem.train.sizes)
     shares = [share * float(full.mean()) for share in BUDGET_SHARES]
     return tuple(sorted({*shares, float(full.max())}))
-
-
-def _mean_accuracy(index: Index, sizes: NDArray[np.float64], budget: float) -> float:
-    """Mean over items of the estimated accuracy of the model they get; 0 where nothing fits."""
-    different, counts = np.unique(sizes, return_counts=True)
-    found = [index.lookup(size, budget) for size in different.tolist()]
-    values = [0.0 if one == NOTHING else float(index.candidates.accuracy[one]) for one in found]
-    return float(np.average(values, weights=counts))

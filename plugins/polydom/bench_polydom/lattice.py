@@ -9,9 +9,10 @@ parts do one by one. A learner for which two features only help together (their 
 then prunes the pair and loses the best model. Without covering, whatever is left out is within α of something
 cheaper that was expanded, provided that the learner obeys A(S) ≤ A(S') + e for S ⊂ S'.
 
-Property 3.9 says that a smaller α expands a superset. For two separate searches that is not so: what the larger α
-skipped may be what lets the smaller one skip something else (a test shows such a learner). It holds in the
-progressive mode, where a search goes on from what the searches before it expanded, and that is how it is meant here.
+Property 3.9 says that a smaller α expands a superset. For two separate searches by layers that is not so: what the
+larger α skipped may be what lets the smaller one skip something else (a test shows such a learner). It holds in the
+progressive mode, where a search goes on from what the searches before it expanded, and always for the best-first
+order of `bench_polydom.best_first`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,18 @@ from numpy.typing import NDArray
 
 from bench_polydom.candidates import Candidates, features_of, set_curves
 
-__all__ = ["MAX_FEATURES", "PROGRESSIVE_ALPHAS", "Expansion", "expand_all", "progressive_search", "search"]
+__all__ = [
+    "MAX_FEATURES",
+    "PROGRESSIVE_ALPHAS",
+    "Accuracy",
+    "Expansion",
+    "checked_count",
+    "checked_tolerances",
+    "expand_all",
+    "progressive_search",
+    "search",
+    "tried",
+]
 
 MAX_FEATURES = 22
 """The lattice is kept whole, 2^d sets; beyond this, choose features first."""
@@ -67,6 +79,40 @@ class Expansion:
         return Candidates(masks, accuracy, set_curves(masks, prices))
 
 
+def tried(accuracy: Accuracy, mask: int) -> float | str:
+    """The accuracy of a set's model, or why there is none."""
+    try:
+        value = float(accuracy(features_of(mask)))
+    except Exception as error:  # the learner is a black box: whatever it raises is this set's failure
+        return f"{type(error).__name__}: {error}"
+    return value if math.isfinite(value) else f"its accuracy is {value}"
+
+
+def checked_count(n_features: int) -> None:
+    """Refuse a lattice that is too large.
+
+    Raises:
+        ValueError: more than `MAX_FEATURES` features.
+    """
+    if not 0 <= n_features <= MAX_FEATURES:
+        raise ValueError(
+            f"the lattice of {n_features} features has 2^{n_features} sets; choose at most {MAX_FEATURES} "
+            "features first, or acquire features in groups"
+        )
+
+
+def checked_tolerances(alpha: float, e: float) -> None:
+    """Refuse senseless tolerances.
+
+    Raises:
+        ValueError: α or e is negative or not finite.
+    """
+    if not alpha >= 0 or not math.isfinite(alpha):
+        raise ValueError(f"alpha must be finite and not negative, not {alpha}")
+    if not e >= 0 or not math.isfinite(e):
+        raise ValueError(f"e must be finite and not negative, not {e}")
+
+
 class _OutOfBudget(Exception):
     """The precomputation budget is used up."""
 
@@ -75,11 +121,7 @@ class _Lattice:
     """Everything known of every set: arrays over all 2^d masks."""
 
     def __init__(self, n_features: int, accuracy: Accuracy, max_sets: float, deadline: float) -> None:
-        if not 0 <= n_features <= MAX_FEATURES:
-            raise ValueError(
-                f"the lattice of {n_features} features has 2^{n_features} sets; choose at most {MAX_FEATURES} "
-                "features first, or acquire features in groups"
-            )
+        checked_count(n_features)
         self.d, self.ask, self.max_sets, self.deadline = n_features, accuracy, max_sets, deadline
         self.found: dict[int, float] = {}
         self.failures: dict[int, str] = {}
@@ -95,13 +137,9 @@ class _Lattice:
         if len(self.found) + len(self.failures) >= self.max_sets or time.monotonic() > self.deadline:
             raise _OutOfBudget
         self.tried[mask] = True
-        try:
-            value = float(self.ask(features_of(mask)))
-        except Exception as error:  # the learner is a black box: whatever it raises is this set's failure
-            self.failures[mask] = f"{type(error).__name__}: {error}"
-            return
-        if not math.isfinite(value):
-            self.failures[mask] = f"its accuracy is {value}"
+        value = tried(self.ask, mask)
+        if isinstance(value, str):
+            self.failures[mask] = value
             return
         self.found[mask] = value
         self.known[mask] = value
@@ -162,13 +200,6 @@ class _Lattice:
                 self.covered[base ^ some[1:-1]] = True
 
 
-def _checked(alpha: float, e: float) -> None:
-    if not alpha >= 0 or not math.isfinite(alpha):
-        raise ValueError(f"alpha must be finite and not negative, not {alpha}")
-    if not e >= 0 or not math.isfinite(e):
-        raise ValueError(f"e must be finite and not negative, not {e}")
-
-
 def search(
     accuracy: Accuracy,
     n_features: int,
@@ -190,7 +221,7 @@ def search(
     Raises:
         ValueError: too many features, or a negative tolerance.
     """
-    _checked(alpha, e)
+    checked_tolerances(alpha, e)
     lattice = _Lattice(n_features, accuracy, math.inf, math.inf)
     lattice.run(alpha, e, covering)
     return Expansion(lattice.found, lattice.failures, n_features, alpha)
@@ -232,7 +263,7 @@ def progressive_search(
     if not alphas:
         raise ValueError("progressive search needs at least one alpha")
     for alpha in alphas:
-        _checked(alpha, e)
+        checked_tolerances(alpha, e)
     lattice = _Lattice(n_features, accuracy, max_sets, time.monotonic() + max_seconds)
     done, stopped = math.inf, False
     try:

@@ -7,6 +7,9 @@ machine a name that may be published.
 
 from __future__ import annotations
 
+# scikit-image says that it is typed; most of its functions are not.
+# mypy: disable-error-code="no-untyped-call"
+
 import argparse
 
 import numpy as np

@@ -12,6 +12,7 @@ from bench_polydom.methods import (
     NaiveExpandAll,
     NaiveLookup,
     PolyDom,
+    PolyDomBestFirst,
     PolyDomIndexAll,
 )
 from bench_polydom.simulation import Simulation
@@ -24,6 +25,7 @@ __all__ = ["bench_register_datasets", "bench_register_methods", "bench_register_
 def bench_register_methods(register: RegisterMethod) -> None:
     """PolyDom, its comparison points, the Greedy family, and the paper's simulation."""
     register("polydom", PolyDom)
+    register("polydom-best-first", PolyDomBestFirst)
     register("polydom-index-all", PolyDomIndexAll)
     register("naive-lookup", NaiveLookup)
     register("naive-expand-all", NaiveExpandAll)

@@ -148,6 +148,22 @@ def test_a_precomputation_budget_bounds_the_models_trained() -> None:
     assert made.lookup(1.0, 1e6).features
 
 
+def test_best_first_a_smaller_alpha_trains_all_that_a_larger_one_does() -> None:
+    X, y = table()
+    made = [
+        build_index(LogisticRegression(), X, y, FEATURES, alpha=alpha, folds=2, order="best-first")
+        for alpha in (0.2, 0.02, 0.0)
+    ]
+    sets = [list(one.expansion.accuracy) for one in made]
+    assert sets[0] == sets[1][: len(sets[0])]
+    assert sets[1] == sets[2][: len(sets[1])]
+    few = build_index(LogisticRegression(), X, y, FEATURES, folds=2, order="best-first", max_sets=5)
+    assert list(few.expansion.accuracy) == sets[2][:5]
+    for wrong in ({"order": "random"}, {"order": "best-first", "covering": True}):
+        with pytest.raises(ValueError, match="order must be"):
+            build_index(LogisticRegression(), X, y, FEATURES, **wrong)
+
+
 def test_a_learner_that_fails_on_some_sets_is_recorded_and_on_all_is_an_error() -> None:
     class Fragile(LogisticRegression):
         def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

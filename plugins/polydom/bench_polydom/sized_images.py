@@ -4,7 +4,6 @@ from __future__ import annotations
 
 # scikit-image says that it is typed; most of its functions are not.
 # mypy: disable-error-code="no-untyped-call"
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -14,7 +14,15 @@ from bench_core.decisions import Outcome
 from bench_core.errors import RequestError, did_you_mean
 from bench_core.method import ALL_TASKS
 
-__all__ = ["BUILT_IN", "Metric", "evaluate", "ndcg_at", "precision_at", "resolve_metric"]
+__all__ = [
+    "BUILT_IN",
+    "Metric",
+    "evaluate",
+    "ndcg_at",
+    "precision_at",
+    "resolve_metric",
+    "resolve_quantity",
+]
 
 CLASSIFICATION = frozenset({"binary", "multiclass"})
 SCORED = frozenset({"regression", "ranking"})
@@ -78,6 +86,18 @@ def resolve_metric(name: str, known: Mapping[str, Metric]) -> Metric:
     digits = cut if _AT.fullmatch(name) else "5"
     offered = [f"{other[:-1]}{digits}" if other.endswith("@k") else other for other in known]
     raise RequestError(f"metric {name!r} is unknown; {did_you_mean(name, offered)}")
+
+
+def resolve_quantity(name: str, known: Mapping[str, Metric]) -> Metric | None:
+    """The metric of a policy's quantity, ``validation.<metric>`` or ``test.<metric>``; None for ``history.<series>``.
+
+    Raises:
+        RequestError: it is none of the three, or there is no such metric.
+    """
+    part, _, rest = name.partition(".")
+    if part not in ("validation", "test", "history") or not rest:
+        raise RequestError(f"{name!r} must be validation.<metric>, test.<metric> or history.<series>")
+    return None if part == "history" else resolve_metric(rest, known)
 
 
 def evaluate(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float]:

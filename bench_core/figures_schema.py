@@ -38,7 +38,9 @@ class FigureEntry(BaseModel):
         metrics: for ``bars``: a group of bars each; for ``critical-difference``: what is ranked.
         series: for ``history``: its name; ``axis``: what a place in it is called.
         x, y: for ``scatter``: quantities, ``validation.<metric>``, ``test.<metric>`` or ``history.<series>`` (a
-            number per policy); a panel for each pair, called by ``panels``; ``log`` and ``percent``: of both axes.
+            number per policy); a panel for each pair, called by ``panels``; ``axes``: what both axes are called;
+            ``scale``: ``linear``, ``log``, or ``log-x`` where x and y differ in kind and have no line where they are
+            equal; ``percent``: the series are shares, to be shown as percentages.
         field: for ``stage-by-cost-class``: the detail of a policy that lists a stage per feature, from 0.
     """
 
@@ -59,7 +61,8 @@ class FigureEntry(BaseModel):
     x: list[str] = []
     y: list[str] = []
     panels: list[str] = []
-    log: bool = False
+    axes: list[str] = []
+    scale: Literal["linear", "log", "log-x"] = "linear"
     percent: bool = False
 
     @model_validator(mode="after")
@@ -70,6 +73,8 @@ class FigureEntry(BaseModel):
             raise ValueError("a scatter figure needs as many quantities in x as in y, at least one")
         if self.panels and len(self.panels) != len(self.x):
             raise ValueError("panels names every pair of x and y")
+        if len(self.axes) not in (0, 2):
+            raise ValueError("axes names the two axes")
         return self
 
 

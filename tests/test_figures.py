@@ -39,7 +39,7 @@ EXTRA = (
     FigureEntry(kind="feature-usage"),
     FigureEntry(
         kind="scatter", x=["validation.cost", "validation.cost"], y=["test.cost", "test.cost"],
-        panels=["<all>", "$again"], log=True,
+        panels=["<all>", "$again"], axes=["a_$1^2", "<b>"], scale="log",
     ),
 )  # fmt: skip
 RANKING = Ranking("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5), 2.1, "4 data sets")
@@ -315,6 +315,8 @@ def test_faults_in_a_suites_figures_are_said_with_the_nearest_name() -> None:
             check_figures([FigureEntry(kind="scatter", x=[wrong], y=["test.error"])], "s.toml", *known)
     with pytest.raises(ValidationError, match="as many quantities in x as in y"):
         FigureEntry(kind="scatter", x=["test.error"])
+    with pytest.raises(ValidationError, match="axes names the two axes"):
+        FigureEntry(kind="scatter", x=["test.error"], y=["test.cost"], axes=["a"])
     with pytest.raises(ValidationError, match="panels names every pair"):
         FigureEntry(kind="scatter", x=["test.error"], y=["test.cost"], panels=["a", "b"])
 

@@ -22,6 +22,7 @@ from bench_core.figures_schema import FigureEntry
 from bench_core.metrics import BUILT_IN, Metric, resolve_metric, resolve_quantity
 from bench_core.render.drawing import Drawing, Ranking
 from bench_core.render.figures.palette import Look, look_of
+from bench_core.render.figures.scatter import Axis
 from bench_core.suite import Suite
 
 if TYPE_CHECKING:
@@ -223,18 +224,20 @@ class Maker:
                     if any(a.count and b.count for a, b in found.values()):
                         points[method] = [(label, a, b) for label, (a, b) in found.items()]
                 title = entry.panels[k] if entry.panels else ""
-                clouds.append(Cloud(title, self._called(x, entry), self._called(y, entry), points))
+                clouds.append(Cloud(title, self._axis(x, entry, 0), self._axis(y, entry, 1), points))
             if any(cloud.points for cloud in clouds):
-                draw = partial(scatter_figure, clouds, self.looks, entry.percent, entry.log)
+                draw = partial(scatter_figure, clouds, self.looks, entry.scale)
                 made.append(self._drawing(entry, stem, place, draw))
         return made
 
-    def _called(self, quantity: str, entry: FigureEntry) -> str:
-        """What an axis is called: ``Accuracy on validation, %``, ``actual cost``."""
+    def _axis(self, quantity: str, entry: FigureEntry, which: int) -> Axis:
+        """How an axis is called and scaled: ``Accuracy on validation %``, ``actual cost``."""
         metric = resolve_quantity(quantity, self.suite.registry.metrics)
         part, _, rest = quantity.partition(".")
         said = f"{metric.title or metric.name} on {part}" if metric else rest.replace("_", " ")
-        return f"{said}, %" if entry.percent else said
+        percent = metric.percent if metric else entry.percent
+        name = entry.axes[which] if entry.axes else said
+        return Axis(f"{name} %" if percent else name, 100.0 if percent else 1.0)
 
     def _metrics(self, names: Sequence[str]) -> dict[str, Metric]:
         known = {metric.name: metric for metric in BUILT_IN} | dict(self.suite.registry.metrics)

@@ -220,6 +220,28 @@ def test_the_papers_learner_works_as_a_black_box() -> None:
     assert made.lookup(1.0, 1e9).accuracy > 0.7
 
 
+def test_the_readmes_example_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its answer as written there, too: the texture of so large an item is beyond the budget."""
+    pytest.importorskip("skops")
+    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    code = text.split("```python\n")[1].split("```")[0]
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = rng.normal(0, 1, (400, 30))
+    for columns, help in ((slice(0, 2), 0.8), (slice(2, 18), 0.3), (slice(18, 30), 0.6)):
+        X[:, columns] += help * (2 * y[:, None] - 1)
+    monkeypatch.chdir(tmp_path)
+    seen: dict[str, Any] = {"X": X, "y": y, "row": X[3, :18]}
+    exec(compile(code, "README.md", "exec"), seen)
+    choice, again = seen["choice"], seen["ModelIndex"].load("models.polydom").lookup(250_000, 3_000.0)
+    assert choice.features == again.features == ("header", "histogram")
+    assert choice.columns == tuple(range(18))
+    assert not choice.is_majority
+    assert choice.cost(250_000) == 2522.0
+    assert np.mean(choice.predict(X[:, :18]) == y) > 0.9
+    assert (again.predict(X[:, :18]) == choice.predict(X[:, :18])).all()
+
+
 def test_importing_the_plugin_stays_light() -> None:
     heavy = ("sklearn", "scipy", "pandas", "skimage", "skops")
     code = f"import bench_polydom.plugin, sys; sys.exit(any(m in sys.modules for m in {heavy}))"

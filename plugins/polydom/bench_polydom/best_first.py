@@ -19,7 +19,7 @@ import time
 
 import numpy as np
 
-from bench_polydom.lattice import Accuracy, Expansion, checked_count, checked_tolerances, tried
+from bench_polydom.lattice import Accuracy, Expansion, checked_count, checked_tolerances, layers, tried
 
 __all__ = ["best_first_search"]
 
@@ -81,7 +81,7 @@ class _Gaps:
         self.gap, self.tried = np.full(cube, np.inf), np.zeros(cube, dtype=bool)
         self.flat = self.gap.reshape(-1)
         masks = np.arange(1 << d)
-        layer = np.bitwise_count(masks).astype(np.int64)
+        layer = layers(d)
         order = np.lexsort((masks, 2 * layer > d, np.minimum(layer, d - layer)))
         self.place = np.empty(1 << d, dtype=np.int64)
         self.place[order] = masks

@@ -35,6 +35,7 @@ __all__ = [
     "checked_count",
     "checked_tolerances",
     "expand_all",
+    "layers",
     "progressive_search",
     "search",
     "tried",
@@ -77,6 +78,14 @@ class Expansion:
         masks = np.fromiter(self.accuracy, dtype=np.int64, count=len(self.accuracy))
         accuracy = np.fromiter(self.accuracy.values(), dtype=np.float64, count=len(self.accuracy))
         return Candidates(masks, accuracy, set_curves(masks, prices))
+
+
+def layers(n_features: int) -> NDArray[np.int64]:
+    """How many features every set has: int64 (2^d,)."""
+    counts = np.zeros(1, dtype=np.int64)
+    for _ in range(n_features):
+        counts = np.concatenate([counts, counts + 1])
+    return counts
 
 
 def tried(accuracy: Accuracy, mask: int) -> float | str:
@@ -128,7 +137,7 @@ class _Lattice:
         count = 1 << n_features
         self.known = np.full(count, np.nan)
         self.tried = np.zeros(count, dtype=bool)
-        self.layer = np.array([mask.bit_count() for mask in range(count)], dtype=np.int8)
+        self.layer = layers(n_features)
         self.covered = np.zeros(count, dtype=bool)
 
     def expand(self, mask: int) -> None:
@@ -166,13 +175,12 @@ class _Lattice:
         slack = alpha - e
         layers = [k for pair in zip(range(self.d + 1), range(self.d, -1, -1), strict=True) for k in pair]
         for layer in dict.fromkeys(layers):
-            sets = np.flatnonzero((self.layer == layer) & ~self.tried)
-            if not len(sets):
-                continue
-            with np.errstate(invalid="ignore"):
-                sandwiched = self.best_within()[sets] >= self.least_above()[sets] - slack
-            for mask in sets[~sandwiched & ~self.covered[sets]].tolist():
-                self.expand(mask)
+            sets = np.flatnonzero((self.layer == layer) & ~self.tried & ~self.covered)
+            if len(sets):
+                with np.errstate(invalid="ignore"):
+                    sandwiched = self.best_within()[sets] >= self.least_above()[sets] - slack
+                for mask in sets[~sandwiched].tolist():
+                    self.expand(mask)
             if covering:
                 self._cover(layer, slack)
 

@@ -207,6 +207,13 @@ def test_no_features_at_all_is_the_majority_class() -> None:
     assert build_index(LogisticRegression(), X, y, []).lookup(5.0, 5.0).is_majority
 
 
+def test_one_feature_is_taken_when_it_fits() -> None:
+    X, y = table()
+    one = build_index(LogisticRegression(), X, y, [Feature("all", range(8), [2.0, 1.0])], folds=2)
+    assert one.lookup(3.0, 5.0).features == ("all",)
+    assert one.lookup(3.0, 4.99).is_majority
+
+
 def test_rows_of_the_wrong_width_are_refused(index: ModelIndex) -> None:
     choice = index.lookup(1.0, 1e6)
     with pytest.raises(ValueError, match="columns are needed, not 1"):

@@ -23,6 +23,7 @@ __all__ = [
     "ndcg_at",
     "precision_at",
     "resolve_metric",
+    "resolve_quantity",
 ]
 
 CLASSIFICATION = frozenset({"binary", "multiclass"})
@@ -87,6 +88,18 @@ def resolve_metric(name: str, known: Mapping[str, Metric]) -> Metric:
     digits = cut if _AT.fullmatch(name) else "5"
     offered = [f"{other[:-1]}{digits}" if other.endswith("@k") else other for other in known]
     raise RequestError(f"metric {name!r} is unknown; {did_you_mean(name, offered)}")
+
+
+def resolve_quantity(name: str, known: Mapping[str, Metric]) -> Metric | None:
+    """The metric of a policy's quantity, ``validation.<metric>`` or ``test.<metric>``; None for ``history.<series>``.
+
+    Raises:
+        RequestError: it is none of the three, or there is no such metric.
+    """
+    part, _, rest = name.partition(".")
+    if part not in ("validation", "test", "history") or not rest:
+        raise RequestError(f"{name!r} must be validation.<metric>, test.<metric> or history.<series>")
+    return None if part == "history" else resolve_metric(rest, known)
 
 
 def evaluate(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from bench_core.claims_schema import ShareCheck, checks_within
 from bench_core.errors import RequestError, did_you_mean
-from bench_core.figures_schema import check_figures
+from bench_core.figures_schema import check_figures, quantity_metrics
 from bench_core.metrics import DEFAULT_METRICS, Metric, default_metric
 from bench_core.parameters import build
 from bench_core.plugins import Registry
@@ -82,6 +82,10 @@ class Suite:
         self._figure_metrics = check_figures(
             file.figures, path, self.dataset_names(), self.method_names(), registry.metrics
         )
+        for i, table in enumerate(file.tables):
+            if table.kind == "policies":
+                where = f"{path}: tables[{i}].fields"
+                self._figure_metrics |= quantity_metrics(table.fields, where, registry.metrics)
         self._check_claims()
         self._built: dict[tuple[type[Any], str], Any] = {}
         for _ in self._grids({}):  # builds every parameter once, so that a fault is found now

@@ -11,6 +11,7 @@ import numpy as np
 
 from bench_core.analysis.assignments import stages_by_class, usage_of
 from bench_core.analysis.curves import Panel, cells_of, panel_of
+from bench_core.analysis.policies import by_policy
 from bench_core.analysis.quality import default_quality, quality_named
 from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
@@ -18,9 +19,10 @@ from bench_core.analysis.series import mean_series
 from bench_core.analysis.summary import Row, summarise
 from bench_core.canonical import sha256_text
 from bench_core.figures_schema import FigureEntry
-from bench_core.metrics import BUILT_IN, Metric, resolve_metric
+from bench_core.metrics import BUILT_IN, Metric, resolve_metric, resolve_quantity
 from bench_core.render.drawing import Drawing, Ranking
 from bench_core.render.figures.palette import Look, look_of
+from bench_core.render.figures.scatter import Axis
 from bench_core.suite import Suite
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ _TITLES = {
     "history": "History",
     "feature-usage": "Feature usage",
     "critical-difference": "Average ranks",
+    "scatter": "Policies",
 }
 
 
@@ -60,6 +63,7 @@ class Maker:
             "history": self._history,
             "feature-usage": self._usage,
             "critical-difference": self._ranks,
+            "scatter": self._scatter,
         }
         return kinds[entry.kind](entry, stem)
 
@@ -206,6 +210,34 @@ class Maker:
                     )
                 )
         return made
+
+    def _scatter(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+        from bench_core.render.figures.scatter import Cloud, scatter_figure
+
+        made = []
+        for place in self._places(entry):
+            clouds = []
+            for k, (x, y) in enumerate(zip(entry.x, entry.y, strict=True)):
+                points = {}
+                for method in self._methods(entry, place[0]):
+                    found = by_policy(self.records, place, method, [x, y])
+                    if any(a.count and b.count for a, b in found.values()):
+                        points[method] = [(label, a, b) for label, (a, b) in found.items()]
+                title = entry.panels[k] if entry.panels else ""
+                clouds.append(Cloud(title, self._axis(x, entry, 0), self._axis(y, entry, 1), points))
+            if any(cloud.points for cloud in clouds):
+                draw = partial(scatter_figure, clouds, self.looks, entry.scale)
+                made.append(self._drawing(entry, stem, place, draw))
+        return made
+
+    def _axis(self, quantity: str, entry: FigureEntry, which: int) -> Axis:
+        """How an axis is called and scaled: ``Accuracy on validation %``, ``actual cost``."""
+        metric = resolve_quantity(quantity, self.suite.registry.metrics)
+        part, _, rest = quantity.partition(".")
+        said = f"{metric.title or metric.name} on {part}" if metric else rest.replace("_", " ")
+        percent = metric.percent if metric else entry.percent
+        name = entry.axes[which] if entry.axes else said
+        return Axis(f"{name} %" if percent else name, 100.0 if percent else 1.0)
 
     def _metrics(self, names: Sequence[str]) -> dict[str, Metric]:
         known = {metric.name: metric for metric in BUILT_IN} | dict(self.suite.registry.metrics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from bench_forest.acquisition import price_units
@@ -23,8 +24,10 @@ class BudgetPrune(ForestMethod):
         lambdas: the λ to solve for, 0 for the forest itself; empty takes 0 and a grid of `count` more.
         count, low, high: the grid: geometric, between these multiples of the λ at which the whole forest and no
             forest are equally good.
+        solver: ``flow`` (entropic dual ascent, then a preflow, and the nesting of optima along λ), or
+            ``subgradient``, Algorithm 1 as the paper has it; both end within `gap` of the same optimum.
         gap: relative duality gap to stop at.
-        max_iterations: dual steps for one λ at most; the gap reached is in the policy's details.
+        max_iterations: iterations for one λ at most; the gap reached is in the policy's details.
         price_of_a_test: price of one test in a tree, for the computation cost of (IP); 0 leaves it out, as the
             paper's experiments do.
     """
@@ -33,6 +36,7 @@ class BudgetPrune(ForestMethod):
     count: int = 12
     low: float = 0.1
     high: float = 1.5
+    solver: Literal["flow", "subgradient"] = "flow"
     gap: float = 1e-4
     max_iterations: int = 300
     price_of_a_test: float = 0.0
@@ -60,7 +64,9 @@ class BudgetPrune(ForestMethod):
         units = price_units(problem.costs, problem.validation.sizes)
         instance = build(forest, forest.route(X, problem.threads), units, self.price_of_a_test)
         lambdas = self.lambdas or [0.0, *lambda_grid(instance, forest.inner, self.count, self.low, self.high)]
-        path = solve_path(instance, forest.inner, lambdas, self.gap, self.max_iterations, problem.threads)
+        path = solve_path(
+            instance, forest.inner, lambdas, self.gap, self.max_iterations, problem.threads, self.solver
+        )
         policies = []
         for one in path:
             details = {

@@ -36,6 +36,15 @@ def test_rows_use_fewer_features_as_lambda_grows():
     assert family.diagnostics["largest_gap"] <= 1e-4
 
 
+def test_both_solvers_reach_the_same_objectives():
+    problem = make_case("binary").problem
+    one, two = (
+        [p.details["objective"] for p in BudgetPrune(trees=8, count=5, solver=kind).fit(problem).policies]
+        for kind in ("flow", "subgradient")
+    )
+    assert one == pytest.approx(two, rel=1e-4)
+
+
 def test_a_price_for_tests_makes_trees_shallower():
     problem = make_problem("binary", "zero-prices")
     leaves = [
@@ -56,6 +65,7 @@ def test_regression_is_refused():
         {"lambdas": [-0.1]},
         {"lambdas": [float("nan")]},
         {"gap": 0.0},
+        {"max_iterations": 0},
         {"count": 0},
         {"low": 2.0, "high": 1.0},
         {"price_of_a_test": -1.0},

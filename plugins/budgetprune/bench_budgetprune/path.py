@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_budgetprune.instance import Instance
 from bench_budgetprune.flow import supplies
+from bench_budgetprune.instance import Instance
 from bench_budgetprune.solve import Between, Kind, Pruning, Solver
 
 __all__ = ["lambda_grid", "solve_path"]

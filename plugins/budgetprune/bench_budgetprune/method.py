@@ -21,7 +21,7 @@ class BudgetPrune(ForestMethod):
 
     The family is one policy per λ, rising. Parameters of the forest are those of `ForestMethod`. The diagnostics
     hold Table 1 on the validation rows: the forest (``unpruned_…``), and the cheapest pruning whose error is at
-    most 0.1 points above the forest's (``pruned_…``).
+    most 0.1 points above the forest's (``pruned_…``; ``cost_kept`` is the share of the cost that is left).
 
     Attributes:
         lambdas: the λ to solve for, 0 for the forest itself; empty takes 0 and a grid of `count` more.
@@ -87,6 +87,7 @@ class BudgetPrune(ForestMethod):
             }
             policies.append(self.policy(problem, forest, one.opened, f"lambda={one.lam:.4g}", details))
         whole = judged(forest)
+        good = as_good(whole, points)
         return Family(
             policies,
             diagnostics={
@@ -96,6 +97,7 @@ class BudgetPrune(ForestMethod):
                 "largest_gap": max(one.gap for one in path),
                 "iterations": sum(one.iterations for one in path),
                 **whole.named("unpruned"),
-                **as_good(whole, points).named("pruned"),
+                **good.named("pruned"),
+                "cost_kept": good.cost / whole.cost if whole.cost > 0 else 1.0,
             },
         )

@@ -126,7 +126,7 @@ class Ascent(Search):
         now = self.now
         level = (mean * LEVELS).astype(np.int32)
         self.consider(best_cut(now, self.lam * now.price, supplies(now, self.lam), level, LEVELS))
-        self.respond(2)
+        self.respond(1)
 
     def _keep_weights(self) -> None:
         """Leave the weights for the next λ."""

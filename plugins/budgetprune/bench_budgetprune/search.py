@@ -94,8 +94,7 @@ class Search:
         """Keep a pruning of what is left if it is the best."""
         from bench_budgetprune import _solve_kernels as kernels
 
-        parts = self.each(kernels.count_open, opened, self.many)
-        paid = sum(parts) + self.now.toll[opened].sum()
+        paid = sum(self.each(kernels.paid, opened)) + self.now.toll[opened].sum()
         objective = self.constant + self.leaf_price[self.now.leaves(opened)].sum() + self.lam * paid
         if objective < self.objective:
             self.objective = float(objective)

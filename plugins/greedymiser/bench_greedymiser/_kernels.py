@@ -46,6 +46,7 @@ def grow(
     """
     columns, rows = bins.shape
     places = len(counts)
+    prices = (price, group_of, group_price, used, opened)
     most = min(2 ** (depth + 1) - 1, 2 * rows + 1)
     column = np.full(most, -1, np.int64)
     cut = np.full(most, -1, np.int64)
@@ -75,7 +76,7 @@ def grow(
         own = histograms[holds[0] if depth > 1 else scratch]
         _count_all(own, codes, starts, counts, residual)
         for c in range(columns):
-            costs[c] = _cost(feature_of_column[c], price, group_of, group_price, used, opened)
+            costs[c] = _cost(feature_of_column[c], prices)
         _best_cuts(
             own, total[0], rows, least, floor, costs, n_values, first, shares, missing,
             gains[0], cuts[0], sides[0],
@@ -87,9 +88,7 @@ def grow(
         grown = n_nodes
         for at in range(low, n_nodes):
             slot = at - low
-            chosen = _choose(
-                gains[slot], floor, feature_of_column, price, group_of, group_price, used, opened
-            )
+            chosen = _choose(gains[slot], floor, feature_of_column, prices)
             if chosen < 0:
                 if holds[at] >= 0:
                     free[n_free] = holds[at]
@@ -112,7 +111,7 @@ def grow(
             n_nodes = grown
             break
         for c in range(columns):
-            costs[c] = _cost(feature_of_column[c], price, group_of, group_price, used, opened)
+            costs[c] = _cost(feature_of_column[c], prices)
         keep = level + 2 < depth
         for at in range(low, n_nodes):
             if left[at] < 0:
@@ -216,8 +215,9 @@ def _part(
 
 
 @numba.njit(cache=True)
-def _cost(feature: Any, price: Any, group_of: Any, group_price: Any, used: Any, opened: Any) -> Any:
-    """What a feature costs now."""
+def _cost(feature: Any, prices: Any) -> Any:
+    """What a feature costs now; prices as in `grow`."""
+    price, group_of, group_price, used, opened = prices
     if used[feature]:
         return 0.0
     cost = price[feature]
@@ -227,22 +227,13 @@ def _cost(feature: Any, price: Any, group_of: Any, group_price: Any, used: Any, 
 
 
 @numba.njit(cache=True)
-def _choose(
-    gains: Any,
-    floor: Any,
-    feature_of_column: Any,
-    price: Any,
-    group_of: Any,
-    group_price: Any,
-    used: Any,
-    opened: Any,
-) -> Any:
+def _choose(gains: Any, floor: Any, feature_of_column: Any, prices: Any) -> Any:
     """The column of greatest gain less what its feature costs now, the first among equals; −1 when none pays."""
     chosen, best = -1, 0.0
     for c in range(len(gains)):
         if gains[c] <= floor:
             continue
-        net = gains[c] - _cost(feature_of_column[c], price, group_of, group_price, used, opened)
+        net = gains[c] - _cost(feature_of_column[c], prices)
         if net > best:
             chosen, best = c, net
     return chosen

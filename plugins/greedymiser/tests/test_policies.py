@@ -239,3 +239,30 @@ def test_one_row_and_no_validation_row_still_make_a_family(make):
     X, y = np.array([[1.0, 2.0]]), np.array([1])
     family = GreedyMiser().fit(make(X, y, task="binary", validation=(X[:0], y[:0])))
     assert family.policies[0].decide(Rows(X)).probabilities[0, 1] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("columns", [5, 8])
+def test_rows_of_other_columns_are_refused(columns):
+    policy = GreedyMiser(**SMALL).fit(make_case("regression").problem).policies[0]
+    with pytest.raises(ValueError, match=rf"{columns} columns, the trees know"):
+        policy.decide(Rows(np.zeros((3, columns))))
+
+
+def test_without_validation_rows_the_first_policy_stays_the_first(make):
+    X, y = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
+    family = GreedyMiser(**SMALL, lambdas=(0.3, 0.0)).fit(
+        make(X, y, task="binary", validation=(X[:0], y[:0]))
+    )
+    assert family.policies[0].details == {"lambda": 0.3, "trees": 1, "features": 1}
+
+
+@pytest.mark.parametrize("calibrate", ["platt", "none"])
+def test_features_that_cost_nothing_are_bought_whatever_lambda_says(make, calibrate):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    problem = make(X, (X[:, 0] > 0).astype(np.int64), prices=[0, 0, 0], task="binary")
+    free, dear = (
+        GreedyMiser(**SMALL, lambdas=(value,), prefixes=(10,), calibrate=calibrate).fit(problem).policies[0]
+        for value in (0.0, 100.0)
+    )
+    np.testing.assert_array_equal(free.ensemble.column, dear.ensemble.column)
+    assert free.details["features"] > 0

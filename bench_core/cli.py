@@ -165,7 +165,7 @@ def run(
 
 def _say(report: RunReport, page: Path) -> int:
     for label, message in report.plan.unavailable.items():
-        click.echo(f"data set {label!r} is missing: {message}", err=True)
+        click.echo(f"data set {label!r} {message}", err=True)
     for planned, message in report.summary.failures[:20]:
         trial = planned.trial
         click.echo(f"failed: {trial.method} on {trial.dataset}, seed {trial.seed}: {message}", err=True)
@@ -266,7 +266,7 @@ def plan(
     for line in stale:
         click.echo(line)
     for label, message in made.unavailable.items():
-        click.echo(f"data set {label!r} is missing: {message}", err=True)
+        click.echo(f"data set {label!r} {message}", err=True)
     click.echo(
         f"{len(made.planned)} trials: {made.count('done')} done, {made.count('failed')} failed, ", nl=False
     )
@@ -293,11 +293,78 @@ def leaderboard(
     session = SuiteSession.open(suite, store, out, DataContext.from_environment(mirror, offline))
     if check:
         wrong = verbs.check(session)
-        for path in wrong:
-            click.echo(f"{path} is not what the records give", err=True)
+        for line in wrong:
+            click.echo(line, err=True)
         return 1 if wrong else 0
     for path in verbs.publish(session):
         click.echo(str(path))
+    return 0
+
+
+@main.command()
+@_SUITE
+@_STORE
+@_OUT
+@click.option(
+    "--format", "form", type=click.Choice(["csv", "parquet", "json"]), default="csv", show_default=True
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write; standard output otherwise.",
+)
+@_MIRROR
+@_OFFLINE
+@_requests
+def export(
+    suite: Path,
+    store: Path,
+    out: Path,
+    form: str,
+    output: Path | None,
+    mirror: Path | None,
+    offline: bool | None,
+) -> int:
+    """Write a suite's records as one table: a row per trial, policy and part, a column per metric."""
+    from bench_core.commands.export import export_table, exported
+    from bench_core.commands.session import SuiteSession
+    from bench_core.dataset import DataContext
+    from bench_core.render import write_files
+
+    session = SuiteSession.open(suite, store, out, DataContext.from_environment(mirror, offline))
+    data = exported(export_table(session.records(), session.suite), form)
+    if output is None:
+        sys.stdout.buffer.write(data)
+    else:
+        write_files({output: data})
+    return 0
+
+
+@main.command()
+@click.argument("store_a", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("store_b", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--suite",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Compare this suite's trials, by its labels, selection and metrics.",
+)
+@click.option("--metric", multiple=True, help="Compare by this metric; repeatable.")
+@_requests
+def compare(store_a: Path, store_b: Path, suite: Path | None, metric: tuple[str, ...]) -> int:
+    """Show what changed from store A to store B, paired by data set and seed, with 95 % intervals.
+
+    A side may also be the folder of a committed export (leaderboard/SUITE).
+    """
+    from bench_core.commands.compare import compare_stores, rows_of_changes, rows_of_differences
+
+    changed, found = compare_stores(store_a, store_b, suite, metric)
+    _print_table(*rows_of_changes(changed))
+    head, rows = rows_of_differences(found)
+    if rows:
+        click.echo()
+        _print_table(head, rows)
+    else:
+        click.echo("No metric differs on the trials that both have done.")
     return 0
 
 
@@ -359,6 +426,18 @@ def doctor(store: Path, mirror: Path | None, offline: bool | None) -> int:
     for line in wrong:
         click.echo(line, err=True)
     return 1 if wrong else 0
+
+
+@main.command()
+@click.argument("directory", type=click.Path(path_type=Path, file_okay=False))
+@_OUT
+@_requests
+def site(directory: Path, out: Path) -> int:
+    """Write the leaderboard's pages as HTML into DIRECTORY."""
+    from bench_core.render.site import build_site
+
+    click.echo(f"{len(build_site(out, directory))} files in {directory}")
+    return 0
 
 
 @main.group()

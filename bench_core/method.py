@@ -156,7 +156,7 @@ def as_family(fitted: Any, method: str) -> Family:
         family = Family(list(fitted))
     if not family.policies:
         raise ContractError(f"{method}.fit returned no policy")
-    for policy in family.policies:
+    for policy in [*family.policies, *([family.reference] if family.reference is not None else [])]:
         if not isinstance(policy, Policy):
             raise ContractError(f"{method}.fit returned a {type(policy).__name__} where a Policy is needed")
     return family

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from bench_core.canonical import canonical_json, sha256_text
 from bench_core.dataset import DataContext, Dataset, DataSource
@@ -16,7 +17,7 @@ from bench_core.plugins import Registry
 from bench_core.store import Store
 from bench_core.trial import Trial, fragment
 
-__all__ = ["DatasetCache", "Plan", "Planned", "make_plan", "with_hint"]
+__all__ = ["DatasetCache", "Known", "Plan", "Planned", "make_plan", "with_hint"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Plan:
 
     Attributes:
         planned: every trial whose data can be had, in the suite's order.
-        unavailable: data set label → what is wrong and how to get it, for sets that cannot be had.
+        unavailable: data set label → ``is missing: …`` or ``cannot be used: …``, with the remedy.
     """
 
     planned: list[Planned] = field(default_factory=list)
@@ -55,13 +56,13 @@ class Plan:
 
 
 class DatasetCache:
-    """Loads data sets, keeps the last few, and remembers content hashes in the store.
+    """Loads data sets, keeps the last ones up to half a gigabyte, and remembers content hashes in the store.
 
     A content hash is remembered under the source's parameters, the code of its plugin, and its own fingerprint of
     what it would read, so an unchanged data set need not be loaded to name its trials.
     """
 
-    _KEPT = 3
+    _KEPT_BYTES = 2**29
 
     def __init__(self, context: DataContext, registry: Registry, store: Path) -> None:
         self.context = context
@@ -69,6 +70,7 @@ class DatasetCache:
         self._index_path = store / "datasets.json"
         self._loaded: OrderedDict[str, Dataset] = OrderedDict()
         self._hashes: dict[str, str] = {}
+        self._bytes = 0
         self._dirty = False
         try:
             self._hashes = json.loads(self._index_path.read_bytes())
@@ -99,8 +101,9 @@ class DatasetCache:
             return self._loaded[key]
         dataset = source.load(self.context)
         self._loaded[key] = dataset
-        while len(self._loaded) > self._KEPT:
-            self._loaded.popitem(last=False)
+        self._bytes += dataset.values.nbytes
+        while self._bytes > self._KEPT_BYTES and len(self._loaded) > 1:
+            self._bytes -= self._loaded.popitem(last=False)[1].values.nbytes
         return dataset
 
     def save(self) -> None:
@@ -114,22 +117,53 @@ class DatasetCache:
         self._dirty = False
 
 
-def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache) -> Plan:
-    """Name every trial and look it up in the store. Data sets that cannot be had are noted, the rest goes on."""
+class Known(Protocol):
+    """Trials that are known beside the store's: those of a committed export."""
+
+    @property
+    def done(self) -> Set[str]:
+        """Names of the trials that are done."""
+
+    @property
+    def failed(self) -> Set[str]:
+        """Names of the trials that failed."""
+
+    @property
+    def contents(self) -> Mapping[str, str]:
+        """Data set → content hash."""
+
+
+def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known: Known | None = None) -> Plan:
+    """Name every trial and look it up in the store and among those known otherwise.
+
+    Data sets that cannot be had are noted, the rest goes on. What is known of such a data set counts as done, and
+    when that is all of it, the data is not missed.
+    """
     plan = Plan()
     done, failed = store.names()
+    if known is not None:
+        done |= known.done
+        failed = (failed | known.failed) - done
     contents: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for trial in trials:
-        if trial.dataset in plan.unavailable:
+        if trial.dataset in plan.unavailable and trial.dataset not in contents:
             continue
         if trial.dataset not in contents:
             try:
                 contents[trial.dataset] = cache.content(trial.dataset_use, trial.source)
             except Exception as error:
-                plan.unavailable[trial.dataset] = with_hint(error)
-                continue
+                kind = "is missing" if isinstance(error, DataUnavailable) else "cannot be used"
+                faults[trial.dataset] = f"{kind}: {with_hint(error)}"
+                if known is None or trial.dataset not in known.contents:
+                    plan.unavailable[trial.dataset] = faults[trial.dataset]
+                    continue
+                contents[trial.dataset] = known.contents[trial.dataset]
         name = trial.name(contents[trial.dataset])
         state = "done" if name in done else "failed" if name in failed else "missing"
+        if state == "missing" and trial.dataset in faults:
+            plan.unavailable[trial.dataset] = faults[trial.dataset]
+            continue
         plan.planned.append(Planned(trial, contents[trial.dataset], name, state))
     cache.save()
     return plan

@@ -7,16 +7,27 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError
 
-from bench_core.encode import ENCODINGS, Encoding
+from bench_core.claims_schema import ShareCheck, checks_within
 from bench_core.errors import RequestError, did_you_mean
-from bench_core.metrics import Metric, resolve_metric
+from bench_core.figures_schema import check_figures
+from bench_core.metrics import Metric
 from bench_core.parameters import build
 from bench_core.plugins import Registry
-from bench_core.split import SplitRule
+from bench_core.suite_schema import (
+    CostsEntry,
+    DatasetEntry,
+    Header,
+    MethodEntry,
+    Protocol,
+    SuiteFile,
+    TableEntry,
+    seed_list,
+    spell_fault,
+)
 from bench_core.trial import Trial
 
 __all__ = [
@@ -31,149 +42,18 @@ __all__ = [
 ]
 
 _DEFAULT_SELECTIONS = ("combined", "error", "ndcg@5", "mse")
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Threshold = Annotated[float, Field(gt=0, le=1)]
-
-
-def _seed_list(seeds: int | list[int]) -> list[int]:
-    return list(range(seeds)) if isinstance(seeds, int) else list(seeds)
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Header(_Table):
-    """``[suite]``: what the suite is."""
-
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-    title: str = ""
-    source: str = ""
-    description: str = ""
-
-
-class SplitTable(_Table):
-    """``[protocol.split]``: see `bench_core.split.SplitRule`."""
-
-    kind: Literal["random", "given"] = "random"
-    train: float = 0.5
-    validation: float = 0.25
-    test: float = 0.25
-    stratify: bool = True
-
-    @model_validator(mode="after")
-    def _makes_a_rule(self) -> SplitTable:
-        self.rule()
-        return self
-
-    def rule(self) -> SplitRule:
-        """The rule these values mean."""
-        return SplitRule(**self.model_dump())
-
-
-class Protocol(_Table):
-    """``[protocol]``: how every method is tried.
-
-    Attributes:
-        split: how rows are divided.
-        seeds: how many splits (seeds 0, 1, …), or the seeds themselves.
-        encode: see `bench_core.encode.fit_encoder`.
-        threshold: confidence threshold p̂ of the reject option; None refuses nothing.
-        select: which policy of a family makes the table's row: ``first``, or the name of a metric that is best
-            on validation. When None: ``combined`` with a threshold, else ``error``, ``ndcg@5`` or ``mse``.
-        audit_rounds: substitutions per policy.
-    """
-
-    split: SplitTable = SplitTable()
-    seeds: int | list[int] = 1
-    encode: Encoding = "ordinal"
-    threshold: Threshold | None = None
-    select: str | None = None
-    audit_rounds: Annotated[int, Field(ge=1, le=100)] = 2
-
-    @model_validator(mode="after")
-    def _has_seeds(self) -> Protocol:
-        seeds = _seed_list(self.seeds)
-        if not seeds or min(seeds) < 0 or len(set(seeds)) != len(seeds):
-            raise ValueError("seeds must be a count of at least 1, or a list of distinct seeds from 0")
-        return self
-
-
-class CostsEntry(_Table):
-    """``costs = { use = …, parameters = … }``: a cost scheme for a data set."""
-
-    use: Name
-    name: str = ""
-    parameters: dict[str, Any] = {}
-
-
-class DatasetEntry(_Table):
-    """``[[datasets]]``: one data set, with its cost schemes and what it changes of the protocol."""
-
-    use: Name
-    name: str = ""
-    parameters: dict[str, Any] = {}
-    costs: CostsEntry | list[CostsEntry] = CostsEntry(use="uniform")
-    threshold: Threshold | None = None
-    encode: Encoding | None = None
-    split: SplitTable | None = None
-    seeds: int | list[int] | None = None
-
-
-class MethodEntry(_Table):
-    """``[[methods]]``: one method, with parameters, a grid, and what it does differently on some data sets.
-
-    Attributes:
-        grid: parameter → list of values; every combination is tried, and all together are the family.
-        on: data set name → parameters that differ there.
-        only: names of the data sets it runs on; all when empty.
-        reject: whether the protocol's threshold refuses its unsure answers.
-        select: overrides the protocol's.
-    """
-
-    use: Name
-    name: str = ""
-    parameters: dict[str, Any] = {}
-    grid: dict[str, list[Any]] = {}
-    on: dict[str, dict[str, Any]] = {}
-    only: list[str] = []
-    reject: bool = True
-    select: str | None = None
-
-
-class TableEntry(_Table):
-    """``[[tables]]``: a further table on the page, of what methods left in their records.
-
-    Attributes:
-        kind: ``diagnostics`` (values of the fit, mean and range over seeds) or ``history`` (a series).
-        fields: names of the diagnostics.
-        series: name of the history's series; ``at``: places in it; ``axis``: what a place is called.
-        paper: data set → method → the paper's number, for ``diagnostics``.
-    """
-
-    kind: Literal["diagnostics", "history"]
-    title: Name
-    note: str = ""
-    methods: Annotated[list[str], Field(min_length=1)]
-    fields: list[str] = []
-    series: str = ""
-    at: list[int] = []
-    axis: str = "step"
-    paper: dict[str, dict[str, float]] = {}
-
-
-class _File(_Table):
-    suite: Header
-    protocol: Protocol = Protocol()
-    datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
-    methods: Annotated[list[MethodEntry], Field(min_length=1)]
-    metrics: list[str] = ["coverage", "conclusive-accuracy", "cost", "combined"]
-    tables: list[TableEntry] = []
-    claims: list[dict[str, Any]] = []
 
 
 def _cost_list(entry: DatasetEntry) -> list[CostsEntry]:
     return entry.costs if isinstance(entry.costs, list) else [entry.costs]
+
+
+def _metrics_of(claim: Any) -> list[str]:
+    """Names of the metrics a claim asks for."""
+    named = []
+    for check in checks_within(claim):
+        named += [getattr(check, "metric", ""), *getattr(check, "objectives", [])]
+    return [name for name in named if name]
 
 
 class Suite:
@@ -186,7 +66,7 @@ class Suite:
         text: the file's text (its hash is printed on the leaderboard).
     """
 
-    def __init__(self, path: str, text: str, file: _File, registry: Registry) -> None:
+    def __init__(self, path: str, text: str, file: SuiteFile, registry: Registry) -> None:
         self.path, self.text, self.file, self.registry = path, text, file, registry
         self.metrics: dict[str, Metric] = {}
         for i, name in enumerate(file.metrics):
@@ -200,6 +80,10 @@ class Suite:
                 )
         self._check_selects()
         self._check_data_set_names()
+        self._figure_metrics = check_figures(
+            file.figures, path, self.dataset_names(), self.method_names(), registry.metrics
+        )
+        self._check_claims()
         self._built: dict[tuple[type[Any], str], Any] = {}
         for _ in self.trials(seeds=1):  # builds every parameter once, so that a fault is found now
             pass
@@ -240,7 +124,7 @@ class Suite:
         return {
             e.name or e.use: (
                 len(_cost_list(e)),
-                len(_seed_list(self.file.protocol.seeds if e.seeds is None else e.seeds)),
+                len(seed_list(self.file.protocol.seeds if e.seeds is None else e.seeds)),
             )
             for e in self.file.datasets
         }
@@ -262,11 +146,16 @@ class Suite:
         return "ndcg@5" if task == "ranking" else "mse"
 
     def needed_metrics(self) -> dict[str, Metric]:
-        """The table's metrics and those that the suite selects by."""
-        needed = dict(self.metrics)
+        """The table's metrics, those that the suite selects by, and those of its claims."""
+        needed = {**self.metrics, **self._figure_metrics}
         for rule in (self.file.protocol.select, *(entry.select for entry in self.file.methods)):
             if rule and rule != "first":
                 needed[rule] = self._metric(rule, self.path)
+        for name in (
+            *(m for c in self.file.claims for m in _metrics_of(c)),
+            *(p.metric for p in self.file.paper),
+        ):
+            needed[name] = self._metric(name, self.path)
         return needed
 
     def selection_metrics(self) -> dict[str, Metric]:
@@ -274,11 +163,12 @@ class Suite:
         defaults = {name: self._metric(name, self.path) for name in _DEFAULT_SELECTIONS}
         return {**defaults, **self.needed_metrics()}
 
+    def metric(self, name: str) -> Metric:
+        """A metric by name."""
+        return self._metric(name, self.path)
+
     def _metric(self, name: str, where: str) -> Metric:
-        try:
-            return resolve_metric(name, self.registry.metrics)
-        except RequestError as error:
-            raise RequestError(f"{where}: {error}") from None
+        return self.registry.metric(name, where)
 
     def _check_selects(self) -> None:
         if self.file.protocol.select not in (None, "first"):
@@ -305,6 +195,29 @@ class Suite:
                     raise RequestError(
                         f"{self.path}: tables[{i}].methods: there is no method {name!r}; {hint}"
                     )
+
+    def _check_claims(self) -> None:
+        """Data sets, cost schemes and metrics of claims must be known; methods need not be (they may be to come)."""
+        entries: list[tuple[str, list[str], str, list[str]]] = [
+            (f"paper[{i}]", [entry.dataset], entry.costs, [entry.metric])
+            for i, entry in enumerate(self.file.paper)
+        ]
+        for i, claim in enumerate(self.file.claims):
+            names = claim.datasets or self.dataset_names()
+            if isinstance(claim, ShareCheck) and claim.count > len(names):
+                raise RequestError(f"{self.path}: claims[{i}].count: there are {len(names)} data sets")
+            entries.append((f"claims[{i}]", names, claim.costs, _metrics_of(claim)))
+        grids, known = set(self.grids), self.dataset_names()
+        for where, datasets, costs, metrics in entries:
+            for name in datasets:
+                if name not in known:
+                    hint = did_you_mean(name, known)
+                    raise RequestError(f"{self.path}: {where}: there is no data set {name!r}; {hint}")
+                if costs and (name, costs) not in grids:
+                    hint = did_you_mean(costs, [c for d, c in self.grids if d == name])
+                    raise RequestError(f"{self.path}: {where}: {name!r} has no costs {costs!r}; {hint}")
+            for metric in metrics:
+                self._metric(metric, f"{self.path}: {where}")
 
     def trials(
         self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None
@@ -335,7 +248,7 @@ class Suite:
                 scheme = self._build(scheme_class, cost.parameters, f"{where}.costs.parameters")
                 schemes.append((cost_label, cost.use, scheme))
             methods = list(self._methods_on(label, only))
-            chosen = _seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds)
+            chosen = seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds)
             split = (entry.split or self.file.protocol.split).rule()
             threshold = entry.threshold if entry.threshold is not None else self.file.protocol.threshold
             for seed in chosen[:seeds]:
@@ -411,48 +324,7 @@ def parse_suite(text: str, path: str, registry: Registry) -> Suite:
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{path} is not TOML: {error}") from None
     try:
-        file = _File.model_validate(tables)
+        file = SuiteFile.model_validate(tables)
     except ValidationError as error:
-        raise RequestError("\n".join(_fault(path, dict(fault)) for fault in error.errors())) from None
+        raise RequestError("\n".join(spell_fault(path, fault) for fault in error.errors())) from None
     return Suite(path, text, file, registry)
-
-
-def _fault(path: str, fault: dict[str, Any]) -> str:
-    where, key = _spelled(fault["loc"]), str(fault["loc"][-1]) if fault["loc"] else ""
-    if fault["type"] == "extra_forbidden":
-        return f"{path}: {where}: unknown key {key!r}; {did_you_mean(key, _keys_at(fault['loc'][:-1]))}"
-    if key == "encode" and fault["type"] == "literal_error":
-        wrong = str(fault["input"])
-        return f"{path}: {where}: {wrong!r} is unknown; {did_you_mean(wrong, ENCODINGS)}"
-    said = str(fault["msg"]).removeprefix("Value error, ")
-    given = fault.get("input")
-    shown = f" (given: {given!r})" if isinstance(given, str | int | float | bool) else ""
-    return f"{path}: {where}: {said}{shown}"
-
-
-def _spelled(loc: tuple[Any, ...]) -> str:
-    said = ""
-    for part in loc:
-        if isinstance(part, int):
-            said += f"[{part}]"
-        elif part not in _BRANCHES:
-            said += f".{part}" if said else str(part)
-    return said or "the file"
-
-
-_TABLES: dict[str, type[BaseModel]] = {
-    "suite": Header,
-    "protocol": Protocol,
-    "split": SplitTable,
-    "datasets": DatasetEntry,
-    "costs": CostsEntry,
-    "methods": MethodEntry,
-    "tables": TableEntry,
-}
-_BRANCHES = {"CostsEntry", "list[CostsEntry]"}
-
-
-def _keys_at(loc: tuple[Any, ...]) -> list[str]:
-    """The keys that the table at a place may have."""
-    names = [part for part in loc if isinstance(part, str) and part not in _BRANCHES]
-    return list((_TABLES.get(names[-1], _File) if names else _File).model_fields)

@@ -19,7 +19,7 @@ from bench_core.costs import Costs, CostScheme
 from bench_core.dataset import Dataset, DataSource, Part
 from bench_core.decisions import Decisions, Outcome, Rows
 from bench_core.encode import fit_encoder
-from bench_core.errors import BenchError, ContractError
+from bench_core.errors import BenchError, ContractError, DataError
 from bench_core.method import Family, Method, Policy, Problem, as_family
 from bench_core.metrics import Metric, evaluate
 from bench_core.parameters import to_plain
@@ -144,7 +144,11 @@ def prepare(
     """
     split = make_split(dataset, rule, seed)
     encoder = fit_encoder(dataset, split.train, encode)
-    costs = scheme.price(dataset, split.train, seed)
+    try:
+        costs = scheme.price(dataset, split.train, seed)
+    except DataError as error:
+        named = repr(dataset.name) in str(error)
+        raise (error if named else DataError(f"data set {dataset.name!r}, its prices: {error}")) from None
     if not isinstance(costs, Costs) or costs.n_features != dataset.n_features:
         priced = costs.n_features if isinstance(costs, Costs) else type(costs).__name__
         raise ContractError(f"{type(scheme).__name__} priced {priced} features of {dataset.n_features}")
@@ -209,6 +213,7 @@ def run_trial(
         outcomes = _judge(family, problem, prepared, threshold, clock)
         with clock("metrics"):
             record["policies"] = _table(family, outcomes, metrics)
+            record["usage"] = _usage(outcomes)
         record["status"] = "ok"
         record["task"] = dataset.task
         record["history"] = plain(dict(family.history))
@@ -302,6 +307,33 @@ def _table(family: Family, outcomes: list[Judged], metrics: Mapping[str, Metric]
         for name, value in evaluate(judged.outcome, metrics).items():
             columns[judged.part].setdefault(name, []).append(plain(value))
     return columns
+
+
+_MOST_USAGE = 6000
+"""Numbers of usage kept per record: the first policies of a family come first."""
+
+
+def _usage(outcomes: list[Judged]) -> list[list[list[float]] | None]:
+    """Per policy, per exit stage, per feature: share of test rows that left there with the feature acquired.
+
+    None for the later policies of families that would need more than `_MOST_USAGE` numbers.
+    """
+    kept: list[list[list[float]] | None] = []
+    left = _MOST_USAGE
+    for judged in outcomes:
+        if judged.part != "test":
+            continue
+        acquired, stage = judged.outcome.decisions.acquired, judged.outcome.decisions.stage
+        stages = 1 if stage is None else int(stage.max(initial=1))
+        left -= stages * acquired.shape[1]
+        if left < 0 or not len(acquired):
+            kept.append(None)
+        elif stage is None:
+            kept.append([np.round(acquired.mean(axis=0), 6).tolist()])
+        else:
+            shares = [acquired[stage == s].sum(axis=0) / len(acquired) for s in range(1, stages + 1)]
+            kept.append(np.round(np.stack(shares), 6).tolist())
+    return kept
 
 
 def _with(problem: Problem, *, threshold: float | None, threads: int) -> Problem:

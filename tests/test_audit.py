@@ -103,10 +103,10 @@ def test_several_features_are_named_the_worst_first():
     @dataclass
     class ReadsTwo(Policy):
         def decide(self, rows):
-            p = 1 / (1 + np.exp(-rows.X[:, 1] - np.where(rows.X[:, 3] > 0.8, 1.0, 0.0)))
+            p = 1 / (1 + np.exp(-rows.X[:, 3] - np.where(rows.X[:, 1] > 0.8, 1.0, 0.0)))
             return Decisions(np.zeros((len(rows), 4), dtype=bool), np.column_stack([1 - p, p]))
 
-    with pytest.raises(AuditError, match=r"feature 'income' on 60 rows; feature 'debt' on [0-9]+ rows"):
+    with pytest.raises(AuditError, match=r"feature 'debt' on 60 rows; feature 'income' on [0-9]+ rows"):
         audit(ReadsTwo(), rows_of())
 
 

@@ -121,6 +121,7 @@ def test_growing_prices_without_sizes_are_refused():
         ({"prices": [1.0, 2.0], "classes": [1]}, "cost classes: 2 are needed, 1"),
         ({"prices": [1.0], "evaluation": -1.0}, "evaluation must be finite and not negative"),
         ({"prices": [1.0], "evaluation": np.nan}, "evaluation must be finite and not negative"),
+        ({"prices": [1.0], "evaluation": np.inf}, "evaluation must be finite and not negative"),
     ],
 )
 def test_what_is_no_price_is_refused(given_costs, said):

@@ -91,6 +91,10 @@ def test_extreme_scales_are_standardised_like_any_other(scale):
     )
 
 
+def test_a_spread_below_what_numbers_can_say_is_no_division_by_zero():
+    assert np.isfinite(encode("ordinal", toy([[0.0], [5e-324]]), np.arange(2))).all()
+
+
 def test_the_median_of_huge_numbers_is_finite():
     huge = toy([[1.6e308], [1.7e308], [NAN]])
     assert encode("impute", huge, np.arange(3))[2, 0] == 1.7e308

@@ -45,6 +45,11 @@ def registry(**plugins):
     return load_registry(plugins.items(), entry_points=False)
 
 
+def broken(made):
+    """Broken plugins of these tests; others that are installed here may be broken for reasons of their own."""
+    return [plugin.name for plugin in made.broken if plugin.name.startswith("kit-")]
+
+
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Make a distribution that importlib.metadata finds: a module and a ``*.dist-info`` beside it."""
@@ -166,11 +171,11 @@ def test_a_broken_plugin_is_named_and_skipped_and_the_rest_works(install, source
     install("budgetbench-broken", "kit_broken", source, name="kit-broken")
     install("budgetbench-good", "kit_good", GOOD.format(name="kit-mine"), name="kit-good")
     made = load_registry()
-    assert [plugin.name for plugin in made.broken] == ["kit-broken"]
+    assert broken(made) == ["kit-broken"]
     assert said in made.plugins["kit-broken"].error
     assert "\n" not in made.plugins["kit-broken"].error
     assert made.method("kit-mine").__name__ == "Mine"
-    assert made.conflicts() == []
+    assert not [said for said in made.conflicts() if "kit-" in said]
 
 
 def test_asking_for_what_a_broken_plugin_may_have_says_so(install):
@@ -197,8 +202,8 @@ def test_two_distributions_with_one_plugin_name_keep_the_first_and_name_both(ins
     install("budgetbench-one", "kit_one", GOOD.format(name="kit-first"), name="kit-same")
     install("budgetbench-two", "kit_two", GOOD.format(name="kit-second"), name="kit-same")
     made = load_registry()
-    (broken,) = made.broken
-    assert "'kit-same' is already taken by 'budgetbench-" in broken.error
+    (second,) = broken(made)
+    assert "'kit-same' is already taken by 'budgetbench-" in made.plugins[second].error
     assert len({"kit-first", "kit-second"} & set(made.methods)) == 1
 
 

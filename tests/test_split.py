@@ -76,6 +76,15 @@ def test_the_only_row_of_a_class_is_for_training(rare):
         assert [len(part) for part in parts(split)] == [50, 25, 25]
 
 
+@pytest.mark.parametrize("counts", [(99, 1), (50, 49, 1), (1, 33, 33, 33)])
+@pytest.mark.parametrize("sizes", [(0.5, 0.25, 0.25), (0.2, 0.4, 0.4), (0.4, 0.3, 0.2)])
+def test_the_only_row_of_a_class_is_for_training_also_where_other_parts_are_larger(counts, sizes):
+    dataset = labelled(np.repeat(np.arange(len(counts)), counts))
+    (row,) = np.flatnonzero(dataset.target == counts.index(1))
+    for seed in range(5):
+        assert row in make_split(dataset, SplitRule("random", *sizes), seed).train
+
+
 def test_three_rows_of_a_class_are_one_in_each_part():
     target = np.array([0] * 97 + [1] * 3)
     for seed in range(20):

@@ -550,7 +550,9 @@ def test_pytest_shows_one_case_per_check_and_task(tmp_path):
     assert any("test_fixtures PASSED" in line for line in lines)
     assert "read without paying: feature 'large' on 30 rows" in done.stdout
     del environment["BUDGETBENCH_SHARED"]
-    done = subprocess.run([*command, "-k", "fixtures"], capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        [*command, "-k", "fixtures"], capture_output=True, text=True, env=environment, check=False
+    )
     assert "BUDGETBENCH_SHARED is not set" in done.stdout
 
 

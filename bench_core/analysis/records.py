@@ -1,8 +1,4 @@
-"""Records as one table: a row per policy, from the store or from a suite's committed export.
-
-The export, ``records.parquet``, holds everything a page is rendered from, sorted and without anything that depends
-on when or where it was computed; times and machines are in ``runs.parquet`` beside it.
-"""
+"""Records as one table: a row per policy, from the store and from a suite's committed export."""
 
 from __future__ import annotations
 
@@ -10,11 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench_core.canonical import canonical_json
-from bench_core.errors import RequestError
 from bench_core.metrics import Metric, evaluate
 from bench_core.plan import Plan, Planned
 from bench_core.store import Store
@@ -22,12 +16,34 @@ from bench_core.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KEY", "Records", "collect", "read_export", "write_export"]
+__all__ = ["KEY", "Labels", "Records", "collect", "sort_policies", "tabulate"]
 
 KEY = ["dataset", "costs", "method", "seed"]
 """What tells one row of a table's raw material from another: the trials of a grid share it."""
 
-_TRIAL_FIELDS = ("trial", "status", "task", "history", "diagnostics", "features", "costs", "rows", "error")
+
+class Labels(NamedTuple):
+    """A suite's words for a trial; the fields of `KEY`, and the point of the method's grid."""
+
+    dataset: str
+    costs: str
+    method: str
+    seed: int
+    point: int
+
+
+_TRIAL_FIELDS = (
+    "trial",
+    "status",
+    "task",
+    "history",
+    "diagnostics",
+    "features",
+    "costs",
+    "rows",
+    "usage",
+    "error",
+)
 
 
 @dataclass
@@ -52,6 +68,12 @@ class Records:
         return {name: json.loads(info["trial"]) for name, info in self.infos.items() if info["trial"]}
 
     @cached_property
+    def done(self) -> set[str]:
+        """Names of the trials that are done."""
+        frame = self.policies
+        return set(frame.loc[frame["status"] == "ok", "name"]) if len(frame) else set()
+
+    @cached_property
     def trials(self) -> dict[tuple[str, str, str], list[str]]:
         """(data set, cost scheme, method) → names of its done trials, by seed and grid point."""
         if self.policies.empty:
@@ -65,20 +87,48 @@ class Records:
         return found
 
 
-def collect(plan: Plan, store: Store, metrics: Mapping[str, Metric]) -> Records:
-    """The stored records of a plan; metrics that a record lacks are computed from its stored decisions.
+def collect(
+    plan: Plan, store: Store, metrics: Mapping[str, Metric], committed: Records | None = None
+) -> Records:
+    """The records of a plan: the store's, and for trials that the store does not have those of a committed export.
 
-    Trials that were not run are not in it.
+    Metrics that a stored record lacks are computed from its stored decisions. A trial that failed in the store and
+    is done in the export counts as done. Trials that were not run are not in it.
     """
-    pieces: list[tuple[Planned, dict[str, Any]]] = []
+    done = set() if committed is None else committed.done
+    pieces: list[tuple[Labels, dict[str, Any]]] = []
+    rest: list[Planned] = []
     for planned in plan.planned:
         record = store.read(planned.name)
-        if record is None:
+        if record is None or (record["status"] != "ok" and planned.name in done):
+            rest.append(planned)
             continue
         if record["status"] == "ok" and _complete(record, metrics, store, planned):
             store.rewrite(record)
-        pieces.append((planned, record))
-    return _tabulate(pieces)
+        pieces.append((_labels(planned), record))
+    found = tabulate(pieces)
+    return found if committed is None or not rest else _joined(found, rest, committed)
+
+
+def _joined(found: Records, rest: list[Planned], committed: Records) -> Records:
+    """``found``, and the rest from an export under the labels that the suite uses now."""
+    import pandas as pd
+
+    labels = pd.DataFrame(
+        [(*_labels(planned), planned.name) for planned in rest], columns=[*Labels._fields, "name"]
+    )
+    rows = committed.policies.drop(columns=[*KEY, "point"]).drop_duplicates(["name", "policy"])
+    added = labels.merge(rows, on="name", how="inner")
+    if added.empty:
+        return found
+    added = added.drop(columns=[c for c in added.columns if "." in c and added[c].isna().all()])
+    both = pd.concat([found.policies, added], ignore_index=True) if len(found.policies) else added
+    names = list(dict.fromkeys(added["name"]))
+    return Records(
+        sort_policies(both),
+        found.infos | {name: committed.infos[name] for name in names},
+        found.runs | {name: committed.runs[name] for name in names if name in committed.runs},
+    )
 
 
 def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Store, planned: Planned) -> bool:
@@ -98,24 +148,26 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
     return True
 
 
-def _tabulate(pieces: Iterable[tuple[Planned, dict[str, Any]]]) -> Records:
+def _labels(planned: Planned) -> Labels:
+    trial = planned.trial
+    return Labels(trial.dataset, trial.costs, trial.method, trial.seed, trial.point)
+
+
+def tabulate(pieces: Iterable[tuple[Labels, dict[str, Any]]]) -> Records:
+    """Stored records as one table, under the labels given with them."""
     import pandas as pd
 
     columns: dict[str, list[Any]] = {}
     infos: dict[str, dict[str, Any]] = {}
     runs: dict[str, dict[str, Any]] = {}
     length = 0
-    for planned, record in pieces:
-        trial, name = planned.trial, planned.name
+    for labels, record in pieces:
+        name = record["name"]
         table = record.get("policies") or {"label": [""], "details": [{}], "budget": [None]}
         count = len(table["label"])
         ok = record["status"] == "ok"
         piece: dict[str, list[Any]] = {
-            "dataset": [trial.dataset] * count,
-            "costs": [trial.costs] * count,
-            "method": [trial.method] * count,
-            "seed": [trial.seed] * count,
-            "point": [trial.point] * count,
+            **{key: [label] * count for key, label in labels._asdict().items()},
             "name": [name] * count,
             "status": [record["status"]] * count,
             "policy": list(range(count)) if ok else [-1],
@@ -134,6 +186,8 @@ def _tabulate(pieces: Iterable[tuple[Planned, dict[str, Any]]]) -> Records:
         length += count
         if name not in infos:
             infos[name] = {key: record[key] for key in _TRIAL_FIELDS if key in record}
+            if "error" in record:  # a traceback names places of one machine: it stays in the store
+                infos[name]["error"] = {k: v for k, v in record["error"].items() if k != "traceback"}
             runs[name] = {"provenance": record["provenance"], "timings": record["timings"]}
     for column in columns.values():
         column.extend([None] * (length - len(column)))
@@ -141,71 +195,13 @@ def _tabulate(pieces: Iterable[tuple[Planned, dict[str, Any]]]) -> Records:
     for key in frame.columns:
         if "." in key or key == "budget":
             frame[key] = pd.to_numeric(frame[key])
-    return Records(_sorted(frame), infos, runs)
+    return Records(sort_policies(frame), infos, runs)
 
 
-def _sorted(frame: pd.DataFrame) -> pd.DataFrame:
+def sort_policies(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table in its one order, of rows and of columns."""
     if frame.empty:
         return frame
     metrics = sorted(column for column in frame.columns if "." in column)
     first = [column for column in frame.columns if "." not in column]
     return frame[first + metrics].sort_values([*KEY, "point", "policy"], kind="stable", ignore_index=True)
-
-
-def write_export(records: Records, folder: Path) -> dict[Path, bytes]:
-    """The export of a suite's records as file contents: ``records.parquet`` and ``runs.parquet``.
-
-    Nothing is written; see `bench_core.render.write_files`.
-    """
-    import pandas as pd
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    frame = records.policies
-    first = ~frame.duplicated("name")
-    told: list[str | None] = [
-        canonical_json(records.infos[name]) if is_first else None
-        for name, is_first in zip(frame["name"], first, strict=True)
-    ]
-    table = frame.assign(info=pd.Series(told, index=frame.index, dtype="object"))
-    runs = sorted(records.runs)
-    machine = pa.table(
-        {"name": runs, "run": pa.array([canonical_json(records.runs[name]) for name in runs], pa.string())}
-    )
-    contents: dict[Path, bytes] = {}
-    for file, arrow in (
-        ("records.parquet", pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)),
-        ("runs.parquet", machine),
-    ):
-        sink = pa.BufferOutputStream()
-        pq.write_table(arrow, sink, compression="zstd", compression_level=12)
-        contents[folder / file] = bytes(sink.getvalue())
-    return contents
-
-
-def read_export(folder: Path) -> Records | None:
-    """The records of a committed export; None when there is none.
-
-    Raises:
-        RequestError: a file is damaged.
-    """
-    import pyarrow.parquet as pq
-
-    path = folder / "records.parquet"
-    if not path.exists():
-        return None
-    try:
-        frame = pq.read_table(path).to_pandas()
-        infos = {
-            name: json.loads(info)
-            for name, info in zip(frame["name"], frame["info"], strict=True)
-            if isinstance(info, str)
-        }
-        runs: dict[str, dict[str, Any]] = {}
-        beside = folder / "runs.parquet"
-        if beside.exists():
-            table = pq.read_table(beside).to_pydict()
-            runs = {name: json.loads(run) for name, run in zip(table["name"], table["run"], strict=True)}
-    except (ValueError, KeyError, OSError) as error:
-        raise RequestError(f"{path} is damaged: {error}") from None
-    return Records(frame.drop(columns="info"), infos, runs)

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bench_core.analysis.records import KEY, Records
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core.suite import Suite
+    from bench_core.metrics import Metric
 
-__all__ = ["select"]
+__all__ = ["Rules", "select"]
 
 
-def select(records: Records, suite: Suite) -> pd.DataFrame:
+class Rules(Protocol):
+    """How rows are picked: a suite's rules, or the default ones."""
+
+    def selection_of(self, method: str, task: str, threshold: float | None) -> str:
+        """``first``, or the name of a metric."""
+
+    def selection_metrics(self) -> dict[str, Metric]:
+        """Every metric that a selection may go by."""
+
+
+def select(records: Records, suite: Rules) -> pd.DataFrame:
     """One policy per data set, cost scheme, method and seed.
 
     The rule is the suite's (`Suite.selection_of`): ``first`` takes the first policy of the first grid point, a

@@ -1,10 +1,11 @@
-"""Means over seeds with 95 % intervals."""
+"""Means with 95 % intervals: over seeds, and over data sets of means over seeds."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from bench_core.suite import Suite
 
-__all__ = ["Mean", "Row", "mean_with_margin", "summarise"]
+__all__ = ["Mean", "Row", "mean_of_means", "mean_with_margin", "moments", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -51,24 +52,62 @@ class Row:
     rule: str
 
 
+def moments(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
+    """Mean and variance (n − 1), summed exactly, so that no machine's order of summation shows.
+
+    The variance is NaN for one value; values that are equal have exactly none.
+    """
+    numbers = [float(value) for value in values]
+    mean = math.fsum(numbers) / len(numbers)
+    if len(numbers) < 2:
+        return mean, float("nan")
+    if min(numbers) == max(numbers):
+        return numbers[0], 0.0
+    return mean, math.fsum((x - mean) ** 2 for x in numbers) / (len(numbers) - 1)
+
+
 def mean_with_margin(values: Sequence[float] | NDArray[np.float64]) -> Mean:
-    """Mean and half-width of the 95 % t interval: t(0.975, n − 1) · s / √n."""
+    """Mean and half-width of the 95 % t interval: t(0.975, n − 1) · s / √n. Values that are not finite are left out."""
     numbers = np.asarray(values, dtype=np.float64)
     numbers = numbers[np.isfinite(numbers)]
     count = len(numbers)
     if count == 0:
         return Mean(float("nan"), float("nan"), 0)
+    mean, variance = moments(numbers)
     if count == 1:
-        return Mean(float(numbers[0]), float("nan"), 1)
-    spread = float(numbers.std(ddof=1))
-    return Mean(float(numbers.mean()), _t_quantile(count - 1) * spread / count**0.5, count)
+        return Mean(mean, float("nan"), 1)
+    return Mean(mean, _t_quantile(count - 1) * (variance / count) ** 0.5, count)
 
 
-@cache
-def _t_quantile(freedom: int) -> float:
-    from scipy.stats import t
+@lru_cache(maxsize=4096)
+def _t_quantile(freedom: float) -> float:
+    from scipy.special import stdtrit
 
-    return float(t.ppf(0.975, freedom))
+    return float(stdtrit(freedom, 0.975))
+
+
+def mean_of_means(cells: Sequence[NDArray[np.float64]]) -> Mean:
+    """Mean over data sets of the means over seeds, with its 95 % interval.
+
+    The data sets are taken as they are; what varies is the seed, independently on each. So the variance of the mean
+    is Σ s²/n / D², and its t quantile has Welch and Satterthwaite's degrees of freedom.
+
+    Args:
+        cells: a data set's numbers by seed, none empty.
+
+    Returns:
+        ``count`` is the smallest number of seeds; the margin is NaN when a data set has one seed.
+    """
+    told = [moments(cell) for cell in cells]
+    value, least = math.fsum(mean for mean, _ in told) / len(cells), min(len(cell) for cell in cells)
+    if least < 2:
+        return Mean(value, float("nan"), least)
+    parts = [variance / len(cell) / len(cells) ** 2 for (_, variance), cell in zip(told, cells, strict=True)]
+    total = math.fsum(parts)
+    if total == 0:
+        return Mean(value, 0.0, least)
+    freedom = total**2 / math.fsum(p**2 / (len(cell) - 1) for p, cell in zip(parts, cells, strict=True))
+    return Mean(value, _t_quantile(freedom) * total**0.5, least)
 
 
 def summarise(chosen: pd.DataFrame, suite: Suite, metrics: Sequence[str]) -> dict[tuple[str, str], list[Row]]:

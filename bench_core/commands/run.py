@@ -85,10 +85,12 @@ def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], l
 def other_code(session: SuiteSession, plan: Plan) -> list[str]:
     """Methods whose stored records were made by other source code than is installed now."""
     stale: Counter[str] = Counter()
+    exported = session.committed.records
+    committed = {} if exported is None else exported.runs
     for planned in plan.planned:
         if planned.state != "done":
             continue
-        record = session.store.read(planned.name)
+        record = session.store.read(planned.name) or committed.get(planned.name)
         plugin = session.registry.plugin_of("methods", planned.trial.method_use)
         made_by = (record or {}).get("provenance", {}).get("plugins", {}).get(plugin.name, {})
         if made_by.get("source") != plugin.source[:16]:

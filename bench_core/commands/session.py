@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from bench_core.analysis.records import Records, collect, read_export
+from bench_core.analysis.export import Committed
+from bench_core.analysis.records import Records, collect
 from bench_core.dataset import DataContext
 from bench_core.errors import RequestError, did_you_mean
 from bench_core.plan import DatasetCache, Plan, make_plan
@@ -54,9 +55,14 @@ class SuiteSession:
         """Loaded data sets and remembered content hashes."""
         return DatasetCache(self.context, self.registry, self.store.path)
 
+    @cached_property
+    def committed(self) -> Committed:
+        """The suite's committed export, as it was when it was first asked for; it need not be there."""
+        return Committed(self.folder, self.suite.needed_metrics())
+
     def plan(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Plan:
-        """The suite's plan, or a part of it."""
-        return make_plan(self.suite.trials(seeds, only), self.store, self.cache)
+        """The suite's plan, or a part of it. Trials of the store and of the committed export are done."""
+        return make_plan(self.suite.trials(seeds, only), self.store, self.cache, self.committed)
 
     @property
     def folder(self) -> Path:
@@ -64,11 +70,9 @@ class SuiteSession:
         return self.out / self.suite.name
 
     def records(self, plan: Plan | None = None) -> Records:
-        """The suite's records: those in the store, else the committed export, else none."""
-        found = collect(plan or self.plan(), self.store, self.suite.needed_metrics())
-        if len(found.policies):
-            return found
-        return read_export(self.folder) or found
+        """The suite's records: the store's, and from the committed export what the store does not have."""
+        metrics = self.suite.needed_metrics()
+        return collect(plan or self.plan(), self.store, metrics, self.committed.records)
 
 
 def parse_only(given: tuple[str, ...], suite: Suite) -> dict[str, list[str]]:

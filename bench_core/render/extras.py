@@ -46,7 +46,7 @@ def _diagnostics(suite: Suite, records: Records, entry: TableEntry) -> str:
             cells = [_spread([info["diagnostics"].get(name) for info in found]) for name in entry.fields]
             row = [text(dataset), text(method), *cells, str(len(found))]
             if entry.paper:
-                row.append(plain_number(float(entry.paper.get(dataset, {}).get(method, float("nan")))))
+                row.append(_count(float(entry.paper.get(dataset, {}).get(method, float("nan")))))
             body.append(row)
     return table(head, body)
 
@@ -55,10 +55,15 @@ def _spread(values: list[Any]) -> str:
     numbers = [float(value) for value in values if isinstance(value, int | float)]
     if not numbers:
         return "–"
-    mean = plain_number(sum(numbers) / len(numbers))
+    mean = _count(sum(numbers) / len(numbers))
     if min(numbers) == max(numbers):
         return mean
-    return f"{mean} ({plain_number(min(numbers), 12)}–{plain_number(max(numbers), 12)})"
+    return f"{mean} ({_count(min(numbers))}–{_count(max(numbers))})"
+
+
+def _count(value: float) -> str:
+    """Whole numbers as they are, others with four significant digits."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else plain_number(value)
 
 
 def _history(suite: Suite, records: Records, entry: TableEntry) -> str:

@@ -1,47 +1,93 @@
-"""Markdown: text that can inject nothing, and tables."""
+"""Markdown: text that can inject nothing, numbers, and tables."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from bench_core.analysis.summary import Mean
 
-__all__ = ["number", "table", "text"]
+__all__ = ["code", "fenced", "number", "plain_number", "shown", "slug", "table", "text"]
 
-_SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]#|~!$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
+_SPECIAL = str.maketrans(
+    {c: f"\\{c}" for c in "\\`*_[]#|~!$^"}
+    | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "{": "&#123;", "}": "&#125;"}
+)
+_JOINERS = {"\u200d"}
+_BLOCK_START = re.compile(r"^(?:([-+=:])|([0-9]+)([.)]))")
+_LINKS = re.compile(r"(?i)\b(www)\.|(?<=[a-z])(:)(?=//)|(?<=[\w.+-])(@)(?=[\w-]+\.[\w-])")
 
 
 def text(value: object) -> str:
-    """Any text as one line of inert Markdown: it renders as itself, in a table's cell too."""
+    """Any text as one line of inert Markdown: it renders as itself, in a table's cell too.
+
+    White space becomes single spaces; characters that steer instead of being seen (controls, overrides of the
+    writing direction) are dropped. Nothing in it can start a block, a link, an image, HTML, or a template's command.
+    """
     line = " ".join(str(value).split())
-    return "".join(c for c in line if c.isprintable()).translate(_SPECIAL)
+    line = "".join(c for c in line if c.isprintable() or c in _JOINERS).translate(_SPECIAL)
+    line = _LINKS.sub(lambda m: f"{m[1]}\\." if m[1] else "\\:" if m[2] else "&#64;", line)
+    return _BLOCK_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
+
+
+def code(value: object) -> str:
+    """Any text as inline code on one line, in a table's cell too."""
+    line = "".join(c for c in " ".join(str(value).split()) if c.isprintable()).replace("|", "¦")
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    pad = " " if len(fence) > 1 else ""
+    return f"{fence}{pad}{line}{pad}{fence}" if line else ""
+
+
+def fenced(value: str) -> list[str]:
+    """One line of text as a block of code."""
+    line = "".join(c for c in " ".join(value.split()) if c.isprintable())
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    return [fence, line, fence]
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading of this plain text."""
+    kept = "".join(c for c in heading.strip().lower() if c.isalnum() or c in " -_")
+    return kept.replace(" ", "-")
 
 
 def number(mean: Mean, percent: bool = False) -> str:
     """A mean with its 95 % margin, as ``83.1 ± 0.4`` (percent) or with four significant digits."""
     if mean.count == 0 or math.isnan(mean.value):
         return "–"
-    if percent:
-        shown = f"{100 * mean.value:.1f}"
-        return shown if math.isnan(mean.margin) else f"{shown} ± {100 * mean.margin:.1f}"
-    shown = plain_number(mean.value)
-    return shown if math.isnan(mean.margin) else f"{shown} ± {plain_number(mean.margin, 2)}"
+    value = shown(mean.value, percent)
+    if math.isnan(mean.margin):
+        return value
+    if mean.margin <= 1e-9 * abs(mean.value):  # equal numbers, summed with rounding
+        return f"{value} ± 0"
+    return f"{value} ± {100 * mean.margin:.1f}" if percent else f"{value} ± {plain_number(mean.margin, 2)}"
+
+
+def shown(value: float, percent: bool = False) -> str:
+    """A number without a margin, in the same form."""
+    if math.isnan(value):
+        return "–"
+    return f"{100 * value:.1f}" if percent else plain_number(value)
 
 
 def plain_number(value: float, digits: int = 4) -> str:
     """A number with so many significant digits, without an exponent where it can be helped."""
     if value == 0 or math.isnan(value):
         return "0" if value == 0 else "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     if not 1e-4 <= abs(value) < 1e9:
         return f"{value:.{digits - 1}e}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     return f"{value:.{decimals}f}"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table: the first column to the left, the others to the right. Cells are ready Markdown."""
-    from tabulate import tabulate
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """A Markdown table. Cells are ready Markdown, of one line; the first ``left`` columns stand to the left."""
+    import tabulate
 
-    align = ["left"] + ["right"] * (len(head) - 1)
-    return tabulate(rows, headers=head, tablefmt="pipe", colalign=align, disable_numparse=True)
+    # Padding must not depend on whether a package that knows wide letters happens to be installed.
+    tabulate.WIDE_CHARS_MODE = False
+    align = ["left" if i < left else "right" for i in range(len(head))]
+    return tabulate.tabulate(rows, headers=head, tablefmt="pipe", colalign=align, disable_numparse=True)

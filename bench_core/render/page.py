@@ -2,84 +2,101 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
+from bench_core.analysis.cells import Cells
+from bench_core.analysis.claims import check_claims
+from bench_core.analysis.overall import Overall, overall
 from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
-from bench_core.analysis.summary import Row, summarise
-from bench_core.canonical import sha256_text
+from bench_core.analysis.tables import Grid, grids
+from bench_core.render.across import overall_sections
+from bench_core.render.claims import claims_section
+from bench_core.render.curves import curve_section, figure_section
+from bench_core.render.drawings import Ranking
 from bench_core.render.extras import extra_sections
-from bench_core.render.markdown import number, table, text
+from bench_core.render.markdown import table, text
+from bench_core.render.provenance import provenance_section
+from bench_core.render.tables import MARKS_READ, dataset_section, paper_numbers
 from bench_core.suite import Suite
 
-__all__ = ["render_page"]
+__all__ = ["Analysed", "render_page"]
+
+_READING = (
+    "Every row is the policy that validation selected (the rule is in the column *Selected by*), evaluated on the test "
+    "part: the mean over seeds, ± half the width of the 95 % t interval. The interval says how well the mean over "
+    "splits of these rows is known, not how it would differ on other rows. Costs are what the core charged for the "
+    "features a policy acquired, after the audit."
+)
 
 
-def render_page(suite: Suite, records: Records) -> str:
+@dataclass
+class Analysed:
+    """A suite's records with what is computed of them once and used by several pages.
+
+    Attributes:
+        suite, records: what it is of.
+    """
+
+    suite: Suite
+    records: Records
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The selected policies' numbers."""
+        return Cells(select(self.records, self.suite))
+
+    @cached_property
+    def tables(self) -> list[Grid]:
+        """Every data set's table."""
+        return grids(self.records, self.suite, self.cells)
+
+    @cached_property
+    def overall(self) -> Overall | None:
+        """The table over all data sets; None when there is none to make."""
+        return overall(self.tables, self.suite, self.cells)
+
+    @cached_property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """Average ranks by every metric that is compared over data sets, for critical difference diagrams."""
+        compared = self.overall.comparisons.values() if self.overall is not None else ()
+        return tuple(
+            Ranking(
+                title=self.suite.metric(one.metric).title or one.metric,
+                names=tuple(one.methods),
+                ranks=tuple(one.ranks.tolist()),
+                cd=one.difference,
+                note=f"{one.datasets} data sets, Nemenyi's test at 5 %",
+            )
+            for one in compared
+        )
+
+
+def render_page(analysed: Analysed) -> str:
     """The leaderboard page of a suite, in Markdown, ending in a newline."""
+    suite, records = analysed.suite, analysed.records
     head = suite.file.suite
     parts = [f"# {text(head.title or head.name)}", ""]
     for said in (head.description, f"Source: {head.source}" if head.source else ""):
         if said:
             parts += [text(said), ""]
-    parts += [*_reading(suite), ""]
-    chosen = select(records, suite)
-    for (dataset, costs), rows in summarise(chosen, suite, list(suite.metrics)).items():
-        parts += _section(suite, records, rows, dataset, costs)
+    parts += [_READING, "", MARKS_READ, ""]
+    if suite.file.paper:
+        parts += ["Beside our numbers stand the paper's: (paper …).", ""]
+    parts += [f"[Timings]({suite.name}/timings.md) · [all suites](README.md)", ""]
+    if analysed.overall is not None:
+        parts += overall_sections(suite, analysed.overall)
+    parts += claims_section(check_claims(suite, records, analysed.cells))
+    paper = paper_numbers(suite)
+    for grid in analysed.tables:
+        parts += dataset_section(suite, records, grid, paper)
+    parts += curve_section(suite, records, analysed.rankings)
+    parts += figure_section(suite, records, analysed.rankings)
     parts += extra_sections(suite, records)
     parts += _failures(records)
-    parts += [
-        "## How to reproduce",
-        "",
-        "```",
-        f"bench run {suite.path_in_repository}",
-        "```",
-        "",
-        f"Suite SHA-256 `{sha256_text(suite.text)[:16]}`.",
-    ]
+    parts += provenance_section(suite, records)
     return "\n".join(parts).rstrip() + "\n"
-
-
-def _reading(suite: Suite) -> list[str]:
-    return [
-        "Every row is the policy that validation selected (the rule is in the last column), evaluated on the test "
-        "part: the mean over seeds, ± half the width of the 95 % t interval. Costs are what the core charged for "
-        "the features a policy acquired, after the audit."
-    ]
-
-
-def _section(suite: Suite, records: Records, rows: list[Row], dataset: str, costs: str) -> list[str]:
-    metrics = suite.metrics
-    shown = [name for name in metrics if any(name in row.means for row in rows)]
-    said = [f"## {text(dataset)}" + (f" · {text(costs)}" if suite.has_several_costs(dataset) else ""), ""]
-    if not shown:
-        return [*said, "No trial of this data set is done.", ""]
-    head = ["Method", *(text(metrics[n].title or n) + (" %" if metrics[n].percent else "") for n in shown)]
-    body = []
-    for row in rows:
-        cells = [number(row.means[n], metrics[n].percent) if n in row.means else "–" for n in shown]
-        count = f"{row.done}" if row.done == row.expected else f"{row.done} of {row.expected}"
-        body.append([text(row.method), *cells, count, text(row.rule)])
-    return [*said, *_facts(suite, records, dataset, costs), table([*head, "Seeds", "Selected by"], body), ""]
-
-
-def _facts(suite: Suite, records: Records, dataset: str, costs: str) -> list[str]:
-    """A line on the data: rows of each part, features, threshold, full price, content hash."""
-    names = [
-        name
-        for method in suite.methods_on(dataset)
-        for name in records.trials.get((dataset, costs, method), ())
-    ]
-    if not names:
-        return []
-    name = names[0]
-    info, identity = records.infos[name], records.identities[name]
-    rows = info["rows"]
-    threshold = identity["threshold"]
-    refused = f"; confidence threshold p̂ = {threshold:g}" if threshold is not None else ""
-    return [
-        f"{len(info['features'])} features; {rows['train']} training, {rows['validation']} validation and "
-        f"{rows['test']} test rows{refused}; data `{identity['dataset'][:12]}`.",
-        "",
-    ]
 
 
 def _failures(records: Records) -> list[str]:

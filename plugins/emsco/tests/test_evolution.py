@@ -240,7 +240,7 @@ def test_kernels_and_numpy_give_the_same_run_bit_for_bit(
     n: int, k: int | None, bound: int | None, patience: int | None, mutation: Any, real: bool
 ) -> None:
     width = min(n, 12)
-    table, prices = problem(width, 75, n)
+    table, _prices = problem(width, 75, n)
 
     class Folded:  # many features, few distinct tables: a subset stands for its hash
         confident, right = table._all

@@ -44,7 +44,7 @@ def test_free_chromosomes_are_best_in_cost_and_others_worst() -> None:
 @settings(deadline=None, max_examples=150)
 @given(generations)
 def test_selection_favours_rank_and_within_a_rank_the_norm(rows: list[tuple[int, int, int]]) -> None:
-    goals, norm, front, weight, base, place = ranking.rank_points(*distinct(rows), ROWS, fitness.EPSILON)
+    _goals, norm, front, weight, base, place = ranking.rank_points(*distinct(rows), ROWS, fitness.EPSILON)
     rank = front.max() - front
     logs = fitness.log_fitness(rank, norm, base)
     for one in range(norm.size):

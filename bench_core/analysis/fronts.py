@@ -1,0 +1,93 @@
+"""Pareto fronts, ranks and hypervolume, by moocore."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["REFERENCE_POINT", "hypervolume", "non_dominated", "pareto_ranks", "step_front"]
+
+REFERENCE_POINT = (0.0, 0.0, 0.0)
+"""Coverage, accuracy and inverse cost (1 − cost share) of the worst there can be."""
+
+
+def non_dominated(points: NDArray[Any], maximise: bool | Sequence[bool] = True) -> NDArray[np.bool_]:
+    """Which points no other point dominates: bool (points,). Of equal points all are kept.
+
+    Args:
+        points: finite float64 (points, objectives).
+        maximise: for all objectives, or for each.
+    """
+    if len(points) < 2:
+        return np.ones(len(points), dtype=bool)
+    from moocore import is_nondominated
+
+    table = np.ascontiguousarray(points, dtype=np.float64)
+    return np.asarray(is_nondominated(table, maximise=maximise, keep_weakly=True), dtype=bool)
+
+
+def pareto_ranks(points: NDArray[Any], maximise: bool | Sequence[bool] = True) -> NDArray[np.int64]:
+    """Rank of each point: 0 on the front, 1 on the front of the rest, and so on. Equal points share a rank.
+
+    Args:
+        points: finite float64 (points, objectives).
+        maximise: for all objectives, or for each.
+    """
+    if len(points) == 0:
+        return np.zeros(0, dtype=np.int64)
+    from moocore import pareto_rank
+
+    distinct, place = np.unique(np.asarray(points, dtype=np.float64), axis=0, return_inverse=True)
+    ranks: NDArray[np.int64] = np.asarray(pareto_rank(distinct, maximise=maximise), dtype=np.int64)
+    return ranks[place.reshape(-1)]
+
+
+def hypervolume(points: NDArray[Any], reference: Sequence[float] = REFERENCE_POINT) -> float:
+    """Volume that the points dominate above a reference point; every objective is maximised.
+
+    A point that is not better than the reference in every objective adds nothing.
+
+    Args:
+        points: finite float64 (points, objectives).
+        reference: float (objectives,).
+    """
+    table = np.ascontiguousarray(points, dtype=np.float64)
+    if len(table) == 0:
+        return 0.0
+    if len(table) == 1:
+        return float(np.prod(np.maximum(table[0] - np.asarray(reference), 0.0)))
+    from moocore import hypervolume as measured
+
+    return float(measured(table, ref=list(reference), maximise=True))
+
+
+def step_front(
+    groups: NDArray[np.int64], cost: NDArray[np.float64], quality: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The policies of each group that nothing in it beats for its cost, cheapest first.
+
+    Of equal policies (same cost, same quality) the earliest is kept.
+
+    Args:
+        groups: int64 (policies,) group of each policy, from 0.
+        cost: float64 (policies,): less is better.
+        quality: float64 (policies,): more is better.
+
+    Returns:
+        int64 positions, by group, then by rising cost and strictly rising quality.
+    """
+    if len(groups) == 0:
+        return np.zeros(0, dtype=np.int64)
+    order = np.lexsort((np.arange(len(groups)), -quality, cost, groups))
+    _, level = np.unique(quality, return_inverse=True)
+    # One running maximum serves all groups: a later group's keys all exceed an earlier group's.
+    key = groups[order] * (int(level.max()) + 1) + level[order]
+    best = np.maximum.accumulate(key)
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = groups[order][1:] != groups[order][:-1]
+    kept = first.copy()
+    kept[1:] |= key[1:] > best[:-1]
+    return order[kept]

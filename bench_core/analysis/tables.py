@@ -1,0 +1,131 @@
+"""A data set's table: means over seeds, the best of each column and what cannot be told from it, who is dominated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bench_core.analysis.cells import Cells
+from bench_core.analysis.dominance import dominated_by, objectives
+from bench_core.analysis.records import Records
+from bench_core.analysis.statistics import ALPHA, corrected_resampled_t, holm, wilcoxon
+from bench_core.analysis.summary import Mean, Row, summarise
+
+if TYPE_CHECKING:
+    from bench_core.suite import Suite
+
+__all__ = ["Grid", "grids", "marks"]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A data set's table under one cost scheme.
+
+    Attributes:
+        rows: in the suite's order of methods; their means are of the suite's metrics and the objectives.
+        compared: methods that take part in marks and dominance: those with the same seeds as the fullest row.
+        objectives: metrics of the Pareto comparison; empty when nothing is done.
+        marks: metric → method → ``best`` or ``near`` (not distinguishable from the best).
+        dominated: method → methods that dominate it, on the means.
+        test: which paired test gave the marks: ``t`` (corrected resampled), ``wilcoxon``, or empty.
+    """
+
+    dataset: str
+    costs: str
+    rows: list[Row]
+    compared: list[str] = field(default_factory=list)
+    objectives: list[str] = field(default_factory=list)
+    marks: dict[str, dict[str, str]] = field(default_factory=dict)
+    dominated: dict[str, list[str]] = field(default_factory=dict)
+    test: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every seed of every row is done."""
+        return all(row.done == row.expected for row in self.rows)
+
+
+def grids(records: Records, suite: Suite, cells: Cells) -> list[Grid]:
+    """Every table of a suite, in its order."""
+    aims = {(dataset, costs): _aims(records, suite, cells, dataset, costs) for dataset, costs in suite.grids}
+    metrics = dict.fromkeys([*suite.metrics, *(aim for some in aims.values() for aim in some)])
+    tables = summarise(cells.chosen, suite, list(metrics))
+    return [_grid(records, suite, cells, place, rows, aims[place]) for place, rows in tables.items()]
+
+
+def _first(cells: Cells, suite: Suite, dataset: str, costs: str) -> str | None:
+    """The name of one done trial of a table."""
+    return next((n[0] for m in suite.methods_on(dataset) if (n := cells.names(dataset, costs, m))), None)
+
+
+def _aims(records: Records, suite: Suite, cells: Cells, dataset: str, costs: str) -> list[str]:
+    named = _first(cells, suite, dataset, costs)
+    if named is None:
+        return []
+    return objectives(
+        records.infos[named]["task"], records.identities[named]["threshold"], list(suite.metrics)
+    )
+
+
+def _grid(
+    records: Records, suite: Suite, cells: Cells, place: tuple[str, str], rows: list[Row], aims: list[str]
+) -> Grid:
+    dataset, costs = place
+    named = _first(cells, suite, dataset, costs)
+    if named is None:
+        return Grid(dataset, costs, rows)
+    seeds = {row.method: cells.seeds(dataset, costs, row.method) for row in rows}
+    fullest = max(seeds.values(), key=len)
+    kept = {row.method: row.means for row in rows if np.array_equal(seeds[row.method], fullest)}
+    points = {m: [means[a].value for a in aims] for m, means in kept.items() if all(a in means for a in aims)}
+    ratio = _test_to_learn(records, named)
+    found = {
+        metric: marks(cells, dataset, costs, kept, metric, suite.metrics[metric].goal, ratio)
+        for metric in suite.metrics
+    }
+    dominated = dominated_by(points, [suite.metric(aim) for aim in aims])
+    test = "wilcoxon" if ratio is None else "t"
+    return Grid(dataset, costs, rows, list(kept), aims, found, dominated, test)
+
+
+def _test_to_learn(records: Records, name: str) -> float | None:
+    """Test rows over rows learnt from; None when the split is given, so that no two seeds' rows differ."""
+    if records.identities[name]["split"]["kind"] == "given":
+        return None
+    rows = records.infos[name]["rows"]
+    return float(rows["test"] / (rows["train"] + rows["validation"]))
+
+
+def marks(
+    cells: Cells,
+    dataset: str,
+    costs: str,
+    means: Mapping[str, Mapping[str, Mean]],
+    metric: str,
+    goal: str,
+    ratio: float | None,
+) -> dict[str, str]:
+    """Method → ``best`` or ``near``: the best mean (ties too), and those that a paired test cannot tell from it.
+
+    Args:
+        means: method → metric → mean, of the rows that are compared.
+        ratio: test rows over rows learnt from for the corrected resampled t-test; None for Wilcoxon's.
+    """
+    values = {method: known[metric].value for method, known in means.items() if metric in known}
+    if len(set(values.values())) < 2:  # nothing to tell apart
+        return {}
+    best = (max if goal == "max" else min)(values.values())
+    said = {method: "best" for method, value in values.items() if value == best}
+    leader = next(iter(said))
+    rivals: Sequence[str] = [method for method in values if method not in said]
+    p_values = []
+    for rival in rivals:
+        ours, theirs = cells.paired(dataset, costs, leader, rival, metric)
+        differences = ours - theirs
+        p_values.append(wilcoxon(differences) if ratio is None else corrected_resampled_t(differences, ratio))
+    if len(p_values) and np.isfinite(p_values).all():
+        said |= {rival: "near" for rival, p in zip(rivals, holm(p_values), strict=True) if p >= ALPHA}
+    return said

@@ -1,0 +1,105 @@
+"""``[[figures]]`` of a suite: what is drawn beyond the figures that every page has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bench_core.errors import RequestError, did_you_mean
+from bench_core.metrics import Metric, resolve_metric
+
+__all__ = ["FigureEntry", "check_figures"]
+
+FigureKind = Literal[
+    "curve", "bars", "stage-by-cost-class", "history", "feature-usage", "critical-difference"
+]
+
+
+class FigureEntry(BaseModel):
+    """``[[figures]]``: one kind of figure.
+
+    Every page has a ``curve`` per data set, and ``bars`` where coverage, accuracy and cost are among the metrics; an
+    entry of either kind replaces that.
+
+    Attributes:
+        kind: ``curve``: cost–quality curves; ``bars``: means with intervals; ``stage-by-cost-class``: mean stage of
+            each feature; ``history``: a series of the fit; ``feature-usage``: how often each feature is bought;
+            ``critical-difference``: average ranks over data sets.
+        title: the section's heading.
+        note: a sentence below it.
+        methods: what is drawn; all when empty.
+        datasets: where; everywhere when empty.
+        quality: for ``curve``: a metric, or ``right-answers`` (coverage × conclusive accuracy).
+        cost: for ``curve``: ``cost``, or another metric such as ``mean-base-models``.
+        reference: for ``curve``: the method that has the full model's quality; for ``history``: a diagnostic drawn
+            as a level.
+        metrics: for ``bars``: a group of bars each; for ``critical-difference``: what is ranked.
+        series: for ``history``: its name; ``axis``: what a place in it is called.
+        field: for ``stage-by-cost-class``: the detail of a policy that lists a stage per feature, from 0.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: FigureKind
+    title: Annotated[str, Field(max_length=200)] = ""
+    note: str = ""
+    methods: list[str] = []
+    datasets: list[str] = []
+    quality: str = ""
+    cost: str = "cost"
+    reference: str = ""
+    metrics: list[str] = []
+    series: str = ""
+    axis: str = "step"
+    field: str = "chromosome"
+
+    @model_validator(mode="after")
+    def _says_what_it_needs(self) -> FigureEntry:
+        if self.kind == "history" and not self.series:
+            raise ValueError("a history figure needs the name of a series")
+        return self
+
+
+def check_figures(
+    entries: Sequence[FigureEntry],
+    path: str,
+    datasets: Collection[str],
+    methods: Collection[str],
+    metrics: Mapping[str, Metric],
+) -> dict[str, Metric]:
+    """The metrics that the figures need, every name in them checked.
+
+    Args:
+        entries: the suite's ``[[figures]]``.
+        path: what messages call the suite.
+        datasets, methods: the suite's names.
+        metrics: every registered metric.
+
+    Raises:
+        RequestError: an unknown data set, method or metric; file, key and the nearest name are said.
+    """
+    needed: dict[str, Metric] = {}
+    for i, entry in enumerate(entries):
+        where = f"{path}: figures[{i}]"
+        references = [entry.reference] if entry.kind == "curve" and entry.reference else []
+        for key, what, names, known in (
+            ("methods", "method", entry.methods, methods),
+            ("datasets", "data set", entry.datasets, datasets),
+            ("reference", "method", references, methods),
+        ):
+            for name in names:
+                if name not in known:
+                    hint = did_you_mean(name, known)
+                    raise RequestError(f"{where}.{key}: there is no {what} {name!r}; {hint}")
+        wanted = [("metrics", name) for name in entry.metrics]
+        if entry.kind == "curve":
+            wanted += [("cost", entry.cost), *([("quality", entry.quality)] if entry.quality else [])]
+        for key, name in wanted:
+            if name != "right-answers":
+                try:
+                    needed[name] = resolve_metric(name, metrics)
+                except RequestError as error:
+                    raise RequestError(f"{where}.{key}: {error}") from None
+    return needed

@@ -1,0 +1,148 @@
+"""Cost–quality curves: every method's trade-off on one data set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.analysis.curves import Curve, Panel
+from bench_core.render.figures.canvas import legend, plain_text, sheet
+from bench_core.render.figures.palette import MUTED, Look
+
+__all__ = ["cost_quality_figure"]
+
+_MOST_STEPS = 240
+_MOST_MARKS = 14
+_COVERAGE_STEPS = 8
+
+
+def cost_quality_figure(panel: Panel, looks: dict[str, Look], title: str) -> bytes:
+    """Mean test quality against mean test cost, a line per method, a mark alone for a family of one policy.
+
+    Where answers are refused, the marks' filling is the coverage.
+
+    Args:
+        panel: the curves.
+        looks: method → how it is drawn.
+        title: the figure's heading.
+    """
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    scale = 100.0 if panel.quality.percent else 1.0
+    with sheet(7.6, 4.7) as page:
+        axes = page.figure.subplots()
+        shade = _Shade(panel) if panel.rejects else None
+        handles = [_draw(axes, curve, looks[curve.method], scale, shade) for curve in panel.curves]
+        axes.set_title(plain_text(title))
+        axes.set_xlabel(_cost_title(panel))
+        direction = "more is better" if panel.quality.goal == "max" else "less is better"
+        unit = " %" if panel.quality.percent else ""
+        axes.set_ylabel(f"{plain_text(panel.quality.title)}{unit} ({direction})")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        axes.yaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
+        axes.margins(x=0.04, y=0.08)
+        right = axes.get_xlim()[1]
+        axes.set_xlim(-2.0, min(max(right, 20.0), 104.0))
+        low, high = axes.get_ylim()
+        least = 0.05 * scale if panel.quality.percent else 0.05 * max(abs(low), abs(high))
+        if high - low < least:
+            axes.set_ylim((low + high - least) / 2, (low + high + least) / 2)
+        if shade is not None:
+            shade.bar(page.figure, axes)
+        legend(page.figure, handles, [curve.method for curve in panel.curves], 4)
+        page.save(title, _words(panel))
+        return bytes(page)
+
+
+class _Shade:
+    """Coverage as colour: cividis in steps, over the range that occurs."""
+
+    def __init__(self, panel: Panel) -> None:
+        from matplotlib import colormaps
+        from matplotlib.colors import BoundaryNorm, ListedColormap
+
+        least = min(float(c.coverage.min()) for c in panel.curves if c.coverage is not None)
+        low = min(np.floor(least * 10) / 10, 0.9)
+        self.edges = np.linspace(low, 1.0, _COVERAGE_STEPS + 1)
+        self.colours = ListedColormap(colormaps["cividis"](np.linspace(0.0, 1.0, _COVERAGE_STEPS)))
+        self.norm = BoundaryNorm(self.edges, _COVERAGE_STEPS)
+
+    def __call__(self, coverage: NDArray[np.float64]) -> NDArray[np.float64]:
+        inside = np.clip(coverage, self.edges[0], np.nextafter(self.edges[-1], 0.0))
+        return np.asarray(self.colours(self.norm(inside)))
+
+    def bar(self, figure: Any, axes: Any) -> None:
+        """The scale beside the axes, as shapes and not as a picture."""
+        from matplotlib.cm import ScalarMappable
+
+        bar = figure.colorbar(
+            ScalarMappable(self.norm, self.colours), ax=axes, fraction=0.04, pad=0.02, ticks=self.edges[::2]
+        )
+        bar.solids.set_rasterized(False)
+        bar.ax.set_yticks(self.edges[::2], [f"{100 * edge:.3g}" for edge in self.edges[::2]])
+        bar.set_label("Coverage % (filling of the marks)")
+        bar.outline.set_edgecolor(MUTED.light)
+
+
+def _draw(axes: Any, curve: Curve, look: Look, scale: float, shade: _Shade | None) -> Any:
+    """One method's line and marks; gives the legend's handle."""
+    from matplotlib.lines import Line2D
+
+    keep = _thinned(len(curve.budgets), _MOST_STEPS)
+    x, y = 100.0 * curve.cost[keep], scale * curve.quality[keep]
+    axes.plot(x, y, color=look.colour, linestyle=look.dash, zorder=2)
+    marks = _spread(x, y, _MOST_MARKS)
+    fill: Any = look.colour
+    if shade is not None:
+        coverage = np.ones(len(curve.budgets)) if curve.coverage is None else curve.coverage
+        fill = shade(coverage[keep][marks])
+    size = 58.0 if len(x) > 1 else 78.0
+    axes.scatter(
+        x[marks],
+        y[marks],
+        s=size,
+        marker=look.marker,
+        c=fill,
+        edgecolors=look.colour,
+        linewidths=1.5,
+        zorder=3,
+    )
+    filling = "none" if shade is not None else look.colour
+    return Line2D(
+        [], [], color=look.colour, linestyle=look.dash, marker=look.marker, markerfacecolor=filling,
+        markeredgewidth=1.5,
+    )  # fmt: skip
+
+
+def _thinned(count: int, most: int) -> NDArray[np.int64]:
+    """Places of at most so many of ``count`` steps, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+
+
+def _spread(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Places of at most so many points, evenly along the line; always its ends."""
+    if len(x) <= 2:
+        return np.arange(len(x))
+    height = float(np.ptp(y)) or 1.0
+    width = float(np.ptp(x)) or 1.0
+    way = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x) / width, np.diff(y) / height))])
+    return np.unique(np.searchsorted(way, np.linspace(0.0, way[-1], most)).clip(0, len(x) - 1))
+
+
+def _cost_title(panel: Panel) -> str:
+    if panel.cost == "cost":
+        return "Mean cost, % of the price of all features"
+    return f"{plain_text(panel.cost)}, % of the largest"
+
+
+def _words(panel: Panel) -> str:
+    """The figure in words: where each curve begins and ends."""
+    scale, unit = (100.0, " %") if panel.quality.percent else (1.0, "")
+    said = []
+    for curve in panel.curves:
+        a, b = curve, f"{scale * curve.quality[-1]:.4g}{unit} at cost {100 * curve.cost[-1]:.3g} %"
+        begin = f"from {scale * a.quality[0]:.4g}{unit} at cost {100 * a.cost[0]:.3g} % to "
+        said.append(f"{curve.method}: {begin if len(curve.budgets) > 1 else ''}{b}")
+    return f"{panel.quality.title} against cost, on the test part. " + "; ".join(said) + "."

@@ -1,0 +1,104 @@
+"""The sections of a page that belong to one data set: its table, its facts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from bench_core.analysis.records import Records
+from bench_core.analysis.summary import Row
+from bench_core.analysis.tables import Grid
+from bench_core.metrics import Metric
+from bench_core.render.markdown import code, number, shown, table, text
+from bench_core.suite import Suite
+
+__all__ = ["MARKS_READ", "dataset_section", "head_of", "heading", "marked", "paper_numbers"]
+
+Paper = dict[tuple[str, str], dict[tuple[str, str], float]]
+
+MARKS_READ = (
+    "**Bold** is the best mean of a column; ≈ marks what cannot be told from it at the 5 % level, by a paired test "
+    "over common seeds, corrected within the column by Holm. Where the splits are random they overlap, so the test is "
+    "the corrected resampled t-test (Nadeau & Bengio 2003); where the split is given it is Wilcoxon's signed-rank "
+    "test. Rows with fewer seeds than the fullest take no part. *Dominated by*: a row that is at least as good in all "
+    "objectives and better in one, on the means."
+)
+
+
+def heading(suite: Suite, dataset: str, costs: str) -> str:
+    """A data set's heading, as plain text."""
+    return dataset + (f" · {costs}" if suite.has_several_costs(dataset) else "")
+
+
+def head_of(metric: Metric) -> str:
+    """A metric's column head."""
+    return text(metric.title or metric.name) + (" %" if metric.percent else "")
+
+
+def marked(cell: str, mark: str) -> str:
+    """A number with its mark."""
+    return f"**{cell}**" if mark == "best" else f"{cell} ≈" if mark == "near" else cell
+
+
+def paper_numbers(suite: Suite) -> Paper:
+    """(data set, cost scheme) → (method, metric) → the paper's number."""
+    found: Paper = defaultdict(dict)
+    for entry in suite.file.paper:
+        costs = entry.costs or next(c for d, c in suite.grids if d == entry.dataset)
+        found[entry.dataset, costs][entry.method, entry.metric] = entry.value
+    return dict(found)
+
+
+def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) -> list[str]:
+    """The section of a data set under a cost scheme."""
+    said = [f"## {text(heading(suite, grid.dataset, grid.costs))}", ""]
+    numbers = paper.get((grid.dataset, grid.costs), {})
+    columns = [n for n in suite.metrics if any(n in row.means for row in grid.rows)]
+    if not columns:
+        return [*said, "No trial of this data set is done.", ""]
+    head = ["Method", *(head_of(suite.metrics[n]) for n in columns), "Seeds", "Selected by"]
+    if grid.dominated:
+        head.append("Dominated by")
+    body = [_cells(suite, grid, row, columns, numbers) for row in grid.rows]
+    known = {row.method for row in grid.rows}
+    for method in dict.fromkeys(m for m, _ in numbers if m not in known):
+        blank = [_with_paper("–", suite.metrics[n], numbers.get((method, n))) for n in columns]
+        body.append([text(method), *blank, "–", "–", *(["–"] if grid.dominated else [])])
+    return [*said, *_facts(suite, records, grid), table(head, body), ""]
+
+
+def _cells(
+    suite: Suite, grid: Grid, row: Row, columns: list[str], paper: dict[tuple[str, str], float]
+) -> list[str]:
+    cells = []
+    for name in columns:
+        metric = suite.metrics[name]
+        cell = number(row.means[name], metric.percent) if name in row.means else "–"
+        cell = marked(cell, grid.marks.get(name, {}).get(row.method, ""))
+        cells.append(_with_paper(cell, metric, paper.get((row.method, name))))
+    count = f"{row.done}" if row.done == row.expected else f"{row.done} of {row.expected}"
+    said = [text(row.method), *cells, count, text(row.rule) or "–"]
+    if grid.dominated:
+        said.append(text(", ".join(grid.dominated.get(row.method, []))) or "–")
+    return said
+
+
+def _with_paper(cell: str, metric: Metric, value: float | None) -> str:
+    return cell if value is None else f"{cell} (paper {shown(value, metric.percent)})"
+
+
+def _facts(suite: Suite, records: Records, grid: Grid) -> list[str]:
+    """A line on the data: rows of each part, features, threshold, objectives, content hash."""
+    dataset, costs = grid.dataset, grid.costs
+    name = next(
+        name for m in suite.methods_on(dataset) for name in records.trials.get((dataset, costs, m), ())
+    )
+    info, identity = records.infos[name], records.identities[name]
+    rows = info["rows"]
+    threshold = identity["threshold"]
+    refused = f"; confidence threshold p̂ = {threshold:g}" if threshold is not None else ""
+    aims = ", ".join(text(suite.metric(aim).title or aim) for aim in grid.objectives)
+    return [
+        f"{len(info['features'])} features; {rows['train']} training, {rows['validation']} validation and "
+        f"{rows['test']} test rows{refused}; objectives: {aims}; data {code(identity['dataset'][:12])}.",
+        "",
+    ]

@@ -1,0 +1,229 @@
+"""What a suite's TOML file may hold, table by table, and how a fault in it is spelled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bench_core.claims_schema import CHECKS, Check, PaperEntry, without_kind
+from bench_core.encode import ENCODINGS, Encoding
+from bench_core.errors import did_you_mean
+from bench_core.figures_schema import FigureEntry
+from bench_core.split import SplitRule
+
+__all__ = [
+    "CostsEntry",
+    "DatasetEntry",
+    "Header",
+    "MethodEntry",
+    "Protocol",
+    "SplitTable",
+    "SuiteFile",
+    "TableEntry",
+    "seed_list",
+    "spell_fault",
+]
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Threshold = Annotated[float, Field(gt=0, le=1)]
+
+
+def seed_list(seeds: int | list[int]) -> list[int]:
+    """Seeds 0, 1, … for a count; the list itself otherwise."""
+    return list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Header(_Table):
+    """``[suite]``: what the suite is."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    title: str = ""
+    source: str = ""
+    description: str = ""
+
+
+class SplitTable(_Table):
+    """``[protocol.split]``: see `bench_core.split.SplitRule`."""
+
+    kind: Literal["random", "given"] = "random"
+    train: float = 0.5
+    validation: float = 0.25
+    test: float = 0.25
+    stratify: bool = True
+
+    @model_validator(mode="after")
+    def _makes_a_rule(self) -> SplitTable:
+        self.rule()
+        return self
+
+    def rule(self) -> SplitRule:
+        """The rule these values mean."""
+        return SplitRule(**self.model_dump())
+
+
+class Protocol(_Table):
+    """``[protocol]``: how every method is tried.
+
+    Attributes:
+        split: how rows are divided.
+        seeds: how many splits (seeds 0, 1, …), or the seeds themselves.
+        encode: see `bench_core.encode.fit_encoder`.
+        threshold: confidence threshold p̂ of the reject option; None refuses nothing.
+        select: which policy of a family makes the table's row: ``first``, or the name of a metric that is best
+            on validation. When None: ``combined`` with a threshold, else ``error``, ``ndcg@5`` or ``mse``.
+        audit_rounds: substitutions per policy.
+    """
+
+    split: SplitTable = SplitTable()
+    seeds: int | list[int] = 1
+    encode: Encoding = "ordinal"
+    threshold: Threshold | None = None
+    select: str | None = None
+    audit_rounds: Annotated[int, Field(ge=1, le=100)] = 2
+
+    @model_validator(mode="after")
+    def _has_seeds(self) -> Protocol:
+        seeds = seed_list(self.seeds)
+        if not seeds or min(seeds) < 0 or len(set(seeds)) != len(seeds):
+            raise ValueError("seeds must be a count of at least 1, or a list of distinct seeds from 0")
+        return self
+
+
+class CostsEntry(_Table):
+    """``costs = { use = …, parameters = … }``: a cost scheme for a data set."""
+
+    use: Name
+    name: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class DatasetEntry(_Table):
+    """``[[datasets]]``: one data set, with its cost schemes and what it changes of the protocol."""
+
+    use: Name
+    name: str = ""
+    parameters: dict[str, Any] = {}
+    costs: CostsEntry | list[CostsEntry] = CostsEntry(use="uniform")
+    threshold: Threshold | None = None
+    encode: Encoding | None = None
+    split: SplitTable | None = None
+    seeds: int | list[int] | None = None
+
+
+class MethodEntry(_Table):
+    """``[[methods]]``: one method, with parameters, a grid, and what it does differently on some data sets.
+
+    Attributes:
+        grid: parameter → list of values; every combination is tried, and all together are the family.
+        on: data set name → parameters that differ there.
+        only: names of the data sets it runs on; all when empty.
+        reject: whether the protocol's threshold refuses its unsure answers.
+        select: overrides the protocol's.
+    """
+
+    use: Name
+    name: str = ""
+    parameters: dict[str, Any] = {}
+    grid: dict[str, list[Any]] = {}
+    on: dict[str, dict[str, Any]] = {}
+    only: list[str] = []
+    reject: bool = True
+    select: str | None = None
+
+
+class TableEntry(_Table):
+    """``[[tables]]``: a further table on the page, of what methods left in their records.
+
+    Attributes:
+        kind: ``diagnostics`` (values of the fit, mean and range over seeds) or ``history`` (a series).
+        fields: names of the diagnostics.
+        series: name of the history's series; ``at``: places in it; ``axis``: what a place is called.
+        paper: data set → method → the paper's number, for ``diagnostics``.
+    """
+
+    kind: Literal["diagnostics", "history"]
+    title: Name
+    note: str = ""
+    methods: Annotated[list[str], Field(min_length=1)]
+    fields: list[str] = []
+    series: str = ""
+    at: list[int] = []
+    axis: str = "step"
+    paper: dict[str, dict[str, float]] = {}
+
+
+class SuiteFile(_Table):
+    """A suite's whole file."""
+
+    suite: Header
+    protocol: Protocol = Protocol()
+    datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
+    methods: Annotated[list[MethodEntry], Field(min_length=1)]
+    metrics: list[str] = ["coverage", "conclusive-accuracy", "cost", "combined"]
+    tables: list[TableEntry] = []
+    figures: list[FigureEntry] = []
+    paper: list[PaperEntry] = []
+    claims: list[Check] = []
+
+    @model_validator(mode="after")
+    def _claims_say_something(self) -> SuiteFile:
+        for i, claim in enumerate(self.claims):
+            if not claim.text.strip() or not claim.source.strip():
+                raise ValueError(f"claims[{i}] needs a text and a source")
+        return self
+
+
+def spell_fault(path: str, fault: Mapping[str, Any]) -> str:
+    """One of pydantic's errors as a line: file, key, what is wrong, and the nearest right name."""
+    loc, check = without_kind(fault["loc"])
+    where, key = _spelled(loc), str(loc[-1]) if loc else ""
+    if fault["type"] == "extra_forbidden":
+        known = list(check.model_fields) if check else _keys_at(loc[:-1])
+        return f"{path}: {where}: unknown key {key!r}; {did_you_mean(key, known)}"
+    if fault["type"].startswith("union_tag"):
+        tag = fault.get("ctx", {}).get("tag", "")
+        hint = did_you_mean(tag, CHECKS) if tag else f"known: {', '.join(CHECKS)}"
+        return f"{path}: {where}.kind: {tag!r} is not a kind of claim; {hint}"
+    if key == "encode" and fault["type"] == "literal_error":
+        wrong = str(fault["input"])
+        return f"{path}: {where}: {wrong!r} is unknown; {did_you_mean(wrong, ENCODINGS)}"
+    said = str(fault["msg"]).removeprefix("Value error, ")
+    given = fault.get("input")
+    shown = f" (given: {given!r})" if isinstance(given, str | int | float | bool) else ""
+    return f"{path}: {where}: {said}{shown}"
+
+
+def _spelled(loc: tuple[Any, ...]) -> str:
+    said = ""
+    for part in loc:
+        if isinstance(part, int):
+            said += f"[{part}]"
+        elif part not in _BRANCHES:
+            said += f".{part}" if said else str(part)
+    return said or "the file"
+
+
+_TABLES: dict[str, type[BaseModel]] = {
+    "suite": Header,
+    "protocol": Protocol,
+    "split": SplitTable,
+    "datasets": DatasetEntry,
+    "costs": CostsEntry,
+    "methods": MethodEntry,
+    "tables": TableEntry,
+    "paper": PaperEntry,
+    "figures": FigureEntry,
+}
+_BRANCHES = {"CostsEntry", "list[CostsEntry]", "float", "literal['threshold']"}
+
+
+def _keys_at(loc: tuple[Any, ...]) -> list[str]:
+    """The keys that the table at a place may have."""
+    names = [part for part in loc if isinstance(part, str) and part not in _BRANCHES]
+    return list((_TABLES.get(names[-1], SuiteFile) if names else SuiteFile).model_fields)

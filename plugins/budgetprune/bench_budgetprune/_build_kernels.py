@@ -1,0 +1,187 @@
+"""Kernels that lay out the pairs of (IP) and their entries."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+__all__ = ["entries", "pairs_by_node", "passing", "reduce_pairs", "surviving", "uses"]
+
+
+@numba.njit(cache=True, nogil=True)
+def entries(leaf, parent, own, group, units):  # type: ignore[no-untyped-def]
+    """Pairs, row by row, units ascending, with their entries in the order of trees.
+
+    Args:
+        leaf: int32 (rows, trees).
+        parent: int32 (nodes,).
+        own, group: int32 (nodes,): units that a node is the first to need on its path, −1 for none.
+        units: number of units.
+
+    Returns:
+        pair starts, entry nodes, unit and row of each pair.
+    """
+    rows, trees = leaf.shape
+    found, pairs = 0, 0
+    count = np.zeros(units, dtype=np.int64)
+    for i in range(rows):
+        count[:] = 0
+        for t in range(trees):
+            node = parent[leaf[i, t]]
+            while node >= 0:
+                if own[node] >= 0:
+                    count[own[node]] += 1
+                if group[node] >= 0:
+                    count[group[node]] += 1
+                node = parent[node]
+        for k in range(units):
+            found += count[k]
+            pairs += count[k] > 0
+    starts = np.zeros(pairs + 1, dtype=np.int64)
+    nodes = np.empty(found, dtype=np.int32)
+    unit_of = np.empty(pairs, dtype=np.int32)
+    row_of = np.empty(pairs, dtype=np.int32)
+    place = np.zeros(units, dtype=np.int64)
+    pair, at = 0, 0
+    for i in range(rows):
+        count[:] = 0
+        for t in range(trees):
+            node = parent[leaf[i, t]]
+            while node >= 0:
+                if own[node] >= 0:
+                    count[own[node]] += 1
+                if group[node] >= 0:
+                    count[group[node]] += 1
+                node = parent[node]
+        for k in range(units):
+            place[k] = at
+            if count[k] > 0:
+                at += count[k]
+                unit_of[pair], row_of[pair] = k, i
+                pair += 1
+                starts[pair] = at
+        for t in range(trees):
+            node = parent[leaf[i, t]]
+            while node >= 0:
+                if own[node] >= 0:
+                    nodes[place[own[node]]] = node
+                    place[own[node]] += 1
+                if group[node] >= 0:
+                    nodes[place[group[node]]] = node
+                    place[group[node]] += 1
+                node = parent[node]
+    return starts, nodes, unit_of, row_of
+
+
+@numba.njit(cache=True, nogil=True)
+def passing(leaf, parent):  # type: ignore[no-untyped-def]
+    """How many rows pass through or end in each node: float64 (nodes,)."""
+    rows, trees = leaf.shape
+    count = np.zeros(len(parent))
+    for i in range(rows):
+        for t in range(trees):
+            node = leaf[i, t]
+            while node >= 0:
+                count[node] += 1
+                node = parent[node]
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
+def pairs_by_node(pair_start, entry_node, nodes):  # type: ignore[no-untyped-def]
+    """Pairs sorted by the node of their entries: starts int64 (nodes + 1,), pairs int32 (entries,)."""
+    starts = np.zeros(nodes + 1, dtype=np.int64)
+    for e in range(len(entry_node)):
+        starts[entry_node[e] + 1] += 1
+    for h in range(nodes):
+        starts[h + 1] += starts[h]
+    at = starts[:-1].copy()
+    pairs = np.empty(len(entry_node), dtype=np.int32)
+    for p in range(len(pair_start) - 1):
+        for e in range(pair_start[p], pair_start[p + 1]):
+            h = entry_node[e]
+            pairs[at[h]] = p
+            at[h] += 1
+    return starts, pairs
+
+
+@numba.njit(cache=True, nogil=True)
+def surviving(pair_start, entry_node, price, fixed):  # type: ignore[no-untyped-def]
+    """How many pairs and entries are still open questions, and the price of pairs that are due."""
+    pairs, found, due = 0, 0, 0.0
+    for p in range(len(price)):
+        left = 0
+        for e in range(pair_start[p], pair_start[p + 1]):
+            state = fixed[entry_node[e]]
+            if state > 0:
+                left = -1
+                break
+            left += state == 0
+        if left < 0:
+            due += price[p]
+        elif left > 1:
+            pairs += 1
+            found += left
+    return pairs, found, due
+
+
+@numba.njit(cache=True, nogil=True)
+def reduce_pairs(pair_start, entry_node, price, fixed, number, share, toll):  # type: ignore[no-untyped-def]
+    """Pairs that are still open questions when some nodes are fixed.
+
+    Args:
+        fixed: int8 (nodes,): 1 stays open, −1 stays closed, 0 undecided.
+        number: int32 (nodes,): new node numbers of undecided inner nodes.
+        share: float64 (entries,): duals over λ; per pair they sum to its price.
+        toll: float64 (new nodes,): the price of pairs left with one entry is added.
+
+    Returns:
+        New pair starts, entry nodes, prices, shares, the old number of each entry; the price of pairs that a
+        node fixed open makes due.
+    """
+    pairs, found, due = surviving(pair_start, entry_node, price, fixed)
+    starts = np.zeros(pairs + 1, dtype=np.int64)
+    nodes = np.empty(found, dtype=np.int32)
+    old = np.empty(found, dtype=np.int32)
+    prices = np.empty(pairs)
+    shares = np.empty(found)
+    pair, at = 0, 0
+    for p in range(len(price)):
+        left, sole, kept = 0, -1, 0.0
+        for e in range(pair_start[p], pair_start[p + 1]):
+            state = fixed[entry_node[e]]
+            if state > 0:
+                left = -1
+                break
+            if state == 0:
+                left += 1
+                sole = entry_node[e]
+                kept += share[e]
+        if left == 1:
+            toll[number[sole]] += price[p]
+        elif left > 1:
+            extra = (price[p] - kept) / left
+            for e in range(pair_start[p], pair_start[p + 1]):
+                if fixed[entry_node[e]] == 0:
+                    nodes[at] = number[entry_node[e]]
+                    old[at] = e
+                    shares[at] = max(share[e] + extra, 0.0)
+                    at += 1
+            prices[pair] = price[p]
+            pair += 1
+            starts[pair] = at
+    return starts, nodes, prices, shares, old, due
+
+
+@numba.njit(cache=True, nogil=True)
+def uses(leaf, parent, feature, features):  # type: ignore[no-untyped-def]
+    """Tests of each feature on each row's ways: int32 (rows, features)."""
+    rows, trees = leaf.shape
+    count = np.zeros((rows, features), dtype=np.int32)
+    for i in range(rows):
+        for t in range(trees):
+            node = parent[leaf[i, t]]
+            while node >= 0:
+                count[i, feature[node]] += 1
+                node = parent[node]
+    return count

@@ -1,0 +1,86 @@
+"""The method: grow a forest, prune it for every λ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from bench_forest.acquisition import price_units
+from bench_forest.method import ForestMethod
+
+from bench_core.method import Family, Problem
+
+__all__ = ["BudgetPrune"]
+
+
+@dataclass(frozen=True)
+class BudgetPrune(ForestMethod):
+    """A random forest, pruned so that rows share the features they pay for. Source: BUDGETPRUNE §3–4.
+
+    The family is one policy per λ, rising. Parameters of the forest are those of `ForestMethod`.
+
+    Attributes:
+        lambdas: the λ to solve for, 0 for the forest itself; empty takes 0 and a grid of `count` more.
+        count, low, high: the grid: geometric, between these multiples of the λ at which the whole forest and no
+            forest are equally good.
+        gap: relative duality gap to stop at.
+        max_iterations: dual steps for one λ at most; the gap reached is in the policy's details.
+        price_of_a_test: price of one test in a tree, for the computation cost of (IP); 0 leaves it out, as the
+            paper's experiments do.
+    """
+
+    lambdas: list[float] = field(default_factory=list)
+    count: int = 12
+    low: float = 0.1
+    high: float = 1.5
+    gap: float = 1e-4
+    max_iterations: int = 300
+    price_of_a_test: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(not 0 <= lam < np.inf for lam in self.lambdas):
+            raise ValueError("lambdas must be finite and not negative")
+        if self.count < 1 or not 0 < self.low <= self.high < np.inf:
+            raise ValueError("the grid needs count at least 1 and 0 < low <= high")
+        if not 0 < self.gap < 1:
+            raise ValueError("gap must lie between 0 and 1")
+        if self.max_iterations < 1:
+            raise ValueError("max_iterations must be at least 1")
+        if not 0 <= self.price_of_a_test < np.inf:
+            raise ValueError("price_of_a_test must be finite and not negative")
+
+    def fit(self, problem: Problem) -> Family:
+        from bench_budgetprune.instance import build
+        from bench_budgetprune.path import lambda_grid, solve_path
+        from bench_budgetprune.usage import usage_shares
+
+        forest = self.grow(problem)
+        X = problem.validation.X
+        units = price_units(problem.costs, problem.validation.sizes)
+        instance = build(forest, forest.route(X, problem.threads), units, self.price_of_a_test)
+        lambdas = self.lambdas or [0.0, *lambda_grid(instance, forest.inner, self.count, self.low, self.high)]
+        path = solve_path(instance, forest.inner, lambdas, self.gap, self.max_iterations, problem.threads)
+        policies = []
+        for one in path:
+            details = {
+                "lambda": one.lam,
+                "objective": one.objective,
+                "gap": one.gap,
+                "iterations": one.iterations,
+                **usage_shares(forest.pruned(one.opened), X, problem.n_features, problem.threads),
+            }
+            policies.append(self.policy(problem, forest, one.opened, f"lambda={one.lam:.4g}", details))
+        gaps = [one.gap for one in path]
+        usage = usage_shares(forest, X, problem.n_features, problem.threads)
+        return Family(
+            policies,
+            diagnostics={
+                "nodes": forest.nodes,
+                "pairs": instance.pairs,
+                "entries": instance.entries,
+                "largest_gap": max(gaps),
+                "iterations": sum(one.iterations for one in path),
+                **{f"unpruned_{name}": share for name, share in usage.items()},
+            },
+        )

@@ -1,0 +1,21 @@
+"""The plugin's hook: registers the method and its prices. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from bench_budgetprune.costs import SvmWeights
+from bench_budgetprune.method import BudgetPrune
+from bench_core.hookspecs import RegisterCostScheme, RegisterMethod, hookimpl
+
+__all__ = ["bench_register_cost_schemes", "bench_register_methods"]
+
+
+@hookimpl
+def bench_register_methods(register: RegisterMethod) -> None:
+    """BUDGETPRUNE."""
+    register("budgetprune", BudgetPrune)
+
+
+@hookimpl
+def bench_register_cost_schemes(register: RegisterCostScheme) -> None:
+    """The adversarial prices of §6.4."""
+    register("svm-weights", SvmWeights)

@@ -1,0 +1,75 @@
+"""What is left of (IP) when the state of some nodes is known.
+
+Nodes fixed open form the top of their trees: what hangs below them are trees of their own, and every pair that
+one of them makes due is paid, so that its other entries are free. Nodes fixed closed become leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_budgetprune.instance import Instance
+
+__all__ = ["Reduced", "reduce"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A smaller instance.
+
+    Attributes:
+        instance: what is left.
+        node: int64 (nodes,): the old number of each of its nodes.
+        entry: int32 (entries,): the old number of each of its entries.
+        share: float64 (entries,): duals over λ, taken over and made to sum to the prices again.
+        error, cost: what the fixed part adds to training error and cost.
+    """
+
+    instance: Instance
+    node: NDArray[np.int64]
+    entry: NDArray[np.int32]
+    share: NDArray[np.float64]
+    error: float
+    cost: float
+
+
+def reduce(instance: Instance, fixed: NDArray[np.int8], share: NDArray[np.float64]) -> Reduced:
+    """Take out what is fixed.
+
+    Args:
+        instance: (IP).
+        fixed: int8 (nodes,): 1 open, −1 closed, 0 undecided; a node above an open one is open, below a closed
+            one closed; leaves are −1.
+        share: float64 (entries,): duals over λ.
+    """
+    from bench_budgetprune import _build_kernels as kernels
+
+    parent = instance.parent
+    above = np.where(parent < 0, 1, fixed[parent])
+    # A node stays unless it is fixed open or hangs below a leaf; a leaf that has become a root is settled.
+    settled = (fixed < 0) & (above > 0)
+    stays = (fixed == 0) | ((fixed < 0) & (above == 0))
+    node = np.flatnonzero(stays)
+    number = (np.cumsum(stays) - 1).astype(np.int32)
+    inner = fixed[node] == 0
+    toll = np.where(inner, instance.toll[node], 0.0)
+    starts, nodes, price, shares, old, due = kernels.reduce_pairs(
+        instance.pair_start, instance.entry_node, instance.price, fixed, number, share, toll
+    )
+    opened = fixed > 0
+    left = Instance(
+        roots=np.flatnonzero(above[node] > 0),
+        left=np.where(inner, number[instance.left[node]], -1).astype(np.int32),
+        right=np.where(inner, number[instance.right[node]], -1).astype(np.int32),
+        error=instance.error[node],
+        steps=instance.steps[node],
+        toll=toll,
+        pair_start=starts,
+        entry_node=nodes,
+        price=price,
+    )
+    cost = due + instance.toll[opened].sum() + instance.steps[settled].sum()
+    return Reduced(left, node, old, shares, float(instance.error[settled].sum()), float(cost))

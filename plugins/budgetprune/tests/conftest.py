@@ -1,0 +1,147 @@
+"""Random forests that no data made, and two exact solvers of (IP) that share nothing with the one under test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from bench_budgetprune.instance import Instance, build
+from bench_forest import FlatForest, price_units
+from scipy import sparse
+from scipy.optimize import linprog
+from scipy.sparse.csgraph import maximum_flow
+
+from bench_core.costs import Costs
+
+
+def _forest(rng: np.random.Generator, trees: int, features: int, depth: int) -> FlatForest:
+    offsets, column, left, right, counts = [0], [], [], [], []
+
+    def node(level: int, own: np.ndarray) -> int:
+        me = len(column)
+        column.append(-1)
+        left.append(-1)
+        right.append(-1)
+        counts.append(own)
+        part = rng.integers(0, own + 1)
+        if level < depth and 0 < part.sum() < own.sum() and rng.random() < 0.85:
+            column[me] = int(rng.integers(features))
+            left[me] = node(level + 1, part)
+            right[me] = node(level + 1, own - part)
+        return me
+
+    for _ in range(trees):
+        node(0, rng.integers(1, 40, 2))
+        offsets.append(len(column))
+    nodes = len(column)
+    return FlatForest(
+        np.array(offsets), np.array(column, np.int32), np.zeros(nodes), np.array(left, np.int32),
+        np.array(right, np.int32), np.zeros(nodes, bool), np.array(counts, float), np.arange(features),
+    )  # fmt: skip
+
+
+def _made(seed: int) -> tuple[FlatForest, Instance]:
+    """A forest and (IP) on it: random trees, ways of rows, prices (zeros among them), groups, price of a test."""
+    rng = np.random.default_rng(seed)
+    forest = _forest(rng, int(rng.integers(1, 7)), int(rng.integers(1, 7)), int(rng.integers(0, 6)))
+    features = len(forest.feature_of_column)
+    prices = rng.integers(0, 4, features).astype(float)
+    costs = Costs(prices)
+    if rng.random() < 0.5:
+        costs = Costs(prices, rng.integers(-1, 2, features), rng.integers(0, 4, 2).astype(float))
+    leaf = np.zeros((int(rng.integers(1, 25)), forest.trees), dtype=np.int32)
+    for i in range(len(leaf)):
+        for t in range(forest.trees):
+            h = forest.offsets[t]
+            while forest.left[h] >= 0:
+                h = forest.left[h] if rng.random() < 0.5 else forest.right[h]
+            leaf[i, t] = h
+    return forest, build(forest, leaf, price_units(costs), 0.05 if rng.random() < 0.3 else 0.0)
+
+
+def _needs(instance: Instance) -> list[tuple[float, list[int]]]:
+    """Price and nodes of everything that is paid once: pairs, and what only one node makes due."""
+    spans = zip(instance.pair_start[:-1], instance.pair_start[1:], instance.price, strict=True)
+    shared = [(float(price), instance.entry_node[a:b].tolist()) for a, b, price in spans]
+    return shared + [(float(instance.toll[h]), [int(h)]) for h in np.flatnonzero(instance.toll > 0)]
+
+
+def _relaxation(instance: Instance, lam: float) -> tuple[float, np.ndarray]:
+    """Optimum and z of the LP relaxation of (IP), by HiGHS's simplex."""
+    needs, nodes = _needs(instance), instance.nodes
+
+    def way(h: int) -> list[int]:
+        above = []
+        while h >= 0:
+            above.append(h)
+            h = int(instance.parent[h])
+        return above
+
+    leaves = np.flatnonzero(instance.left < 0)
+    one_leaf = sparse.lil_matrix((len(leaves), nodes + len(needs)))
+    for row, h in enumerate(leaves):
+        one_leaf[row, way(int(h))] = 1
+    pays = sparse.lil_matrix((max(sum(len(at) for _, at in needs), 1), nodes + len(needs)))
+    right = np.zeros(pays.shape[0])
+    row = 0
+    for p, (_, at) in enumerate(needs):
+        for h in at:  # w + Σ z on the way ≥ 1
+            pays[row, [*way(h), nodes + p]] = -1
+            right[row] = -1
+            row += 1
+    prices = np.concatenate([instance.error + lam * instance.steps, [lam * price for price, _ in needs]])
+    answer = linprog(
+        prices, pays.tocsr(), right, one_leaf.tocsr(), np.ones(len(leaves)), (0, 1), method="highs-ds"
+    )
+    assert answer.status == 0
+    return float(answer.fun), answer.x[:nodes]
+
+
+SCALE = 2.0e8
+
+
+def _min_cut(instance: Instance, lam: float) -> float:
+    """Optimum of (IP) as a minimum cut: a closure of tests under "needs its parent" and "needs paying".
+
+    Capacities are whole numbers, so that the answer is off by less than one over `SCALE` per node and need.
+    """
+    needs, nodes = _needs(instance), instance.nodes
+    leaf_price = instance.error + lam * instance.steps
+    inner = np.flatnonzero(instance.left >= 0)
+    source, sink = nodes + len(needs), nodes + len(needs) + 1
+    edges: dict[tuple[int, int], int] = {}
+    endless = 2**31 - 1
+    base = float(leaf_price[instance.roots].sum())
+    gains = 0
+    for h in inner:
+        gain = leaf_price[h] - leaf_price[instance.left[h]] - leaf_price[instance.right[h]]
+        whole = round(float(gain) * SCALE)
+        gains += max(whole, 0)
+        edges[(source, int(h)) if whole > 0 else (int(h), sink)] = abs(whole)
+        if instance.parent[h] >= 0:
+            edges[int(h), int(instance.parent[h])] = endless
+    for p, (price, at) in enumerate(needs):
+        edges[nodes + p, sink] = round(lam * price * SCALE)
+        for h in at:
+            edges[h, nodes + p] = endless
+    table = sparse.csr_matrix(
+        (list(edges.values()), tuple(zip(*edges, strict=True)) if edges else ([], [])),
+        shape=(sink + 1, sink + 1), dtype=np.int32,
+    )  # fmt: skip
+    return base - (gains - maximum_flow(table, source, sink).flow_value) / SCALE
+
+
+@pytest.fixture(scope="session")
+def made() -> Callable[[int], tuple[FlatForest, Instance]]:
+    return _made
+
+
+@pytest.fixture(scope="session")
+def relaxation() -> Callable[[Instance, float], tuple[float, np.ndarray]]:
+    return _relaxation
+
+
+@pytest.fixture(scope="session")
+def min_cut() -> Callable[[Instance, float], float]:
+    return _min_cut

@@ -1,0 +1,69 @@
+"""The method: ends of the path, bad parameters, odd problems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bench_budgetprune.method import BudgetPrune
+
+from bench_core.decisions import Rows
+from bench_core.errors import RequestError
+from bench_core.testing import make_case, make_problem
+
+
+def test_lambda_zero_is_scikit_learns_forest_and_a_huge_lambda_acquires_nothing():
+    from sklearn.ensemble import RandomForestClassifier
+
+    case = make_case("multiclass")
+    policies = BudgetPrune(trees=7, lambdas=[0.0, 1e9]).fit(case.problem).policies
+    seed = int(case.problem.rng("forest").integers(2**31 - 1))
+    model = RandomForestClassifier(7, criterion="entropy", max_features=None, random_state=seed)
+    model.fit(case.problem.train.X, case.problem.train.y)
+    whole = policies[0].decide(case.rows)
+    assert np.abs(whole.probabilities - model.predict_proba(case.rows.X)).max() < 1e-12
+    assert not policies[1].decide(case.rows).acquired.any()
+
+
+def test_rows_use_fewer_features_as_lambda_grows():
+    case = make_case("binary")
+    family = BudgetPrune(trees=8, count=5).fit(case.problem)
+    validation = Rows(case.problem.validation.X)
+    bills = [case.problem.costs.bill(p.decide(validation).acquired).mean() for p in family.policies]
+    assert bills == sorted(bills, reverse=True)
+    assert bills[0] > bills[-1]
+    shares = [[p.details[f"usage_{n}"] for n in ("none", "few", "many")] for p in family.policies]
+    assert np.allclose(np.sum(shares, axis=1), 1.0)
+    assert family.diagnostics["largest_gap"] <= 1e-4
+
+
+def test_a_price_for_tests_makes_trees_shallower():
+    problem = make_problem("binary", "zero-prices")
+    leaves = [
+        BudgetPrune(trees=5, lambdas=[0.05], price_of_a_test=price).fit(problem).policies[0].details["leaves"]
+        for price in (0.0, 1.0)
+    ]
+    assert leaves[1] < leaves[0]
+
+
+def test_regression_is_refused():
+    with pytest.raises(RequestError, match="regression"):
+        BudgetPrune().fit(make_problem("regression"))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"lambdas": [-0.1]},
+        {"lambdas": [float("nan")]},
+        {"gap": 0.0},
+        {"count": 0},
+        {"low": 2.0, "high": 1.0},
+        {"price_of_a_test": -1.0},
+        {"trees": 0},
+        {"max_features": 0.0},
+        {"criterion": "pairs", "ensemble": "extra-trees"},
+    ],
+)
+def test_parameters_out_of_range_are_refused(bad):
+    with pytest.raises(ValueError, match=r".+"):
+        BudgetPrune(**bad)

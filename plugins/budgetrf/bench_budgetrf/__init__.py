@@ -1,0 +1,1 @@
+"""BudgetRF: random forests whose growth stops at an impurity threshold."""

@@ -1,0 +1,96 @@
+"""The method: a forest stopped at impurity thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from bench_forest.flat import FlatForest
+from bench_forest.method import ForestMethod
+from numpy.typing import NDArray
+
+from bench_core.method import Family, Problem
+
+__all__ = ["BudgetRF", "node_impurity", "stopped"]
+
+
+def node_impurity(forest: FlatForest, measure: Literal["entropy", "gini", "pairs"]) -> NDArray[np.float64]:
+    """How impure a node is, as a share of the worst its tree could be at the root.
+
+    Args:
+        forest: the trees.
+        measure: ``entropy``: over the entropy of equally frequent classes; ``gini``: likewise; ``pairs``: the
+            pairs of in-bag rows of different classes, over those of the root (a pure bag has none: 0).
+
+    Returns:
+        float64 (nodes,), within 0 and 1.
+    """
+    p = forest.distribution
+    if measure == "entropy":
+        entropy = -np.sum(p * np.log2(p, where=p > 0, out=np.zeros_like(p)), axis=1)
+        return np.asarray(entropy / np.log2(max(forest.classes, 2)))
+    if measure == "gini":
+        worst = 1.0 - 1.0 / max(forest.classes, 2)
+        return np.asarray((1.0 - np.sum(p * p, axis=1)) / worst)
+    pairs = forest.weight**2 - np.sum(forest.counts**2, axis=1)
+    root = pairs[forest.offsets[:-1]][forest.tree]
+    return np.asarray(np.divide(pairs, root, where=root > 0, out=np.zeros_like(pairs)))
+
+
+def stopped(forest: FlatForest, impurity: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+    """The nodes that are split when splitting stops at impurity ≤ threshold; bool (nodes,)."""
+    opened = forest.inner & (impurity > threshold)
+    level = np.flatnonzero(forest.parent < 0)
+    while len(level):  # a node below one that was not split does not exist
+        opened[level] &= np.where(forest.parent[level] < 0, True, opened[forest.parent[level]])
+        level = level[forest.inner[level]]
+        level = np.concatenate([forest.left[level], forest.right[level]])
+    return np.asarray(opened)
+
+
+@dataclass(frozen=True)
+class BudgetRF(ForestMethod):
+    """A random forest whose nodes are not split once their impurity is low enough. Source: BUDGETPRUNE §5.
+
+    The choice of a node's split depends on its own rows and its place only, so that one full forest holds the
+    forests of all thresholds. With criterion ``pairs`` or `cost_weighted` its splits are BudgetRF's (ICML 2015).
+    The family is one policy per threshold, rising.
+
+    Attributes:
+        thresholds: shares of the greatest impurity, 0 to 1 (see `node_impurity`); empty takes `count`: 0, then
+            even steps (``entropy``, ``gini``) or geometric ones from `least` (``pairs``).
+        count: see `thresholds`.
+        least: the least threshold above 0 for ``pairs``.
+    """
+
+    thresholds: list[float] = field(default_factory=list)
+    count: int = 12
+    least: float = 1e-7
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(not 0 <= threshold <= 1 for threshold in self.thresholds):
+            raise ValueError("thresholds are shares of the greatest impurity, from 0 to 1")
+        if self.count < 1 or not 0 < self.least < 1:
+            raise ValueError("the grid needs count at least 1 and 0 < least < 1")
+
+    def grid(self) -> list[float]:
+        """The thresholds, rising."""
+        if self.thresholds:
+            return sorted(set(self.thresholds))
+        if self.criterion == "pairs":
+            return [0.0, *(float(x) for x in np.geomspace(self.least, 0.9, self.count - 1))]
+        return [float(x) for x in np.linspace(0.0, 0.9, self.count)]
+
+    def fit(self, problem: Problem) -> Family:
+        forest = self.grow(problem)
+        impurity = node_impurity(forest, self.criterion)
+        policies = [
+            self.policy(
+                problem, forest, stopped(forest, impurity, threshold),
+                f"threshold={threshold:.4g}", {"threshold": threshold},
+            )
+            for threshold in self.grid()
+        ]  # fmt: skip
+        return Family(policies, diagnostics={"nodes": forest.nodes})

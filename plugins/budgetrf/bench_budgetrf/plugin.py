@@ -1,0 +1,14 @@
+"""The plugin's hook: registers the method. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from bench_budgetrf.method import BudgetRF
+from bench_core.hookspecs import RegisterMethod, hookimpl
+
+__all__ = ["bench_register_methods"]
+
+
+@hookimpl
+def bench_register_methods(register: RegisterMethod) -> None:
+    """BudgetRF."""
+    register("budgetrf", BudgetRF)

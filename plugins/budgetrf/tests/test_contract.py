@@ -1,0 +1,7 @@
+"""The contract kit on budgetrf."""
+
+from bench_budgetrf.method import BudgetRF
+
+from bench_core.testing import method_contract
+
+test_contract = method_contract(BudgetRF(trees=5), BudgetRF(trees=4, criterion="pairs", cost_weighted=True))

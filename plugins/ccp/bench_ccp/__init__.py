@@ -1,0 +1,1 @@
+"""Cost-complexity pruning of each tree of a forest, under one α."""

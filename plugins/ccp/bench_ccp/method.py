@@ -1,0 +1,52 @@
+"""The method: grow a forest, prune every tree by cost-complexity, for every α."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from bench_forest.method import ForestMethod
+
+from bench_core.method import Family, Problem
+
+__all__ = ["CostComplexityPruning"]
+
+
+@dataclass(frozen=True)
+class CostComplexityPruning(ForestMethod):
+    """A random forest whose trees are pruned by cost-complexity, all with the same α. Source: BUDGETPRUNE §5.
+
+    The family is one policy per α, rising. Feature prices are not looked at. Parameters of the forest are those
+    of `ForestMethod`.
+
+    Attributes:
+        alphas: the α; empty takes `count` of them that leave numbers of leaves in geometric steps.
+        count: see `alphas`.
+        risk: ``impurity``: the forest's criterion, as scikit-learn's pruning path does (gini for ``pairs``);
+            ``error``: training errors, Breiman's.
+    """
+
+    alphas: list[float] = field(default_factory=list)
+    count: int = 12
+    risk: Literal["impurity", "error"] = "impurity"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(not 0 <= alpha < np.inf for alpha in self.alphas):
+            raise ValueError("alphas must be finite and not negative")
+        if self.count < 1:
+            raise ValueError("count must be at least 1")
+
+    def fit(self, problem: Problem) -> Family:
+        from bench_ccp.pruning import alpha_grid, prune, risk
+
+        forest = self.grow(problem)
+        criterion: Literal["entropy", "gini"] = "entropy" if self.criterion == "entropy" else "gini"
+        risks = risk(forest, criterion if self.risk == "impurity" else "error")
+        alphas = sorted(self.alphas) or alpha_grid(forest, risks, self.count)
+        policies = [
+            self.policy(problem, forest, prune(forest, risks, alpha), f"alpha={alpha:.4g}", {"alpha": alpha})
+            for alpha in alphas
+        ]
+        return Family(policies, diagnostics={"nodes": forest.nodes})

@@ -1,0 +1,62 @@
+"""Cost-complexity pruning against scikit-learn's."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from bench_ccp.method import CostComplexityPruning
+from bench_ccp.pruning import alpha_grid, prune, risk
+from bench_forest import from_sklearn
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
+
+from bench_core.testing import make_problem
+
+X, Y = load_breast_cancer(return_X_y=True)
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "gini"])
+def test_every_step_of_scikit_learns_path_is_found(criterion):
+    tree = DecisionTreeClassifier(criterion=criterion, random_state=0).fit(X, Y)
+    forest = from_sklearn([tree])
+    path = tree.cost_complexity_pruning_path(X, Y)
+    risks = risk(forest, criterion)
+    for alpha, impurity in zip(path.ccp_alphas, path.impurities, strict=True):
+        opened = prune(forest, risks, alpha * (1 + 1e-9))
+        assert risks[forest.leaves(opened)].sum() == pytest.approx(impurity, abs=1e-12)
+    middles = [0.5 * (a + b) for a, b in pairwise(path.ccp_alphas)]
+    for alpha in middles:
+        pruned = DecisionTreeClassifier(criterion=criterion, random_state=0, ccp_alpha=alpha).fit(X, Y)
+        assert forest.leaves(prune(forest, risks, alpha)).sum() == pruned.get_n_leaves()
+
+
+def test_the_grid_leads_from_the_whole_trees_to_their_roots():
+    trees = [DecisionTreeClassifier(max_features=5, random_state=s).fit(X, Y) for s in range(4)]
+    forest = from_sklearn(trees)
+    risks = risk(forest, "gini")
+    alphas = alpha_grid(forest, risks, 6)
+    sizes = [int(forest.leaves(prune(forest, risks, alpha)).sum()) for alpha in alphas]
+    assert sizes[0] == forest.leaves(prune(forest, risks, 0.0)).sum()
+    assert sizes[-1] == 4
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(set(sizes)) >= 4
+
+
+def test_error_is_a_measure_of_risk_too():
+    forest = from_sklearn([DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)])
+    assert risk(forest, "error") == pytest.approx(forest.error * forest.trees)
+
+
+def test_alphas_out_of_range_are_refused():
+    with pytest.raises(ValueError, match="alphas"):
+        CostComplexityPruning(alphas=[-1.0])
+
+
+def test_given_alphas_are_the_family():
+    family = CostComplexityPruning(trees=3, alphas=[0.5, 0.0]).fit(make_problem("binary"))
+    assert [p.details["alpha"] for p in family.policies] == [0.0, 0.5]
+    leaves = [p.details["leaves"] for p in family.policies]
+    assert leaves[0] > leaves[1]
+    assert np.isfinite(leaves).all()

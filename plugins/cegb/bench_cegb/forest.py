@@ -1,0 +1,142 @@
+"""LightGBM's trees as flat arrays, and a walk that knows what it reads.
+
+The walk follows LightGBM's own rule: a value within 1e-35 of 0 is 0, and so is NaN where a split knows no missing
+values; a missing value (NaN, or 0 where the split says so) goes the split's default way; else a value ≤ the
+threshold goes left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["MISSING", "ZERO", "Forest", "walk_plain"]
+
+MISSING = {"None": 0, "Zero": 1, "NaN": 2}
+"""What a split takes for missing, as LightGBM names it."""
+
+ZERO = float(np.float32(1e-35))
+"""A value this close to 0 is 0 to LightGBM."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Boosted trees; tree ``t`` belongs to output ``t % outputs``.
+
+    Attributes:
+        outputs: trees of one round: 1, or the number of classes.
+        roots: int64 (trees,): root node of each tree.
+        column: int32 (nodes,): column tested, −1 at a leaf.
+        threshold: float64 (nodes,).
+        missing: int8 (nodes,): a value of `MISSING`.
+        default_left: bool (nodes,).
+        left, right: int32 (nodes,): children.
+        value: float64 (nodes,): what a leaf adds.
+    """
+
+    outputs: int
+    roots: NDArray[np.int64]
+    column: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    missing: NDArray[np.int8]
+    default_left: NDArray[np.bool_]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    value: NDArray[np.float64]
+
+    @classmethod
+    def from_dump(cls, dump: Mapping[str, Any]) -> Forest:
+        """From what ``Booster.dump_model`` gives.
+
+        Raises:
+            ValueError: a split that is not a comparison with a number (a categorical one).
+        """
+        nodes: list[tuple[int, float, int, bool, int, int, float]] = []
+        roots = []
+        for tree in dump["tree_info"]:
+            roots.append(len(nodes))
+            nodes.append(_LEAF)
+            waiting = [(tree["tree_structure"], roots[-1])]
+            while waiting:
+                said, at = waiting.pop()
+                if "split_feature" not in said:
+                    nodes[at] = (*_LEAF[:-1], float(said["leaf_value"]))
+                    continue
+                if said["decision_type"] != "<=":
+                    raise ValueError(f"only numeric splits can be walked, not {said['decision_type']!r}")
+                left, right = len(nodes), len(nodes) + 1
+                nodes += [_LEAF, _LEAF]
+                nodes[at] = (
+                    int(said["split_feature"]), float(said["threshold"]), MISSING[said["missing_type"]],
+                    bool(said["default_left"]), left, right, 0.0,
+                )  # fmt: skip
+                waiting += [(said["right_child"], right), (said["left_child"], left)]
+        parts = list(zip(*nodes, strict=True)) if nodes else [()] * len(_LEAF)
+        kinds = (np.int32, np.float64, np.int8, np.bool_, np.int32, np.int32, np.float64)
+        columns: list[Any] = [np.array(part, dtype=kind) for part, kind in zip(parts, kinds, strict=True)]
+        return cls(int(dump["num_tree_per_iteration"]), np.array(roots, dtype=np.int64), *columns)
+
+    @property
+    def trees(self) -> int:
+        """Number of trees."""
+        return len(self.roots)
+
+    def used(self) -> NDArray[np.int64]:
+        """Columns that some split tests, ascending."""
+        return np.unique(self.column[self.column >= 0]).astype(np.int64)
+
+    def run(
+        self, X: NDArray[np.float64], feature_of_column: NDArray[np.int64], n_features: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Raw scores (rows, outputs), and the features on each row's paths (rows, features)."""
+        from bench_cegb._kernels import walk
+
+        scores = np.zeros((len(X), self.outputs))
+        acquired = np.zeros((len(X), n_features), dtype=bool)
+        if len(X):
+            walk(
+                np.ascontiguousarray(X, dtype=np.float64),
+                self.roots,
+                self.column,
+                self.threshold,
+                self.missing,
+                self.default_left,
+                self.left,
+                self.right,
+                self.value,
+                feature_of_column,
+                scores,
+                acquired,
+            )
+        return scores, acquired
+
+
+_LEAF = (-1, 0.0, 0, False, -1, -1, 0.0)
+
+
+def walk_plain(
+    forest: Forest, X: NDArray[np.float64], feature_of_column: NDArray[np.int64], n_features: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """`Forest.run` in plain Python."""
+    scores = np.zeros((len(X), forest.outputs))
+    acquired = np.zeros((len(X), n_features), dtype=bool)
+    for row, x in enumerate(X):
+        for tree, root in enumerate(forest.roots):
+            at = int(root)
+            while forest.column[at] >= 0:
+                value = float(x[forest.column[at]])
+                acquired[row, feature_of_column[forest.column[at]]] = True
+                kind = forest.missing[at]
+                if abs(value) <= ZERO or (np.isnan(value) and kind != MISSING["NaN"]):
+                    value = 0.0
+                if np.isnan(value) or (kind == MISSING["Zero"] and value == 0.0):
+                    goes_left = bool(forest.default_left[at])
+                else:
+                    goes_left = value <= forest.threshold[at]
+                at = int(forest.left[at] if goes_left else forest.right[at])
+            scores[row, tree % forest.outputs] += forest.value[at]
+    return scores, acquired

@@ -1,0 +1,134 @@
+"""The method ``cegb``: LightGBM's cost-effective gradient boosting."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from bench_core import Family, Method, Problem, Rows, hookimpl
+from bench_core.hookspecs import RegisterMethod
+
+__all__ = ["CEGB"]
+
+
+@dataclass(frozen=True)
+class CEGB(Method):
+    """LightGBM trained with penalties on features (CEGB), billed for what each row's paths read.
+
+    Source: Peter, Diego, Hamprecht, Nadler: Cost-efficient Gradient Boosting, NeurIPS 2017, as LightGBM
+    implements it (``cegb_tradeoff``, ``cegb_penalty_feature_coupled``, ``cegb_penalty_feature_lazy``,
+    ``cegb_penalty_split``): what a practitioner would pick today. The family has one policy per λ; its first is
+    the best on validation. Probabilities are LightGBM's own (sigmoid, softmax), not calibrated. Categories are
+    plain numbers here; missing values go LightGBM's default way.
+
+    Attributes:
+        trees: boosting rounds, from 1 (for more than two classes one tree per class in each).
+        leaves: most leaves of a tree, from 2.
+        depth: most splits on a path; −1 for no limit.
+        learning_rate: above 0.
+        min_samples_leaf: fewest training rows of a leaf, from 1; LightGBM's own default is 20.
+        bins: most bins of a column, from 2.
+        lambdas: trade-offs λ ≥ 0 (``cegb_tradeoff``), each with a forest of its own; 0 ignores prices.
+        unit: ``relative``: λ = 1 means that buying everything for every row must gain what a perfect first tree
+            would, whatever the scale of prices, targets and rows. ``raw``: prices are LightGBM's penalties as
+            they are (a coupled one is then compared with a gain that is a sum over all rows).
+        penalty: ``coupled``: a feature's price is charged once, when the forest first uses it; ``lazy``: for
+            every training row that reads it for the first time.
+        shared: LightGBM prices columns and knows no groups. ``split``: a feature's price is shared equally by its
+            columns, a group's by its features; ``each``: every column is charged the whole. The bill knows better.
+        split_price: price of evaluating one split for one row, in the unit of the prices
+            (``cegb_penalty_split``); it is not billed.
+        empty: whether policies that read nothing (the class frequencies, cost 0) are in the family; one always
+            is when there is no other.
+        ranking: ``lambdarank``, or ``pointwise``: regression on the grades.
+    """
+
+    version: ClassVar[int] = 1
+    trees: int = 300
+    leaves: int = 31
+    depth: int = -1
+    learning_rate: float = 0.1
+    min_samples_leaf: int = 20
+    bins: int = 255
+    lambdas: tuple[float, ...] = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 2.0)
+    unit: Literal["relative", "raw"] = "relative"
+    penalty: Literal["coupled", "lazy"] = "coupled"
+    shared: Literal["split", "each"] = "split"
+    split_price: float = 0.0
+    empty: bool = True
+    ranking: Literal["lambdarank", "pointwise"] = "lambdarank"
+
+    def __post_init__(self) -> None:
+        for name, low in (("trees", 1), ("leaves", 2), ("min_samples_leaf", 1), ("bins", 2)):
+            if not low <= getattr(self, name) <= 2**17:
+                raise ValueError(f"{name} must be {low} to {2**17}, not {getattr(self, name)}")
+        if self.depth != -1 and self.depth < 1:
+            raise ValueError(f"depth must be at least 1, or -1 for no limit, not {self.depth}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate must be above 0 and finite, not {self.learning_rate}")
+        if not 0 <= self.split_price < math.inf:
+            raise ValueError(f"split_price must be finite and not negative, not {self.split_price}")
+        if not self.lambdas:
+            raise ValueError("lambdas needs at least one value")
+        for value in self.lambdas:
+            if not 0 <= value < math.inf:
+                raise ValueError(f"lambdas must be finite and not negative, not {value}")
+        if len(set(self.lambdas)) < len(self.lambdas):
+            raise ValueError(f"lambdas must differ from each other: {list(self.lambdas)}")
+
+    def fit(self, problem: Problem) -> Family:
+        """Train a forest for every λ on the training part; the validation part only ranks them.
+
+        Raises:
+            ValueError: lambdarank on grades that are not whole numbers from 0 to 30.
+        """
+        from bench_cegb.favourite import favourite, worth
+        from bench_cegb.forest import Forest
+        from bench_cegb.penalties import penalties
+        from bench_cegb.policy import ForestPolicy
+        from bench_cegb.training import gain_scale, objective_of, train
+
+        objective = objective_of(problem, self.ranking)
+        scale = gain_scale(problem, objective["objective"])
+        charged = penalties(problem, self.penalty, self.shared, self.split_price, self.unit, scale)
+        settings = {
+            **objective,
+            "num_leaves": self.leaves,
+            "max_depth": self.depth,
+            "learning_rate": self.learning_rate,
+            "min_data_in_leaf": self.min_samples_leaf,
+            "max_bin": self.bins,
+        }
+        part = problem.validation
+        policies, worths = [], []
+        for value in self.lambdas:
+            booster = train(problem, self.trees, {**settings, **charged.parameters(self.penalty, value)})
+            forest = Forest.from_dump(booster.dump_model())
+            features = {int(problem.feature_of_column[column]) for column in forest.used()}
+            policy = ForestPolicy(
+                forest,
+                problem.feature_of_column,
+                problem.n_features,
+                classes=problem.n_classes > 0,
+                label=f"lambda={value:g}",
+                details={"lambda": value, "trees": forest.trees, "features": len(features)},
+            )
+            policies.append(policy)
+            worths.append(
+                worth(problem, policy.decide(Rows(part.X, part.sizes))) if len(part) else (0.0, 0.0)
+            )
+        if not self.empty and any(policy.details["features"] for policy in policies):
+            kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
+            policies, worths = [policies[i] for i in kept], [worths[i] for i in kept]
+        best = favourite(worths)
+        return Family(
+            [policies[best], *policies[:best], *policies[best + 1 :]],
+            diagnostics={"objective": objective["objective"]},
+        )
+
+
+@hookimpl
+def bench_register_methods(register: RegisterMethod) -> None:
+    """Register ``cegb``."""
+    register("cegb", CEGB)

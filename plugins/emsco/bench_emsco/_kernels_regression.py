@@ -1,0 +1,291 @@
+"""Compiled l2 regressions on many feature subsets of one design (EMSCO, section 2: the stage classifiers).
+
+One driver serves both losses. With `basis` of shape (1, 1) the model is the binary one: one score z per row and
+p = 1 / (1 + exp(-z)). With K >= 3 classes, `basis` is a (K, K - 1) matrix whose orthonormal columns span the vectors
+that sum to zero; the class scores are basis @ coordinates. The optimum of the K-vector problem lies in that span (the
+penalty pulls the mean of the class vectors to zero), and there 0.5 * ||W||^2 equals 0.5 * ||coordinates||^2: nothing
+is lost and a K-th of the Hessian is saved.
+
+The solver is Newton's method with a Cholesky factor that is kept while it contracts well (the squared Newton decrement
+must fall by `REFRESH` a step) and rebuilt when it does not. It starts from the minimiser, over the subset's
+coefficients, of one quadratic expansion of the loss on all features, whose factor is the first one used. So the result
+for a subset is a function of that subset alone: neither the order of requests nor the number of threads shows in it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ._kernels_decide import normalise, select_columns
+from ._kernels_linalg import (
+    SUMS,
+    cholesky_inplace,
+    cholesky_solve,
+    linear_scores,
+    transposed_product,
+    weighted_gram,
+)
+
+REFRESH = 1e-3  # measured on Synthetic30: a Hessian at every step is 30 % slower, keeping it longer no faster
+TOLERANCE = (
+    1e-20  # squared Newton decrement expected to be left after the last step; scores are good to ~1e-10
+)
+_TRUSTING = 25  # steps after which a step has to lower the loss
+_FLOOR = 1e-15  # a decrement below this that no longer falls under a fresh Hessian is rounding, not distance
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale):
+    classes, axes = basis.shape
+    rows = design.shape[1]
+    if classes == 1:
+        linear_scores(design, cols, size, theta[:size], proba[0])
+    else:
+        for a in range(axes):
+            linear_scores(design, cols, size, theta[a * size : (a + 1) * size], coordinate[a])
+        for k in range(classes):
+            u = basis[k, 0]
+            for r in range(rows):
+                proba[k, r] = u * coordinate[0, r]
+            for a in range(1, axes):
+                u = basis[k, a]
+                for r in range(rows):
+                    proba[k, r] += u * coordinate[a, r]
+    normalise(proba, coordinate[axes], bits, scale)
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _gradient(design, cols, size, theta, basis, proba, target, ridge, line, out):
+    classes, axes = basis.shape
+    rows = design.shape[1]
+    for a in range(axes):
+        u = basis[0, a]
+        for r in range(rows):
+            line[r] = u * (proba[0, r] - target[0, r])
+        for k in range(1, classes):
+            u = basis[k, a]
+            for r in range(rows):
+                line[r] += u * (proba[k, r] - target[k, r])
+        transposed_product(design, cols, size, line, out[a * size : (a + 1) * size])
+        for j in range(1, size):
+            out[a * size + j] += ridge * theta[a * size + j]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _hessian(design, cols, size, basis, proba, ridge, line, scratch, out):
+    """Blocks (a, b <= a) of the Hessian, each a Gram matrix weighted by the class covariance of every row."""
+    classes, axes = basis.shape
+    rows = design.shape[1]
+    for a in range(axes):
+        for b in range(a + 1):
+            for r in range(rows):
+                line[r] = 0.0
+                scratch[0, r] = 0.0
+                scratch[1, r] = 0.0
+            for k in range(classes):
+                u = basis[k, a]
+                v = basis[k, b]
+                uv = u * v
+                for r in range(rows):
+                    p = proba[k, r]
+                    scratch[0, r] += u * p
+                    scratch[1, r] += v * p
+                    line[r] += uv * p
+            for r in range(rows):
+                line[r] -= scratch[0, r] * scratch[1, r]
+            weighted_gram(design, cols, size, line, scratch, out, a * size, b * size)
+        for j in range(1, size):
+            out[a * size + j, a * size + j] += ridge
+
+
+@njit(cache=True, nogil=True)
+def _loss(proba, target, rows, theta, size, axes, ridge):
+    total = 0.0
+    classes = proba.shape[0]
+    for r in range(rows):
+        if classes == 1:
+            p = proba[0, r] if target[0, r] > 0.0 else 1.0 - proba[0, r]
+            total -= np.log(max(p, 1e-300))
+        else:
+            for k in range(classes):
+                if target[k, r] > 0.0:
+                    total -= np.log(max(proba[k, r], 1e-300))
+    penalty = 0.0
+    for a in range(axes):
+        for j in range(1, size):
+            penalty += theta[a * size + j] ** 2
+    return total + 0.5 * ridge * penalty
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _dot(x, y, size):
+    s = 0.0
+    for i in range(size):
+        s += x[i] * y[i]
+    return s
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _quadratic_start(pull, anchor_hessian, lines, cols, size, axes, rhs, hessian, theta):
+    """Minimise the quadratic model over the subset's coefficients, theta = H_SS^-1 pull_S; leaves the factor behind."""
+    dim = axes * size
+    for a in range(axes):
+        for i in range(size):
+            row = a * lines + cols[i]
+            rhs[a * size + i] = pull[row]
+            for b in range(a + 1):
+                for j in range(size):
+                    hessian[a * size + i, b * size + j] = anchor_hessian[row, b * lines + cols[j]]
+    cholesky_inplace(hessian, dim)
+    cholesky_solve(hessian, dim, rhs, theta)
+
+
+@njit(cache=True, nogil=True)
+def fit_range(
+    design,
+    rows,
+    target,
+    basis,
+    masks,
+    feature_of_column,
+    ridge,
+    pull,
+    anchor_hessian,
+    max_steps,
+    start,
+    stop,
+    out,
+    steps,
+):
+    """Fit subsets masks[start:stop].
+
+    out: (len(masks), classes, lines), intercept first, zeros outside the subset; steps: int64, negative where the
+    solver did not converge. `pull` and `anchor_hessian` come from `quadratic_model`; empty: start from zero.
+    """
+    classes, axes = basis.shape
+    lines, padded = design.shape
+    width = axes * lines
+    cols = np.zeros(lines + 4, np.int64)
+    theta = np.zeros(width)
+    trial = np.zeros(width)
+    step = np.zeros(width)
+    gradient = np.zeros(width)
+    new_gradient = np.zeros(width)
+    hessian = np.zeros((width, width))
+    coordinate = np.zeros((axes + 1, padded))
+    proba = np.zeros((classes, padded))
+    bits = np.zeros(padded, np.int64)
+    scale = bits.view(np.float64)
+    line = np.zeros(padded)
+    scratch = np.zeros((2, padded))
+    for m in range(start, stop):
+        size = select_columns(masks[m], feature_of_column, cols)
+        dim = axes * size
+        have = pull.shape[0] > 0
+        if have:
+            _quadratic_start(pull, anchor_hessian, lines, cols, size, axes, gradient, hessian, theta)
+        else:
+            theta[:dim] = 0.0
+        _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale)
+        _gradient(design, cols, size, theta, basis, proba, target, ridge, line, gradient)
+        previous = np.inf
+        done = False
+        taken = 0
+        while taken < max_steps:
+            taken += 1
+            fresh = False
+            decrement = np.inf
+            if have:
+                cholesky_solve(hessian, dim, gradient, step)
+                decrement = _dot(gradient, step, dim)
+            if not have or (decrement > TOLERANCE and decrement > REFRESH * previous):
+                _hessian(design, cols, size, basis, proba, ridge, line, scratch, hessian)
+                cholesky_inplace(hessian, dim)
+                cholesky_solve(hessian, dim, gradient, step)
+                decrement = _dot(gradient, step, dim)
+                have = True
+                fresh = True
+            # What one more step leaves: a kept factor contracts as it did last time, a fresh one quadratically.
+            left = decrement
+            if fresh:
+                left *= 16.0 * decrement
+            elif previous < np.inf:
+                left *= min(1.0, decrement / previous)
+            if left <= TOLERANCE or (fresh and decrement <= _FLOOR and decrement > 0.25 * previous):
+                for i in range(dim):
+                    theta[i] -= step[i]
+                done = True
+                break
+            previous = decrement
+            # Along a convex line: still falling at the new point, or the slope has at least halved (the loss is only
+            # compared when neither holds, and always if the solver should turn out to be slow); else halve the step.
+            t = 1.0
+            before = np.inf
+            moved = False
+            for _ in range(40):
+                for i in range(dim):
+                    trial[i] = theta[i] - t * step[i]
+                _probabilities(design, cols, size, trial, basis, coordinate, proba, bits, scale)
+                _gradient(design, cols, size, trial, basis, proba, target, ridge, line, new_gradient)
+                along = _dot(new_gradient, step, dim)
+                if along >= 0.0 or (taken <= _TRUSTING and along >= -0.5 * decrement):
+                    moved = True
+                    break
+                after = _loss(proba, target, rows, trial, size, axes, ridge)
+                if before == np.inf:
+                    _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale)
+                    before = _loss(proba, target, rows, theta, size, axes, ridge)
+                if after <= before - 1e-4 * t * decrement:
+                    _probabilities(design, cols, size, trial, basis, coordinate, proba, bits, scale)
+                    moved = True
+                    break
+                if not fresh:
+                    break
+                t *= 0.5
+            if moved:
+                for i in range(dim):
+                    theta[i] = trial[i]
+                    gradient[i] = new_gradient[i]
+            else:
+                if fresh:
+                    break
+                _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale)
+                have = False
+        steps[m] = taken if done else -taken
+        out[m] = 0.0
+        for k in range(classes):
+            for i in range(size):
+                s = 0.0
+                for a in range(axes):
+                    s += basis[k, a] * theta[a * size + i]
+                out[m, k, cols[i]] = s
+
+
+@njit(cache=True, nogil=True)
+def quadratic_model(design, target, basis, theta, ridge):
+    """(H theta - g, H) of the model on all lines at coordinates `theta` (axes * lines): its quadratic expansion.
+
+    Restricted to a subset S (the other coefficients zero) the expansion has its minimum at H_SS^-1 (H theta - g)_S.
+    """
+    classes, axes = basis.shape
+    lines, padded = design.shape
+    width = axes * lines
+    cols = np.zeros(lines + 4, np.int64)
+    cols[:lines] = np.arange(lines)
+    coordinate = np.zeros((axes + 1, padded))
+    proba = np.zeros((classes, padded))
+    bits = np.zeros(padded, np.int64)
+    line = np.zeros(padded)
+    hessian = np.zeros((width, width))
+    gradient = np.zeros(width)
+    _probabilities(design, cols, lines, theta, basis, coordinate, proba, bits, bits.view(np.float64))
+    _gradient(design, cols, lines, theta, basis, proba, target, ridge, line, gradient)
+    _hessian(design, cols, lines, basis, proba, ridge, line, np.zeros((2, padded)), hessian)
+    pull = np.zeros(width)
+    for i in range(width):
+        for j in range(i):
+            hessian[j, i] = hessian[i, j]
+    for i in range(width):
+        pull[i] = _dot(hessian[i], theta, width) - gradient[i]
+    return pull, hessian

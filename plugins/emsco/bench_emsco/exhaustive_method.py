@@ -1,0 +1,142 @@
+"""The method `exhaustive`: every multi-stage classifier with at most k stages, and the front of them (EMSCO §4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Family, Method, Problem
+from bench_emsco.chromosome import Chromosomes, solution_count
+from bench_emsco.constant import constant_family
+
+if TYPE_CHECKING:
+    from bench_emsco.exhaustive import GlobalFront
+    from bench_emsco.prepare import Search
+
+__all__ = ["Exhaustive", "fittest_first", "front_of", "representatives"]
+
+MOST_FEATURES = 20
+_LISTED_AT_ONCE = 50_000
+
+
+@dataclass(frozen=True)
+class Exhaustive(Method):
+    """The exact global Pareto front over all multi-stage classifiers with at most k stages (EMSCO §4.2).
+
+    The family has one policy per point of the front (coverage, accuracy, cost on validation): the classifier with
+    the fewest stages among those listed for it. The first is the one with the greatest ‖(g1, g2, g3)‖, where g3 is
+    relative to the cheapest point of the front. The diagnostics count points, chromosomes and solutions.
+
+    Attributes:
+        k: greatest number of stages; 0 means as many as features.
+        C: inverse l2 penalty of the stage classifiers.
+        most_solutions: refuse problems with more solutions than this.
+    """
+
+    version: ClassVar[int] = 1
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+
+    k: int = 2
+    C: float = 1.0
+    most_solutions: int = 10**11
+
+    def __post_init__(self) -> None:
+        if self.k < 0:
+            raise ValueError(f"k must be at least 0, not {self.k}")
+        if not 0 < self.C < np.inf:
+            raise ValueError(f"C must be positive and finite, not {self.C}")
+
+    def fit(self, problem: Problem) -> Family:
+        """Evaluate every solution on the validation part.
+
+        Raises:
+            RequestError: no threshold. ValueError: too many features or solutions, missing values.
+        """
+        from bench_emsco.prepare import policies_of, prepare
+
+        if len(np.unique(problem.train.y)) < 2:
+            return constant_family(problem)
+        n, rows = problem.n_features, len(problem.validation)
+        k = min(self.k or n, n)
+        if n <= MOST_FEATURES and solution_count(n, k) > self.most_solutions:
+            raise ValueError(
+                f"{n} features in at most {k} stages are {solution_count(n, k):.1e} solutions, more than "
+                f"most_solutions = {self.most_solutions:.1e}; lower k"
+            )
+        search = prepare(problem, self.C, "exhaustive")
+        front = front_of(search, n, rows, k, problem.threads)
+        order = fittest_first(front)
+        cost = search.prices.in_price(front.cost) / rows
+        about = [
+            {
+                "conclusive": int(front.conclusive[i]),
+                "correct": int(front.correct[i]),
+                "cost": float(cost[i]),
+                "chromosomes": int(front.multiplicity[i]),
+            }
+            for i in order
+        ]
+        diagnostics = {
+            "front_points": front.n_points,
+            "front_chromosomes": front.n_optimal,
+            "solutions": front.n_chromosomes,
+            "k": k,
+            "not_converged": len(search.cache.not_converged),
+        }
+        return Family(
+            policies_of(search, problem, representatives(front, problem.threads)[order], about),
+            diagnostics=diagnostics,
+        )
+
+
+def front_of(search: Search, n_features: int, n_rows: int, k: int, threads: int) -> GlobalFront:
+    """The exact front of a prepared search; fits the classifiers of all 2**n subsets.
+
+    Raises:
+        ValueError: more than 20 features.
+    """
+    from bench_emsco.exhaustive import exact_front
+
+    if n_features > MOST_FEATURES:
+        raise ValueError(f"the exact front is for at most {MOST_FEATURES} features, not {n_features}")
+    search.cache.fill_all()
+    cache = search.cache
+    return exact_front(
+        cache.confident, cache.right, search.prices.subset_cost_table(), n_rows, k, threads=threads
+    )
+
+
+def representatives(front: GlobalFront, threads: int) -> Chromosomes:
+    """One chromosome per point of the front, int8 (points, n): the fewest stages among those listed for it.
+
+    Millions of chromosomes may share a point, so listing goes on over the points that have none yet.
+    """
+    from bench_emsco.evaluation import evaluate
+    from bench_emsco.subset_cache import TableCache
+
+    confident, correct, costs = front.tables
+    cache = TableCache(confident, correct, front.n_rows)
+    # On the front a pair of counts has one cost; the cost itself may be rounded another way in `evaluate`.
+    where = {(decided, right): i for i, (decided, right, _) in enumerate(front.points)}
+    chosen: dict[int, Chromosomes] = {}
+    while len(chosen) < front.n_points:
+        missing = np.array([i for i in range(front.n_points) if i not in chosen])
+        listed = front.only(missing).chromosomes(_LISTED_AT_ONCE, threads=threads)
+        listed = listed[np.argsort(listed.max(axis=1), kind="stable")]
+        reached = evaluate(listed, front.max_stages, front.n_rows, cache, lambda masks: costs[masks])
+        for chromosome, decided, hits in zip(listed, reached[0].tolist(), reached[1].tolist(), strict=True):
+            chosen.setdefault(where[decided, hits], chromosome)
+    return np.stack([chosen[i] for i in range(front.n_points)])
+
+
+def fittest_first(front: GlobalFront) -> NDArray[np.int64]:
+    """Points in falling order of ‖(g1, g2, g3)‖, g3 relative to the cheapest point (EMSCO §3.3, Fig. 6)."""
+    from bench_emsco.fitness import norms, objectives
+    from bench_emsco.pareto import conclusive_accuracy
+
+    accuracy = conclusive_accuracy(front.conclusive, front.correct)
+    goals = objectives(front.conclusive, accuracy, front.cost, front.n_rows)
+    return np.argsort(-norms(goals), kind="stable")

@@ -1,0 +1,124 @@
+"""What a subset of features costs, exactly (EMSCO, sections 2 and 2.2.3).
+
+The price of a subset is the sum of its features' prices, plus each group's price once if any of its members is in the
+subset. Decimal prices become integers by one common scaling (0.1 is taken as one tenth, not as the nearest double), so
+that chains of equal cost compare equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .subset_models import MAX_FEATURES, check_masks
+
+__all__ = ["SubsetPrices", "subset_costs"]
+
+_EXACT = 1 << 53
+_TABLE_FEATURES = 24
+
+
+class SubsetPrices:
+    """Costs of subsets in integer units (int64), or in floats where that is impossible.
+
+    Args:
+        feature_prices: price of each feature, finite and >= 0; numbers, Decimal or Fraction. A float counts as the
+            decimal number it prints as.
+        groups: features of each group; a feature may be in several. group_prices: price of each group.
+        rows: rows a total is summed over; units * rows must stay below 2**53 for the integers to be used.
+
+    Attributes:
+        exact: costs are int64 and cost ties are exact. If not, costs are float64 in the prices' own unit: sums are
+            rounded, and two chains whose costs differ only by rounding count as different.
+        scale: units per unit of price (Fraction, 1 if not exact): cost = units / scale.
+        n_features.
+
+    Raises:
+        ValueError: a price is negative or not finite, a group names no such feature, or the lengths differ.
+    """
+
+    def __init__(
+        self,
+        feature_prices: Iterable[Any],
+        groups: Sequence[Sequence[int]] | None = None,
+        group_prices: Iterable[Any] | None = None,
+        *,
+        rows: int = 1,
+    ) -> None:
+        features = [_fraction("feature_prices", price) for price in feature_prices]
+        members = [sorted({int(feature) for feature in group}) for group in groups or ()]
+        shared = [
+            _fraction("group_prices", price) for price in (() if group_prices is None else group_prices)
+        ]
+        if len(features) > MAX_FEATURES:
+            raise ValueError(f"feature_prices: at most {MAX_FEATURES} features, got {len(features)}")
+        if len(members) != len(shared):
+            raise ValueError(f"groups has {len(members)} entries, group_prices {len(shared)}")
+        for group in members:
+            if group and not (group[0] >= 0 and group[-1] < len(features)):
+                raise ValueError(f"groups: {group} names a feature outside 0..{len(features) - 1}")
+        if rows < 1:
+            raise ValueError(f"rows must be at least 1, got {rows}")
+        self.n_features = len(features)
+        self._group_masks = np.array([sum(1 << f for f in group) for group in members], dtype=np.uint64)
+        everything = [*features, *shared]
+        denominator = lcm(*(price.denominator for price in everything)) if everything else 1
+        units = [int(price * denominator) for price in everything]
+        divisor = gcd(*units) or 1
+        self.exact = sum(units) // divisor * rows < _EXACT
+        self.scale = Fraction(denominator, divisor) if self.exact else Fraction(1)
+        values = [unit // divisor for unit in units] if self.exact else [float(price) for price in everything]
+        self._dtype = np.int64 if self.exact else np.float64
+        self._features = np.array(values[: self.n_features], dtype=self._dtype)
+        self._shared = np.array(values[self.n_features :], dtype=self._dtype)
+
+    def costs_of(self, masks: ArrayLike) -> NDArray[Any]:
+        """Cost in units of each subset, (m,). Raises ValueError for a feature that has no price."""
+        subsets = check_masks(masks, self.n_features)
+        total = np.zeros(subsets.size, dtype=self._dtype)
+        for feature, price in enumerate(self._features):
+            total += price * ((subsets >> np.uint64(feature)) & np.uint64(1)).astype(self._dtype)
+        for group, price in zip(self._group_masks, self._shared, strict=True):
+            total += price * ((subsets & group) != 0).astype(self._dtype)
+        return total
+
+    def subset_cost_table(self) -> NDArray[Any]:
+        """Cost in units of all 2**n subsets, index = subset. Raises ValueError above 24 features."""
+        if self.n_features > _TABLE_FEATURES:
+            raise ValueError(
+                f"a table of all subsets is for at most {_TABLE_FEATURES} features, not {self.n_features}"
+            )
+        return self.costs_of(np.arange(1 << self.n_features, dtype=np.uint64))
+
+    def in_price(self, units: ArrayLike) -> NDArray[np.float64]:
+        """Units (or sums or means of them) in the unit of the prices given, as float64."""
+        return np.asarray(units, dtype=np.float64) * self.scale.denominator / self.scale.numerator
+
+
+def subset_costs(
+    feature_prices: Iterable[Any],
+    groups: Sequence[Sequence[int]] | None = None,
+    group_prices: Iterable[Any] | None = None,
+    *,
+    rows: int = 1,
+) -> SubsetPrices:
+    """Prices ready for costing subsets; see `SubsetPrices`."""
+    return SubsetPrices(feature_prices, groups, group_prices, rows=rows)
+
+
+def _fraction(name: str, price: Any) -> Fraction:
+    if isinstance(price, (Fraction, Decimal, int)) and not isinstance(price, bool):
+        finite = not isinstance(price, Decimal) or price.is_finite()
+        value = Fraction(price) if finite else None
+    else:
+        number = float(price)
+        value = Fraction(Decimal(repr(number))) if np.isfinite(number) else None
+    if value is None or value < 0:
+        raise ValueError(f"{name}: a price must be finite and not negative, got {price!r}")
+    return value

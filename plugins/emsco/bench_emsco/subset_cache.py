@@ -1,0 +1,247 @@
+"""Which evaluation rows each subset's classifier decides, fitted when first asked for (EMSCO, sections 2 and 4.2).
+
+Chromosomes share stages, so a run needs far fewer models than it evaluates stages. A subset is kept as two bit masks
+over the evaluation rows; objectives of a chain of subsets then need only bit operations and population counts.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._threads import resolve_threads, run_ranges
+from .subset_models import SubsetModels, check_labels, check_masks, check_matrix, design_lines, subset_columns
+
+__all__ = ["Lookup", "SubsetCache", "TableCache", "pack_rows"]
+
+DIRECT_FEATURES = 20
+_BATCH = 2048
+_BLOCK = 64
+
+
+class Lookup(NamedTuple):
+    """Arrays for `_kernels_lookup.find`; replaced (not grown in place) when the cache grows, so take them afresh."""
+
+    direct: NDArray[np.int32]
+    keys: NDArray[np.uint64]
+    slots: NDArray[np.int32]
+
+
+def pack_rows(rows: ArrayLike) -> NDArray[np.uint64]:
+    """Booleans (m, rows) as words uint64 (m, ceil(rows / 64)); row r is bit r % 64 of word r // 64."""
+    flags = np.atleast_2d(np.asarray(rows, dtype=bool))
+    words = max(1, -(-flags.shape[1] // 64))
+    padded = np.zeros((flags.shape[0], words * 64), dtype=bool)
+    padded[:, : flags.shape[1]] = flags
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+class SubsetCache:
+    """Lazily fitted subset models and their decisions on evaluation rows.
+
+    Args:
+        X_train, y_train: (rows, columns) float64, encoded and standardised; codes 0..n_classes-1, each present.
+        X_eval, y_eval: the rows objectives are measured on, same encoding; code -1 is a label no classifier knows,
+            never right.
+        n_classes: 2 (binary logistic regression) or more (multinomial).
+        threshold: a row is confident when its best class probability is at least this.
+        column_of_feature: see `subset_models.feature_index`; default one column a feature.
+        C: inverse strength of the l2 penalty. threads: default at most two.
+
+    Attributes (index i = order of first request; after `fill_all`, i == subset):
+        masks: uint64 (capacity,), the subset at each index; valid below `n_fitted`.
+        confident, right: uint64 (capacity, words): confident rows; confident rows whose first best class is correct.
+        n_fitted: known subsets. not_converged: subsets whose solver stopped early (a RuntimeWarning says so as well).
+        n_features, n_rows, n_words: features, evaluation rows, words per bit mask.
+
+    The bits of a subset depend on that subset alone, not on the order of requests or the number of threads.
+
+    Raises:
+        ValueError: an argument does not fit.
+    """
+
+    def __init__(
+        self,
+        X_train: ArrayLike,
+        y_train: ArrayLike,
+        X_eval: ArrayLike,
+        y_eval: ArrayLike,
+        n_classes: int,
+        threshold: float,
+        *,
+        column_of_feature: Sequence[ArrayLike] | ArrayLike | None = None,
+        C: float = 1.0,
+        threads: int | None = None,
+    ) -> None:
+        if not 0.0 <= threshold <= 1.0:
+            raise ValueError(f"threshold must be in 0..1, got {threshold}")
+        self.models = SubsetModels(X_train, y_train, n_classes, C=C, column_of_feature=column_of_feature)
+        evaluation = check_matrix("X_eval", X_eval)
+        if evaluation.shape[1] != self.models.owner.size:
+            raise ValueError(
+                f"X_eval has {evaluation.shape[1]} columns, X_train has {self.models.owner.size}"
+            )
+        self._labels = check_labels("y_eval", y_eval, evaluation.shape[0], n_classes, lowest=-1)
+        self._design = design_lines(evaluation)
+        self._threads = resolve_threads(threads)
+        self.threshold = float(threshold)
+        self.n_features = self.models.n_features
+        self.n_rows = evaluation.shape[0]
+        self.n_words = -(-self.n_rows // 64)
+        self.n_fitted = 0
+        self.not_converged: list[int] = []
+        self.masks = np.zeros(256, dtype=np.uint64)
+        self.confident = np.zeros((256, self.n_words), dtype=np.uint64)
+        self.right = np.zeros((256, self.n_words), dtype=np.uint64)
+        direct = self.n_features <= DIRECT_FEATURES
+        self.lookup = Lookup(
+            np.full(1 << self.n_features if direct else 0, -1, dtype=np.int32),
+            np.zeros(1 if direct else 1024, dtype=np.uint64),
+            np.full(1 if direct else 1024, -1, dtype=np.int32),
+        )
+
+    def indices(self, masks: ArrayLike) -> NDArray[np.int64]:
+        """Index of each subset, int64 (m,); subsets not known yet are fitted first, in one batch.
+
+        Raises:
+            ValueError: a subset has a feature that X_train has not.
+        """
+        from ._kernels_lookup import find_many
+
+        subsets = check_masks(masks, self.n_features)
+        found = np.empty(subsets.size, dtype=np.int64)
+        if find_many(subsets, *self.lookup, found):
+            self._add(np.unique(subsets[found < 0]))
+            find_many(subsets, *self.lookup, found)
+        return found
+
+    def fill_all(self) -> None:
+        """Fit every subset; from then on a subset's index is the subset itself. Earlier indices are void.
+
+        Raises:
+            ValueError: there are more than 20 features.
+        """
+        if self.n_features > DIRECT_FEATURES:
+            raise ValueError(
+                f"fill_all is for at most {DIRECT_FEATURES} features, there are {self.n_features}"
+            )
+        self._add(np.flatnonzero(self.lookup.direct < 0).astype(np.uint64))
+        order = np.argsort(self.masks[: self.n_fitted])
+        self.masks, self.confident, self.right = self.masks[order], self.confident[order], self.right[order]
+        self.lookup.direct[:] = np.arange(self.lookup.direct.size)
+
+    def coefficients(self, mask: int) -> NDArray[np.float64]:
+        """The fit of one subset, (1, 1 + d) or (K, 1 + d): intercept first, then the subset's columns, ascending.
+
+        Computed again on each call (the fit is a pure function of the subset, so this is the very model whose bits are
+        stored); for `subset_models.stage_probabilities` on X[:, cache.columns(mask)].
+        """
+        fits = self.models.fit(np.array([mask], dtype=np.uint64), threads=1)
+        return fits.coefficients[0][:, np.concatenate([[0], self.columns(mask) + 1])]
+
+    def columns(self, mask: int) -> NDArray[np.int64]:
+        """Columns of X that a subset uses, ascending."""
+        return subset_columns(mask, self.models.owner)
+
+    def _add(self, fresh: NDArray[np.uint64]) -> None:
+        from ._kernels_decide import decide_range
+        from ._kernels_lookup import insert_many
+
+        first, total = self.n_fitted, self.n_fitted + fresh.size
+        self._reserve(total)
+        failed: list[int] = []
+        for begin in range(0, fresh.size, _BATCH):
+            part = fresh[begin : begin + _BATCH]
+            fits = self.models.fit(part, threads=self._threads)
+            rows = slice(first + begin, first + begin + part.size)
+            confident, right = self.confident[rows], self.right[rows]
+
+            def work(
+                start: int,
+                stop: int,
+                part: NDArray[np.uint64] = part,
+                coefficients: NDArray[np.float64] = fits.coefficients,
+                confident: NDArray[np.uint64] = confident,
+                right: NDArray[np.uint64] = right,
+            ) -> None:
+                decide_range(
+                    self._design, self.n_rows, self._labels, part, self.models.owner, coefficients,
+                    self.threshold, start, stop, confident, right,
+                )  # fmt: skip
+
+            run_ranges(work, part.size, self._threads, _BLOCK)
+            failed += part[~fits.converged].tolist()
+        self.masks[first:total] = fresh
+        insert_many(fresh, first, *self.lookup)
+        self.n_fitted = total
+        if failed:
+            self.not_converged += failed
+            warnings.warn(f"{len(failed)} subset regressions did not converge", RuntimeWarning, stacklevel=3)
+
+    def _reserve(self, total: int) -> None:
+        from ._kernels_lookup import insert_many
+
+        capacity = self.masks.size
+        if total > capacity:
+            larger = max(total, 2 * capacity)
+            masks = np.zeros(larger, dtype=np.uint64)
+            confident = np.zeros((larger, self.n_words), dtype=np.uint64)
+            right = np.zeros((larger, self.n_words), dtype=np.uint64)
+            masks[: self.n_fitted] = self.masks[: self.n_fitted]
+            confident[: self.n_fitted] = self.confident[: self.n_fitted]
+            right[: self.n_fitted] = self.right[: self.n_fitted]
+            self.masks, self.confident, self.right = masks, confident, right
+        if not self.lookup.direct.size and 2 * total > self.lookup.keys.size:
+            size = 1 << (2 * total - 1).bit_length()
+            self.lookup = Lookup(
+                self.lookup.direct, np.zeros(size, dtype=np.uint64), np.full(size, -1, dtype=np.int32)
+            )
+            insert_many(self.masks[: self.n_fitted], 0, *self.lookup)
+
+
+class TableCache:
+    """The cache's interface over given decisions of all 2**n subsets, for tests and for tables computed elsewhere.
+
+    Args:
+        confident, right: uint64 (2**n, words), row index = subset; `right` within `confident`.
+        n_rows: evaluation rows; default all bits of the words.
+
+    Raises:
+        ValueError: shapes differ, the number of rows is no power of two, or a bit is set where it may not be.
+    """
+
+    def __init__(self, confident: ArrayLike, right: ArrayLike, n_rows: int | None = None) -> None:
+        self.confident = np.ascontiguousarray(confident, dtype=np.uint64)
+        self.right = np.ascontiguousarray(right, dtype=np.uint64)
+        if self.confident.ndim != 2 or self.confident.shape != self.right.shape:
+            raise ValueError(
+                f"confident {self.confident.shape} and right {self.right.shape} must be equal 2-d shapes"
+            )
+        self.n_fitted, self.n_words = self.confident.shape
+        self.n_features = self.n_fitted.bit_length() - 1
+        if self.n_fitted != 1 << self.n_features:
+            raise ValueError(f"confident must have 2**n rows, got {self.n_fitted}")
+        self.n_rows = 64 * self.n_words if n_rows is None else int(n_rows)
+        if not 64 * (self.n_words - 1) < self.n_rows <= 64 * self.n_words:
+            raise ValueError(f"n_rows is {self.n_rows}, the tables have {self.n_words} words a subset")
+        outside = ~pack_rows(np.ones((1, self.n_rows), dtype=bool))[0]
+        if (self.right & ~self.confident).any() or (self.confident & outside).any():
+            raise ValueError("right must lie within confident, and both within the rows")
+        self.masks = np.arange(self.n_fitted, dtype=np.uint64)
+        self.not_converged: list[int] = []
+        self.lookup = Lookup(
+            np.arange(self.n_fitted, dtype=np.int32),
+            np.zeros(1, dtype=np.uint64),
+            np.full(1, -1, dtype=np.int32),
+        )
+
+    def indices(self, masks: ArrayLike) -> NDArray[np.int64]:
+        """The subsets themselves, int64 (m,)."""
+        return check_masks(masks, self.n_features).astype(np.int64)
+
+    def fill_all(self) -> None:
+        """Nothing to do: the table is complete."""

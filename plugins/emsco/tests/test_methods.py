@@ -1,0 +1,166 @@
+"""The two methods on whole problems: what they found is what their policies do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bench_emsco.exhaustive_method import Exhaustive
+from bench_emsco.method import Emsco
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench_core import Costs, Family, Part, Policy, Problem, RequestError, Rows
+
+
+def problem(
+    n: int = 6, rows: int = 90, classes: int = 2, seed: int = 0, prices: np.ndarray | None = None
+) -> Problem:
+    """A learnable problem with n features, of which each tells a little."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(2 * rows, n))
+    score = X @ rng.normal(size=(n, classes)) + rng.gumbel(size=(2 * rows, classes))
+    y = score.argmax(axis=1).astype(np.int64)
+    costs = Costs(np.round(rng.uniform(1, 5, n), 1) if prices is None else prices)
+    return Problem(
+        train=Part(X[:rows], y[:rows]),
+        validation=Part(X[rows:], y[rows:]),
+        costs=costs,
+        task="binary" if classes == 2 else "multiclass",
+        n_classes=classes,
+        feature_names=tuple(f"f{i}" for i in range(n)),
+        feature_of_column=np.arange(n),
+        threshold=0.7,
+        seed=seed,
+    )
+
+
+def outcome(policy: Policy, given: Problem) -> tuple[int, int, float]:
+    """Conclusive rows, right rows and total bill of a policy on the validation part."""
+    decided = policy.decide(Rows(given.validation.X))
+    assert decided.probabilities is not None
+    conclusive = decided.probabilities.max(axis=1) >= given.need_threshold("test")
+    right = conclusive & (decided.probabilities.argmax(axis=1) == given.validation.y)
+    return int(conclusive.sum()), int(right.sum()), float(given.costs.bill(decided.acquired).sum())
+
+
+def dominated(a: tuple[int, int, float], b: tuple[int, int, float]) -> bool:
+    """Whether b dominates a: coverage and accuracy no less, cost no more, one of them better."""
+    accuracy_a, accuracy_b = (p[1] / p[0] if p[0] else 0.0 for p in (a, b))
+    no_worse = b[0] >= a[0] and accuracy_b >= accuracy_a and b[2] <= a[2] + 1e-9
+    return no_worse and (b[0] > a[0] or accuracy_b > accuracy_a or b[2] < a[2] - 1e-9)
+
+
+@given(st.integers(0, 50), st.integers(2, 3), st.integers(2, 5))
+@settings(max_examples=15, deadline=None)
+def test_a_policy_does_on_validation_what_the_search_saw(seed: int, classes: int, n: int) -> None:
+    given_problem = problem(n=n, rows=60, classes=classes, seed=seed)
+    family = Emsco(population=20, max_iter=5).fit(given_problem)
+    for policy in family.policies:
+        conclusive, right, cost = outcome(policy, given_problem)
+        about = policy.details
+        rows = len(given_problem.validation)
+        assert about["g1"] == pytest.approx(conclusive / rows)
+        assert about["g2"] == pytest.approx(right / conclusive if conclusive else 0.0)
+        assert about["cost"] == pytest.approx(cost / rows)
+
+
+@given(st.integers(0, 50), st.integers(2, 3))
+@settings(max_examples=10, deadline=None)
+def test_no_evolved_policy_beats_the_exhaustive_front_and_none_of_the_front_beats_another(
+    seed: int, classes: int
+) -> None:
+    given_problem = problem(n=5, rows=60, classes=classes, seed=seed)
+    front = [outcome(policy, given_problem) for policy in Exhaustive(k=3).fit(given_problem).policies]
+    assert len(set(front)) == len(front)
+    assert not any(dominated(a, b) for a in front for b in front)
+    found = [
+        outcome(p, given_problem) for p in Emsco(k=3, population=20, max_iter=4).fit(given_problem).policies
+    ]
+    for point in found:
+        assert any(dominated(point, b) or np.allclose(point, b) for b in front)
+
+
+def test_the_history_counts_generations_and_members_of_the_front() -> None:
+    given_problem = problem(n=5)
+    family = Emsco(k=3, population=30, max_iter=12, patience=0, runs=4, exact_front=True).fit(given_problem)
+    exact = Exhaustive(k=3).fit(given_problem)
+    assert family.diagnostics["front_points"] == exact.diagnostics["front_points"] == len(exact.policies)
+    assert family.diagnostics["front_chromosomes"] == exact.diagnostics["front_chromosomes"]
+    for name in ("elite_size", "front_members", "front_members_margin", "front_point_share"):
+        assert len(family.history[name]) == 13
+    share = np.asarray(family.history["front_point_share"])
+    assert (np.diff(share) >= 0).all()
+    assert share[-1] <= 1
+    assert share[-1] > share[0]
+
+
+def test_runs_after_the_first_change_the_history_only() -> None:
+    given_problem = problem()
+    one, three = (Emsco(population=20, max_iter=6, runs=runs).fit(given_problem) for runs in (1, 3))
+    assert [p.details for p in one.policies] == [p.details for p in three.policies]
+    assert list(one.history["best_norm"]) != list(three.history["best_norm"])
+
+
+def test_seeds_differ_and_repeat() -> None:
+    given_problem = problem(n=8)
+    method = Emsco(population=20, max_iter=3)
+
+    def chromosomes(of: Problem) -> list[list[int]]:
+        return [policy.details["chromosome"] for policy in method.fit(of).policies]
+
+    assert chromosomes(given_problem) == chromosomes(given_problem)
+    assert chromosomes(given_problem) == chromosomes(replace(given_problem, threads=2))
+    assert chromosomes(given_problem) != chromosomes(replace(given_problem, seed=1))
+
+
+def test_groups_are_paid_once_in_the_search_too() -> None:
+    base = problem(n=4)
+    costs = Costs(np.zeros(4), np.array([0, 0, 1, -1]), np.array([5.0, 2.0]))
+    given_problem = replace(base, costs=costs)
+    for policy in Exhaustive(k=4).fit(given_problem).policies:
+        rows = len(given_problem.validation)
+        assert policy.details["cost"] == pytest.approx(outcome(policy, given_problem)[2] / rows)
+
+
+def test_a_label_that_training_never_saw_is_never_right() -> None:
+    base = problem(classes=3)
+    y = np.where(base.train.y == 2, 0, base.train.y)
+    given_problem = replace(base, train=Part(base.train.X, y))
+    family = Emsco(population=20, max_iter=4).fit(given_problem)
+    for policy in family.policies:
+        assert policy.details["cost"] == pytest.approx(outcome(policy, given_problem)[2] / 90)
+        probabilities = policy.decide(Rows(base.validation.X)).probabilities
+        assert probabilities is not None
+        assert (probabilities[:, 2] == 0).all()
+
+
+def test_one_class_in_training_is_answered_for_nothing() -> None:
+    base = problem()
+    given_problem = replace(base, train=Part(base.train.X, np.ones(90, dtype=np.int64)))
+    for method in (Emsco(), Exhaustive()):
+        fitted = method.fit(given_problem)
+        assert isinstance(fitted, Family)
+        decided = fitted.policies[0].decide(Rows(base.validation.X))
+        assert decided.probabilities is not None
+        assert (decided.probabilities[:, 1] == 1).all()
+        assert not decided.acquired.any()
+
+
+def test_wrong_parameters_and_problems_are_refused() -> None:
+    for name, value in [("k", -1), ("population", 1), ("mutation_rate", 1.5), ("elitism", 1.0), ("C", 0.0)]:
+        with pytest.raises(ValueError, match=name):
+            Emsco(**{name: value})  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="threshold"):
+        Emsco().fit(replace(problem(), threshold=None))
+    holed = problem()
+    holed.train.X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="feature 'f2' has missing values"):
+        Emsco().fit(holed)
+    with pytest.raises(ValueError, match="at most 20 features"):
+        Exhaustive().fit(problem(n=21))
+    with pytest.raises(ValueError, match="lower k"):
+        Exhaustive(k=4, most_solutions=100).fit(problem())
+    with pytest.raises(ValueError, match="at most 63 features"):
+        Emsco().fit(problem(n=64))

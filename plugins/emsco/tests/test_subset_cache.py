@@ -1,0 +1,139 @@
+"""The cache's bits are the models' decisions, whatever the order and number of requests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bench_emsco.subset_cache import SubsetCache, TableCache, pack_rows
+from bench_emsco.subset_models import stage_probabilities, subset_columns
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+
+def make_cache(classes=2, columns=6, threshold=0.7, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(230, columns))
+    y = np.argmax(X @ rng.normal(size=(columns, classes)) + rng.normal(size=(230, classes)), axis=1)
+    y[:classes] = np.arange(classes)
+    return SubsetCache(X[:130], y[:130], X[130:], y[130:], classes, threshold, **options), X, y
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_bits_are_the_models_decisions(classes):
+    cache, X, y = make_cache(classes)
+    for mask, index in enumerate(cache.indices(np.arange(64))):
+        probabilities = stage_probabilities(X[130:][:, cache.columns(mask)], cache.coefficients(mask))
+        confident = probabilities.max(axis=1) >= 0.7
+        right = confident & (probabilities.argmax(axis=1) == y[130:])
+        assert (cache.confident[index] == pack_rows(confident)[0]).all()
+        assert (cache.right[index] == pack_rows(right)[0]).all()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_lazy_and_full_tables_are_identical(classes):
+    full, _, _ = make_cache(classes)
+    full.fill_all()
+    assert full.n_fitted == 64
+    assert (full.masks[:64] == np.arange(64)).all()
+    lazy, _, _ = make_cache(classes, threads=1)
+    for mask in np.random.default_rng(1).permutation(64):
+        index = lazy.indices([mask])[0]
+        assert lazy.masks[index] == mask
+        assert (lazy.confident[index] == full.confident[mask]).all()
+        assert (lazy.right[index] == full.right[mask]).all()
+    lazy.fill_all()
+    assert lazy.indices([5, 63, 0]).tolist() == [5, 63, 0]
+    assert (lazy.confident == full.confident).all()
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    requests=st.lists(st.lists(st.integers(0, 2**24 - 1), min_size=1, max_size=200), min_size=1, max_size=5)
+)
+def test_hashed_lookup_finds_each_subset_once(requests):
+    cache, _, _ = make_cache(columns=24)
+    assert cache.lookup.direct.size == 0
+    for masks in requests:
+        index = cache.indices(masks)
+        assert (cache.masks[index] == np.array(masks, dtype=np.uint64)).all()
+    assert cache.n_fitted == len({mask for masks in requests for mask in masks})
+
+
+def test_many_subsets_survive_growth():
+    cache, _, _ = make_cache(columns=24)
+    masks = np.random.default_rng(2).integers(1, 2**24, size=3000).astype(np.uint64)
+    first = cache.indices(masks[:100])
+    bits = cache.confident[first].copy()
+    cache.indices(masks)
+    assert (cache.indices(masks[:100]) == first).all()
+    assert (cache.confident[first] == bits).all()
+
+
+def test_a_feature_may_own_several_columns():
+    owner = [[0, 2], [1], [3, 4, 5]]
+    cache, _X, _y = make_cache(column_of_feature=owner)
+    plain, _, _ = make_cache()
+    assert cache.n_features == 3
+    assert cache.columns(0b101).tolist() == [0, 2, 3, 4, 5]
+    a, b = cache.indices([0b101])[0], plain.indices([0b111101])[0]
+    assert (cache.confident[a] == plain.confident[b]).all()
+
+
+def test_ties_between_classes_go_to_the_lowest():
+    X = np.zeros((6, 1))
+    cache = SubsetCache(X, [0, 1, 2, 0, 1, 2], X, [0, 1, 2, 0, 1, 2], 3, 0.2)
+    index = cache.indices([0])[0]
+    assert cache.confident[index, 0] == 0b111111
+    assert int(cache.right[index, 0]).bit_count() == 2
+
+
+def test_table_cache_has_the_same_face():
+    rng = np.random.default_rng(0)
+    confident = pack_rows(rng.random((16, 70)) < 0.5)
+    right = confident & pack_rows(rng.random((16, 70)) < 0.5)
+    table = TableCache(confident, right, n_rows=70)
+    assert (table.n_features, table.n_words, table.n_rows, table.n_fitted) == (4, 2, 70, 16)
+    assert table.indices([3, 15, 0]).tolist() == [3, 15, 0]
+    with pytest.raises(ValueError, match="within"):
+        TableCache(confident, ~confident, n_rows=70)
+    with pytest.raises(ValueError, match="2\\*\\*n"):
+        TableCache(confident[:5], right[:5], n_rows=70)
+
+
+def test_wrong_input_is_named():
+    cache, X, y = make_cache()
+    with pytest.raises(ValueError, match="masks"):
+        cache.indices([64])
+    with pytest.raises(ValueError, match="threshold"):
+        SubsetCache(X, y, X, y, 2, 1.5)
+    with pytest.raises(ValueError, match="X_eval"):
+        SubsetCache(X, y, X[:, :3], y, 2, 0.5)
+    with pytest.raises(ValueError, match="fill_all"):
+        make_cache(columns=24)[0].fill_all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["heart", "pima", "credit"])
+def test_not_one_confident_bit_differs_from_scikit_learn(real_split, name):
+    differing = 0
+    for seed in range(10):
+        split = real_split(name, seed)
+        cache = SubsetCache(split.X_train, split.y_train, split.X_valid, split.y_valid, 2, split.threshold)
+        cache.fill_all()
+        assert not cache.not_converged
+        features = cache.n_features
+        masks = np.arange(1, 1 << features)
+        if masks.size > 400:  # a sample of the subsets, another one for every seed
+            masks = np.random.default_rng(seed).choice(masks, size=400, replace=False)
+        for mask in masks:
+            columns = subset_columns(int(mask), np.arange(features))
+            model = LogisticRegression(solver="newton-cholesky", tol=1e-10, max_iter=1000)
+            probabilities = model.fit(split.X_train[:, columns], split.y_train).predict_proba(
+                split.X_valid[:, columns]
+            )
+            confident = probabilities.max(axis=1) >= split.threshold
+            right = confident & (probabilities.argmax(axis=1) == split.y_valid)
+            differing += int((cache.confident[mask] != pack_rows(confident)[0]).any())
+            differing += int((cache.right[mask] != pack_rows(right)[0]).any())
+    assert differing == 0

@@ -1,0 +1,99 @@
+"""A grower of random forests with BudgetRF's impurities: Pairs, and any criterion weighted by prices.
+
+Source: Nan, Wang, Saligrama, "Feature-Budgeted Random Forest", ICML 2015, as cited in BUDGETPRUNE §5 (no text
+here). A split maximises (F(S) − F after it) / price. For ``pairs``, F(S) counts the pairs of rows of different
+classes, n² − Σ n_c², and "after" is the worse child (minimax); for ``entropy`` and ``gini`` F is weight times
+impurity and "after" is the sum over children. The choice of columns to try is drawn from a stream that belongs
+to the node's place in its tree, so that stopping one branch early leaves the others as they are.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_forest.flat import FlatForest
+
+__all__ = ["grow"]
+
+CRITERIA = {"entropy": 0, "gini": 1, "pairs": 2}
+
+
+def grow(
+    X: NDArray[np.float64],
+    y: NDArray[np.int64],
+    classes: int,
+    feature_of_column: NDArray[np.int64],
+    trees: int,
+    criterion: str,
+    prices: NDArray[np.float64] | None = None,
+    tried: int | None = None,
+    min_leaf: int = 1,
+    max_depth: int = 0,
+    seed: int = 0,
+    threads: int = 1,
+    bootstrap: bool = True,
+) -> FlatForest:
+    """Grow a forest until nodes are pure, too small or too deep.
+
+    Args:
+        X: (rows, columns); read as float32, as scikit-learn does. A missing value counts as larger than any.
+        y: class codes (rows,).
+        classes: number of classes.
+        feature_of_column: int64 (columns,).
+        trees: number of trees.
+        criterion: ``entropy``, ``gini`` or ``pairs``.
+        prices: float64 (features,), above 0; None weighs all alike.
+        tried: how many columns a split tries; None tries all.
+        min_leaf: least in-bag weight of a leaf.
+        max_depth: deepest leaf; 0 means no limit.
+        seed: of the bootstrap and the choice of columns.
+        threads: trees grown at once; no influence on the result.
+        bootstrap: draw as many rows with replacement for each tree; otherwise every tree has all rows.
+
+    Raises:
+        ValueError: an unknown criterion, prices that are not above 0, infinite values or values beyond float32.
+    """
+    from bench_forest import _grow_kernels as kernels
+
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion {criterion!r} is none of {', '.join(CRITERIA)}")
+    if prices is not None and not (prices > 0).all():
+        raise ValueError("prices of splits must be above 0")
+    with np.errstate(over="ignore"):
+        values = np.ascontiguousarray(np.asarray(X, dtype=np.float32).T)
+    if np.isinf(values).any():
+        raise ValueError("the columns hold infinite values or values too large for float32")
+    order = np.argsort(values, axis=1, kind="stable").astype(np.int32)
+    worth = np.ones(len(values)) if prices is None else 1.0 / prices[feature_of_column]
+    labels = np.asarray(y, dtype=np.int64)
+    sequences = np.random.SeedSequence([seed, 0xF0E5]).spawn(trees)
+
+    def one(sequence: np.random.SeedSequence) -> dict[str, NDArray[Any]]:
+        rng = np.random.default_rng(sequence)
+        rows = len(labels)
+        bag = np.ones(rows, dtype=np.int64)
+        if bootstrap:
+            bag = np.bincount(rng.integers(0, rows, rows), minlength=rows)
+        column, threshold, left, right, counts = kernels.grow_tree(
+            values, order, labels, bag, classes, CRITERIA[criterion], worth,
+            min(tried or len(values), len(values)), min_leaf, max_depth, np.uint64(rng.integers(2**63)),
+        )  # fmt: skip
+        return {"column": column, "threshold": threshold, "left": left, "right": right, "counts": counts}
+
+    with ThreadPoolExecutor(max(threads, 1)) as pool:
+        grown = list(pool.map(one, sequences))
+    offsets = np.concatenate([[0], np.cumsum([len(tree["column"]) for tree in grown])]).astype(np.int64)
+    for tree, start in zip(grown, offsets, strict=False):
+        for side in ("left", "right"):
+            tree[side] = np.where(tree[side] < 0, -1, tree[side] + start).astype(np.int32)
+    joined = {name: np.concatenate([tree[name] for tree in grown]) for name in grown[0]}
+    return FlatForest(
+        offsets=offsets,
+        missing_left=np.zeros(int(offsets[-1]), dtype=bool),
+        feature_of_column=np.asarray(feature_of_column, dtype=np.int64),
+        **joined,
+    )

@@ -1,0 +1,159 @@
+"""What every method that starts from a forest has in common: the forest's parameters, and growing it.
+
+Two methods with the same parameters grow the same forest on the same problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.errors import RequestError
+from bench_core.method import Method, Problem
+from bench_forest.flat import FlatForest, from_sklearn
+from bench_forest.policy import ForestPolicy
+
+__all__ = ["ForestMethod"]
+
+
+@dataclass(frozen=True)
+class ForestMethod(Method):
+    """A method that grows a forest first; the base of those that prune it.
+
+    Attributes:
+        trees: number of trees.
+        ensemble: ``random-forest`` (bootstrap) or ``extra-trees`` (random thresholds on all rows).
+        criterion: ``entropy`` or ``gini``; or ``pairs``, BudgetRF's minimax impurity (pairs of rows of different
+            classes), with this package's own grower.
+        cost_weighted: each split's gain is divided by the price of its feature (BudgetRF).
+        grower: ``scikit-learn``, or this package's ``presorted`` one, which is faster (always used for ``pairs`` and
+            with ``cost_weighted``; random forests only).
+        max_features: columns tried at each split: a share up to 1, a count above.
+        min_samples_leaf: fewest in-bag rows (by weight, for the own grower) in a leaf.
+        max_depth: deepest leaf; 0 means no limit.
+        relevant_from: for ranking: grades of at least this are relevant.
+    """
+
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "ranking"})
+
+    trees: int = 40
+    ensemble: Literal["random-forest", "extra-trees"] = "random-forest"
+    criterion: Literal["entropy", "gini", "pairs"] = "entropy"
+    cost_weighted: bool = False
+    grower: Literal["scikit-learn", "presorted"] = "scikit-learn"
+    max_features: float = 1.0
+    min_samples_leaf: int = 1
+    max_depth: int = 0
+    relevant_from: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.trees < 1:
+            raise ValueError("trees must be at least 1")
+        if not 0 < self.max_features < np.inf:
+            raise ValueError("max_features must be above 0: a share of the columns up to 1, a count above")
+        if self.min_samples_leaf < 1:
+            raise ValueError("min_samples_leaf must be at least 1")
+        if self.max_depth < 0:
+            raise ValueError("max_depth must be 0 (no limit) or more")
+        if not np.isfinite(self.relevant_from):
+            raise ValueError("relevant_from must be a finite grade")
+        if self._own_grower and self.ensemble == "extra-trees":
+            raise ValueError(
+                "extra-trees goes with scikit-learn's grower: criterion entropy or gini, not cost-weighted"
+            )
+
+    @property
+    def _own_grower(self) -> bool:
+        return self.cost_weighted or self.criterion == "pairs" or self.grower == "presorted"
+
+    def labels(self, problem: Problem, y: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+        """Class codes and the number of classes; ranking becomes relevant (1) or not (0).
+
+        Raises:
+            RequestError: a regression problem.
+        """
+        if problem.task == "ranking":
+            return (np.asarray(y) >= self.relevant_from).astype(np.int64), 2
+        if problem.task not in self.tasks:
+            raise RequestError(
+                f"{type(self).__name__} classifies; the task {problem.task!r} is none of "
+                f"{', '.join(sorted(self.tasks))}"
+            )
+        return np.asarray(y, dtype=np.int64), problem.n_classes
+
+    def grow(self, problem: Problem) -> FlatForest:
+        """Grow the forest on the training part; the same for the same problem and parameters.
+
+        Raises:
+            RequestError: a regression problem.
+        """
+        y, classes = self.labels(problem, problem.train.y)
+        seed = int(problem.rng("forest").integers(2**31 - 1))
+        if self._own_grower:
+            from bench_forest.grower import grow
+
+            return grow(
+                problem.train.X, y, classes, problem.feature_of_column, self.trees, self.criterion,
+                split_prices(problem) if self.cost_weighted else None, self._tried(problem),
+                self.min_samples_leaf, self.max_depth, seed, problem.threads,
+            )  # fmt: skip
+        from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+        kind = RandomForestClassifier if self.ensemble == "random-forest" else ExtraTreesClassifier
+        model = kind(
+            n_estimators=self.trees,
+            criterion=self.criterion,
+            max_features=self._tried(problem),
+            min_samples_leaf=self.min_samples_leaf,
+            max_depth=self.max_depth or None,
+            random_state=seed,
+            n_jobs=problem.threads,
+        )
+        return from_sklearn(model.fit(problem.train.X, y), problem.feature_of_column, classes)
+
+    def _tried(self, problem: Problem) -> int:
+        """How many columns a split tries."""
+        columns = len(problem.feature_of_column)
+        tried = self.max_features * columns if self.max_features <= 1 else self.max_features
+        return int(min(max(tried, 1), columns))
+
+    def policy(
+        self,
+        problem: Problem,
+        forest: FlatForest,
+        opened: NDArray[np.bool_],
+        label: str,
+        details: Mapping[str, Any],
+    ) -> ForestPolicy:
+        """The policy of a pruning."""
+        pruned = forest.pruned(opened)
+        said = {
+            **details,
+            "leaves": int((~pruned.inner).sum()),
+            "training_error": float(pruned.error[~pruned.inner].sum()),
+        }
+        return ForestPolicy(
+            pruned,
+            problem.n_features,
+            ranks=problem.task == "ranking",
+            label=label,
+            details=said,
+            threads=problem.threads,
+        )
+
+
+def split_prices(problem: Problem) -> NDArray[np.float64]:
+    """A price per feature for cost-weighted splits: its own and its group's, at the mean item size.
+
+    A free feature counts as a thousandth of the mean price, so that it is preferred but not beyond all sense;
+    when all are free, all count alike. float64 (features,).
+    """
+    costs = problem.costs
+    size = None if problem.train.sizes is None else float(np.mean(problem.train.sizes))
+    prices = np.array([costs.cost_of([feature], size) for feature in range(problem.n_features)])
+    mean = prices.mean()
+    return np.ones(len(prices)) if mean == 0 else np.maximum(prices, mean / 1000)

@@ -1,0 +1,71 @@
+"""Columns as small integers: bins by quantiles of the training part, or one bin per distinct value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["MOST_BINS", "Bins", "fit_bins"]
+
+MOST_BINS = 255
+"""Bins of values; one more code is kept for missing values, so that a code fits a byte."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """A binned training matrix.
+
+    Attributes:
+        codes: uint8 (columns, rows): bin of each value; ``n_values[column]`` stands for a missing value.
+        n_values: int64 (columns,): bins of each column.
+        thresholds: float64 (columns, 255): a row goes left of cut ``b`` when its value ≤ ``thresholds[column, b]``;
+            the last bin's entry is +inf (a cut there parts the missing values from all others).
+    """
+
+    codes: NDArray[np.uint8]
+    n_values: NDArray[np.int64]
+    thresholds: NDArray[np.float64]
+
+
+def fit_bins(X: NDArray[np.float64], bins: int = MOST_BINS) -> Bins:
+    """Bin every column.
+
+    Args:
+        X: float64 (rows, columns), finite or NaN.
+        bins: most bins of a column, 2..255. A column with no more distinct values than that has a bin for each:
+            then a cut between bins is any cut between values. Otherwise cuts are at quantiles.
+    """
+    rows, columns = X.shape
+    codes = np.zeros((columns, rows), dtype=np.uint8)
+    n_values = np.zeros(columns, dtype=np.int64)
+    thresholds = np.full((columns, MOST_BINS), np.inf)
+    for column in range(columns):
+        values = np.ascontiguousarray(X[:, column])
+        missing = np.isnan(values)
+        cuts = _cuts(values[~missing], bins)
+        thresholds[column, : len(cuts)] = cuts
+        n_values[column] = len(cuts) + 1
+        # side "left" counts the cuts below a value: a value equal to a cut stays on its left.
+        code = np.searchsorted(cuts, values, side="left")
+        code[missing] = len(cuts) + 1
+        codes[column] = code
+    return Bins(codes, n_values, thresholds)
+
+
+def _cuts(present: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+    """Ascending cuts, each half-way between two neighbouring distinct values."""
+    distinct, counts = np.unique(present, return_counts=True)
+    if len(distinct) < 2:
+        return np.zeros(0)
+    if len(distinct) <= bins:
+        last = np.arange(len(distinct) - 1)
+    else:
+        wanted = np.arange(1, bins) * (len(present) / bins)
+        last = np.unique(np.searchsorted(np.cumsum(counts), wanted, side="left"))
+        last = last[last < len(distinct) - 1]
+    below, above = distinct[last], distinct[last + 1]
+    middle = below / 2 + above / 2
+    # Half-way between two neighbouring floats can round up to the greater one.
+    return np.where((middle >= above) | (middle < below), below, middle)

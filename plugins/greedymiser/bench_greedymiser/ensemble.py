@@ -1,0 +1,116 @@
+"""Boosted trees as flat arrays, shared by all policies that stop at one of their prefixes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_greedymiser.bins import Bins
+from bench_greedymiser.tree import Tree
+
+__all__ = ["Ensemble", "Growing"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Trees in the order they were grown; tree ``t`` belongs to output ``t % outputs``.
+
+    Attributes:
+        start: float64 (outputs,): scores before the first tree.
+        roots: int64 (trees + 1,): first node of each tree, and the end.
+        column: int32 (nodes,): column tested, −1 at a leaf.
+        threshold: float64 (nodes,): a value ≤ this goes left.
+        missing_left: bool (nodes,).
+        left: int32 (nodes,): the left child; the right one is the next node.
+        value: float64 (nodes,): what a leaf adds, learning rate included.
+        feature_of_column: int64 (columns,).
+        used: bool (rounds + 1, features): features in the trees of the first r rounds.
+    """
+
+    start: NDArray[np.float64]
+    roots: NDArray[np.int64]
+    column: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    missing_left: NDArray[np.bool_]
+    left: NDArray[np.int32]
+    value: NDArray[np.float64]
+    feature_of_column: NDArray[np.int64]
+    used: NDArray[np.bool_]
+
+    @property
+    def outputs(self) -> int:
+        """Trees of a round."""
+        return len(self.start)
+
+    @property
+    def rounds(self) -> int:
+        """Rounds grown."""
+        return len(self.used) - 1
+
+    def empty(self, rows: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Scores before the first tree (rows, outputs), and nothing acquired (rows, features)."""
+        return np.tile(self.start, (rows, 1)), np.zeros((rows, self.used.shape[1]), dtype=bool)
+
+    def advance(
+        self,
+        X: NDArray[np.float64],
+        first: int,
+        last: int,
+        scores: NDArray[np.float64],
+        acquired: NDArray[np.bool_],
+    ) -> None:
+        """Run rounds ``first`` … ``last − 1``: add to the scores and mark what each row's paths read, in place."""
+        from bench_greedymiser._kernels import walk
+
+        if last > first and len(X):
+            walk(
+                np.ascontiguousarray(X, dtype=np.float64),
+                self.roots,
+                self.column,
+                self.threshold,
+                self.missing_left,
+                self.left,
+                self.value,
+                self.feature_of_column,
+                first * self.outputs,
+                last * self.outputs,
+                scores,
+                acquired,
+            )
+
+
+@dataclass
+class Growing:
+    """An ensemble while it grows."""
+
+    start: NDArray[np.float64]
+    feature_of_column: NDArray[np.int64]
+    bins: Bins
+    trees: list[tuple[Tree, NDArray[np.float64]]] = field(default_factory=list)
+    used: list[NDArray[np.bool_]] = field(default_factory=list)
+
+    def finish(self) -> Ensemble:
+        """Lay the trees out as flat arrays."""
+        sizes = [len(tree.column) for tree, _ in self.trees]
+        roots = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+
+        def flat(parts: list[NDArray[Any]], kind: type) -> NDArray[Any]:
+            return np.concatenate([np.zeros(0, dtype=kind), *parts]).astype(kind)
+
+        column = flat([tree.column for tree, _ in self.trees], np.int32)
+        cut = flat([tree.cut for tree, _ in self.trees], np.int64)
+        left = flat([tree.left + root for (tree, _), root in zip(self.trees, roots, strict=False)], np.int32)
+        return Ensemble(
+            start=self.start,
+            roots=roots,
+            column=column,
+            threshold=np.where(column >= 0, self.bins.thresholds[column, cut], np.nan),
+            missing_left=flat([tree.missing_left for tree, _ in self.trees], np.bool_),
+            left=left,
+            value=flat([value for _, value in self.trees], np.float64),
+            feature_of_column=self.feature_of_column,
+            used=np.array(self.used),
+        )

@@ -1,0 +1,256 @@
+"""The family: what its policies say, what they acquire, how they are calibrated and ranked; odd input."""
+
+import numpy as np
+import pytest
+from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_platt
+from bench_greedymiser.favourite import favourite, worth
+from bench_greedymiser.plugin import GreedyMiser
+from scipy.optimize import minimize
+
+from bench_core import Costs, Part, RequestError, Rows
+from bench_core.parameters import build
+from bench_core.testing import make_case, policy_audit
+
+SMALL = {"trees": 10, "min_samples_leaf": 3}
+
+
+def by_hand(policy, x):
+    """Scores and features read of one row, walked in plain Python."""
+    own = policy.ensemble
+    scores, read = [float(s) for s in own.start], set()
+    for tree in range(policy.rounds * own.outputs):
+        at = int(own.roots[tree])
+        while own.column[at] >= 0:
+            value = x[own.column[at]]
+            read.add(int(own.feature_of_column[own.column[at]]))
+            goes_left = own.missing_left[at] if np.isnan(value) else value <= own.threshold[at]
+            at = int(own.left[at]) + (not goes_left)
+        scores[tree % own.outputs] += float(own.value[at])
+    return scores, read
+
+
+@pytest.mark.parametrize("task", ["regression", "multiclass"])
+@pytest.mark.parametrize("variant", ["plain", "missing-values", "one-hot", "groups"])
+def test_a_row_is_scored_and_billed_as_a_plain_walk_says(task, variant):
+    case = make_case(task, variant)
+    family = GreedyMiser(**SMALL, lambdas=(0.0, 0.1), calibrate="none").fit(case.problem)
+    for policy in family.policies:
+        decisions = policy.decide(case.rows)
+        for i, x in enumerate(case.rows.X[:12]):
+            scores, read = by_hand(policy, x)
+            assert set(np.flatnonzero(decisions.acquired[i])) == read
+            if task == "regression":
+                assert decisions.score[i] == scores[0]
+            else:
+                weights = np.exp(scores)
+                np.testing.assert_allclose(decisions.probabilities[i], weights / weights.sum(), atol=1e-12)
+        assert (decisions.evaluations == policy.rounds * policy.ensemble.outputs).all()
+
+
+def test_the_ensemble_buys_for_every_row_what_paths_buy_for_some():
+    case = make_case("binary", rows=400)
+    paths = GreedyMiser(**SMALL).fit(case.problem)
+    whole = GreedyMiser(**SMALL, acquire="ensemble").fit(case.problem)
+    by_label = {policy.label: policy for policy in whole.policies}
+    for policy in paths.policies:
+        a, b = policy_audit(policy, case.rows, case.problem), by_label[policy.label].decide(case.rows)
+        np.testing.assert_array_equal(a.probabilities, b.probabilities)
+        assert not (a.acquired & ~b.acquired).any()
+        assert (b.acquired == b.acquired[0]).all()
+        assert b.acquired[0].sum() == policy.details["features"]
+
+
+def test_prefixes_of_one_ensemble_share_their_arrays():
+    family = GreedyMiser(**SMALL, lambdas=(0.0,), prefixes="all").fit(make_case().problem)
+    assert [p.rounds for p in sorted(family.policies, key=lambda p: p.rounds)] == list(range(1, 11))
+    assert len({id(p.ensemble) for p in family.policies}) == 1
+
+
+@pytest.mark.parametrize(
+    ("prefixes", "kept"),
+    [("geometric", [1, 2, 4, 8, 10]), ((0, 3, 99), [0, 3, 10]), ((5, 2, 5), [2, 5])],
+)
+def test_the_prefixes_asked_for_are_kept(prefixes, kept):
+    family = GreedyMiser(**SMALL, lambdas=(0.0,), prefixes=prefixes).fit(make_case().problem)
+    assert sorted(p.rounds for p in family.policies) == kept
+
+
+def test_policies_that_read_nothing_can_be_left_out():
+    problem = make_case().problem
+    for lambdas, kept in (((0.1, 50.0), {0.1}), ((50.0, 90.0), {50.0, 90.0})):
+        family = GreedyMiser(**SMALL, lambdas=lambdas, empty=False, prefixes=(0, 5, 10)).fit(problem)
+        assert {policy.details["lambda"] for policy in family.policies} == kept
+        assert all(policy.rounds for policy in family.policies) == (kept == {0.1})
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression", "ranking"])
+def test_the_first_policy_is_the_best_on_validation(task):
+    problem = make_case(task).problem
+    family = GreedyMiser(**SMALL).fit(problem)
+    rows = Rows(problem.validation.X, problem.validation.sizes)
+    worths = [worth(problem, policy.decide(rows)) for policy in family.policies]
+    assert worths[0] == max(worths)
+
+
+def test_classification_with_a_threshold_is_ranked_by_the_combined_measure():
+    problem = make_case("binary", threshold=0.9).problem
+    policy = GreedyMiser(**SMALL).fit(problem).policies[0]
+    decisions = policy.decide(Rows(problem.validation.X))
+    sure = decisions.probabilities.max(axis=1) >= 0.9
+    right = decisions.probabilities.argmax(axis=1) == problem.validation.y
+    share = problem.costs.bill(decisions.acquired).mean() / problem.costs.cost_of(range(6))
+    expected = sure.mean() + right[sure].mean() + 1 - share
+    assert worth(problem, decisions)[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_ties_go_to_the_cheaper_then_to_the_first():
+    assert favourite([(1.0, -3.0), (2.0, -5.0), (2.0, -4.0), (2.0, -4.0)]) == 2
+
+
+def test_lambda_in_relative_units_ignores_the_scale_of_prices_and_targets(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = X @ [1.0, 0.5, 0.1]
+    kept = [
+        GreedyMiser(**SMALL, lambdas=(0.3,), prefixes=(10,)).fit(make(X, s * y, prices=[p, p, 2 * p]))
+        for s, p in ((1.0, 1.0), (1024.0, 1.0), (1.0, 4096.0))
+    ]
+    columns = [family.policies[0].ensemble.column.tolist() for family in kept]
+    assert columns[0] == columns[1] == columns[2]
+    assert sum(c >= 0 for c in columns[0]) > 0
+
+
+def test_lambda_in_price_units_is_squared_error_per_price(make):
+    # One binary feature explains a variance of 1: it is bought below λ · price = 1, not above.
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    problem = make(X, y, prices=[4.0])
+    method = GreedyMiser(lambdas=(0.24, 0.26), unit="price", trees=1, prefixes=(1,))
+    bought = {p.details["lambda"]: p.details["features"] for p in method.fit(problem).policies}
+    assert bought == {0.24: 1, 0.26: 0}
+
+
+def test_prices_that_grow_with_size_are_averaged(make):
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    part = Part(X, y, np.array([1.0, 2.0, 3.0, 6.0]))  # mean of n² is 12.5
+    costs = Costs(np.array([[0.0, 0.0, 1.0]]))
+    for value, bought in ((0.079, 1), (0.081, 0)):
+        method = GreedyMiser(lambdas=(value,), unit="price", trees=1)
+        family = method.fit(make(X, y, costs=costs, train=part, validation=(X, y, part.sizes)))
+        assert family.policies[0].details["features"] == bought
+
+
+def test_platt_finds_the_maximum_of_the_likelihood():
+    rng = np.random.default_rng(1)
+    score = rng.normal(3.0, 5.0, size=(300, 1))
+    y = (rng.random(300) < 1 / (1 + np.exp(-(0.4 * score[:, 0] - 1)))).astype(np.int64)
+    fitted = fit_platt(score, y)
+    n1, n0 = y.sum(), (1 - y).sum()
+    target = np.where(y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
+
+    def cost(ab):
+        z = ab[0] * score[:, 0] + ab[1]
+        return (np.logaddexp(0, z) - target * z).sum()
+
+    best = minimize(cost, [0.0, 0.0], method="BFGS", options={"gtol": 1e-9})
+    np.testing.assert_allclose([fitted.slope[0], fitted.shift[0]], best.x, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("score", "y"),
+    [
+        (np.full((5, 1), 2.0), [0, 1, 1, 0, 1]),
+        (np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1]),
+        (np.arange(4.0)[:, None], [1, 1, 1, 1]),
+        (np.zeros((1, 1)), [0]),
+        (np.random.default_rng(0).normal(size=(9, 3)), [0, 0, 0, 0, 1, 1, 1, 1, 1]),
+    ],
+    ids=["constant", "separable", "one class", "one row", "a class is missing"],
+)
+def test_platt_stays_finite(score, y):
+    table = fit_platt(score, np.array(y)).probabilities(score)
+    assert np.isfinite(table).all()
+    np.testing.assert_allclose(table.sum(axis=1), 1.0)
+    assert (table.argmax(axis=1) == y).mean() >= 0.5
+
+
+def test_links_give_probabilities_far_out():
+    far = np.array([[-1e4], [0.0], [1e4]])
+    np.testing.assert_allclose(Odds().probabilities(far)[:, 1], [0, 0.5, 1])
+    np.testing.assert_allclose(Clipped().probabilities(far + 0.25)[:, 1], [0, 0.25, 1])
+    wide = np.array([[-5.0, -1.0, -2.0], [0.2, 0.6, 2.0], [1e4, -1e4, 0.0]])
+    np.testing.assert_allclose(Clipped().probabilities(wide)[0], 1 / 3)
+    np.testing.assert_allclose(Clipped().probabilities(wide)[1], np.array([0.2, 0.6, 1.0]) / 1.8)
+    np.testing.assert_allclose(Soft().probabilities(wide)[2], [1, 0, 0])
+
+
+@pytest.mark.parametrize("loss", ["auto", "squared"])
+@pytest.mark.parametrize("calibrate", ["platt", "none"])
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_it_learns(task, loss, calibrate):
+    case = make_case(task, rows=600)
+    method = GreedyMiser(trees=60, lambdas=(0.0,), loss=loss, calibrate=calibrate, prefixes=(60,))
+    table = method.fit(case.problem).policies[0].decide(case.rows).probabilities
+    assert (table.argmax(axis=1) == case.y).mean() > (0.8 if task == "binary" else 0.7)
+
+
+def test_costs_fall_as_lambda_grows_where_features_differ_in_worth(make):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(600, 6))
+    y = X @ (0.5 ** np.arange(6)) + 0.01 * rng.normal(size=600)
+    family = GreedyMiser(trees=30, lambdas=(0.0, 0.01, 0.1, 1.0, 10.0), prefixes=(30,)).fit(make(X, y))
+    features = [p.details["features"] for p in sorted(family.policies, key=lambda p: p.details["lambda"])]
+    assert features == sorted(features, reverse=True)
+    assert features[0] == 6
+    assert features[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"lambdas": [-1.0]}, "not negative"),
+        ({"lambdas": [float("nan")]}, "lambdas"),
+        ({"lambdas": [float("inf")]}, "finite"),
+        ({"lambdas": []}, "at least one"),
+        ({"lambdas": [0.1, 0.1]}, "differ"),
+        ({"trees": 0}, "trees"),
+        ({"depth": 11}, "depth"),
+        ({"bins": 256}, "bins"),
+        ({"bins": 1}, "bins"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"learning_rate": float("nan")}, "learning_rate"),
+        ({"prefixes": []}, "prefixes"),
+        ({"prefixes": [-1]}, "prefixes"),
+        ({"prefixes": "some"}, "prefixes"),
+        ({"tres": 5}, "trees"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_name(wrong, said):
+    with pytest.raises(RequestError, match=said):
+        build(GreedyMiser, wrong, "suite")
+
+
+def test_one_class_in_training_is_a_constant_and_costs_nothing(make):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    family = GreedyMiser(trees=5).fit(make(X, np.ones(20, dtype=np.int64), task="binary"))
+    for policy in family.policies:
+        decisions = policy.decide(Rows(X))
+        assert not decisions.acquired.any()
+        assert (decisions.probabilities[:, 1] > 0.9).all()
+
+
+def test_a_row_whose_missing_value_was_never_seen_follows_the_larger_child(make):
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
+    y = np.array([0.0, 0.0, 0.0, 9.0, 9.0])
+    family = GreedyMiser(trees=1, depth=1, learning_rate=1.0, lambdas=(0.0,)).fit(make(X, y))
+    decisions = family.policies[0].decide(Rows(np.array([[np.nan]])))
+    assert decisions.score[0] == pytest.approx(0.0, abs=1e-12)
+    assert decisions.acquired.tolist() == [[True]]
+
+
+def test_one_row_and_no_validation_row_still_make_a_family(make):
+    X, y = np.array([[1.0, 2.0]]), np.array([1])
+    family = GreedyMiser().fit(make(X, y, task="binary", validation=(X[:0], y[:0])))
+    assert family.policies[0].decide(Rows(X)).probabilities[0, 1] == pytest.approx(0.5)

@@ -1,0 +1,178 @@
+"""Growing one tree: the best split of all, prices, what is free afterwards; compiled and plain form alike."""
+
+import itertools
+
+import numpy as np
+import pytest
+from bench_greedymiser.bins import fit_bins
+from bench_greedymiser.prices import Penalties
+from bench_greedymiser.tree import Spent, grow_compiled, grow_tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def penalties(feature, group_of=None, group=(0.0,)):
+    feature = np.asarray(feature, dtype=np.float64)
+    none = np.full(len(feature), -1)
+    return Penalties(
+        feature, none if group_of is None else np.asarray(group_of), np.asarray(group, dtype=float)
+    )
+
+
+@st.composite
+def cases(draw, missing=True):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rows, columns = draw(st.integers(1, 40)), draw(st.integers(1, 5))
+    levels = draw(st.sampled_from([2, 4, 1000]))
+    X = rng.integers(0, levels, (rows, columns)).astype(np.float64) / 3
+    if missing and draw(st.booleans()):
+        X[rng.random(X.shape) < 0.2] = np.nan
+    residual = rng.normal(size=rows) if draw(st.booleans()) else rng.integers(-2, 3, rows).astype(np.float64)
+    scale = draw(st.sampled_from([0.0, 0.3, 3.0]))
+    prices = penalties(
+        scale * rng.integers(0, 3, columns), rng.integers(-1, 2, columns), scale * rng.integers(0, 3, 2)
+    )
+    return X, residual, prices, draw(st.integers(1, 4)), draw(st.integers(1, 4))
+
+
+def cost_now(prices, used, opened, feature):
+    if used[feature]:
+        return 0.0
+    group = prices.group_of[feature]
+    return prices.feature[feature] + (prices.group[group] if group >= 0 and not opened[group] else 0.0)
+
+
+def sse(y):
+    return float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0
+
+
+def every_split(X, y, least):
+    """(column, gain) of every way to part the rows by one column's values, missing ones on either side."""
+    for column in range(X.shape[1]):
+        x = X[:, column]
+        gone = np.isnan(x)
+        for at, side in itertools.product([*np.unique(x[~gone]), -np.inf], (False, True)):
+            left = np.where(gone, side, x <= at)
+            if min(left.sum(), (~left).sum()) >= least:
+                yield column, sse(y) - sse(y[left]) - sse(y[~left])
+
+
+@pytest.mark.parametrize("grow", [grow_tree, grow_compiled])
+@given(cases())
+@settings(max_examples=60, deadline=None)
+def test_every_node_makes_the_best_of_all_splits_or_none_pays(grow, case):
+    X, residual, prices, depth, least = case
+    bins = fit_bins(X)
+    spent = Spent.nothing(prices)
+    tree = grow(bins, np.arange(X.shape[1]), residual, prices, spent, depth, least)
+    used, opened = Spent.nothing(prices)
+    rows = {0: np.arange(len(X))}
+    depth_of = {0: 0}
+    for at in range(len(tree.column)):
+        here = rows[at]
+        y = residual[here]
+        nets = [gain - cost_now(prices, used, opened, c) for c, gain in every_split(X[here], y, least)]
+        best = max(nets, default=-np.inf) if depth_of[at] < depth else -np.inf
+        column = tree.column[at]
+        if column < 0:
+            assert best <= 1e-9
+            continue
+        x = X[here, column]
+        left = np.where(np.isnan(x), tree.missing_left[at], x <= bins.thresholds[column, tree.cut[at]])
+        assert min(left.sum(), (~left).sum()) >= least
+        net = sse(y) - sse(y[left]) - sse(y[~left]) - cost_now(prices, used, opened, column)
+        assert net == pytest.approx(best, abs=1e-9)
+        used[column] = True
+        if prices.group_of[column] >= 0:
+            opened[prices.group_of[column]] = True
+        for child, part in ((tree.left[at], here[left]), (tree.left[at] + 1, here[~left])):
+            rows[child], depth_of[child] = part, depth_of[at] + 1
+    assert (used == spent.used).all()
+    assert (opened == spent.opened).all()
+    for at in np.flatnonzero(tree.column < 0):
+        assert (np.flatnonzero(tree.node == at) == np.sort(rows[at])).all()
+
+
+@given(cases(), st.integers(2, 6))
+@settings(max_examples=150, deadline=None)
+def test_compiled_and_plain_trees_are_the_same(case, n_bins):
+    X, residual, prices, depth, least = case
+    bins = fit_bins(X, n_bins)
+    features = np.arange(X.shape[1]) // 2
+    own = penalties(prices.feature[: features[-1] + 1], prices.group_of[: features[-1] + 1], prices.group)
+    one, two = Spent.nothing(own), Spent.nothing(own)
+    for _ in range(2):
+        a = grow_tree(bins, features, residual, own, one, depth, least)
+        b = grow_compiled(bins, features, residual, own, two, depth, least)
+        for x, y in zip((*a, *one), (*b, *two), strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+def test_a_feature_costs_nothing_after_its_first_split():
+    # Root: x0 gains 4·4 − 0 = 16 > 10. Below it, x0 gains 1 each and x1, unpaid, at most 1 − 10 < 0.
+    X = np.array([[0, 0], [1, 1], [2, 0], [3, 1]], dtype=float)
+    residual = np.array([-3.0, -1.0, 1.0, 3.0])
+    prices = penalties([10.0, 10.0])
+    spent = Spent.nothing(prices)
+    tree = grow_tree(fit_bins(X), np.arange(2), residual, prices, spent, 2, 1)
+    assert tree.column.tolist() == [0, 0, 0, -1, -1, -1, -1]
+    assert spent.used.tolist() == [True, False]
+    # A later tree whose gains (1 at most) never reach the price still splits on x0, and only on it.
+    later = grow_tree(fit_bins(X), np.arange(2), residual / 10, prices, spent, 1, 1)
+    assert later.column.tolist() == [0, -1, -1]
+    fresh = grow_tree(fit_bins(X), np.arange(2), residual / 10, prices, Spent.nothing(prices), 1, 1)
+    assert fresh.column.tolist() == [-1]
+
+
+def test_a_node_pays_and_its_right_neighbour_splits_for_free():
+    # After x0 parts four and four rows, x1 explains 4 on either side: the left node pays 3, the right one nothing.
+    X = np.array([[a, b] for a in (0, 1) for b in (0, 0, 1, 1)], dtype=float)
+    residual = np.where(X[:, 0] > 0, 5.0, -5.0) + np.where(X[:, 1] > 0, 1.0, -1.0) * np.repeat([1.0, 0.5], 4)
+    prices = penalties([0.0, 3.0])
+    tree = grow_compiled(fit_bins(X), np.arange(2), residual, prices, Spent.nothing(prices), 2, 1)
+    assert tree.column[:3].tolist() == [0, 1, 1]
+    dear = penalties([0.0, 4.5])
+    tree = grow_compiled(fit_bins(X), np.arange(2), residual, dear, Spent.nothing(dear), 2, 1)
+    assert tree.column.tolist() == [0, -1, -1]
+
+
+def test_a_group_is_paid_once():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+    residual = np.array([-3.0, -1.0, 1.0, 3.0])  # x0 explains 16, then x1 explains 2 on each side
+    grouped = penalties([0.0, 0.0], [0, 0], [12.0])
+    tree = grow_compiled(fit_bins(X), np.arange(2), residual, grouped, Spent.nothing(grouped), 2, 1)
+    assert tree.column[:3].tolist() == [0, 1, 1]
+    single = penalties([12.0, 12.0])
+    tree = grow_compiled(fit_bins(X), np.arange(2), residual, single, Spent.nothing(single), 2, 1)
+    assert tree.column.tolist() == [0, -1, -1]
+
+
+@given(st.integers(0, 2**32), st.integers(2, 255), st.sampled_from([1, 5, 300, 700]))
+@settings(max_examples=60, deadline=None)
+def test_bins_and_thresholds_part_rows_alike(seed, n_bins, levels):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, levels, (400, 2)) * 0.1 + 1e9 * (seed % 2)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    bins = fit_bins(X, n_bins)
+    for column in range(2):
+        x, values = X[:, column], int(bins.n_values[column])
+        distinct = len(np.unique(x[~np.isnan(x)]))
+        assert values == distinct if distinct <= n_bins else 2 <= values <= n_bins
+        assert ((bins.codes[column] == values) == np.isnan(x)).all()
+        for cut in range(values):
+            assert ((bins.codes[column] <= cut) == (x <= bins.thresholds[column, cut])).all()
+
+
+def test_quantile_bins_hold_about_equally_many_rows():
+    x = np.random.default_rng(0).exponential(size=10_000)
+    bins = fit_bins(x[:, None], 50)
+    assert np.bincount(bins.codes[0]).tolist() == pytest.approx([200] * 50, abs=1)
+
+
+def test_neighbouring_floats_have_a_threshold_between_them():
+    below = 1.0
+    above = np.nextafter(below, 2.0)
+    bins = fit_bins(np.array([[below], [above]]))
+    assert below <= bins.thresholds[0, 0] < above
+    huge = np.array([[-1.7e308], [1.7e308]])
+    assert fit_bins(huge).thresholds[0, 0] == 0.0

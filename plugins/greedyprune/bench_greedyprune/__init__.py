@@ -1,0 +1,1 @@
+"""GreedyPrune: a forest loses the tests of one feature after another."""

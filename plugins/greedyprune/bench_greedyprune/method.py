@@ -1,0 +1,74 @@
+"""The method: grow a forest, remove features greedily."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from bench_forest.acquisition import price_units
+from bench_forest.method import ForestMethod
+from numpy.typing import NDArray
+
+from bench_core.method import Family, Problem
+
+__all__ = ["GreedyPrune"]
+
+
+@dataclass(frozen=True)
+class GreedyPrune(ForestMethod):
+    """A random forest that loses all tests of one feature after another. Source: BUDGETPRUNE §5 (iii).
+
+    The family is the forest and what is left after the removals, spread evenly over cost. Parameters of the
+    forest are those of `ForestMethod`.
+
+    Attributes:
+        count: policies at most; 0 keeps all steps.
+        remove: what goes at once: ``feature``, or ``group``: all features of an acquisition group, where there
+            are groups.
+    """
+
+    count: int = 12
+    remove: Literal["feature", "group"] = "group"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.count < 0:
+            raise ValueError("count must be 0 (all steps) or more")
+
+    def fit(self, problem: Problem) -> Family:
+        from bench_greedyprune.steps import greedy_steps
+
+        forest = self.grow(problem)
+        X = problem.validation.X
+        units = price_units(problem.costs, problem.validation.sizes)
+        steps = greedy_steps(forest, forest.route(X, problem.threads), units, self._parts(problem))
+        kept = _spread([step.cost for step in steps], self.count)
+        policies = [
+            self.policy(problem, forest, steps[i].opened, f"removed={i}", {"removed": i}) for i in kept
+        ]
+        return Family(
+            policies,
+            history={
+                "training_error": [step.error for step in steps],
+                "validation_cost": [step.cost for step in steps],
+            },
+            diagnostics={"nodes": forest.nodes, "steps": len(steps) - 1},
+        )
+
+    def _parts(self, problem: Problem) -> NDArray[np.int64]:
+        """What is removed with each feature: int64 (features,), numbered from 0."""
+        own = np.arange(problem.n_features)
+        groups = problem.costs.groups
+        if self.remove == "feature" or groups is None:
+            return own
+        return np.unique(np.where(groups >= 0, problem.n_features + groups, own), return_inverse=True)[1]
+
+
+def _spread(costs: list[float], count: int) -> list[int]:
+    """At most `count` places of falling costs, the first and the last among them, evenly over cost."""
+    if count == 0 or len(costs) <= count:
+        return list(range(len(costs)))
+    values = np.array(costs)
+    wanted = np.linspace(values[0], values[-1], count)
+    return sorted({int(np.abs(values - want).argmin()) for want in wanted[:-1]} | {len(costs) - 1})

@@ -1,0 +1,9 @@
+"""The contract kit on greedyprune."""
+
+from bench_greedyprune.method import GreedyPrune
+
+from bench_core.testing import method_contract
+
+test_contract = method_contract(
+    GreedyPrune(trees=5), GreedyPrune(trees=4, criterion="pairs", cost_weighted=True)
+)

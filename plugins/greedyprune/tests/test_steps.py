@@ -1,0 +1,69 @@
+"""Greedy removal against recomputing every candidate in plain Python."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from bench_forest import from_sklearn, price_units
+from bench_greedyprune.method import GreedyPrune
+from bench_greedyprune.steps import greedy_steps, removal
+from sklearn.datasets import load_wine
+from sklearn.ensemble import RandomForestClassifier
+
+from bench_core.costs import Costs
+from bench_core.testing import make_case
+
+X, Y = load_wine(return_X_y=True)
+GROUPS = np.array([0, 0, 0, 1, 1, -1, -1, -1, 2, 2, 2, 2, -1])
+PRICED = Costs(np.arange(13.0), GROUPS, np.array([5.0, 0.0, 2.0]))
+
+
+def bill(forest, opened, costs, rows):
+    acquired = np.zeros((len(rows), 13), dtype=bool)
+    for i, x in enumerate(rows):
+        for root in forest.offsets[:-1]:
+            h = root
+            while opened[h]:
+                acquired[i, forest.feature[h]] = True
+                h = (
+                    forest.left[h]
+                    if np.float32(x[forest.column[h]]) <= forest.threshold[h]
+                    else forest.right[h]
+                )
+    return costs.bill(acquired).mean()
+
+
+@pytest.mark.parametrize("costs", [Costs(np.ones(13)), PRICED], ids=["unit", "groups"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_each_step_is_the_best_of_all_removals(costs, grouped):
+    forest = from_sklearn(RandomForestClassifier(5, max_depth=4, random_state=0).fit(X[::2], Y[::2]))
+    rows = X[1::4]
+    part = np.arange(13)
+    if grouped:
+        part = np.unique(np.where(GROUPS >= 0, 13 + GROUPS, part), return_inverse=True)[1]
+    steps = greedy_steps(forest, forest.route(rows), price_units(costs), part)
+    of_node = np.where(forest.inner, part[forest.feature], -1)
+    for before, after in pairwise(steps):
+        assert before.cost == pytest.approx(bill(forest, before.opened, costs, rows))
+        ratios = {}
+        for target in np.unique(of_node[before.opened]):
+            opened = removal(forest.left, forest.parent, of_node, before.opened, target)
+            loss = forest.error[forest.leaves(opened)].sum() - before.error
+            saved = before.cost - bill(forest, opened, costs, rows)
+            ratios[int(target)] = 0.0 if loss < 1e-12 else loss / saved if saved > 1e-12 else np.inf
+        assert ratios[after.removed] == pytest.approx(min(ratios.values()))
+        assert not (of_node[after.opened] == after.removed).any()
+        assert forest.valid(after.opened)
+    assert not steps[-1].opened.any()
+
+
+def test_the_family_leads_from_the_forest_to_nothing():
+    case = make_case("binary")
+    policies = GreedyPrune(trees=5, count=0).fit(case.problem).policies
+    bills = [case.problem.costs.bill(p.decide(case.rows).acquired).mean() for p in policies]
+    assert bills == sorted(bills, reverse=True)
+    assert bills[0] > bills[-1] == 0
+    assert len(policies) <= 7
+    assert len(GreedyPrune(trees=5, count=3).fit(case.problem).policies) <= 3

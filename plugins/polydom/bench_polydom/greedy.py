@@ -1,0 +1,186 @@
+"""Greedy, GreedyAcc and GreedyCost: sequences of features for one size, stretched to every other (PolyDom, "Greedy").
+
+Offline, for each λ and the median item size, the feature with the largest Δaccuracy − λ·Δcost is added until all
+are in. GreedyAcc is λ = 0; GreedyCost looks at the cost alone. Online, the best set on the skyline of accuracy and
+cost at the median size that the budget would pay there says which sequence to follow; its features are then added
+one by one, at what they cost for the item at hand, until the next one would exceed the budget.
+
+Where the paper is silent: among equals the lower feature number is added; a set found under several λ belongs to
+the first of them; when nothing fits at the median size the sequence whose first feature is cheapest is followed
+(a smaller item may fit). A model that cannot be trained is skipped: its set is passed through, and a look-up that
+stops there uses the longest shorter one.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_polydom.candidates import Candidates
+from bench_polydom.index import NOTHING, Index, checked_query, halvings
+from bench_polydom.lattice import Accuracy, Expansion
+from bench_polydom.polynomials import AFFORDABLE, evaluate
+
+__all__ = ["LAMBDAS", "GreedyIndex", "grow"]
+
+LAMBDAS = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+"""Prices of cost in accuracy, from "accuracy only"; the paper's list is lost. They depend on the unit of cost."""
+
+Curves = Callable[[NDArray[np.int64]], NDArray[np.float64]]
+"""Sets as bit masks (sets,) → their cost curves (sets, degree + 1)."""
+
+
+@dataclass(frozen=True, eq=False)
+class GreedySearch:
+    """What the offline part found.
+
+    Attributes:
+        sequences: for every λ the sets (masks) from the empty one to all features.
+        expansion: every set whose model was trained, once.
+        size: the size it was done for.
+    """
+
+    sequences: tuple[tuple[int, ...], ...]
+    expansion: Expansion
+    size: float
+
+
+@dataclass
+class _Trained:
+    ask: Accuracy
+    found: dict[int, float] = field(default_factory=dict)
+    failures: dict[int, str] = field(default_factory=dict)
+
+    def __call__(self, mask: int, features: tuple[int, ...]) -> float:
+        """The accuracy, −∞ for a model that cannot be trained."""
+        if mask in self.found:
+            return self.found[mask]
+        if mask in self.failures:
+            return -math.inf
+        try:
+            value = float(self.ask(features))
+            if not math.isfinite(value):
+                raise ArithmeticError(f"its accuracy is {value}")
+        except Exception as error:  # the learner is a black box
+            self.failures[mask] = f"{type(error).__name__}: {error}"
+            return -math.inf
+        self.found[mask] = value
+        return value
+
+
+def grow(
+    accuracy: Accuracy,
+    n_features: int,
+    curves: Curves,
+    size: float,
+    lambdas: Sequence[float] = LAMBDAS,
+    by: Literal["gain", "cost"] = "gain",
+) -> GreedySearch:
+    """The offline part: one sequence per λ.
+
+    Args:
+        accuracy: trains on a set of features and says how accurate the model is.
+        n_features: d.
+        curves: cost curves of sets.
+        size: the item size that costs are taken at (the median).
+        lambdas: prices of cost in accuracy; only for ``by = "gain"``.
+        by: ``gain`` for Δaccuracy − λ·Δcost, ``cost`` for the cheapest feature first.
+
+    Raises:
+        ValueError: no λ, or one that is negative or not finite.
+    """
+    if by == "gain" and (not lambdas or not all(0 <= one < math.inf for one in lambdas)):
+        raise ValueError(f"lambdas must be a list of finite numbers from 0, not {list(lambdas)}")
+    trained = _Trained(accuracy)
+    trained(0, ())
+    sequences = []
+    for rate in lambdas if by == "gain" else (0.0,):
+        chosen: tuple[int, ...] = ()
+        mask, sequence = 0, [0]
+        while len(chosen) < n_features:
+            rest = [f for f in range(n_features) if not mask >> f & 1]
+            masks = np.array([mask | (1 << f) for f in rest], dtype=np.int64)
+            cost = evaluate(curves(masks), size)
+            if by == "cost":
+                best = int(cost.argmin())
+            else:
+                gains = [
+                    trained(int(m), tuple(sorted((*chosen, f)))) for m, f in zip(masks, rest, strict=True)
+                ]
+                best = int((np.array(gains) - rate * cost).argmax())
+            chosen, mask = tuple(sorted((*chosen, rest[best]))), int(masks[best])
+            trained(mask, chosen)
+            sequence.append(mask)
+        sequences.append(tuple(sequence))
+    expansion = Expansion(trained.found, trained.failures, n_features, 0.0)
+    return GreedySearch(tuple(sequences), expansion, size)
+
+
+class GreedyIndex(Index):
+    """Both indexes of the Greedy family: the sequences, and the skyline of all their sets at one size."""
+
+    def __init__(self, search: GreedySearch, curves: Curves) -> None:
+        masks = np.array(sorted(search.expansion.accuracy), dtype=np.int64)
+        accuracy = np.array([search.expansion.accuracy[int(mask)] for mask in masks], dtype=np.float64)
+        self.candidates = Candidates(masks, accuracy, curves(masks))
+        number = {int(mask): i for i, mask in enumerate(masks)}
+        self.search = search
+        self._paths: list[list[tuple[int, tuple[float, ...]]]] = []
+        for sequence in search.sequences:
+            steps = np.array(sequence, dtype=np.int64)
+            self._paths.append(
+                [
+                    (number.get(mask, NOTHING), tuple(curve[::-1]))
+                    for mask, curve in zip(sequence, curves(steps).tolist(), strict=True)
+                ]
+            )
+        first_path: dict[int, int] = {}
+        for p, sequence in enumerate(search.sequences):
+            for mask in sequence[1:]:
+                if mask in number:
+                    first_path.setdefault(mask, p)
+        reached = np.array(sorted(first_path), dtype=np.int64)
+        cost = evaluate(curves(reached), search.size) if len(reached) else np.zeros(0)
+        self._limits: list[float] = []
+        self._path_of: list[int] = []
+        best = -math.inf
+        gains = np.array([search.expansion.accuracy[int(mask)] for mask in reached])
+        for at in np.lexsort((-gains, cost)).tolist():
+            if gains[at] > best:
+                best = gains[at]
+                self._limits.append(float(cost[at]))
+                self._path_of.append(first_path[int(reached[at])])
+        openings = [sequence[1] for sequence in search.sequences if len(sequence) > 1]
+        self._cheapest = 0
+        if openings:
+            self._cheapest = int(evaluate(curves(np.array(openings, dtype=np.int64)), search.size).argmin())
+
+    def lookup(self, size: float, budget: float) -> int:
+        checked_query(size, budget)
+        limit = budget * AFFORDABLE
+        at = bisect_right(self._limits, limit) - 1
+        path = self._paths[self._path_of[at] if at >= 0 else self._cheapest]
+        reached = NOTHING
+        for candidate, curve in path:
+            cost = 0.0
+            for coefficient in curve:
+                cost = cost * size + coefficient
+            if cost > limit:
+                break
+            if candidate != NOTHING:
+                reached = candidate
+        return reached
+
+    @property
+    def entries(self) -> int:
+        """Sets in the distinct sequences, and on the skyline."""
+        return sum(len(sequence) for sequence in set(self.search.sequences)) + len(self._limits)
+
+    def steps(self, size: float) -> int:
+        return halvings(len(self._limits)) + max(map(len, self._paths), default=0)

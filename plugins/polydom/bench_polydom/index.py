@@ -1,0 +1,287 @@
+"""The poly-dominance index: for every range of sizes the skyline of models, found by two binary searches."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_polydom.candidates import Candidates
+from bench_polydom.envelope import Presence, presence_by_envelope
+from bench_polydom.polynomials import AFFORDABLE, MAX_SIZE, evaluate
+from bench_polydom.sweep import SAME, all_crossings, presence_by_sweep
+
+__all__ = [
+    "FullIndex",
+    "Index",
+    "NaiveScan",
+    "PolyDomIndex",
+    "checked_query",
+    "halvings",
+    "lookup_microseconds",
+]
+
+NOTHING = -1
+"""What a look-up gives when no candidate is within the budget."""
+
+
+def checked_query(size: float, budget: float) -> None:
+    """Refuse a size or a budget that means nothing.
+
+    Raises:
+        ValueError: a negative or NaN size, a size beyond `MAX_SIZE`, a negative or NaN budget.
+    """
+    if not 0.0 <= size <= MAX_SIZE:
+        raise ValueError(f"an item's size must be between 0 and {MAX_SIZE:g}, not {size}")
+    if not budget >= 0.0:
+        raise ValueError(f"a budget must not be negative, it is {budget}")
+
+
+class Index(ABC):
+    """Answers: which candidate is the most accurate within a budget, for an item of a size?
+
+    Attributes:
+        candidates: what it chooses from.
+    """
+
+    candidates: Candidates
+
+    @abstractmethod
+    def lookup(self, size: float, budget: float) -> int:
+        """The number of the most accurate candidate with C(S, size) ≤ budget, −1 when there is none.
+
+        Among equals in accuracy the cheapest. A cost counts as within the budget up to `AFFORDABLE`.
+
+        Raises:
+            ValueError: see `checked_query`.
+        """
+
+    @property
+    @abstractmethod
+    def entries(self) -> int:
+        """The index's size: how many (point, model) pairs, or models, it stores (Metric 2)."""
+
+    @abstractmethod
+    def steps(self, size: float) -> int:
+        """Comparisons a look-up for this size takes at most: Metric 3 without the machine."""
+
+
+class NaiveScan(Index):
+    """NaiveLookup: no index; every look-up prices every candidate."""
+
+    def __init__(self, candidates: Candidates) -> None:
+        self.candidates = candidates
+
+    def lookup(self, size: float, budget: float) -> int:
+        checked_query(size, budget)
+        cost = evaluate(self.candidates.curves, size)
+        fits = np.flatnonzero(cost <= budget * AFFORDABLE)
+        if not len(fits):
+            return NOTHING
+        accuracy = self.candidates.accuracy[fits]
+        best = fits[accuracy == accuracy.max()]
+        return int(best[cost[best].argmin()])
+
+    @property
+    def entries(self) -> int:
+        return len(self.candidates)
+
+    def steps(self, size: float) -> int:
+        return len(self.candidates)
+
+
+class PolyDomIndex(Index):
+    """The skyline at every interesting point (Theorem 3.13), and nowhere else.
+
+    Attributes:
+        starts: float64 (points,): the first size of each range; the first is 0.
+        offsets: int64 (points + 1,): where each range's skyline begins in ``members``.
+        members: int32: candidates, skyline after skyline, each by ascending cost and accuracy.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        starts: NDArray[np.float64],
+        offsets: NDArray[np.int64],
+        members: NDArray[np.int32],
+    ) -> None:
+        self.candidates = candidates
+        self.starts, self.offsets, self.members = starts, offsets, members
+        self._starts: list[float] = starts.tolist()
+        self._offsets: list[int] = offsets.tolist()
+        self._members: Any = memoryview(np.ascontiguousarray(members))  # type: ignore[arg-type]
+        self._curves = [tuple(curve[::-1]) for curve in candidates.curves.tolist()]
+
+    @classmethod
+    def build(
+        cls, candidates: Candidates, builder: Literal["envelope", "sweep"] = "envelope"
+    ) -> PolyDomIndex:
+        """Build from candidates.
+
+        Args:
+            candidates: any; what is never on a skyline costs nothing.
+            builder: ``sweep`` is the paper's Algorithm 3, ``envelope`` gives the same index sooner.
+        """
+        if builder == "sweep":
+            presence, _ = presence_by_sweep(candidates)
+        else:
+            presence = presence_by_envelope(candidates)
+        return cls(candidates, *_skylines(presence, candidates))
+
+    def lookup(self, size: float, budget: float) -> int:
+        # The comparisons of `checked_query`, without a call.
+        if not (0.0 <= size <= MAX_SIZE and budget >= 0.0):
+            checked_query(size, budget)
+        at = bisect_right(self._starts, size) - 1
+        first = self._offsets[at]
+        low, high = first, self._offsets[at + 1]
+        members, curves = self._members, self._curves
+        limit = budget * AFFORDABLE
+        while low < high:
+            middle = (low + high) >> 1
+            cost = 0.0
+            for coefficient in curves[members[middle]]:
+                cost = cost * size + coefficient
+            if cost <= limit:
+                low = middle + 1
+            else:
+                high = middle
+        return int(members[low - 1]) if low > first else NOTHING
+
+    def skyline(self, size: float) -> NDArray[np.int32]:
+        """The candidates on the skyline for a size, by ascending cost."""
+        checked_query(size, 0.0)
+        at = bisect_right(self._starts, size) - 1
+        return self.members[self.offsets[at] : self.offsets[at + 1]]
+
+    @property
+    def points(self) -> int:
+        """How many ranges of sizes have a skyline of their own."""
+        return len(self.starts)
+
+    @property
+    def entries(self) -> int:
+        return len(self.members)
+
+    def steps(self, size: float) -> int:
+        return halvings(self.points) + halvings(len(self.skyline(size)))
+
+
+class FullIndex(Index):
+    """PolyDomIndexAll: the skyline at every crossing of any two candidates.
+
+    The skylines between two interesting points are equal; they are counted as the paper's index stores them, but
+    kept once.
+
+    Attributes:
+        starts: float64 (points,): 0 and every crossing.
+        compact: the index that has the same skylines.
+    """
+
+    def __init__(self, candidates: Candidates, compact: PolyDomIndex | None = None) -> None:
+        self.candidates = candidates
+        self.compact = compact or PolyDomIndex.build(candidates)
+        crossed, kept = all_crossings(candidates), self.compact.starts
+        after = np.searchsorted(kept, crossed)
+        gap = np.minimum(crossed - kept[np.maximum(after - 1, 0)], np.append(kept, np.inf)[after] - crossed)
+        self.starts = np.union1d(crossed[gap > SAME * crossed], kept)
+        which = np.searchsorted(self.compact.starts, self.starts, side="right") - 1
+        lengths = np.diff(self.compact.offsets)
+        self._entries = int(lengths[which].sum())
+        self._starts: list[float] = self.starts.tolist()
+        self._which: list[int] = which.tolist()
+
+    def lookup(self, size: float, budget: float) -> int:
+        checked_query(size, budget)
+        at = self._which[bisect_right(self._starts, size) - 1]
+        compact = self.compact
+        first = low = int(compact.offsets[at])
+        high = int(compact.offsets[at + 1])
+        limit = budget * AFFORDABLE
+        while low < high:
+            middle = (low + high) >> 1
+            cost = 0.0
+            for coefficient in compact._curves[compact._members[middle]]:
+                cost = cost * size + coefficient
+            if cost <= limit:
+                low = middle + 1
+            else:
+                high = middle
+        return int(compact._members[low - 1]) if low > first else NOTHING
+
+    @property
+    def points(self) -> int:
+        """How many ranges of sizes have a skyline stored."""
+        return len(self.starts)
+
+    @property
+    def entries(self) -> int:
+        return self._entries
+
+    def steps(self, size: float) -> int:
+        return halvings(self.points) + halvings(len(self.compact.skyline(size)))
+
+
+def lookup_microseconds(
+    index: Index, sizes: Sequence[float], budgets: Sequence[float], passes: int = 7
+) -> float:
+    """Mean time of a look-up over sizes × budgets, in microseconds: the fastest of several passes."""
+    queries = [(size, budget) for size in sizes for budget in budgets]
+    fastest = math.inf
+    for _ in range(passes):
+        start = time.perf_counter()
+        for size, budget in queries:
+            index.lookup(size, budget)
+        fastest = min(fastest, time.perf_counter() - start)
+    return fastest / len(queries) * 1e6
+
+
+def halvings(count: int) -> int:
+    """Steps of a binary search among so many."""
+    return math.ceil(math.log2(count + 1)) if count else 0
+
+
+def _skylines(
+    presence: Presence, candidates: Candidates
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]:
+    """The skyline after each change of it: starts, offsets, members.
+
+    On a skyline the dearer is the more accurate, so that its order is that of accuracy for every size.
+    """
+    who, since, until = presence
+    longer = until > since
+    who, since, until = who[longer], since[longer], until[longer]
+    rank = np.empty(len(candidates), dtype=np.int64)
+    by_accuracy = np.lexsort((np.arange(len(candidates)), candidates.accuracy))
+    rank[by_accuracy] = np.arange(len(candidates))
+    places = np.unique(np.concatenate([np.zeros(1), since, until[np.isfinite(until)]]))
+    begins = np.searchsorted(places, since)
+    ends = np.where(np.isfinite(until), np.searchsorted(places, until), len(places))
+    order_begin, order_end = np.argsort(begins, kind="stable"), np.argsort(ends, kind="stable")
+    current = np.zeros(len(candidates), dtype=np.int32)
+    pieces: list[NDArray[np.int32]] = []
+    lengths: list[int] = []
+    starts: list[float] = []
+    next_begin = next_end = 0
+    for at, place in enumerate(places.tolist()):
+        while next_end < len(who) and ends[order_end[next_end]] == at:
+            current[rank[who[order_end[next_end]]]] -= 1
+            next_end += 1
+        while next_begin < len(who) and begins[order_begin[next_begin]] == at:
+            current[rank[who[order_begin[next_begin]]]] += 1
+            next_begin += 1
+        members = by_accuracy[np.flatnonzero(current)].astype(np.int32)
+        if pieces and np.array_equal(members, pieces[-1]):
+            continue
+        starts.append(place)
+        pieces.append(members)
+        lengths.append(len(members))
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.array(lengths, dtype=np.int64))])
+    return np.array(starts), offsets, np.concatenate([np.zeros(0, dtype=np.int32), *pieces])

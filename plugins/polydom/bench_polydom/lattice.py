@@ -1,0 +1,244 @@
+"""Lattice search: which feature sets to train (PolyDom, "Feature Set Pruning", Properties 3.3–3.5, 3.9–3.11).
+
+Sets are bit masks. The search goes from both ends towards the middle, one layer of sets of equal size at a time. A
+set is left out when two sets that were expanded sandwich it: with the best accuracy found below it, and the least
+found above it, that is one comparison, since every set below a set is also below every set above it.
+
+Covering (Property 3.4) prunes more and guarantees less. It assumes that a union of features gains no more than its
+parts do one by one. A learner for which two features only help together (their parity, say) breaks that: covering
+then prunes the pair and loses the best model. Without covering, whatever is left out is within α of something
+cheaper that was expanded, provided that the learner obeys A(S) ≤ A(S') + e for S ⊂ S'.
+
+Property 3.9 says that a smaller α expands a superset. For two separate searches that is not so: what the larger α
+skipped may be what lets the smaller one skip something else (a test shows such a learner). It holds in the
+progressive mode, where a search goes on from what the searches before it expanded, and that is how it is meant here.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_polydom.candidates import Candidates, features_of, set_curves
+
+__all__ = ["MAX_FEATURES", "PROGRESSIVE_ALPHAS", "Expansion", "expand_all", "progressive_search", "search"]
+
+MAX_FEATURES = 22
+"""The lattice is kept whole, 2^d sets; beyond this, choose features first."""
+
+PROGRESSIVE_ALPHAS = (2.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0)
+
+Accuracy = Callable[[tuple[int, ...]], float]
+"""Trains on a set of features (indices, ascending) and says how accurate the model is."""
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What a search found.
+
+    Attributes:
+        accuracy: expanded set (mask) → accuracy, in the order of expansion.
+        failures: set → why its model could not be trained; skipped, and counted as expanded.
+        n_features: number of features d.
+        alpha: the tolerance that the search was completed for; infinity when none was.
+        stopped: whether a precomputation budget stopped it.
+    """
+
+    accuracy: Mapping[int, float]
+    failures: Mapping[int, str] = field(default_factory=dict)
+    n_features: int = 0
+    alpha: float = 0.0
+    stopped: bool = False
+
+    @property
+    def n_expanded(self) -> int:
+        """Sets that a model was trained for, or tried (Metric 1)."""
+        return len(self.accuracy) + len(self.failures)
+
+    def candidates(self, prices: NDArray[np.float64]) -> Candidates:
+        """The expanded sets with their cost curves; prices float64 (features, degree + 1)."""
+        masks = np.fromiter(self.accuracy, dtype=np.int64, count=len(self.accuracy))
+        accuracy = np.fromiter(self.accuracy.values(), dtype=np.float64, count=len(self.accuracy))
+        return Candidates(masks, accuracy, set_curves(masks, prices))
+
+
+class _OutOfBudget(Exception):
+    """The precomputation budget is used up."""
+
+
+class _Lattice:
+    """Everything known of every set: arrays over all 2^d masks."""
+
+    def __init__(self, n_features: int, accuracy: Accuracy, max_sets: float, deadline: float) -> None:
+        if not 0 <= n_features <= MAX_FEATURES:
+            raise ValueError(
+                f"the lattice of {n_features} features has 2^{n_features} sets; choose at most {MAX_FEATURES} "
+                "features first, or acquire features in groups"
+            )
+        self.d, self.ask, self.max_sets, self.deadline = n_features, accuracy, max_sets, deadline
+        self.found: dict[int, float] = {}
+        self.failures: dict[int, str] = {}
+        count = 1 << n_features
+        self.known = np.full(count, np.nan)
+        self.tried = np.zeros(count, dtype=bool)
+        self.layer = np.array([mask.bit_count() for mask in range(count)], dtype=np.int8)
+        self.covered = np.zeros(count, dtype=bool)
+
+    def expand(self, mask: int) -> None:
+        if self.tried[mask]:
+            return
+        if len(self.found) + len(self.failures) >= self.max_sets or time.monotonic() > self.deadline:
+            raise _OutOfBudget
+        self.tried[mask] = True
+        try:
+            value = float(self.ask(features_of(mask)))
+        except Exception as error:  # the learner is a black box: whatever it raises is this set's failure
+            self.failures[mask] = f"{type(error).__name__}: {error}"
+            return
+        if not math.isfinite(value):
+            self.failures[mask] = f"its accuracy is {value}"
+            return
+        self.found[mask] = value
+        self.known[mask] = value
+
+    def best_within(self) -> NDArray[np.float64]:
+        """For every set the best accuracy known of it or a subset; −inf for none."""
+        best = np.where(np.isnan(self.known), -np.inf, self.known)
+        for bit in range(self.d):
+            pairs = best.reshape(-1, 2, 1 << bit)
+            np.maximum(pairs[:, 1], pairs[:, 0], out=pairs[:, 1])
+        return best
+
+    def least_above(self) -> NDArray[np.float64]:
+        """For every set the least accuracy known of it or a superset; +inf for none."""
+        least = np.where(np.isnan(self.known), np.inf, self.known)
+        for bit in range(self.d):
+            pairs = least.reshape(-1, 2, 1 << bit)
+            np.minimum(pairs[:, 0], pairs[:, 1], out=pairs[:, 0])
+        return least
+
+    def run(self, alpha: float, e: float, covering: bool) -> None:
+        """Expand layers from both ends until all are done."""
+        self.covered[:] = False
+        slack = alpha - e
+        layers = [k for pair in zip(range(self.d + 1), range(self.d, -1, -1), strict=True) for k in pair]
+        for layer in dict.fromkeys(layers):
+            sets = np.flatnonzero((self.layer == layer) & ~self.tried)
+            if not len(sets):
+                continue
+            with np.errstate(invalid="ignore"):
+                sandwiched = self.best_within()[sets] >= self.least_above()[sets] - slack
+            for mask in sets[~sandwiched & ~self.covered[sets]].tolist():
+                self.expand(mask)
+            if covering:
+                self._cover(layer, slack)
+
+    def _cover(self, layer: int, slack: float) -> None:
+        """After a layer: mark what the sets beside it cover.
+
+        From below, a set S and the expanded sets with one feature more that it dominates: everything strictly
+        between S and their union. From above the inverse: T, the expanded sets with one feature less that dominate
+        it, and everything strictly between their intersection and T.
+        """
+        upward = 2 * layer > self.d
+        bases = np.flatnonzero((self.layer == layer + (1 if upward else -1)) & ~np.isnan(self.known))
+        free = np.zeros(len(bases), dtype=np.int64)
+        for bit in range(self.d):
+            near = bases ^ (1 << bit)
+            fewer, more = (near, bases) if upward else (bases, near)
+            with np.errstate(invalid="ignore"):
+                dominated = self.known[fewer] >= self.known[more] - slack
+            free |= np.where(dominated & ((more >> bit) & 1 == 1), 1 << bit, 0)
+        for base, bits in zip(bases.tolist(), free.tolist(), strict=True):
+            if bits & (bits - 1):
+                some = np.zeros(1, dtype=np.int64)
+                for feature in features_of(bits):
+                    some = np.concatenate([some, some | (1 << feature)])
+                self.covered[base ^ some[1:-1]] = True
+
+
+def _checked(alpha: float, e: float) -> None:
+    if not alpha >= 0 or not math.isfinite(alpha):
+        raise ValueError(f"alpha must be finite and not negative, not {alpha}")
+    if not e >= 0 or not math.isfinite(e):
+        raise ValueError(f"e must be finite and not negative, not {e}")
+
+
+def search(
+    accuracy: Accuracy,
+    n_features: int,
+    alpha: float = 0.0,
+    e: float = 0.0,
+    *,
+    covering: bool = False,
+) -> Expansion:
+    """Expand what may be the best model for some size and budget.
+
+    Args:
+        accuracy: trains on a set of features and says how accurate the model is; what it raises, or an accuracy
+            that is not finite, is recorded as that set's failure, and the set is skipped.
+        n_features: d, from 0 to `MAX_FEATURES`.
+        alpha: how much accuracy may be given up.
+        e: by how much a superset may be less accurate (Axiom 3.10).
+        covering: prune by Property 3.4 too; see the module's docstring for what that loses.
+
+    Raises:
+        ValueError: too many features, or a negative tolerance.
+    """
+    _checked(alpha, e)
+    lattice = _Lattice(n_features, accuracy, math.inf, math.inf)
+    lattice.run(alpha, e, covering)
+    return Expansion(lattice.found, lattice.failures, n_features, alpha)
+
+
+def expand_all(accuracy: Accuracy, n_features: int) -> Expansion:
+    """NaiveExpandAll: every set."""
+    lattice = _Lattice(n_features, accuracy, math.inf, math.inf)
+    for mask in range(1 << n_features):
+        lattice.expand(mask)
+    return Expansion(lattice.found, lattice.failures, n_features, 0.0)
+
+
+def progressive_search(
+    accuracy: Accuracy,
+    n_features: int,
+    alphas: Sequence[float] = PROGRESSIVE_ALPHAS,
+    e: float = 0.0,
+    *,
+    covering: bool = False,
+    max_sets: float = math.inf,
+    max_seconds: float = math.inf,
+) -> Expansion:
+    """The smallest α that a precomputation budget allows: the largest first, each going on from the one before.
+
+    Args:
+        accuracy, n_features, e, covering: as in `search`.
+        alphas: tolerances to go through, in any order; the largest comes first.
+        max_sets: how many models may be trained. Deterministic.
+        max_seconds: for how long no new model is begun after the start. Depends on the machine.
+
+    Returns:
+        All sets expanded; `Expansion.alpha` is the last tolerance that was completed (infinity when none was), and
+        every model trained beyond it is kept.
+
+    Raises:
+        ValueError: no alphas, a negative one, too many features.
+    """
+    if not alphas:
+        raise ValueError("progressive search needs at least one alpha")
+    for alpha in alphas:
+        _checked(alpha, e)
+    lattice = _Lattice(n_features, accuracy, max_sets, time.monotonic() + max_seconds)
+    done, stopped = math.inf, False
+    try:
+        for alpha in sorted(set(alphas), reverse=True):
+            lattice.run(alpha, e, covering)
+            done = alpha
+    except _OutOfBudget:
+        stopped = True
+    return Expansion(lattice.found, lattice.failures, n_features, done, stopped)

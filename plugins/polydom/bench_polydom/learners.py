@@ -1,0 +1,65 @@
+"""The learners that a suite can name, and class probabilities of whatever they give."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["LearnerName", "class_probabilities", "make_learner"]
+
+LearnerName = Literal["logistic", "linear-sgd", "tree"]
+
+
+def make_learner(name: LearnerName, strength: float, seed: int) -> Any:
+    """A scikit-learn classifier.
+
+    Args:
+        name: ``logistic`` (standardised, l2), ``linear-sgd`` (the paper's: standardised, linear, stochastic gradient
+            descent, hinge loss, l1 penalty) or ``tree`` (depth ``strength``, at least 1).
+        strength: inverse strength C of the penalty on the sum of losses; ``linear-sgd``: its alpha is
+            1e-4 / strength.
+        seed: of what is random in it.
+    """
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    if name == "logistic":
+        from sklearn.linear_model import LogisticRegression
+
+        return make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=1000, tol=1e-8))
+    if name == "linear-sgd":
+        from sklearn.linear_model import SGDClassifier
+
+        sgd = SGDClassifier(loss="hinge", penalty="l1", alpha=1e-4 / strength, random_state=seed)
+        return make_pipeline(StandardScaler(), sgd)
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(max_depth=max(1, round(strength)), random_state=seed)
+
+
+def class_probabilities(model: Any, X: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """Probabilities for all classes of the problem, row by row.
+
+    A classifier that has none (hinge loss) gives them from its scores: a logistic function of the score for two
+    classes, softmax for more. They are not calibrated; the most probable class is the classifier's own.
+
+    Args:
+        model: fitted on class codes; classes it has not seen get probability 0.
+        X: float64 (rows, the model's columns).
+        n_classes: width of the answer.
+    """
+    table = np.zeros((len(X), n_classes))
+    if not len(X):
+        return table
+    codes = np.asarray(model.classes if hasattr(model, "shares") else model.classes_, dtype=np.int64)
+    if hasattr(model, "predict_proba"):
+        table[:, codes] = model.predict_proba(X)
+        return table
+    scores = np.asarray(model.decision_function(X), dtype=np.float64)
+    if scores.ndim == 1:
+        scores = np.column_stack([np.zeros(len(X)), scores])
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    table[:, codes] = weights / weights.sum(axis=1, keepdims=True)
+    return table

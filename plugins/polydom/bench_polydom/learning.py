@@ -1,0 +1,120 @@
+"""The learner as a black box: train on some columns, say how accurate; keep the models that an index may return."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Majority", "Trainer", "shared_accuracies"]
+
+_SHARED: dict[tuple[Any, ...], tuple[weakref.ref[Any], dict[tuple[int, ...], float]]] = {}
+
+
+def shared_accuracies(X: NDArray[Any], key: tuple[Any, ...]) -> dict[tuple[int, ...], float]:
+    """Accuracies by set of features, for as long as the training rows live.
+
+    Args:
+        X: the training rows; the same object means the same rows.
+        key: whatever else the accuracies depend on.
+    """
+    whole = (id(X), *key)
+    if whole not in _SHARED or _SHARED[whole][0]() is not X:
+        _SHARED[whole] = (weakref.ref(X, lambda _: _SHARED.pop(whole, None)), {})
+    return _SHARED[whole][1]
+
+
+@dataclass(frozen=True, eq=False)
+class Majority:
+    """The model that reads nothing: the most frequent class (the first among equals), at no cost.
+
+    Attributes:
+        classes: the labels, sorted.
+        shares: float64 (classes,): their frequencies.
+    """
+
+    classes: NDArray[Any]
+    shares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, y: NDArray[Any]) -> Majority:
+        """From training labels."""
+        classes, counts = np.unique(y, return_counts=True)
+        return cls(classes, counts / counts.sum())
+
+    def predict(self, X: NDArray[Any]) -> NDArray[Any]:
+        """The most frequent class for every row."""
+        return np.repeat(self.classes[int(self.shares.argmax())], len(X))
+
+    def predict_proba(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """The frequencies for every row: float64 (rows, classes)."""
+        return np.repeat(self.shares[None, :], len(X), axis=0)
+
+
+@dataclass(eq=False)
+class Trainer:
+    """Accuracy of a learner on sets of features, and its fitted models.
+
+    Attributes:
+        learner: a scikit-learn classifier; it is cloned for every set and otherwise not touched.
+        X, y: training rows.
+        columns: for every feature the columns of X it gives.
+        X_test, y_test: rows the accuracy is measured on; with None it is cross-validated on the training rows.
+        folds: of the cross-validation, stratified, shuffled the same way every time.
+        models, known: what was fitted and measured before.
+    """
+
+    learner: Any
+    X: NDArray[Any]
+    y: NDArray[Any]
+    columns: Sequence[NDArray[np.int64]]
+    X_test: NDArray[Any] | None = None
+    y_test: NDArray[Any] | None = None
+    folds: int = 5
+    models: dict[tuple[int, ...], Any] = field(default_factory=dict)
+    known: dict[tuple[int, ...], float] = field(default_factory=dict)
+
+    def columns_of(self, features: Sequence[int]) -> NDArray[np.int64]:
+        """The columns of a set of features, ascending."""
+        if not len(features):
+            return np.zeros(0, dtype=np.int64)
+        return np.sort(np.concatenate([self.columns[f] for f in features]))
+
+    def model(self, features: tuple[int, ...]) -> Any:
+        """The model trained on a set of features; trained once."""
+        if features not in self.models:
+            self.models[features] = self._fit(features, self.X, self.y)
+        return self.models[features]
+
+    def accuracy(self, features: tuple[int, ...]) -> float:
+        """The share of right answers of a set's model; of the empty set's, the majority class."""
+        if features not in self.known:
+            self.known[features] = self._measure(features)
+        return self.known[features]
+
+    def _measure(self, features: tuple[int, ...]) -> float:
+        columns = self.columns_of(features)
+        if self.X_test is not None:
+            return float(np.mean(self.model(features).predict(self.X_test[:, columns]) == self.y_test))
+        from sklearn.model_selection import StratifiedKFold
+
+        right = 0
+        for train, test in StratifiedKFold(self.folds, shuffle=True, random_state=0).split(self.X, self.y):
+            model = self._fit(features, self.X[train], self.y[train])
+            right += int(np.sum(model.predict(self.X[test][:, columns]) == self.y[test]))
+        return right / len(self.y)
+
+    def _fit(self, features: tuple[int, ...], X: NDArray[Any], y: NDArray[Any]) -> Any:
+        if not features or (y == y[0]).all():
+            return Majority.of(y)
+        from sklearn.base import clone
+        from sklearn.exceptions import ConvergenceWarning
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return clone(self.learner).fit(X[:, self.columns_of(features)], y)

@@ -1,0 +1,165 @@
+"""An index on disk, without pickle: a zip of JSON, NumPy arrays (no objects) and one skops file per model.
+
+skops writes scikit-learn's own estimators, and refuses to read types that it does not know unless they are named as
+trusted. A learner that skops cannot write cannot be saved; the message says so, and which model it was. skops is an
+optional extra: ``pip install budgetbench-polydom[save]``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench_polydom.candidates import Candidates
+from bench_polydom.index import PolyDomIndex
+from bench_polydom.lattice import Expansion
+from bench_polydom.learning import Majority
+
+if TYPE_CHECKING:
+    from bench_polydom.library import ModelIndex
+
+__all__ = ["load", "save"]
+
+FORMAT = 1
+
+
+def _skops() -> Any:
+    try:
+        import skops.io  # type: ignore[import-untyped]
+    except ImportError:
+        raise RuntimeError(
+            "saving and loading an index needs skops: pip install 'budgetbench-polydom[save]'"
+        ) from None
+    return skops.io
+
+
+def save(index: ModelIndex, path: str | Path) -> None:
+    """Write an index to a file.
+
+    Raises:
+        RuntimeError: skops is not installed.
+        ValueError: skops cannot write one of the models.
+    """
+    skops = _skops()
+    arrays = io.BytesIO()
+    inner = index.index
+    np.savez_compressed(
+        arrays, masks=inner.candidates.masks, accuracy=inner.candidates.accuracy, curves=inner.candidates.curves,
+        starts=inner.starts, offsets=inner.offsets, members=inner.members,
+    )  # fmt: skip
+    head: dict[str, Any] = {
+        "format": FORMAT,
+        "features": [
+            {"name": f.name, "columns": [int(c) for c in f.columns], "price": np.atleast_1d(f.price).tolist()}
+            for f in index.features
+        ],
+        "choices": [
+            {"features": c.features, "columns": c.columns, "accuracy": c.accuracy, "price": c.price,
+             "majority": _majority(c.model)}
+            for c in index.choices
+        ],
+        "expansion": {
+            "accuracy": [[int(mask), value] for mask, value in index.expansion.accuracy.items()],
+            "failures": [[int(mask), why] for mask, why in index.expansion.failures.items()],
+            "n_features": index.expansion.n_features,
+            "alpha": repr(float(index.expansion.alpha)),
+            "stopped": index.expansion.stopped,
+        },
+    }  # fmt: skip
+    target = Path(path)
+    partial = target.with_name(target.name + ".partial")
+    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("index.json", json.dumps(head))
+        archive.writestr("index.npz", arrays.getvalue())
+        for i, choice in enumerate(index.choices):
+            if head["choices"][i]["majority"] is None:
+                try:
+                    archive.writestr(f"models/{i}.skops", skops.dumps(choice.model))
+                except Exception as error:
+                    archive.close()
+                    partial.unlink()
+                    raise ValueError(
+                        f"skops cannot write the model on {{{', '.join(choice.features)}}} "
+                        f"({type(choice.model).__name__}), so that this index cannot be saved without pickle: {error}"
+                    ) from error
+    partial.replace(target)
+
+
+def _majority(model: Any) -> dict[str, Any] | None:
+    if not isinstance(model, Majority):
+        return None
+    return {
+        "classes": model.classes.tolist(),
+        "dtype": model.classes.dtype.str,
+        "shares": model.shares.tolist(),
+    }
+
+
+def load(path: str | Path, trusted: Sequence[str] = ()) -> ModelIndex:
+    """Read an index.
+
+    Args:
+        path: what `save` wrote.
+        trusted: types beyond scikit-learn's own that may be made; only name what you know.
+
+    Raises:
+        RuntimeError: skops is not installed.
+        ValueError: the file is not an index, is of another format, or holds types that are not trusted; the message
+            names them.
+    """
+    from bench_polydom.library import Choice, Feature, ModelIndex
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            head = json.loads(archive.read("index.json"))
+            if head["format"] != FORMAT:
+                raise ValueError(f"{path} has format {head['format']}; this version reads {FORMAT}")
+            arrays = np.load(io.BytesIO(archive.read("index.npz")), allow_pickle=False)
+            models = [
+                _read_majority(c["majority"])
+                if c["majority"] is not None
+                else _read_model(archive.read(f"models/{i}.skops"), trusted, str(path))
+                for i, c in enumerate(head["choices"])
+            ]
+            kept = {
+                name: arrays[name] for name in ("masks", "accuracy", "curves", "starts", "offsets", "members")
+            }
+    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is not a saved index: {error}") from None
+    candidates = Candidates(kept["masks"], kept["accuracy"], kept["curves"])
+    index = PolyDomIndex(candidates, kept["starts"], kept["offsets"], kept["members"])
+    said = head["expansion"]
+    expansion = Expansion(
+        dict(said["accuracy"]),
+        dict(said["failures"]),
+        said["n_features"],
+        float(said["alpha"]),
+        said["stopped"],
+    )
+    choices = tuple(
+        Choice(tuple(c["features"]), tuple(c["columns"]), c["accuracy"], tuple(c["price"]), model)
+        for c, model in zip(head["choices"], models, strict=True)
+    )
+    features = tuple(Feature(f["name"], tuple(f["columns"]), tuple(f["price"])) for f in head["features"])
+    return ModelIndex(features, index, choices, expansion)
+
+
+def _read_majority(kept: dict[str, Any]) -> Majority:
+    return Majority(np.array(kept["classes"], dtype=np.dtype(kept["dtype"])), np.array(kept["shares"]))
+
+
+def _read_model(data: bytes, trusted: Sequence[str], path: str) -> Any:
+    skops = _skops()
+    unknown = sorted(set(skops.get_untrusted_types(data=data)) - set(trusted))
+    if unknown:
+        raise ValueError(
+            f"{path} holds models of types that are not trusted: {', '.join(unknown)}; "
+            "if you know them, give their names as trusted"
+        )
+    return skops.loads(data, trusted=list(trusted))

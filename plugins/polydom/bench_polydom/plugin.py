@@ -1,0 +1,38 @@
+"""The plugin's hooks: registers the methods. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from bench_core import hookimpl
+from bench_core.hookspecs import RegisterDataset, RegisterMethod
+from bench_polydom.methods import (
+    Greedy,
+    GreedyAcc,
+    GreedyCost,
+    NaiveExpandAll,
+    NaiveLookup,
+    PolyDom,
+    PolyDomIndexAll,
+)
+from bench_polydom.simulation import Simulation
+from bench_polydom.sized_images import SizedImages
+
+__all__ = ["bench_register_datasets", "bench_register_methods"]
+
+
+@hookimpl
+def bench_register_methods(register: RegisterMethod) -> None:
+    """PolyDom, its comparison points, the Greedy family, and the paper's simulation."""
+    register("polydom", PolyDom)
+    register("polydom-index-all", PolyDomIndexAll)
+    register("naive-lookup", NaiveLookup)
+    register("naive-expand-all", NaiveExpandAll)
+    register("greedy", Greedy)
+    register("greedy-acc", GreedyAcc)
+    register("greedy-cost", GreedyCost)
+    register("polydom-simulation", Simulation)
+
+
+@hookimpl
+def bench_register_datasets(register: RegisterDataset) -> None:
+    """Images at several sizes with measured prices."""
+    register("sized-images", SizedImages)

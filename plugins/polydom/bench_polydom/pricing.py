@@ -1,0 +1,142 @@
+"""Measuring prices: time feature extractors over item sizes, keep the times as a file, fit polynomials to them.
+
+The file, not the machine, is what prices come from: results stay what they are when the machine changes. It names the
+machine it was measured on in the user's own words. Prices are fitted to the worst time per size (the paper's choice,
+"to ensure that the predicted models are always within budget") or to the median, by non-negative least squares.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Measurements", "fit_price", "measure"]
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Times of feature extractors.
+
+    Attributes:
+        machine: what the user calls it.
+        sizes: item sizes, ascending.
+        times: feature → for every size the times measured there, in microseconds.
+        about: processor kind and versions.
+    """
+
+    machine: str
+    sizes: tuple[float, ...]
+    times: Mapping[str, Sequence[Sequence[float]]]
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    def statistic(self, feature: str, which: Literal["worst", "median"] = "worst") -> NDArray[np.float64]:
+        """One number per size: float64 (sizes,), microseconds."""
+        summary = np.max if which == "worst" else np.median
+        return np.array([float(summary(times)) for times in self.times[feature]])
+
+    def prices(self, which: Literal["worst", "median"] = "worst", degree: int = 2) -> dict[str, list[float]]:
+        """Feature → polynomial coefficients of its price, lowest power first, in microseconds."""
+        return {f: fit_price(self.sizes, self.statistic(f, which), degree).tolist() for f in self.times}
+
+    def spread(self, feature: str, degree: int = 2) -> NDArray[np.float64]:
+        """Estimated over actual: the price by the worst case, over the median time, for every size."""
+        price = fit_price(self.sizes, self.statistic(feature), degree)
+        estimated = np.polynomial.polynomial.polyval(np.array(self.sizes), price)
+        return np.asarray(estimated / self.statistic(feature, "median"))
+
+    def save(self, path: str | Path) -> None:
+        """Write as JSON."""
+        kept = {
+            "machine": self.machine, "about": dict(self.about), "unit": "microseconds", "sizes": self.sizes,
+            "times": {f: [[round(t, 2) for t in some] for some in times] for f, times in self.times.items()},
+        }  # fmt: skip
+        Path(path).write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Measurements:
+        """Read what `save` wrote.
+
+        Raises:
+            ValueError: it is not such a file, or its lengths do not fit; the message names the file.
+        """
+        try:
+            kept = json.loads(Path(path).read_text(encoding="utf-8"))
+            read = cls(kept["machine"], tuple(kept["sizes"]), kept["times"], kept.get("about", {}))
+            for feature, times in read.times.items():
+                if len(times) != len(read.sizes) or not all(len(some) for some in times):
+                    raise ValueError(f"feature {feature!r} needs times for each of {len(read.sizes)} sizes")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} does not hold measurements: {error}") from None
+        return read
+
+
+def measure(
+    extractors: Mapping[str, Callable[[Any], Any]],
+    items: Mapping[float, Sequence[Any]],
+    machine: str,
+    repeats: int = 3,
+) -> Measurements:
+    """Time extractors.
+
+    Args:
+        extractors: feature → function of an item.
+        items: size → some items of that size.
+        machine: what to call the machine; not its host name, in what is published.
+        repeats: the fastest of so many runs on an item is its time (that other work on the machine does not count).
+
+    Raises:
+        ValueError: no items of some size, or repeats below 1.
+    """
+    if repeats < 1 or not items or not all(len(some) for some in items.values()):
+        raise ValueError("measuring needs at least one item of every size, and one repeat")
+    sizes = tuple(sorted(items))
+    times: dict[str, list[list[float]]] = {}
+    for name, extract in extractors.items():
+        extract(items[sizes[0]][0])  # what is done once (imports, tables) is not the item's price
+        times[name] = [[_fastest(extract, item, repeats) for item in items[size]] for size in sizes]
+    about = {"processor": platform.machine(), "python": platform.python_version(), "numpy": np.__version__}
+    return Measurements(machine, sizes, times, about)
+
+
+def _fastest(extract: Callable[[Any], Any], item: Any, repeats: int) -> float:
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        extract(item)
+        best = min(best, time.perf_counter() - start)
+    return best * 1e6
+
+
+def fit_price(sizes: Sequence[float], times: Any, degree: int = 2) -> NDArray[np.float64]:
+    """Coefficients ≥ 0 of the polynomial that is nearest to the times in least squares.
+
+    Args:
+        sizes: (m,), not negative.
+        times: (m,), not negative.
+        degree: at least 0.
+
+    Returns:
+        float64 (degree + 1,), lowest power first.
+
+    Raises:
+        ValueError: lengths differ, nothing was measured, or something is negative or not finite.
+    """
+    from scipy.optimize import nnls
+
+    n, t = np.asarray(sizes, dtype=np.float64), np.asarray(times, dtype=np.float64)
+    if n.shape != t.shape or n.ndim != 1 or not len(n):
+        raise ValueError(f"as many times as sizes are needed, at least one: {n.shape}, {t.shape}")
+    if not (np.isfinite(n) & (n >= 0) & np.isfinite(t) & (t >= 0)).all() or degree < 0:
+        raise ValueError("sizes and times must be finite and not negative, and the degree at least 0")
+    scale = n.max() or 1.0
+    coefficients, _ = nnls(np.vander(n / scale, degree + 1, increasing=True), t)
+    price: NDArray[np.float64] = coefficients / scale ** np.arange(degree + 1)
+    return price

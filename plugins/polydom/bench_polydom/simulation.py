@@ -1,0 +1,225 @@
+"""The paper's simulation: random prices and accuracies of features, no rows and no learner (PolyDom, "Synthetic").
+
+A draw has features with prices a_0 + a_1·n + a_2·n², a_0 ~ U[0, 100], a_1 ~ U[0, 1], a_2 ~ U[0, 0.001], helpful with
+probability p: accuracy U[0.7, 0.9], else U[0.5, 0.6]. A set's accuracy is 1 − Π (1 − a_i) over its k most accurate
+features: k = 1 is the combiner f_1 ("best"), k = d is f_d ("all").
+
+Where the paper is silent, or its numbers are lost: the empty set guesses (0.5: "no better than random for the low
+budgets"); the features of d + 1 are those of d and one more; Greedy's size is 250, accuracy is read at size 500.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_polydom.candidates import prune, set_curves
+from bench_polydom.greedy import LAMBDAS, GreedyIndex, grow
+from bench_polydom.index import NOTHING, FullIndex, Index, NaiveScan, PolyDomIndex, lookup_microseconds
+from bench_polydom.lattice import Expansion, expand_all, search
+
+__all__ = ["Draw", "Simulation", "draw_features", "simulate"]
+
+Algorithm = Literal[
+    "polydom", "polydom-index-all", "naive-lookup", "naive-expand-all", "greedy", "greedy-acc", "greedy-cost"
+]
+GUESS = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Simulated features.
+
+    Attributes:
+        prices: float64 (d, 3).
+        single: float64 (d,): the accuracy of each feature alone.
+        combiner: ``best`` (f_1) or ``all`` (f_d).
+    """
+
+    prices: NDArray[np.float64]
+    single: NDArray[np.float64]
+    combiner: Literal["best", "all"]
+
+    def accuracy(self, features: tuple[int, ...]) -> float:
+        """The accuracy of a set of features; monotone."""
+        if not features:
+            return GUESS
+        values = [float(self.single[f]) for f in features]
+        return max(values) if self.combiner == "best" else 1.0 - math.prod(1.0 - value for value in values)
+
+    def first(self, d: int) -> Draw:
+        """The same draw with only its first features."""
+        return Draw(self.prices[:d], self.single[:d], self.combiner)
+
+
+def draw_features(
+    d: int, combiner: Literal["best", "all"], rng: np.random.Generator, helpful: float = 0.5
+) -> Draw:
+    """Features at random, as the module's docstring says."""
+    prices = rng.uniform(0.0, [100.0, 1.0, 0.001], (d, 3))
+    helps = rng.random(d) < helpful
+    single = np.where(helps, rng.uniform(0.7, 0.9, d), rng.uniform(0.5, 0.6, d))
+    return Draw(prices, single, combiner)
+
+
+def simulate(
+    draw: Draw,
+    algorithm: Algorithm,
+    *,
+    alpha: float = 0.0,
+    e: float = 0.0,
+    covering: bool = False,
+    train_size: float = 250.0,
+    lambdas: tuple[float, ...] = LAMBDAS,
+    indexed: bool = True,
+) -> tuple[Expansion, Index | None]:
+    """One algorithm on one draw: what it trains, and what it looks up in.
+
+    Args:
+        draw: the features.
+        algorithm: as the methods are called.
+        alpha, e, covering: of the lattice search.
+        train_size: Greedy's size.
+        lambdas: Greedy's.
+        indexed: whether to build the index too.
+    """
+    d = len(draw.single)
+    if algorithm.startswith("greedy"):
+        rates = lambdas if algorithm == "greedy" else (0.0,)
+        curves = _curves_of(draw)
+        by: Literal["gain", "cost"] = "cost" if algorithm == "greedy-cost" else "gain"
+        found = grow(draw.accuracy, d, curves, train_size, rates, by)
+        return found.expansion, GreedyIndex(found, curves) if indexed else None
+    if algorithm == "naive-expand-all":
+        expansion = expand_all(draw.accuracy, d)
+    else:
+        expansion = search(draw.accuracy, d, alpha, e, covering=covering)
+    if not indexed:
+        return expansion, None
+    candidates = prune(expansion.candidates(draw.prices))
+    if algorithm == "naive-lookup":
+        return expansion, NaiveScan(candidates)
+    compact = PolyDomIndex.build(candidates)
+    return expansion, FullIndex(candidates, compact) if algorithm == "polydom-index-all" else compact
+
+
+def _curves_of(draw: Draw) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+    return lambda masks: set_curves(masks, draw.prices)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Nothing(Policy):
+    """The class frequencies of the training part, at no cost: a simulation has no classifier."""
+
+    shares: NDArray[np.float64]
+    n_features: int
+
+    def decide(self, rows: Rows) -> Decisions:
+        acquired = np.zeros((len(rows), self.n_features), dtype=bool)
+        return Decisions(acquired, probabilities=np.repeat(self.shares[None, :], len(rows), axis=0))
+
+
+@dataclass(frozen=True)
+class Simulation(Method):
+    """The paper's simulation of one algorithm: sets expanded, index size, look-ups, accuracy by budget.
+
+    It is a method without a classifier. The rows play no part: the trial's seed draws the features, the same for
+    every algorithm; the one policy answers with the class frequencies at no cost. What is measured is in the record:
+
+    - ``history``, by number of features d (place d of the series): ``sets_expanded`` (Metric 1, to
+      ``most_features``); ``candidates``, ``index_entries``, ``index_points`` (Metric 2) and ``lookup_steps``
+      (Metric 3 without the machine), to ``features``;
+    - ``history``, by place in ``budgets``: ``accuracy`` of the model retrieved at ``features`` features and
+      ``item_size`` (Metric 4);
+    - ``diagnostics``: all of it at ``features`` features, ``mean_accuracy`` over the budgets, and, only with
+      ``time_lookups``, ``lookup_microseconds`` (Metric 3 on this machine).
+
+    Attributes:
+        algorithm: which.
+        combiner: ``best`` (f_1) or ``all`` (f_d).
+        alpha, e, covering: of PolyDom.
+        helpful: probability p that a feature is helpful.
+        features: d where no series over d is meant; at most 15 for a short time.
+        most_features: the last d of Metric 1.
+        train_size: the only size Greedy knows.
+        item_size: where accuracy is read.
+        budgets: for which.
+        sizes: look-ups are counted (and timed) at this many sizes, evenly over 1 … 500.
+        lambdas: of Greedy.
+        time_lookups: also measure the time; the record then depends on the machine.
+
+    Source: "Indexing Cost Sensitive Prediction", synthetic experiments, Metrics 1–4.
+    """
+
+    version: ClassVar[int] = 1
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    algorithm: Algorithm = "polydom"
+    combiner: Literal["best", "all"] = "best"
+    alpha: float = 0.0
+    e: float = 0.0
+    covering: bool = False
+    helpful: float = 0.5
+    features: int = 12
+    most_features: int = 15
+    train_size: float = 250.0
+    item_size: float = 500.0
+    budgets: tuple[float, ...] = (0.0, 250.0, 500.0, 1000.0, 1500.0, 2000.0, 3000.0, 4000.0, 5000.0, 6000.0)
+    sizes: int = 50
+    lambdas: tuple[float, ...] = LAMBDAS
+    time_lookups: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.features <= self.most_features <= 20:
+            raise ValueError("features and most_features need 0 <= features <= most_features <= 20")
+        if not 0 <= self.helpful <= 1:
+            raise ValueError(f"helpful is a probability, from 0 to 1, not {self.helpful}")
+        if not self.budgets or not all(0 <= budget < math.inf for budget in self.budgets):
+            raise ValueError("budgets must be a list of finite numbers from 0")
+        if self.sizes < 1 or self.train_size < 0 or self.item_size < 0:
+            raise ValueError("sizes must be at least 1, train_size and item_size at least 0")
+
+    def fit(self, problem: Problem) -> Family:
+        """Draw features by the trial's seed and run the algorithm on the first d of them, for every d."""
+        draw = draw_features(self.most_features, self.combiner, problem.rng("simulation"), self.helpful)
+        history: dict[str, list[float]] = {
+            name: []
+            for name in ("sets_expanded", "candidates", "index_entries", "index_points", "lookup_steps")
+        }
+        diagnostics: dict[str, Any] = {}
+        sizes = np.linspace(1.0, 500.0, self.sizes).tolist()
+        for d in range(self.most_features + 1):
+            expansion, index = simulate(
+                draw.first(d), self.algorithm, alpha=self.alpha, e=self.e, covering=self.covering,
+                train_size=self.train_size, lambdas=self.lambdas, indexed=d <= self.features,
+            )  # fmt: skip
+            history["sets_expanded"].append(expansion.n_expanded)
+            if index is None:
+                continue
+            history["candidates"].append(len(index.candidates))
+            history["index_entries"].append(index.entries)
+            history["index_points"].append(getattr(index, "points", 1))
+            history["lookup_steps"].append(float(np.mean([index.steps(size) for size in sizes])))
+            if d == self.features:
+                diagnostics = {name: values[-1] for name, values in history.items()}
+                history["accuracy"] = [_retrieved(index, self.item_size, budget) for budget in self.budgets]
+                history["budgets"] = list(self.budgets)
+                diagnostics["mean_accuracy"] = float(np.mean(history["accuracy"]))
+                if self.time_lookups:
+                    diagnostics["lookup_microseconds"] = lookup_microseconds(index, sizes, self.budgets)
+        shares = np.bincount(problem.train.y, minlength=problem.n_classes) / max(1, len(problem.train))
+        policy = _Nothing(
+            shares=shares,
+            n_features=problem.n_features,
+        )
+        return Family([policy], history=history, diagnostics=diagnostics)
+
+
+def _retrieved(index: Index, size: float, budget: float) -> float:
+    found = index.lookup(size, budget)
+    return 0.0 if found == NOTHING else float(index.candidates.accuracy[found])

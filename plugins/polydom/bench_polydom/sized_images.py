@@ -1,0 +1,236 @@
+"""Images at several sizes, with features by scikit-image and their measured prices (PolyDom, "Real Dataset")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Costs, Dataset
+from bench_core.canonical import content_hash
+from bench_core.dataset import DataContext, DataSource
+from bench_core.errors import DataError, DataUnavailable
+from bench_polydom.pricing import Measurements
+
+__all__ = ["SizedImages"]
+
+MEASURED = Path(__file__).parent / "measured"
+
+
+@dataclass(frozen=True)
+class SizedImages(DataSource):
+    """Images rescaled to several sizes; each descriptor is an acquisition group with a measured price (PolyDom).
+
+    A row is an image at one of the sides, its size the number of pixels. Every column of a descriptor is a feature
+    without a price of its own; the descriptor is the group that is paid for, in microseconds, by a polynomial of the
+    number of pixels that was fitted to measured times (cost scheme ``from-data``). An image is rescaled to one of the
+    sides, so that no copy of a test image is trained on. With ``every_side`` it is a row at each of them, as in the
+    paper; the set then comes with a split by image (protocol ``split = { kind = "given" }``), since a random one
+    would part the copies and overstate accuracy.
+
+    Attributes:
+        source: a registered data set whose rows are square grey images (``digits``, ``mnist``).
+        path: a folder of class-named folders of image files (Scene-15) instead of ``source``.
+        images: how many images, drawn with the seed; 0 takes all.
+        sides: pixels a side, each at least 8; drawn with the seed, in equal numbers.
+        every_side: see above.
+        prices: a file of measurements (see `bench_polydom.pricing`), or the name of one that comes with the plugin.
+        statistic: prices by the ``worst`` case (the paper's) or the ``median``.
+        degree: of the polynomials.
+        parameters: of the source.
+        seed: of the drawing.
+    """
+
+    version: ClassVar[int] = 1
+    network: ClassVar[bool] = True
+    source: str = "digits"
+    path: str = ""
+    images: int = 400
+    sides: tuple[int, ...] = (16, 32, 64)
+    every_side: bool = False
+    prices: str = "reference"
+    statistic: Literal["worst", "median"] = "worst"
+    degree: int = 2
+    parameters: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.sides or min(self.sides) < 8 or len(set(self.sides)) != len(self.sides):
+            raise ValueError("sides must be different numbers of at least 8 pixels")
+        if self.images < 0 or not 0 <= self.degree <= 6:
+            raise ValueError("images must not be negative, and the degree at most 6")
+
+    def fingerprint(self, context: DataContext) -> str | None:
+        """Nothing cheap: the images may come from anywhere."""
+        return None
+
+    def status(self, context: DataContext) -> str:
+        """That of the images' own source."""
+        if self.path:
+            return "cached" if Path(self.path).expanduser().is_dir() else "missing"
+        return str(self._source().status(context))
+
+    def _source(self) -> DataSource:
+        from bench_core.plugins import load_registry
+
+        cls = load_registry().dataset(self.source, "sized-images: source")
+        made: DataSource = cls(**self.parameters)
+        return made
+
+    def load(self, context: DataContext) -> Dataset:
+        """Rescale, describe and price.
+
+        Raises:
+            DataUnavailable: scikit-image, the images or the measurements are not here.
+            DataError: the source's rows are no square images, or a descriptor was not measured.
+        """
+        from bench_polydom.extractors import EXTRACTORS, VERSION, require_skimage
+
+        try:
+            version = require_skimage().__version__
+        except RuntimeError as error:
+            raise DataUnavailable(str(error), "pip install 'budgetbench-polydom[images]'") from None
+        pictures, target, classes = self._pictures(context)
+        measured = self._measured()
+        which, side = self._rows(len(pictures))
+        key = content_hash(
+            {"extractors": VERSION, "skimage": version},
+            {"which": which, "side": side, **{f"{i}": picture for i, picture in enumerate(pictures)}},
+        )
+        kept = context.cache / "sized-images" / f"{key}.npz"
+        described = _read(kept, list(EXTRACTORS))
+        if described is None:
+            described = _describe([pictures[i] for i in which], side.tolist(), EXTRACTORS)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            partial = kept.with_suffix(f".{np.random.default_rng().integers(1 << 60)}.npz")
+            np.savez(partial, **described)  # type: ignore[arg-type]
+            partial.replace(kept)
+        names, groups = [], []
+        for number, (name, table) in enumerate(described.items()):
+            names += [f"{name}[{i}]" for i in range(table.shape[1])]
+            groups += [number] * table.shape[1]
+        fitted = measured.prices(self.statistic, self.degree)
+        for name in described:
+            if name not in fitted:
+                raise DataError(f"sized-images: {self.prices!r} has no times of {name!r}")
+        costs = Costs(np.zeros(len(names)), np.array(groups), np.array([fitted[name] for name in described]))
+        return Dataset(
+            "sized-images",
+            "binary" if len(classes) == 2 else "multiclass",
+            np.hstack(list(described.values())),
+            tuple(names),
+            target[which],
+            classes,
+            sizes=np.square(side.astype(np.float64)),
+            split=self._split(len(pictures))[which] if self.every_side else None,
+            costs=costs,
+            provenance={
+                "source": self.path or self.source,
+                "prices": f"measured on {measured.machine!r}, microseconds, {self.statistic} case",
+            },
+        )
+
+    def _rows(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The picture and the side of every row."""
+        sides, pictures = np.array(self.sides, dtype=np.int64), np.arange(count)
+        if self.every_side:
+            return np.tile(pictures, len(sides)), np.repeat(sides, count)
+        drawn = np.random.default_rng([self.seed, 1]).permutation(np.resize(sides, count))
+        return pictures, drawn
+
+    def _split(self, count: int) -> NDArray[np.int8]:
+        """Half of the pictures train, a quarter validates, a quarter tests."""
+        parts = np.resize(np.array([0, 1, 0, 2], dtype=np.int8), count)
+        return np.random.default_rng([self.seed, 2]).permutation(parts)
+
+    def _measured(self) -> Measurements:
+        own = MEASURED / f"{self.prices}.json"
+        path = own if own.exists() else Path(self.prices).expanduser()
+        if not path.exists():
+            raise DataUnavailable(
+                f"there are no measurements {self.prices!r}",
+                "python -m bench_polydom.measure_images FILE --machine NAME",
+            )
+        try:
+            return Measurements.load(path)
+        except ValueError as error:
+            raise DataError(str(error)) from None
+
+    def _pictures(
+        self, context: DataContext
+    ) -> tuple[list[NDArray[np.float64]], NDArray[np.int64], tuple[str, ...]]:
+        """Grey images in [0, 1], class codes, class names."""
+        if self.path:
+            files, target, classes = _listed(Path(self.path).expanduser())
+            chosen = self._draw(len(files))
+            return [_grey(files[i]) for i in chosen], target[chosen], classes
+        table = self._source().load(context)
+        side = round(table.n_features**0.5)
+        if side * side != table.n_features or not table.classes:
+            raise DataError(
+                f"sized-images: {self.source!r} has {table.n_features} features: no square images"
+            )
+        top = float(np.nanmax(table.values)) or 1.0
+        chosen = self._draw(table.n_rows)
+        pictures = [
+            np.asarray(row, dtype=np.float64).reshape(side, side) / top for row in table.values[chosen]
+        ]
+        return pictures, np.asarray(table.target)[chosen].astype(np.int64), table.classes
+
+    def _draw(self, count: int) -> NDArray[np.int64]:
+        if not self.images or self.images >= count:
+            return np.arange(count)
+        return np.sort(np.random.default_rng(self.seed).permutation(count)[: self.images])
+
+
+def _describe(
+    pictures: list[NDArray[np.float64]], sides: list[int], extractors: Mapping[str, Any]
+) -> dict[str, NDArray[np.float64]]:
+    from skimage.transform import resize
+
+    scaled = [
+        np.clip(resize(picture, (side, side), anti_aliasing=True), 0.0, 1.0)
+        for picture, side in zip(pictures, sides, strict=True)
+    ]
+    return {
+        name: np.array([np.nan_to_num(extract(image)) for image in scaled], dtype=np.float64)
+        for name, extract in extractors.items()
+    }
+
+
+def _read(path: Path, names: list[str]) -> dict[str, NDArray[np.float64]] | None:
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            return {name: kept[name] for name in names}
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _listed(folder: Path) -> tuple[list[Path], NDArray[np.int64], tuple[str, ...]]:
+    if not folder.is_dir():
+        raise DataUnavailable(f"there is no folder {folder.name!r} of images", "give its path in 'path'")
+    classes = sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
+    files: list[Path] = []
+    target: list[int] = []
+    for code, name in enumerate(classes):
+        own = sorted(
+            p for p in (folder / name).iterdir()
+            if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".pgm", ".bmp", ".tif")
+        )  # fmt: skip
+        files += own
+        target += [code] * len(own)
+    if len(set(target)) < 2:
+        raise DataError(f"the folder {folder.name!r} needs images in at least two class-named folders")
+    return files, np.array(target, dtype=np.int64), tuple(classes)
+
+
+def _grey(path: Path) -> NDArray[np.float64]:
+    from skimage.io import imread
+    from skimage.util import img_as_float64
+
+    image = img_as_float64(imread(path))
+    return np.asarray(image if image.ndim == 2 else image[..., :3].mean(axis=2), dtype=np.float64)

@@ -1,0 +1,27 @@
+"""The contract kit on every method."""
+
+from bench_polydom.methods import (
+    Greedy,
+    GreedyAcc,
+    GreedyCost,
+    NaiveExpandAll,
+    NaiveLookup,
+    PolyDom,
+    PolyDomIndexAll,
+)
+from bench_polydom.simulation import Simulation
+
+from bench_core.testing import method_contract
+
+test_polydom = method_contract(
+    PolyDom(), PolyDom(alpha=0.02, e=0.01, covering=True, learner="linear-sgd", max_models=20)
+)
+test_comparison_points = method_contract(
+    PolyDomIndexAll(learner="tree"),
+    NaiveLookup(learner="tree"),
+    NaiveExpandAll(learner="tree"),
+)
+test_greedy = method_contract(
+    Greedy(learner="tree"), GreedyAcc(learner="tree"), GreedyCost(learner="tree", strength=3.0)
+)
+test_simulation = method_contract(Simulation(features=4, most_features=5, sizes=3))

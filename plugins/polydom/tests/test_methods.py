@@ -1,0 +1,147 @@
+"""The methods: one policy per budget, no row over it, the comparison points decide alike."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bench_polydom.methods import (
+    Greedy,
+    GreedyAcc,
+    GreedyCost,
+    NaiveExpandAll,
+    NaiveLookup,
+    PolyDom,
+    PolyDomIndexAll,
+)
+
+from bench_core import Costs, Method
+from bench_core.errors import DataError
+from bench_core.method import as_family
+from bench_core.testing.problems import make_case
+
+BUDGETS = (0.0, 3.0, 8.0, 20.0, 60.0)
+ALL = (PolyDom, PolyDomIndexAll, NaiveLookup, NaiveExpandAll, Greedy, GreedyAcc, GreedyCost)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_no_row_pays_more_than_the_budget_and_nothing_is_the_majority(method: type[Method]) -> None:
+    case = make_case("multiclass", "item-sizes")
+    family = as_family(method(budgets=BUDGETS, learner="tree", strength=3.0).fit(case.problem), "x")  # type: ignore[call-arg]
+    assert [policy.budget for policy in family.policies] == list(BUDGETS)
+    for policy in family.policies:
+        decisions = policy.decide(case.rows)
+        bill = case.problem.costs.bill(decisions.acquired, case.rows.sizes)
+        assert policy.budget is not None
+        assert (bill <= policy.budget * (1 + 1e-9)).all()
+    nothing = family.policies[0].decide(case.rows)
+    assert not nothing.acquired.any()
+    shares = np.bincount(case.problem.train.y, minlength=3) / len(case.problem.train)
+    assert nothing.probabilities is not None
+    np.testing.assert_allclose(nothing.probabilities, np.tile(shares, (len(case.rows), 1)))
+    richest = family.policies[-1].decide(case.rows)
+    assert richest.acquired.any()
+
+
+def test_the_comparison_points_decide_as_polydom_does() -> None:
+    case = make_case("binary", "item-sizes")
+    made = [
+        as_family(kind(budgets=BUDGETS, learner="tree", strength=3.0).fit(case.problem), "x")
+        for kind in (PolyDom, PolyDomIndexAll, NaiveLookup)
+    ]
+    for policies in zip(*(family.policies for family in made), strict=True):
+        acquired = [policy.decide(case.rows).acquired for policy in policies]
+        assert (acquired[0] == acquired[1]).all()
+        assert (acquired[0] == acquired[2]).all()
+    counts = [family.diagnostics for family in made]
+    assert counts[0]["index_entries"] <= counts[1]["index_entries"]
+    assert counts[2]["index_entries"] == counts[2]["candidates"]
+
+
+def test_estimated_accuracy_is_never_below_that_of_expanding_everything_by_more_than_alpha_and_e() -> None:
+    case = make_case("multiclass", "item-sizes")
+    full = as_family(NaiveExpandAll(budgets=BUDGETS).fit(case.problem), "x")
+    worst = float(full.diagnostics["violation_max"])
+    for alpha in (0.0, 0.05):
+        method = PolyDom(budgets=BUDGETS, alpha=alpha, e=worst)
+        found = as_family(method.fit(case.problem), "x")
+        lost = np.array(full.history["estimated_accuracy"]) - np.array(found.history["estimated_accuracy"])
+        assert lost.max() <= alpha + 1e-12
+        assert found.diagnostics["sets_expanded"] <= full.diagnostics["sets_expanded"] == 64
+
+
+def test_shared_accuracies_change_no_result_and_train_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bench_polydom.learning import Trainer
+
+    case = make_case("binary", "item-sizes")
+    measured: list[tuple[int, ...]] = []
+    measure = Trainer._measure
+    monkeypatch.setattr(Trainer, "_measure", lambda self, f: (measured.append(f), measure(self, f))[1])
+    alone = as_family(PolyDom(budgets=BUDGETS, learner="tree").fit(case.problem), "x")
+    NaiveExpandAll(budgets=BUDGETS, learner="tree", share_accuracies=True).fit(case.problem)
+    measured.clear()
+    shared = as_family(PolyDom(budgets=BUDGETS, learner="tree", share_accuracies=True).fit(case.problem), "x")
+    assert measured == []
+    assert shared.diagnostics == alone.diagnostics
+    for a, b in zip(shared.policies, alone.policies, strict=True):
+        assert (a.decide(case.rows).acquired == b.decide(case.rows).acquired).all()
+        np.testing.assert_array_equal(a.decide(case.rows).probabilities, b.decide(case.rows).probabilities)
+    other = make_case("binary", "item-sizes", seed=1)
+    PolyDom(budgets=BUDGETS, learner="tree", share_accuracies=True).fit(other.problem)
+    assert measured
+
+
+def test_a_group_is_one_unit_and_its_price_is_paid_once() -> None:
+    case = make_case("binary", "groups")
+    family = as_family(NaiveExpandAll(budgets=(4.0,), learner="tree").fit(case.problem), "x")
+    assert family.diagnostics["sets_expanded"] == 2**4  # two groups of two, two single features
+    single = as_family(
+        NaiveExpandAll(budgets=(4.0,), learner="tree", units="features").fit(case.problem), "x"
+    )
+    assert single.diagnostics["sets_expanded"] == 2**6
+    for one in (family, single):
+        bill = case.problem.costs.bill(one.policies[0].decide(case.rows).acquired)
+        assert (bill <= 4.0 * (1 + 1e-9)).all()
+
+
+def test_prices_without_size_are_one_skyline() -> None:
+    family = as_family(PolyDom(learner="tree").fit(make_case().problem), "x")
+    assert family.diagnostics["index_points"] == 1
+    assert family.policies[-1].budget == pytest.approx(12.0)
+
+
+def test_prices_that_grow_need_sizes() -> None:
+    problem = make_case().problem
+    grows = replace(problem, costs=Costs(np.ones((problem.n_features, 2))))
+    with pytest.raises(DataError, match="the rows have none"):
+        PolyDom().fit(grows)
+
+
+def test_too_many_features_are_refused_with_advice() -> None:
+    problem = make_case().problem
+    X = np.tile(problem.train.X, (1, 4))
+    wide = replace(
+        problem,
+        train=replace(problem.train, X=X),
+        validation=replace(problem.validation, X=np.tile(problem.validation.X, (1, 4))),
+        costs=Costs(np.ones(24)),
+        feature_names=tuple(f"f{i}" for i in range(24)),
+        feature_of_column=np.arange(24),
+    )
+    with pytest.raises(ValueError, match="24 units would make a lattice"):
+        PolyDom().fit(wide)
+    assert GreedyCost(learner="tree").fit(wide)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        (PolyDom, {"budgets": (-1.0,)}), (PolyDom, {"budgets": (float("nan"),)}), (PolyDom, {"alpha": -0.1}),
+        (PolyDom, {"e": float("nan")}), (PolyDom, {"max_models": -1}), (PolyDom, {"strength": 0.0}),
+        (Greedy, {"lambdas": ()}), (Greedy, {"lambdas": (-1.0,)}),
+    ],
+)  # fmt: skip
+def test_senseless_parameters_are_refused(kind: type, wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        kind(**wrong)

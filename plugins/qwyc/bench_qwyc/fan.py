@@ -1,0 +1,88 @@
+"""The stopping rule of Fan et al. (App. C): thresholds for every bin of partial scores.
+
+After r base models an example falls into the bin floor(g_r / λ). From all training examples of the bin come mean μ and
+standard deviation σ (of the population) of g_r − f, the distance from the full score. It stops as positive where
+g_r > β + μ + γσ, as negative where g_r < β + μ − γσ. A bin that no training example fell into means full evaluation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_qwyc.checks import checked_order, checked_scores
+
+__all__ = ["Bins", "make_bins"]
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Bins of every position but the last, where the full score decides.
+
+    Attributes:
+        order: int64 (T,).
+        width: λ.
+        first: int64 (T,): bins of position r are ``number[first[r]:first[r + 1]]``.
+        number: float64: whole numbers floor(g / λ), ascending in each position.
+        mean, spread: float64: μ and σ of each bin.
+    """
+
+    order: NDArray[np.int64]
+    width: float
+    first: NDArray[np.int64]
+    number: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    @property
+    def mean_bins(self) -> float:
+        """Mean number of bins per position."""
+        return len(self.number) / max(len(self.first) - 1, 1)
+
+
+def make_bins(scores: NDArray[Any], order: Any, width: float, bias: float = 0.0) -> Bins:
+    """Count bins on training scores.
+
+    Args:
+        scores: (T, N); sums are made in their type.
+        order: base models in the order they are run.
+        width: λ, above 0.
+        bias: what the sums start from.
+
+    Raises:
+        ValueError: malformed scores or order, λ not above 0, or so small that bins are no whole numbers any more.
+    """
+    if not 0 < width < np.inf:
+        raise ValueError(f"the width of a bin must be above 0 and finite, not {width}")
+    scores = checked_scores(scores, bias)
+    chosen = checked_order(order, len(scores))
+    full = np.full(scores.shape[1], bias, dtype=scores.dtype)
+    for row in scores:
+        full += row
+    g = np.full(scores.shape[1], bias, dtype=scores.dtype)
+    first, numbers, means, spreads = [0], [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
+    for model in chosen[:-1]:
+        g += scores[model]
+        place = np.floor(g.astype(np.float64) / width)
+        if np.abs(place).max() > 2.0**53:
+            raise ValueError(f"bins of width {width} are too narrow for scores up to {np.abs(g).max()}")
+        number, which = np.unique(place, return_inverse=True)
+        away = g.astype(np.float64) - full.astype(np.float64)
+        count = np.bincount(which)
+        mean = np.bincount(which, away) / count
+        spread = np.sqrt(np.bincount(which, np.square(away - mean[which])) / count)
+        first.append(first[-1] + len(number))
+        numbers.append(number)
+        means.append(mean)
+        spreads.append(spread)
+    return Bins(
+        chosen,
+        float(width),
+        np.array(first, dtype=np.int64),
+        np.concatenate(numbers),
+        np.concatenate(means),
+        np.concatenate(spreads),
+    )

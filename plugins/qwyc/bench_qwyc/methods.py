@@ -1,0 +1,174 @@
+"""The methods ``qwyc``, ``early-stopping``, ``fan`` and ``smaller-ensemble`` (§5): one ensemble, four ways to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from bench_core import Problem
+from bench_qwyc.fan import make_bins
+from bench_qwyc.model import Ensemble
+from bench_qwyc.orderings import Ordering
+from bench_qwyc.policy import StoppingPolicy
+from bench_qwyc.stock import EnsembleMethod, Stock
+from bench_qwyc.training import Recipe, fit_candidates, full_labels
+
+__all__ = ["EarlyStopping", "EnsembleMethod", "Fan", "Qwyc", "SmallerEnsemble"]
+
+ALPHAS = (0.005, 0.0, 0.001, 0.0025, 0.0075, 0.01, 0.02, 0.05)
+GAMMAS = (2.0, 0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 4.0)
+SIZES = (5, 10, 20, 40, 80, 160, 320)
+
+
+def _check_alphas(alphas: tuple[float, ...]) -> None:
+    if not alphas or any(not 0 <= alpha < 1 for alpha in alphas):
+        raise ValueError("alphas must be one or more shares in [0, 1)")
+
+
+@dataclass(frozen=True)
+class Qwyc(EnsembleMethod):
+    """QWYC*: the order of base models and the thresholds to stop early, optimised together.
+
+    Attributes:
+        alphas: share of rows that may be decided otherwise than by the full ensemble; one policy each, the first is
+            the favourite.
+        stop: ``both``, or ``filter-and-score``: only negatives stop early.
+
+    Source: Wang, Gupta, You, "Quit When You Can", Algorithms 1 and 2. Several classes (by the lead of the best class
+    over the second) are ours.
+    """
+
+    alphas: tuple[float, ...] = ALPHAS
+    stop: Literal["both", "filter-and-score"] = "both"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_alphas(self.alphas)
+
+    def policies(self, stock: Stock) -> list[StoppingPolicy]:
+        return stock.stopping_policies(self.alphas, None, self.stop == "both")
+
+
+@dataclass(frozen=True)
+class EarlyStopping(EnsembleMethod):
+    """Thresholds to stop early for base models in a given order (QWYC's Algorithm 2 alone).
+
+    Attributes:
+        ordering: ``natural``, ``random`` (another one for every seed), ``individual-mse``, ``greedy-mse``.
+        alphas, stop: as for ``qwyc``.
+
+    Source: Wang, Gupta, You, Algorithm 2 and App. B.
+    """
+
+    ordering: Ordering = "natural"
+    alphas: tuple[float, ...] = ALPHAS
+    stop: Literal["both", "filter-and-score"] = "both"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_alphas(self.alphas)
+
+    def policies(self, stock: Stock) -> list[StoppingPolicy]:
+        return stock.stopping_policies(self.alphas, stock.order(self.ordering), self.stop == "both")
+
+
+@dataclass(frozen=True)
+class Fan(EnsembleMethod):
+    """Fan's early stopping: thresholds from mean and spread of the missing score, in bins of the partial score.
+
+    Attributes:
+        ordering: as for ``early-stopping``; Fan* is ``individual-mse``.
+        widths: λ, widths of the bins; of the mean score, where the ensemble is a mean.
+        gammas: γ, how many standard deviations away the decision must be. One policy per width and γ; the first
+            is the favourite.
+        stop: as for ``qwyc``.
+
+    Source: Fan, Chu, Wang, Yu (2002), as described by Wang, Gupta, You, App. C. Two classes only.
+    """
+
+    ordering: Ordering = "individual-mse"
+    widths: tuple[float, ...] = (0.01,)
+    gammas: tuple[float, ...] = GAMMAS
+    stop: Literal["both", "filter-and-score"] = "both"
+
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.widths or any(not 0 < width < np.inf for width in self.widths):
+            raise ValueError("widths must be one or more numbers above 0")
+        if not self.gammas or any(not 0 <= gamma < np.inf for gamma in self.gammas):
+            raise ValueError("gammas must be one or more numbers, not negative")
+
+    def policies(self, stock: Stock) -> list[StoppingPolicy]:
+        ensemble, order = stock.ensemble, stock.order(self.ordering)
+        unit = ensemble.models if ensemble.link == "mean" else 1
+        policies = []
+        for width in self.widths:
+            bins = make_bins(stock.scores, order, width * unit, float(stock.bias))
+            policies += [
+                StoppingPolicy(
+                    ensemble,
+                    bins,
+                    gamma=gamma,
+                    two_sided=self.stop == "both",
+                    model_prices=stock.billed_prices,
+                    threads=stock.problem.threads,
+                    label=f"lambda={width:g} gamma={gamma:g}",
+                    details={"lambda": width, "gamma": gamma, "mean_bins": bins.mean_bins},
+                )
+                for gamma in self.gammas
+            ]
+        return policies
+
+
+@dataclass(frozen=True)
+class SmallerEnsemble(EnsembleMethod):
+    """Smaller ensembles, always evaluated whole: the baseline "GBT alone".
+
+    A boosted ensemble or a forest of fewer trees is the beginning of the full one, and independent networks likewise;
+    jointly fitted networks are fitted anew. With several learning rates each size has its own, chosen on validation.
+
+    Attributes:
+        sizes: numbers of base models, one policy each, the first is the favourite; those above ``size`` are left out.
+
+    Source: Wang, Gupta, You, §5 and App. D.2.
+    """
+
+    sizes: tuple[int, ...] = SIZES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.sizes or any(size < 1 for size in self.sizes):
+            raise ValueError("sizes must be one or more numbers of base models, from 1")
+
+    def policies(self, stock: Stock) -> list[StoppingPolicy]:
+        candidates = fit_candidates(self.recipe, stock.problem)
+        sizes = [size for size in self.sizes if size <= stock.ensemble.models] or [stock.ensemble.models]
+        errors = {size: [self._error(one, size, stock.problem) for one in candidates] for size in sizes}
+        policies = []
+        for size in sizes:
+            at = int(np.argmin(errors[size]))
+            small = candidates[at].first(min(size, candidates[at].models))
+            if self.ensemble == "subsets-joint":
+                small = fit_candidates(Recipe(**{**vars(self.recipe), "size": size}), stock.problem)[0]
+            policies.append(
+                StoppingPolicy(
+                    small,
+                    model_prices=None if stock.billed_prices is None else stock.billed_prices[: small.models],
+                    threads=stock.problem.threads,
+                    label=f"size={size}",
+                    details={
+                        "size": size,
+                        "learning_rate": self.learning_rates[min(at, len(self.learning_rates) - 1)],
+                    },
+                )
+            )
+        return policies
+
+    @staticmethod
+    def _error(ensemble: Ensemble, size: int, problem: Problem) -> float:
+        labels = full_labels(ensemble.first(min(size, ensemble.models)), problem.validation.X)
+        return float((labels != problem.validation.y).mean())

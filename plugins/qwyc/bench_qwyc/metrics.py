@@ -1,0 +1,66 @@
+"""Metrics of the paper's tables, and those by which a row of them is selected on validation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bench_core import Metric, Outcome
+from bench_core.errors import RequestError
+
+__all__ = ["METRICS", "base_models_within", "error_within", "speed_up"]
+
+_CLASSES = frozenset({"binary", "multiclass"})
+
+
+def _models(outcome: Outcome) -> float:
+    runs = outcome.decisions.evaluations
+    return 1.0 if runs is None or not len(runs) else float(np.mean(runs))
+
+
+def _disagreement(outcome: Outcome) -> float:
+    reference = outcome.reference
+    if reference is None or reference.probabilities is None:
+        raise RequestError("the method has no full ensemble to compare with")
+    if not len(outcome.label):
+        return 0.0
+    return float((outcome.label != reference.probabilities.argmax(axis=1)).mean())
+
+
+def base_models_within(outcome: Outcome, k: int) -> float:
+    """Mean base models run, if at most k rows in a thousand differ from the full ensemble; else a million and more.
+
+    To select by: the cheapest policy that is faithful enough, or else the most faithful one.
+    """
+    share = _disagreement(outcome)
+    return _models(outcome) if share <= k / 1000 + 1e-12 else 1e6 * (1.0 + share)
+
+
+def error_within(outcome: Outcome, k: int) -> float:
+    """Share of wrong labels, if at most k base models are run on average; else one more than k is exceeded by.
+
+    To select by: the most accurate policy that is cheap enough, or else the cheapest one.
+    """
+    wrong = float(1.0 - outcome.correct.mean()) if len(outcome.y) else 0.0
+    models = _models(outcome)
+    return wrong if models <= k + 1e-9 else 1.0 + models - k
+
+
+def speed_up(outcome: Outcome) -> float:
+    """Base models of the full ensemble over mean base models run."""
+    reference = outcome.reference
+    runs = None if reference is None else reference.evaluations
+    return (float(np.mean(runs)) if runs is not None and len(runs) else 1.0) / _models(outcome)
+
+
+METRICS = (
+    Metric("speed-up", speed_up, "max", "Speed-up", _CLASSES, reference=True),
+    Metric(
+        "base-models-within@k",
+        base_models_within,
+        "min",
+        "Base models, ≤ @k ‰ different",
+        _CLASSES,
+        reference=True,
+    ),
+    Metric("error-within@k", error_within, "min", "Error, ≤ @k base models", _CLASSES),
+)

@@ -1,0 +1,276 @@
+"""QWYC: the evaluation order and the early-stopping thresholds of an ensemble (§4, Algorithms 1 and 2).
+
+Everything is exact. For a candidate, ε⁻ is the largest threshold that the error budget allows, ε⁺ the smallest one
+that is not below ε⁻ and that the rest of the budget allows. Both are sums of examples (a sum equal to a threshold
+does not stop, so ties are never split) or infinite. Where a position stops no training example its thresholds are
+infinite (Algorithm 1, line 4): nothing was seen there that would justify stopping. When nobody is left to stop, the
+cheapest base models come first, and whoever gets that far is evaluated in full.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_qwyc.checks import checked_costs, checked_order, checked_scores, error_budget
+
+__all__ = ["Stopping", "optimise"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Stopping:
+    """An order of base models and when to stop.
+
+    Attributes:
+        order: int64 (T,): base models in the order they are run.
+        low, high: (T,) in the scores' type: after r + 1 base models a partial sum below ``low[r]`` is negative, one
+            above ``high[r]`` is positive. For several classes ``low`` is −inf and ``high`` the lead over the second
+            class above which an example stops. The last entries are infinite: the full score decides.
+        exits: int64 (T,): training examples that stop at each position; they sum to N.
+        errors: training examples whose decision differs from the full ensemble's.
+        examples: N.
+    """
+
+    order: NDArray[np.int64]
+    low: Array
+    high: Array
+    exits: NDArray[np.int64]
+    errors: int
+    examples: int
+
+    @property
+    def mean_models(self) -> float:
+        """Mean number of base models run on a training example."""
+        return float((self.exits * np.arange(1, len(self.exits) + 1)).sum() / self.examples)
+
+    @property
+    def disagreement(self) -> float:
+        """Share of training examples decided otherwise than by the full ensemble."""
+        return self.errors / self.examples
+
+    def mean_cost(self, costs: Array) -> float:
+        """Mean evaluation cost of a training example: the objective of Eq. 2."""
+        spent = np.cumsum(np.asarray(costs, dtype=np.float64)[self.order])
+        return float((self.exits * spent).sum() / self.examples)
+
+
+def optimise(
+    scores: Array,
+    alpha: float,
+    *,
+    order: Sequence[int] | Array | None = None,
+    costs: Array | None = None,
+    bias: Any = 0.0,
+    beta: float = 0.0,
+    two_sided: bool = True,
+    threads: int = 1,
+) -> Stopping:
+    """Algorithm 1, or with a given order Algorithm 2 at every position of it.
+
+    Args:
+        scores: float32 or float64 (T, N), or (T, N, K) for K classes: score of each base model on each example.
+            Sums are made in this type. It is not copied; the peak is about one and a half times its size.
+        alpha: share of examples that may be decided otherwise than by the full ensemble, in [0, 1).
+        order: base models in the order they are run; None to optimise it.
+        costs: (T,) price of each base model; 1 each when None. Only Algorithm 1 uses them.
+        bias: what the sums start from; (K,) for K classes.
+        beta: the full ensemble is positive where its score is at least this.
+        two_sided: False for filter-and-score: only negatives stop early (two classes only).
+        threads: how many threads scan candidates; the result does not depend on it.
+
+    Raises:
+        ValueError: NaN or infinite scores, no base model or example, an α outside [0, 1), an order that is no
+            permutation, prices that are negative or not one per base model.
+    """
+    scores = checked_scores(scores, bias)
+    models = scores.shape[0]
+    prices = checked_costs(costs, models)
+    fixed = None if order is None else checked_order(order, models)
+    budget = error_budget(alpha, scores.shape[1])
+    state: _State
+    if scores.ndim == 2:
+        state = _Binary(scores, scores.dtype.type(bias), scores.dtype.type(beta), two_sided, budget)
+    elif two_sided:
+        state = _Margins(scores, np.broadcast_to(np.asarray(bias, scores.dtype), scores.shape[2:]), budget)
+    else:
+        raise ValueError("filter-and-score is for two classes: only negatives stop early")
+    with ThreadPoolExecutor(max(1, threads)) as pool:
+        run = _Search(state, prices, pool, max(1, threads))
+        return run.follow(fixed) if fixed is not None else run.search()
+
+
+class _State:
+    """Active examples, and what is known of the candidates."""
+
+    scores: Array
+    row_of: NDArray[np.int64]
+    budget: int
+    active: int
+
+    def scan(self, rows: NDArray[np.int64], exits: Array, low: Array, high: Array) -> None:
+        raise NotImplementedError
+
+    def advance(self, model: int, low: Any, high: Any) -> int:
+        raise NotImplementedError
+
+
+@dataclass
+class _Search:
+    """The loops over positions and candidates."""
+
+    state: _State
+    prices: NDArray[np.float64]
+    pool: ThreadPoolExecutor
+    threads: int
+    errors: int = 0
+
+    def _thresholds(self, candidates: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+        count, dtype = len(candidates), self.state.scores.dtype
+        exits = np.zeros(count, dtype=np.int64)
+        low, high = np.empty(count, dtype=dtype), np.empty(count, dtype=dtype)
+        rows = self.state.row_of[candidates]
+        if self.threads == 1 or count < 2 * self.threads or self.state.active * count < 50_000:
+            self.state.scan(rows, exits, low, high)
+            return exits, low, high
+        cuts = np.linspace(0, count, 4 * self.threads + 1).astype(int)
+        parts = [slice(a, b) for a, b in itertools.pairwise(cuts) if a < b]
+        list(self.pool.map(lambda s: self.state.scan(rows[s], exits[s], low[s], high[s]), parts))
+        return exits, low, high
+
+    def search(self) -> Stopping:
+        """Algorithm 1."""
+        order = np.arange(len(self.prices))
+
+        def best(position: int) -> tuple[int, int, Any, Any]:
+            rest = order[position:]
+            active = self.state.active
+            if active == 0:
+                return position + int(self.prices[rest].argmin()), 0, 0, 0
+            exits, low, high = self._thresholds(rest)
+            ratio = np.full(len(rest), np.inf)
+            stops = exits > 0
+            ratio[stops] = self.prices[rest][stops] * active / exits[stops]
+            at = int(ratio.argmin() if stops.any() else self.prices[rest].argmin())
+            return position + at, int(exits[at]), low[at], high[at]
+
+        return self._run(order, best)
+
+    def follow(self, order: NDArray[np.int64]) -> Stopping:
+        """Algorithm 2 along an order."""
+
+        def given(position: int) -> tuple[int, int, Any, Any]:
+            if self.state.active == 0:
+                return position, 0, 0, 0
+            exits, low, high = self._thresholds(order[position : position + 1])
+            return position, int(exits[0]), low[0], high[0]
+
+        return self._run(order.copy(), given)
+
+    def _run(self, order: Array, choose: Callable[[int], tuple[int, int, Any, Any]]) -> Stopping:
+        models, examples, dtype = len(order), self.state.active, self.state.scores.dtype
+        lows, highs = np.full(models, -np.inf, dtype=dtype), np.full(models, np.inf, dtype=dtype)
+        exits = np.zeros(models, dtype=np.int64)
+        for position in range(models - 1):
+            at, stopped, low, high = choose(position)
+            order[position], order[at] = order[at], order[position]
+            if stopped:
+                lows[position], highs[position] = low + 0.0, high + 0.0  # one zero, not two
+                exits[position] = stopped
+            if self.state.active:
+                wrong = self.state.advance(order[position], lows[position], highs[position])
+                self.errors += wrong
+                self.state.budget -= wrong
+        exits[-1] = self.state.active
+        return Stopping(order, lows, highs, exits, self.errors, examples)
+
+
+@dataclass
+class _Binary(_State):
+    scores: Array
+    bias: Any
+    beta: Any
+    two_sided: bool
+    budget: int
+    active: int = 0
+    row_of: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def __post_init__(self) -> None:
+        from bench_qwyc._kernels_optimise import sum_scores
+
+        full = sum_scores(self.scores, self.bias)
+        self.pos = np.flatnonzero(full >= self.beta).astype(np.uint32)
+        self.neg = np.flatnonzero(~(full >= self.beta)).astype(np.uint32)
+        self.g_pos = np.full(len(self.pos), self.bias, dtype=self.scores.dtype)
+        self.g_neg = np.full(len(self.neg), self.bias, dtype=self.scores.dtype)
+        self.row_of = np.arange(len(self.scores))
+        self.left = np.ones(len(self.scores), dtype=bool)
+        self.active = len(full)
+
+    def scan(self, rows: NDArray[np.int64], exits: Array, low: Array, high: Array) -> None:
+        from bench_qwyc._kernels_optimise import scan_binary
+
+        scan_binary(
+            self.scores, rows, self.pos, self.neg, self.g_pos, self.g_neg, self.budget, self.two_sided,
+            exits, low, high,
+        )  # fmt: skip
+
+    def advance(self, model: int, low: Any, high: Any) -> int:
+        from bench_qwyc._kernels_optimise import step_binary, tighten
+
+        row = self.scores[self.row_of[model]]
+        self.pos, self.g_pos, wrong_low, _ = step_binary(row, self.pos, self.g_pos, low, high)
+        self.neg, self.g_neg, _, wrong_high = step_binary(row, self.neg, self.g_neg, low, high)
+        self.active = len(self.pos) + len(self.neg)
+        self.left[model] = False
+        if self.active and self.active < 0.6 * self.scores.shape[1]:
+            models = np.flatnonzero(self.left)
+            columns = np.concatenate([self.pos, self.neg])
+            self.scores = tighten(self.scores, self.row_of[models], columns)
+            self.row_of[models] = np.arange(len(models))
+            numbers = np.arange(self.active, dtype=np.uint32)
+            self.pos, self.neg = numbers[: len(self.pos)], numbers[len(self.pos) :]
+        return int(wrong_low + wrong_high)
+
+
+@dataclass
+class _Margins(_State):
+    """Several classes, by the lead of the best over the second. Ours: the paper only says it is straightforward."""
+
+    scores: Array
+    bias: Array
+    budget: int
+    active: int = 0
+    row_of: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def __post_init__(self) -> None:
+        full = np.array(np.broadcast_to(self.bias, self.scores.shape[1:]))
+        for scores in self.scores:
+            full += scores
+        self.labels = full.argmax(axis=1)
+        self.sums = np.array(np.broadcast_to(self.bias, full.shape))
+        self.index = np.arange(len(full), dtype=np.uint32)
+        self.row_of = np.arange(len(self.scores))
+        self.active = len(full)
+
+    def scan(self, rows: NDArray[np.int64], exits: Array, low: Array, high: Array) -> None:
+        from bench_qwyc._kernels_optimise import scan_margins
+
+        low[:] = -np.inf
+        scan_margins(self.scores, rows, self.index, self.labels, self.sums, self.budget, exits, high)
+
+    def advance(self, model: int, low: Any, high: Any) -> int:
+        from bench_qwyc._kernels_optimise import step_margins
+
+        self.index, self.labels, self.sums, wrong = step_margins(
+            self.scores, self.row_of[model], self.index, self.labels, self.sums, high
+        )
+        self.active = len(self.index)
+        return int(wrong)

@@ -1,0 +1,24 @@
+"""The plugin's hooks: four methods and the metrics of their tables."""
+
+from __future__ import annotations
+
+from bench_core import hookimpl
+from bench_core.hookspecs import RegisterMethod, RegisterMetric
+from bench_qwyc.methods import EarlyStopping, Fan, Qwyc, SmallerEnsemble
+from bench_qwyc.metrics import METRICS
+
+
+@hookimpl
+def bench_register_methods(register: RegisterMethod) -> None:
+    """Register ``qwyc``, ``early-stopping``, ``fan`` and ``smaller-ensemble``."""
+    register("qwyc", Qwyc)
+    register("early-stopping", EarlyStopping)
+    register("fan", Fan)
+    register("smaller-ensemble", SmallerEnsemble)
+
+
+@hookimpl
+def bench_register_metrics(register: RegisterMetric) -> None:
+    """Register the metrics."""
+    for metric in METRICS:
+        register(metric)

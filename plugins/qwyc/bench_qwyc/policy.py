@@ -1,0 +1,137 @@
+"""Policies: run base models in order, stop when a rule says so, and tell what was read on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Policy, Rows
+from bench_qwyc.fan import Bins
+from bench_qwyc.model import Ensemble
+from bench_qwyc.optimise import Stopping
+
+__all__ = ["StoppingPolicy", "probabilities"]
+
+Array = NDArray[Any]
+_BLOCK = 512
+
+
+def probabilities(ensemble: Ensemble, score: Array, runs: Array, label: Array) -> NDArray[np.float64]:
+    """Class probabilities of (partial) scores, whose most probable class is the decision.
+
+    A row that stopped early has the probability that its partial score gives: for boosting the sigmoid (softmax), for
+    averages the mean over the base models run. Where this contradicts the decision (a threshold may lie on the other
+    side of β) it is moved just across one half, so that such a row is as unsure as a row can be.
+
+    Args:
+        ensemble: what scored.
+        score: (rows,) or (rows, K).
+        runs: (rows,): base models run.
+        label: int (rows,): the decided output (0 or 1 for one output).
+
+    Returns:
+        float64 (rows, classes of the problem).
+    """
+    from scipy.special import expit, softmax
+
+    values = np.asarray(score, dtype=np.float64)
+    if ensemble.binary:
+        values = values - float(ensemble.beta)
+        if ensemble.link == "logistic":
+            p = expit(values)
+        else:
+            p = np.clip((1.0 + (values / runs if ensemble.link == "mean" else values)) / 2.0, 0.0, 1.0)
+        p = np.where(label == 1, np.maximum(p, 0.5 + 2.0**-53), np.minimum(p, 0.5))
+        table = np.column_stack([1.0 - p, p])
+    else:
+        if ensemble.link == "logistic":
+            table = softmax(values, axis=1)
+        else:
+            table = np.clip(values, 0.0, None)
+            table = table / np.maximum(table.sum(axis=1, keepdims=True), 1e-300)
+        rows = np.flatnonzero(table.argmax(axis=1) != label)  # two classes that rounding has made equal
+        table[rows, label[rows]] = np.nextafter(table[rows].max(axis=1), 2.0)
+    if len(ensemble.classes) == ensemble.n_classes:
+        return np.asarray(table, dtype=np.float64)
+    whole = np.zeros((len(table), ensemble.n_classes))
+    whole[:, ensemble.classes] = table
+    return whole
+
+
+@dataclass(frozen=True, eq=False)
+class StoppingPolicy(Policy):
+    """An ensemble with an order and a rule to stop; without a rule it is run whole.
+
+    Attributes:
+        ensemble: the base models.
+        rule: thresholds (`Stopping`), Fan's bins, or None.
+        gamma: Fan's confidence.
+        two_sided: whether positives may stop early (Fan only; in `Stopping` the thresholds say it).
+        model_prices: (T,) prices for ``evaluation_cost``; None when base models cost the same.
+        threads: how many threads may run rows.
+    """
+
+    ensemble: Ensemble
+    rule: Stopping | Bins | None = None
+    gamma: float = 0.0
+    two_sided: bool = True
+    model_prices: NDArray[np.float64] | None = None
+    threads: int = 1
+    label: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """Base models in the order in which they are run."""
+        return np.arange(self.ensemble.models) if self.rule is None else self.rule.order
+
+    def decide(self, rows: Rows) -> Decisions:
+        e = self.ensemble
+        X = np.ascontiguousarray(rows.X, dtype=np.float64)
+        seen = np.zeros((len(X), e.n_features), dtype=bool)
+        runs = np.zeros(len(X), dtype=np.int64)
+        shape: Any = len(X) if e.binary else (len(X), len(e.bias))
+        score, label = np.zeros(shape, dtype=e.bias.dtype), np.zeros(len(X), dtype=np.int64)
+        self._run(X, seen, runs, score, label)
+        cost = None
+        if self.model_prices is not None:
+            cost = np.concatenate([[0.0], np.cumsum(self.model_prices[self.order])])[runs]
+        return Decisions(
+            acquired=seen,
+            probabilities=probabilities(e, score, runs, label),
+            stage=runs,
+            evaluations=runs.astype(np.float64),
+            evaluation_cost=cost,
+        )
+
+    def _run(self, X: Array, seen: Array, runs: Array, score: Array, label: Array) -> None:
+        from bench_qwyc import _kernels_walk as walk
+        from bench_qwyc._threads import run_ranges
+
+        e, order = self.ensemble, self.order
+        beta = e.bias.dtype.type(e.beta)
+        low = high = np.zeros(0, dtype=e.bias.dtype)
+        if self.rule is None:
+            low, high = np.full(len(order), -np.inf, low.dtype), np.full(len(order), np.inf, low.dtype)
+        elif isinstance(self.rule, Stopping):
+            low, high = self.rule.low, self.rule.high
+
+        def work(start: int, stop: int) -> None:
+            if isinstance(self.rule, Bins):
+                b = self.rule
+                walk.decide_bins(
+                    e.packed, X, order, b.width, b.first, b.number, b.mean, b.spread, self.gamma, self.two_sided,
+                    e.bias, beta, start, stop, seen, runs, score, label,
+                )  # fmt: skip
+            elif e.binary:
+                walk.decide_thresholds(
+                    e.packed, X, order, low, high, e.bias, beta, start, stop, seen, runs, score, label
+                )
+            else:
+                walk.decide_margins(e.packed, X, order, high, e.bias, start, stop, seen, runs, score, label)
+
+        run_ranges(work, len(X), self.threads, _BLOCK)

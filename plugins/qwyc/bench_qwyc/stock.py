@@ -1,0 +1,226 @@
+"""What the four methods share: a full ensemble fitted, its scores, prices and orders, and the family around it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Family, Method, Problem, Rows
+from bench_core.errors import RequestError
+from bench_qwyc.checks import error_budget
+from bench_qwyc.model import Ensemble
+from bench_qwyc.optimise import Stopping, optimise
+from bench_qwyc.orderings import Ordering, make_order
+from bench_qwyc.policy import StoppingPolicy
+from bench_qwyc.training import Kind, Recipe, fitted, validation_error
+
+__all__ = ["EnsembleMethod", "Stock"]
+
+
+@dataclass(frozen=True)
+class EnsembleMethod(Method):
+    """A full ensemble, and how its evaluation is cut short.
+
+    Attributes:
+        ensemble: what is fitted: ``hist-gradient-boosting``, ``gradient-boosting``, ``random-forest`` (scikit-learn),
+            ``lightgbm``, or small networks on random feature subsets, a stand-in for lattices, fitted together
+            (``subsets-joint``) or each by itself (``subsets-independent``).
+        size: T, its number of base models (for several classes a boosting round is one base model).
+        max_depth: of a tree; 0 for no limit.
+        learning_rates: of boosting; with several, validation picks the ensemble of least error.
+        strongest: use only so many features, the strongest; 0 for all.
+        subset, hidden: features and width of a small network.
+        precision: the type in which scores are added and compared.
+        prices: what a base model costs in the order's objective: ``unit`` 1 each (the paper's), ``path`` its mean
+            number of tests on training rows, ``features`` the price of all features it may read (a feature
+            read by two base models counts twice, as §2 says).
+        optimise_on: rows that order and thresholds are optimised on; their labels are used by the MSE orders only.
+    """
+
+    ensemble: Kind = "hist-gradient-boosting"
+    size: int = 100
+    max_depth: int = 5
+    learning_rates: tuple[float, ...] = (0.1,)
+    strongest: int = 0
+    subset: int = 8
+    hidden: int = 8
+    precision: Literal["float64", "float32"] = "float64"
+    prices: Literal["unit", "path", "features"] = "unit"
+    optimise_on: Literal["train", "validation", "both"] = "train"
+
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+
+    def __post_init__(self) -> None:
+        if self.size < 1 or self.subset < 1 or self.hidden < 1:
+            raise ValueError("size, subset and hidden must be at least 1")
+        if self.max_depth < 0 or self.strongest < 0:
+            raise ValueError("max_depth and strongest must not be negative (0: no limit)")
+        if not self.learning_rates or any(not 0 < rate < np.inf for rate in self.learning_rates):
+            raise ValueError("learning_rates must be one or more numbers above 0")
+
+    @property
+    def recipe(self) -> Recipe:
+        """What decides the full ensemble."""
+        return Recipe(**{name: getattr(self, name) for name in Recipe.__dataclass_fields__})
+
+    def fit(self, problem: Problem) -> Family:
+        """Fit the full ensemble, then the family along the trade-off; the reference is the full ensemble.
+
+        Raises:
+            RequestError: the ensemble cannot be fitted on this problem; the message says why.
+        """
+        ensemble, rate = fitted(self.recipe, problem)
+        prices = _model_prices(self.prices, ensemble, problem)
+        stock = Stock(self, problem, ensemble, prices)
+        policies = self.policies(stock)
+        reference = StoppingPolicy(
+            ensemble, model_prices=stock.billed_prices, threads=problem.threads, label="full ensemble"
+        )
+        diagnostics: dict[str, Any] = {
+            "base_models": ensemble.models,
+            "learning_rate": rate,
+            "validation_error_full": validation_error(ensemble, problem),
+        }
+        diagnostics["order"] = policies[0].order.tolist()
+        chosen, runs = _representative(policies, reference, problem)
+        counts = np.bincount(runs, minlength=ensemble.models + 1)
+        diagnostics["histogram_of"] = chosen.label
+        diagnostics["validation_histogram"] = counts[1:].tolist()
+        history = {"remaining": 1.0 - np.cumsum(counts) / max(len(runs), 1)}
+        return Family(policies, reference, history=history, diagnostics=diagnostics)
+
+    @abstractmethod
+    def policies(self, stock: Stock) -> list[StoppingPolicy]:
+        """The family, the favourite first."""
+
+
+class Stock:
+    """A fitted ensemble with what the four methods need of it."""
+
+    def __init__(
+        self, method: EnsembleMethod, problem: Problem, ensemble: Ensemble, prices: NDArray[np.float64]
+    ) -> None:
+        self.method, self.problem, self.ensemble, self.prices = method, problem, ensemble, prices
+
+    @property
+    def billed_prices(self) -> NDArray[np.float64] | None:
+        """Prices for ``evaluation_cost``: only where base models differ in what running them costs."""
+        return self.prices * self.problem.costs.evaluation if self.method.prices == "path" else None
+
+    def _rows(self, name: str) -> NDArray[Any]:
+        parts = {"train": ["train"], "validation": ["validation"], "both": ["train", "validation"]}
+        return np.concatenate(
+            [getattr(getattr(self.problem, part), name) for part in parts[self.method.optimise_on]]
+        )
+
+    @cached_property
+    def scores(self) -> NDArray[Any]:
+        """Base scores of the rows that are optimised on."""
+        return self.ensemble.scores(self._rows("X"), self.problem.threads)
+
+    @property
+    def bias(self) -> Any:
+        """What sums start from."""
+        return self.ensemble.bias[0] if self.ensemble.binary else self.ensemble.bias
+
+    def order(self, ordering: Ordering) -> NDArray[np.int64]:
+        """A given order; a label whose class the ensemble does not know counts as none of its outputs."""
+        codes = self._rows("y")
+        known = np.isin(codes, self.ensemble.classes)
+        labels = np.where(
+            known, np.searchsorted(self.ensemble.classes, codes), 0 if self.ensemble.binary else -1
+        )
+        return make_order(
+            ordering,
+            self.scores,
+            labels,
+            self.ensemble.bias,
+            self.problem.rng("order"),
+            averaged=self.ensemble.link == "mean",
+        )
+
+    def stopping_policies(
+        self, alphas: Sequence[float], order: NDArray[np.int64] | None, two_sided: bool
+    ) -> list[StoppingPolicy]:
+        """A policy per α. Two α that allow as many errors share one optimisation."""
+        if not two_sided and not self.ensemble.binary:
+            raise RequestError("filter-and-score rejects the negatives of two classes; use stop = 'both'")
+        made: dict[int, Stopping] = {}
+        policies = []
+        for alpha in alphas:
+            budget = error_budget(alpha, self.scores.shape[1])
+            if budget not in made:
+                made[budget] = optimise(
+                    self.scores,
+                    alpha,
+                    order=order,
+                    costs=self.prices,
+                    bias=self.bias,
+                    beta=self.ensemble.beta,
+                    two_sided=two_sided,
+                    threads=self.problem.threads,
+                )
+            rule = made[budget]
+            details = {
+                "alpha": alpha,
+                "optimised_disagreement": rule.disagreement,
+                "optimised_mean_base_models": rule.mean_models,
+                "optimised_mean_cost": rule.mean_cost(self.prices),
+            }
+            policies.append(
+                StoppingPolicy(
+                    self.ensemble,
+                    rule,
+                    model_prices=self.billed_prices,
+                    threads=self.problem.threads,
+                    label=f"alpha={alpha:g}",
+                    details=details,
+                )
+            )
+        return policies
+
+
+def _representative(
+    policies: Sequence[StoppingPolicy], reference: StoppingPolicy, problem: Problem
+) -> tuple[StoppingPolicy, NDArray[np.int64]]:
+    """The policy for the histogram of base models run (Figures 5 and 6), and that number for each validation row.
+
+    It is the one that needs the fewest among those that differ from the full ensemble on at most 0.5 % of the
+    validation rows, or else the one that differs least.
+    """
+    rows = Rows(problem.validation.X, problem.validation.sizes)
+
+    def decided(policy: StoppingPolicy) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        found = policy.decide(rows)
+        return np.asarray(found.probabilities).argmax(axis=1), np.asarray(found.stage)
+
+    truth, _ = decided(reference)
+    best: tuple[tuple[bool, float, float], StoppingPolicy, NDArray[np.int64]] | None = None
+    for policy in policies:
+        labels, runs = decided(policy)
+        share = float((labels != truth).mean()) if len(truth) else 0.0
+        faithful = share <= 0.005
+        mean = float(runs.mean()) if len(runs) else 0.0
+        key = (not faithful, 0.0 if faithful else share, mean)
+        if best is None or key < best[0]:
+            best = key, policy, runs
+    if best is None:
+        raise ValueError("a family needs a policy")
+    return best[1], best[2]
+
+
+def _model_prices(kind: str, ensemble: Ensemble, problem: Problem) -> NDArray[np.float64]:
+    prices = np.ones(ensemble.models)
+    if kind == "path":
+        prices = ensemble.path_lengths(problem.train.X)
+    elif kind == "features":
+        sizes = problem.train.sizes if problem.costs.depends_on_size else None
+        size = None if sizes is None else np.repeat(np.median(sizes), ensemble.models)
+        prices = problem.costs.evaluation + problem.costs.bill(ensemble.uses, size)
+    return prices if prices.any() else np.ones(ensemble.models)

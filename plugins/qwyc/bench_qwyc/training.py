@@ -1,0 +1,219 @@
+"""Fitting the full ensemble a suite names, with its learning rate chosen on validation (§5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Problem
+from bench_core.errors import RequestError
+from bench_qwyc.model import Ensemble
+
+__all__ = ["Kind", "Recipe", "fit_candidates", "fitted", "full_labels", "full_scores", "validation_error"]
+
+Kind = Literal[
+    "hist-gradient-boosting",
+    "gradient-boosting",
+    "random-forest",
+    "lightgbm",
+    "subsets-joint",
+    "subsets-independent",
+]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What full ensemble to fit; the fields are those of `bench_qwyc.methods.EnsembleMethod`."""
+
+    ensemble: Kind
+    size: int
+    max_depth: int
+    learning_rates: tuple[float, ...]
+    strongest: int
+    subset: int
+    hidden: int
+    precision: str
+
+
+_LAST: list[tuple[bytes, list[Ensemble]]] = []
+"""The ensembles fitted last: a suite's methods share them. Fitting again would give the same ones."""
+
+
+def fitted(recipe: Recipe, problem: Problem) -> tuple[Ensemble, float]:
+    """The full ensemble and its learning rate: of several, the one with the least validation error (the first among
+    equals).
+    """
+    candidates = fit_candidates(recipe, problem)
+    errors = [validation_error(ensemble, problem) for ensemble in candidates]
+    best = int(np.argmin(errors)) if len(candidates) > 1 else 0
+    return candidates[best], recipe.learning_rates[best] if recipe.learning_rates else 0.0
+
+
+def validation_error(ensemble: Ensemble, problem: Problem) -> float:
+    """Share of validation rows that the whole ensemble gets wrong."""
+    return float((full_labels(ensemble, problem.validation.X) != problem.validation.y).mean())
+
+
+def full_scores(ensemble: Ensemble, scores: NDArray[Any]) -> NDArray[Any]:
+    """Sums of base scores in the natural order: (rows,) or (rows, K)."""
+    total = np.array(
+        np.broadcast_to(ensemble.bias if scores.ndim == 3 else ensemble.bias[0], scores.shape[1:])
+    )
+    for one in scores:
+        total += one
+    return total
+
+
+def full_labels(ensemble: Ensemble, X: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Class codes that the whole ensemble gives."""
+    total = full_scores(ensemble, ensemble.scores(X))
+    chosen = (total >= ensemble.beta).astype(np.int64) if ensemble.binary else total.argmax(axis=1)
+    return np.asarray(ensemble.classes[chosen])
+
+
+def fit_candidates(recipe: Recipe, problem: Problem) -> list[Ensemble]:
+    """An ensemble for every learning rate (one where there is none).
+
+    Raises:
+        RequestError: one class only, missing values that the ensemble cannot read, LightGBM not installed.
+    """
+    if len(np.unique(problem.train.y)) < 2:
+        raise RequestError("the training part has rows of one class only; an ensemble needs two")
+    key = _key(recipe, problem)
+    if _LAST and _LAST[0][0] == key:
+        return _LAST[0][1]
+    columns = _strongest(recipe, problem)
+    if recipe.ensemble.startswith("subsets"):
+        from bench_qwyc.subsets import fit_subsets
+
+        refuse_missing(problem, f"ensemble = {recipe.ensemble!r}")
+        made = [
+            fit_subsets(
+                problem.train.X,
+                problem.train.y,
+                models=recipe.size,
+                subset=recipe.subset,
+                hidden=recipe.hidden,
+                joint=recipe.ensemble == "subsets-joint",
+                columns=columns,
+                feature_of_column=problem.feature_of_column,
+                n_features=problem.n_features,
+                rng=problem.rng("subsets"),
+                dtype=recipe.precision,
+            )
+        ]
+    else:
+        rates = recipe.learning_rates if recipe.ensemble != "random-forest" else recipe.learning_rates[:1]
+        made = [_trees(recipe, problem, columns, rate) for rate in rates]
+    _LAST[:] = [(key, made)]
+    return made
+
+
+def _key(recipe: Recipe, problem: Problem) -> bytes:
+    digest = blake2b(repr((recipe, problem.seed, problem.n_classes, problem.n_features)).encode())
+    for array in (problem.train.X, problem.train.y, problem.feature_of_column):
+        digest.update(repr((array.shape, array.dtype.str)).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.digest()
+
+
+def _seed(problem: Problem, use: str) -> int:
+    return int(problem.rng(use).integers(2**31 - 1))
+
+
+def _strongest(recipe: Recipe, problem: Problem) -> NDArray[np.int64]:
+    """Columns of the strongest features, by Gini importance in a random forest; ours, the paper names no measure."""
+    if not 0 < recipe.strongest < problem.n_features:
+        return np.arange(len(problem.feature_of_column))
+    from sklearn.ensemble import RandomForestClassifier
+
+    refuse_missing(problem, "the importance of features")
+    forest = RandomForestClassifier(
+        100, random_state=_seed(problem, "importance"), min_samples_leaf=5, n_jobs=1
+    )
+    forest.fit(problem.train.X, problem.train.y)
+    share = np.bincount(problem.feature_of_column, forest.feature_importances_, problem.n_features)
+    kept = np.argsort(-share, kind="stable")[: recipe.strongest]
+    columns: NDArray[np.int64] = problem.columns_of_set(kept)
+    return columns
+
+
+def refuse_missing(problem: Problem, what: str) -> None:
+    """Raise a RequestError that names a feature with missing values."""
+    for part in (problem.train, problem.validation):
+        holes = np.flatnonzero(np.isnan(part.X).any(axis=0))
+        if len(holes):
+            name = problem.feature_names[problem.feature_of_column[holes[0]]]
+            raise RequestError(
+                f"{what} cannot read missing values, and feature {name!r} has some; choose an encoding that imputes"
+            )
+
+
+def _trees(recipe: Recipe, problem: Problem, columns: NDArray[np.int64], rate: float) -> Ensemble:
+    import warnings
+
+    from threadpoolctl import threadpool_limits
+
+    from bench_qwyc.adapters import adapt
+
+    model = _classifier(recipe, problem, rate)
+    X = np.ascontiguousarray(problem.train.X[:, columns])
+    with threadpool_limits(limits=problem.threads), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model.fit(X, problem.train.y)
+        return adapt(
+            model,
+            problem.train.X,
+            problem.feature_of_column,
+            n_features=problem.n_features,
+            n_classes=problem.n_classes,
+            columns=columns,
+            dtype=recipe.precision,
+        )
+
+
+def _classifier(recipe: Recipe, problem: Problem, rate: float) -> Any:
+    from sklearn import ensemble
+
+    seed = _seed(problem, "ensemble")
+    depth = recipe.max_depth or None
+    if recipe.ensemble == "hist-gradient-boosting":
+        return ensemble.HistGradientBoostingClassifier(
+            max_iter=recipe.size,
+            max_depth=depth,
+            max_leaf_nodes=None,
+            learning_rate=rate,
+            early_stopping=False,
+            random_state=seed,
+        )
+    if recipe.ensemble == "gradient-boosting":
+        refuse_missing(problem, "gradient-boosting")
+        return ensemble.GradientBoostingClassifier(
+            n_estimators=recipe.size, max_depth=depth, learning_rate=rate, random_state=seed
+        )
+    if recipe.ensemble == "random-forest":
+        return ensemble.RandomForestClassifier(
+            n_estimators=recipe.size, max_depth=depth, random_state=seed, n_jobs=problem.threads
+        )
+    try:
+        from lightgbm import LGBMClassifier
+    except ImportError:
+        raise RequestError(
+            "ensemble = 'lightgbm' needs LightGBM: pip install 'budgetbench-qwyc[lightgbm]'"
+        ) from None
+    return LGBMClassifier(
+        n_estimators=recipe.size,
+        max_depth=recipe.max_depth or -1,
+        num_leaves=min(2 ** (recipe.max_depth or 5), 4096),
+        learning_rate=rate,
+        boost_from_average=False,
+        random_state=seed,
+        n_jobs=problem.threads,
+        deterministic=True,
+        force_row_wise=True,
+        verbosity=-1,
+    )

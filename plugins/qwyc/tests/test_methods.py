@@ -1,0 +1,186 @@
+"""The four methods on whole problems, and the metrics of their tables."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from bench_qwyc.methods import EarlyStopping, EnsembleMethod, Fan, Qwyc, SmallerEnsemble
+from bench_qwyc.metrics import METRICS, base_models_within, error_within, speed_up
+from bench_qwyc.policy import StoppingPolicy
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from bench_core import Costs, Decisions, Outcome, Problem, Rows
+from bench_core.errors import RequestError
+from bench_core.parameters import build
+from bench_core.testing import make_problem
+
+
+def problem(task: Any = "binary", **options: Any) -> Problem:
+    return make_problem(task, rows=2000, **options)
+
+
+def labels(decisions: Decisions) -> Any:
+    assert decisions.probabilities is not None
+    return decisions.probabilities.argmax(axis=1)
+
+
+FORMS = [
+    Qwyc(size=20, max_depth=3, alphas=(0.02, 0.0, 0.1)),
+    Qwyc(size=20, max_depth=3, alphas=(0.02, 0.0, 0.1), precision="float32"),
+    Qwyc(size=15, max_depth=4, alphas=(0.02, 0.0, 0.1), ensemble="random-forest", prices="path"),
+    EarlyStopping(size=20, max_depth=3, alphas=(0.02, 0.0, 0.1), ordering="random"),
+    EarlyStopping(size=20, max_depth=3, alphas=(0.02, 0.0), ordering="greedy-mse", optimise_on="both"),
+]
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+@pytest.mark.parametrize("method", FORMS, ids=range(len(FORMS)))
+def test_compiled_decisions_differ_from_the_full_ensemble_on_at_most_alpha_of_the_training_rows(
+    method: EnsembleMethod, task: str
+) -> None:
+    given = problem(task)
+    family = method.fit(given)
+    assert family.reference is not None
+    rows = given.train.X
+    if method.optimise_on == "both":
+        rows = np.concatenate([rows, given.validation.X])
+    whole = family.reference.decide(Rows(rows))
+    for policy in family.policies:
+        found = policy.decide(Rows(rows))
+        share = (labels(found) != labels(whole)).mean()
+        assert share <= policy.details["alpha"]
+        assert share == policy.details["optimised_disagreement"]
+        assert found.evaluations is not None
+        assert found.evaluations.mean() == pytest.approx(policy.details["optimised_mean_base_models"])
+        assert found.evaluations.mean() < method.size
+        assert not (found.acquired & ~whole.acquired).any()
+
+
+def test_qwyc_needs_no_more_base_models_than_given_orders_here() -> None:
+    given = problem()
+    shared: dict[str, Any] = {"size": 30, "max_depth": 3, "alphas": (0.01,)}
+    qwyc = Qwyc(**shared).fit(given).policies[0].details["optimised_mean_base_models"]
+    for ordering in ("natural", "random", "individual-mse", "greedy-mse"):
+        other = EarlyStopping(ordering=ordering, **shared).fit(given)  # type: ignore[arg-type]
+        assert qwyc <= other.policies[0].details["optimised_mean_base_models"]
+
+
+def test_filter_and_score_rejects_early_and_scores_the_rest_whole() -> None:
+    given = problem()
+    for method in (
+        Qwyc(size=20, alphas=(0.05,), stop="filter-and-score"),
+        Fan(size=20, gammas=(1.0,), widths=(0.2,), stop="filter-and-score"),
+    ):
+        found = method.fit(given).policies[0].decide(Rows(given.validation.X))
+        assert found.evaluations is not None
+        early = found.evaluations < 20
+        assert early.any()
+        assert (labels(found)[early] == 0).all()
+    with pytest.raises(RequestError, match="filter-and-score"):
+        Qwyc(size=5, stop="filter-and-score").fit(problem("multiclass"))
+
+
+def test_a_smaller_ensemble_is_the_beginning_of_the_full_one_and_the_one_scikit_learn_would_fit() -> None:
+    given = problem()
+    family = SmallerEnsemble(size=40, max_depth=3, sizes=(7, 25, 99)).fit(given)
+    assert [policy.details["size"] for policy in family.policies] == [7, 25]
+    alone = HistGradientBoostingClassifier(
+        max_iter=7, max_depth=3, max_leaf_nodes=None, early_stopping=False, random_state=0
+    ).fit(given.train.X, given.train.y)
+    found = family.policies[0].decide(Rows(given.validation.X))
+    assert found.probabilities is not None
+    np.testing.assert_allclose(found.probabilities, alone.predict_proba(given.validation.X), atol=1e-12)
+
+
+def test_a_joint_ensemble_is_fitted_anew_at_every_size() -> None:
+    given = problem()
+    method = SmallerEnsemble(ensemble="subsets-joint", size=20, subset=2, sizes=(5,))
+    small = method.fit(given).policies[0]
+    assert isinstance(small, StoppingPolicy)
+    alone = Qwyc(ensemble="subsets-joint", size=5, subset=2).fit(given).reference
+    assert isinstance(alone, StoppingPolicy)
+    np.testing.assert_array_equal(small.ensemble.packed.subsets.outer, alone.ensemble.packed.subsets.outer)
+
+
+def test_the_learning_rate_is_chosen_on_validation() -> None:
+    given = problem()
+    family = Qwyc(size=10, learning_rates=(1e-4, 0.3), alphas=(0.0,)).fit(given)
+    assert family.diagnostics["learning_rate"] == 0.3
+    assert len(family.diagnostics["order"]) == 10
+    assert sum(family.diagnostics["validation_histogram"]) == len(given.validation)
+
+
+def test_only_the_strongest_features_are_used() -> None:
+    given = problem()
+    family = Qwyc(size=15, strongest=2, alphas=(0.0,)).fit(given)
+    assert family.reference is not None
+    used = family.reference.decide(Rows(given.validation.X)).acquired.any(axis=0)
+    assert used.sum() == 2
+    assert used[given.feature_names.index("strong")]
+
+
+def test_prices_by_path_are_billed_as_evaluation_cost_and_prices_by_features_as_features() -> None:
+    given = problem()
+    given = replace(given, costs=Costs(given.costs.prices, evaluation=0.5))
+    family = Qwyc(ensemble="random-forest", size=9, max_depth=4, alphas=(0.05,), prices="path").fit(given)
+    policy = family.policies[0]
+    assert isinstance(policy, StoppingPolicy)
+    found = policy.decide(Rows(given.train.X))
+    assert found.evaluation_cost is not None
+    assert found.evaluation_cost.mean() == pytest.approx(0.5 * policy.details["optimised_mean_cost"])
+    other = Qwyc(size=9, alphas=(0.05,), prices="features").fit(given).policies[0]
+    assert other.decide(Rows(given.train.X)).evaluation_cost is None
+    assert other.details["optimised_mean_cost"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "message"),
+    [
+        (Qwyc, {"alphas": [1.0]}, r"shares in \[0, 1\)"),
+        (Qwyc, {"alphas": []}, "one or more"),
+        (Qwyc, {"size": 0}, "at least 1"),
+        (EarlyStopping, {"ordering": "greedy"}, "greedy-mse"),
+        (Fan, {"widths": [0.0]}, "above 0"),
+        (Fan, {"gammas": [-1.0]}, "not negative"),
+        (SmallerEnsemble, {"sizes": [0]}, "from 1"),
+        (Qwyc, {"learning_rates": [0.0]}, "above 0"),
+    ],
+)
+def test_senseless_parameters_are_refused(method: Any, parameters: Any, message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        build(method, parameters, "here")
+
+
+def outcome(runs: list[int], said: list[int], full: list[int], y: list[int]) -> Outcome:
+    def decided(labels: list[int], evaluations: list[int]) -> Decisions:
+        return Decisions(
+            np.zeros((len(labels), 1), dtype=bool),
+            probabilities=np.eye(2)[labels],
+            evaluations=np.array(evaluations, dtype=float),
+        )
+
+    bill = np.zeros(len(y))
+    return Outcome(
+        "binary", np.array(y), decided(said, runs), bill, bill, bill, reference=decided(full, [10] * len(y))
+    )
+
+
+def test_metrics_of_the_tables() -> None:
+    one = outcome([1, 2, 3, 2], [0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 0, 0])
+    assert speed_up(one) == 5.0
+    assert base_models_within(one, 250) == 2.0
+    assert base_models_within(one, 249) == 1_250_000.0
+    assert error_within(one, 2) == 0.25
+    assert error_within(one, 1) == 2.0
+    assert {metric.name for metric in METRICS} == {"speed-up", "base-models-within@k", "error-within@k"}
+
+
+def test_importing_the_plugin_stays_light() -> None:
+    heavy = "('sklearn', 'pandas', 'numba', 'scipy', 'lightgbm')"
+    code = f"import bench_qwyc.plugin, sys; sys.exit(any(m in sys.modules for m in {heavy}))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,295 @@
+"""Pages: what they say of holes, ties and dominance; the same bytes whatever the order of the records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.bench import Bench
+from support.told import METRICS, Values, labelled, record_of, records_of, stored, suite_of
+
+from bench_core.analysis.cells import Cells
+from bench_core.analysis.export import read_export, write_export
+from bench_core.analysis.overall import overall
+from bench_core.analysis.records import Records, tabulate
+from bench_core.analysis.selection import select
+from bench_core.analysis.tables import Grid, grids
+from bench_core.render import write_files
+from bench_core.render.index import describe, read_descriptions, render_index
+from bench_core.render.page import Analysed, render_page
+from bench_core.render.timings import render_timings
+from bench_core.suite import Suite
+
+SEEDS = 6
+
+
+def numbers(
+    cost: float, coverage: float = 0.9, accuracy: float = 0.8, spread: float = 0.01
+) -> dict[str, list[float]]:
+    """A method's numbers by seed, spread evenly about these."""
+    steps = [spread * (2 * i / (SEEDS - 1) - 1) for i in range(SEEDS)]
+    return {
+        "coverage": [coverage + s for s in steps],
+        "conclusive-accuracy": [accuracy - s for s in steps],
+        "cost": [cost * (1 + s) for s in steps],
+        "cost-share": [cost / 100 * (1 + s) for s in steps],
+        "combined": [2.0 + s for s in steps],
+    }
+
+
+VALUES: Values = {
+    ("D1", "good"): numbers(10.0),
+    ("D1", "dear"): numbers(20.0),
+    ("D1", "odd"): numbers(10.1, coverage=0.5, spread=0.05),
+    ("D2", "good"): numbers(30.0),
+    ("D2", "dear"): numbers(60.0),
+    ("D2", "odd"): numbers(30.0, coverage=0.5),
+}
+METHODS = ["good", "dear", "odd"]
+
+
+def made(values: Values = VALUES, **more: object) -> tuple[Suite, Records]:
+    suite = suite_of(sorted({d for d, _ in values}), METHODS, SEEDS, **more)  # type: ignore[arg-type]
+    return suite, records_of(values)
+
+
+def page(suite: Suite, records: Records) -> str:
+    return render_page(Analysed(suite, records))
+
+
+def tables(suite: Suite, records: Records) -> list[Grid]:
+    return grids(records, suite, Cells(select(records, suite)))
+
+
+def section(text: str, heading: str) -> str:
+    return text.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
+
+
+def row(text: str, method: str) -> list[str]:
+    rows = [
+        [cell.strip() for cell in line[1:-1].split(" | ")] for line in text.splitlines() if line[:1] == "|"
+    ]
+    return next(cells for cells in rows if cells[0] == method)
+
+
+def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked() -> None:
+    suite, records = made()
+    cost = tables(suite, records)[0].marks["cost"]
+    assert cost == {"good": "best", "odd": "near"}  # dear differs by half in every seed
+    said = row(section(page(suite, records), "## D1"), "good")
+    assert said[3] == "**10.00 ± 0.079**"
+    assert row(section(page(suite, records), "## D1"), "odd")[3].endswith(" ≈")
+
+
+def test_who_dominates_is_named() -> None:
+    suite, records = made()
+    assert tables(suite, records)[0].dominated == {"dear": ["good"], "odd": ["good"]}
+    assert row(section(page(suite, records), "## D1"), "dear")[-1] == "good"
+
+
+def test_without_a_threshold_accuracy_and_cost_are_the_objectives() -> None:
+    values = {
+        ("D", "good"): {"accuracy": [0.9] * 3, "cost": [1.0] * 3},
+        ("D", "dear"): {"accuracy": [0.9] * 3, "cost": [2.0] * 3},
+    }
+    suite = suite_of(["D"], ["good", "dear"], 3, metrics=["accuracy", "cost"], threshold=None)
+    [grid] = tables(suite, records_of(values, threshold=None))
+    assert (grid.objectives, grid.dominated) == (["accuracy", "cost"], {"dear": ["good"]})
+
+
+def test_a_given_split_is_tested_by_wilcoxon_and_random_ones_by_the_corrected_t() -> None:
+    suite, records = made()
+    assert tables(suite, records)[0].test == "t"
+    assert tables(suite, records_of(VALUES, split="given"))[0].test == "wilcoxon"
+
+
+def test_a_failed_trial_leaves_a_count_no_ranks_and_its_reason() -> None:
+    kept = stored(VALUES)
+    broken = record_of("D2", "odd", SEEDS - 1, None, error="the well | ran dry")
+    records = tabulate(labelled([*(r for r in kept if r["name"] != broken["name"]), broken]))
+    suite, _ = made()
+    text = page(suite, records)
+    assert f"{SEEDS - 1} of {SEEDS}" in row(section(text, "## D2"), "odd")
+    assert "No ranks: the grid has holes" in text
+    assert f"odd on D2 ({SEEDS - 1} of {SEEDS})" in text
+    across = row(section(text, "## Over all data sets"), "odd")
+    assert across[1:5] == ["–", "–", "–", "–"]
+    assert "–" not in row(section(text, "## Over all data sets"), "good")[1:5]
+    assert "the well \\| ran dry" in section(text, "## Failed trials")
+    assert "odd" not in tables(suite, records)[1].compared
+
+
+def test_with_few_data_sets_the_page_says_that_power_is_low() -> None:
+    text = page(*made())
+    assert "**Power is low.** 2 data sets are fewer than 10" in text
+    assert "cannot give a p-value below 0.5" in text
+    assert "p-values of Wilcoxon" not in text
+
+
+def test_with_enough_data_sets_pairs_are_tested_and_nothing_is_excused() -> None:
+    values = {(f"D{i:02}", m): told for i in range(12) for (d, m), told in VALUES.items() if d == "D1"}
+    text = page(*made(values))
+    assert "Power is low" not in text
+    assert "p-values of Wilcoxon" in text
+    assert "p-values of Nemenyi" in text
+    assert "Friedman χ² = 24.00" in text  # cost: the same order on twelve data sets: N(k − 1)
+
+
+def test_raw_cost_is_not_averaged_over_data_sets_its_share_is() -> None:
+    suite, records = made()
+    found = overall(tables(suite, records), suite, Cells(select(records, suite)))
+    assert found is not None
+    assert found.metrics == ["coverage", "conclusive-accuracy", "cost-share", "combined"]
+    assert found.means["good"]["cost-share"].value == pytest.approx(0.2)
+    assert found.comparisons["cost"].ranks.tolist() == [1.25, 3.0, 1.75]
+
+
+def test_a_method_that_is_not_run_everywhere_is_left_out_by_name() -> None:
+    suite = suite_of(
+        ["D1", "D2"], ["good", "dear"], SEEDS, more='[[methods]]\nuse="slopes"\nname="odd"\nonly=["D1"]\n'
+    )
+    records = records_of({k: v for k, v in VALUES.items() if k != ("D2", "odd")})
+    text = section(page(suite, records), "## Over all data sets")
+    assert "Not run on every data set, so not here: odd." in text
+    assert "| odd " not in text
+
+
+def test_the_papers_number_stands_beside_ours_also_for_a_method_we_lack() -> None:
+    more = "".join(
+        f'[[paper]]\ndataset = "D1"\nmethod = "{m}"\nmetric = "coverage"\nvalue = 0.876\n'
+        for m in ("good", "GM*")
+    )
+    suite, records = made(more=more)
+    text = section(page(suite, records), "## D1")
+    assert row(text, "good")[1] == "**90.0 ± 0.8** (paper 87.6)"
+    assert row(text, "GM\\*")[1] == "– (paper 87.6)"
+
+
+def test_provenance_is_on_the_page_and_times_are_not() -> None:
+    suite, records = made()
+    text = page(suite, records)
+    said = section(text, "## Provenance")
+    for fact in ("bench run suites/told.toml", "a processor", "2026-01-01", "1\\.0 abc", "numpy", "SHA-256"):
+        assert fact in said
+    assert "0.123" not in text
+    assert "0.123 (0.123)" in render_timings(suite, records)
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_records_does_not_show(random: object) -> None:
+    suite, _ = made()
+    shuffled = labelled([*stored(VALUES), record_of("D1", "good", 99, None)])
+    whole = page(suite, tabulate(shuffled))
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    records = tabulate(shuffled)
+    assert page(suite, records) == whole
+    assert render_timings(suite, records) == render_timings(suite, tabulate(labelled(stored(VALUES))))
+    folder = Path("x")
+    assert write_export(records, folder) == write_export(tabulate(sorted(shuffled)), folder)
+
+
+def test_the_export_gives_the_page_that_its_records_gave(tmp_path: Path) -> None:
+    suite, records = made()
+    write_files(write_export(records, tmp_path))
+    again = read_export(tmp_path)
+    assert again is not None
+    assert page(suite, again) == page(suite, records)
+    assert write_export(again, tmp_path) == write_export(records, tmp_path)
+    assert "/somewhere" not in str(records.infos)
+
+
+def test_the_index_lists_every_method_on_every_data_set_once_with_links(tmp_path: Path) -> None:
+    suite, records = made(title="A | title")
+    (tmp_path / "other").mkdir()
+    said = json.loads(describe(suite, tables(suite, records)))
+    (tmp_path / "other" / "suite.json").write_text(json.dumps({**said, "name": "other"}))
+    found = read_descriptions(tmp_path, {tmp_path / "told" / "suite.json": json.dumps(said).encode()})
+    assert [one["name"] for one in found] == ["other", "told"]
+    text = render_index(found)
+    assert text.count("](told.md#d1)") == len(METHODS)
+    assert text.count("](other.md#d2)") == len(METHODS)
+    assert "[A \\| title](told.md)" in text
+    assert text == render_index(found[::-1][::-1])
+
+
+SMALL = """
+[protocol]
+seeds = 2
+threshold = 0.7
+
+[[datasets]]
+use = "blobs"
+
+[[methods]]
+use = "slopes"
+"""
+
+
+def test_a_run_resumes_from_the_committed_export_and_leaves_the_page_as_it_was(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite)
+    before = bench.page()
+    assert "0 trial(s) computed, 2 kept" in bench("run", suite, "--store", "fresh").stdout
+    assert bench.page() == before
+    more = bench.suite(SMALL.replace("seeds = 2", "seeds = 3"))
+    assert "1 trial(s) computed, 2 kept" in bench("run", more, "--store", "fresh").stdout
+    assert row(bench.page(), "slopes")[-2:] == ["3", "combined"]
+    bench("leaderboard", more, "--check", "--store", "fresh")
+    bench("leaderboard", more, "--check", "--store", "none-at-all")
+
+
+def test_a_metric_that_the_export_lacks_is_computed_anew(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite)
+    (bench.folder / suite).write_text('metrics = ["max-cost"]\n[suite]\nname = "s"\n' + SMALL)
+    assert "2 trial(s) computed, 0 kept" in bench("run", suite, "--store", "fresh").stdout
+    assert "Dearest row" in bench.page()
+
+
+def test_a_data_set_that_cannot_be_had_is_not_missed_when_its_trials_are_committed(bench: Bench) -> None:
+    suite = bench.suite(SMALL.replace('use = "blobs"', 'use = "blobs"\nname = "X"'))
+    bench("run", suite)
+    page_before = bench.page()
+    gone = bench.suite(SMALL.replace('use = "blobs"', 'use = "gone"\nname = "X"'))
+    bench("run", gone, "--store", "fresh")
+    assert bench.page().partition("## Provenance")[0] == page_before.partition("## Provenance")[0]
+    more = bench.suite(
+        SMALL.replace("seeds = 2", "seeds = 3").replace('use = "blobs"', 'use = "gone"\nname = "X"')
+    )
+    assert "on another planet" in bench("run", more, "--store", "fresh", expect=1).stderr
+
+
+def test_check_names_what_is_not_what_the_records_give(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    assert "there is no committed export" in bench("leaderboard", suite, "--check", expect=1).stderr
+    bench("run", suite)
+    bench("leaderboard", suite, "--check")
+    for file in ("s.md", "README.md", "s/timings.md", "s/suite.json"):
+        path = bench.folder / "leaderboard" / file
+        kept = path.read_text()
+        path.write_text(kept.replace("slopes", "slapes"))
+        said = bench("leaderboard", suite, "--check", expect=1).stderr
+        assert file in said
+        path.write_text(kept)
+    bench("leaderboard", suite, "--check")
+
+
+def test_check_fails_when_the_store_holds_other_records(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite)
+    [record, *_] = sorted((bench.folder / ".bench-store").glob("??/*.json"))
+    said = json.loads(record.read_text())
+    said["policies"]["test"]["cost"][0] += 1.0
+    record.write_text(json.dumps(said))
+    assert (
+        "is not what the suite and the store give" in bench("leaderboard", suite, "--check", expect=1).stderr
+    )
+    bench("leaderboard", suite, "--check", "--store", "none-at-all")
+
+
+def test_metrics_of_the_tests_are_the_default_ones() -> None:
+    assert METRICS == ("coverage", "conclusive-accuracy", "cost", "combined")

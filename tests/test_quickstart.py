@@ -1,0 +1,26 @@
+"""The quickstart suite: every installed method, no network, the same whatever the number of workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.bench import ROOT, Bench, contents, decisions
+
+
+@pytest.mark.slow
+def test_quickstart_runs_without_a_network_and_is_the_same_with_two_workers(bench: Bench) -> None:
+    suite = str(ROOT / "suites" / "quickstart.toml")
+    offline = {"BUDGETBENCH_OFFLINE": "1"}
+    bench("run", suite, "--store", "one", "--out", "page-one", **offline)
+    bench("run", suite, "--store", "two", "--out", "page-two", "--jobs", "2", **offline)
+    one, two = bench.folder / "one", bench.folder / "two"
+    assert len(contents(one)) > 20
+    assert contents(one) == contents(two)
+    assert decisions(one) == decisions(two)
+    assert bench.page("quickstart", "page-one") == bench.page("quickstart", "page-two")
+    export = Path("quickstart") / "records.parquet"
+    files = [(bench.folder / page / export).read_bytes() for page in ("page-one", "page-two")]
+    assert files[0] == files[1]
+    again = bench("run", suite, "--store", "one", "--out", "page-one", **offline)
+    assert "0 trial(s) computed" in again.stdout

@@ -1,0 +1,96 @@
+"""The workflows: pinned, least permissions, and made of commands that work here; they are run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.bench import ROOT
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def jobs(path: Path) -> dict[str, dict[str, Any]]:
+    """The jobs of a workflow."""
+    return dict(yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"])
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    """The steps of all jobs of a workflow."""
+    return [step for job in jobs(path).values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda p: p.stem)
+def test_actions_are_pinned_by_commit(path: Path) -> None:
+    used = [step["uses"] for step in steps(path) if "uses" in step]
+    assert used
+    assert [use for use in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", use)] == []
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda p: p.stem)
+def test_a_workflow_may_read_and_a_job_that_needs_more_says_so(path: Path) -> None:
+    assert yaml.safe_load(path.read_text(encoding="utf-8"))["permissions"] == {"contents": "read"}
+    wider = {name: job["permissions"] for name, job in jobs(path).items() if "permissions" in job}
+    if path.stem == "leaderboard":
+        assert wider == {"full": {"contents": "write"}, "deploy": {"pages": "write", "id-token": "write"}}
+    else:
+        assert wider == {}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda p: p.stem)
+def test_a_workflow_calls_only_scripts_of_this_repository(path: Path) -> None:
+    for step in steps(path):
+        if "run" in step:
+            match = re.fullmatch(r"bash (\.ci/\w+)( \w+)*", step["run"])
+            assert match, step["run"]
+            assert os.access(ROOT / match[1], os.X_OK)
+
+
+@pytest.mark.slow
+def test_the_leaderboard_workflows_commands_work(tmp_path: Path) -> None:
+    """Every command of the two jobs, in order, in a clone, with the suites cut to one seed of embedded data."""
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
+    remote = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
+    subprocess.run(["git", "remote", "set-url", "origin", str(remote)], cwd=clone, check=True)
+    # Small suites in the place of the full ones: the commands are what is tested.
+    for suite in (clone / "suites").glob("*.toml"):
+        if suite.stem != "quickstart":
+            suite.unlink()
+    for page in (clone / "leaderboard").glob("*"):
+        subprocess.run(["git", "rm", "-rq", "--", str(page)], cwd=clone, check=True)
+    environment = {**os.environ, "RUN_OPTIONS": "--seeds 1 --only dataset=Pima", "BUDGETBENCH_OFFLINE": "1"}
+    environment["PYTHONPATH"] = str(clone)
+    done = []
+    commands = [
+        step["run"] for step in steps(ROOT / ".github" / "workflows" / "leaderboard.yml") if "run" in step
+    ]
+    for command in dict.fromkeys(commands):
+        if command.endswith(" install"):
+            continue
+        ran = subprocess.run(
+            ["bash", "-c", command], cwd=clone, env=environment, capture_output=True, text=True, timeout=600
+        )
+        assert ran.returncode == 0, f"{command}\n{ran.stdout}\n{ran.stderr}"
+        done.append(command.split(maxsplit=1)[1])
+    assert done == [
+        ".ci/leaderboard quick",
+        ".ci/leaderboard check",
+        ".ci/leaderboard full",
+        ".ci/publish",
+        ".ci/leaderboard site _site",
+    ]
+    pushed = subprocess.run(
+        ["git", "--git-dir", str(remote), "log", "--all", "--format=%s"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Leaderboard: what the scheduled run measured" in pushed.stdout
+    assert (clone / "_site" / "quickstart.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -13,7 +13,14 @@ from bench_core.metrics import Metric, resolve_metric
 __all__ = ["FigureEntry", "check_figures"]
 
 FigureKind = Literal[
-    "curve", "bars", "stage-by-cost-class", "history", "feature-usage", "critical-difference"
+    "curve",
+    "bars",
+    "stage-by-cost-class",
+    "history",
+    "feature-usage",
+    "tree",
+    "depth-by-price",
+    "critical-difference",
 ]
 
 
@@ -26,7 +33,9 @@ class FigureEntry(BaseModel):
     Attributes:
         kind: ``curve``: cost–quality curves; ``bars``: means with intervals; ``stage-by-cost-class``: mean stage of
             each feature; ``history``: a series of the fit; ``feature-usage``: how often each feature is bought;
-            ``critical-difference``: average ranks over data sets.
+            ``tree``: the tree or cascade that the first seed's selected policy walks rows down; ``depth-by-price``:
+            how much of each price's features such trees read down to each depth; ``critical-difference``: average
+            ranks over data sets.
         title: the section's heading.
         note: a sentence below it.
         methods: what is drawn; all when empty.
@@ -37,7 +46,8 @@ class FigureEntry(BaseModel):
             as a level.
         metrics: for ``bars``: a group of bars each; for ``critical-difference``: what is ranked.
         series: for ``history``: its name; ``axis``: what a place in it is called.
-        field: for ``stage-by-cost-class``: the detail of a policy that lists a stage per feature, from 0.
+        field: the detail of a policy that is drawn. For ``stage-by-cost-class`` (``chromosome``) a stage per feature,
+            from 0; for ``tree`` and ``depth-by-price`` (``tree``) nodes as `bench_core.analysis.trees` says.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,7 +63,7 @@ class FigureEntry(BaseModel):
     metrics: list[str] = []
     series: str = ""
     axis: str = "step"
-    field: str = "chromosome"
+    field: str = ""
 
     @model_validator(mode="after")
     def _says_what_it_needs(self) -> FigureEntry:

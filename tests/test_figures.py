@@ -37,6 +37,8 @@ EXTRA = (
     FigureEntry(kind="stage-by-cost-class"),
     FigureEntry(kind="history", series="front_members", axis="generation", reference="front_chromosomes"),
     FigureEntry(kind="feature-usage"),
+    FigureEntry(kind="tree"),
+    FigureEntry(kind="depth-by-price"),
 )
 RANKING = Ranking("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5), 2.1, "4 data sets")
 
@@ -78,9 +80,11 @@ def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
         "bars-heart.svg",
         "critical-difference-combined.svg",
         "curve-heart.svg",
+        "depth-by-price-heart.svg",
         "feature-usage-heart.svg",
         "history-front-members.svg",
         "stage-by-cost-class-heart.svg",
+        "tree-heart.svg",
     ]
 
 

@@ -33,7 +33,7 @@ class FigureEntry(BaseModel):
     Attributes:
         kind: ``curve``: cost–quality curves; ``bars``: means with intervals; ``stage-by-cost-class``: mean stage of
             each feature; ``history``: a series of the fit; ``feature-usage``: how often each feature is bought;
-            ``tree``: the tree or cascade that the first seed's selected policy walks rows down; ``depth-by-price``:
+            ``tree``: the trees or cascades that the first seed's selected policy walks rows down; ``depth-by-price``:
             how much of each price's features such trees read down to each depth; ``critical-difference``: average
             ranks over data sets.
         title: the section's heading.
@@ -47,7 +47,7 @@ class FigureEntry(BaseModel):
         metrics: for ``bars``: a group of bars each; for ``critical-difference``: what is ranked.
         series: for ``history``: its name; ``axis``: what a place in it is called.
         field: the detail of a policy that is drawn. For ``stage-by-cost-class`` (``chromosome``) a stage per feature,
-            from 0; for ``tree`` and ``depth-by-price`` (``tree``) nodes as `bench_core.analysis.trees` says.
+            from 0; for ``tree`` and ``depth-by-price`` (``trees``) lists of nodes as `bench_core.analysis.trees` says.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -16,7 +16,7 @@ from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
 from bench_core.analysis.series import mean_series
 from bench_core.analysis.summary import Row, summarise
-from bench_core.analysis.trees import depth_by_price, tree_of
+from bench_core.analysis.trees import depth_by_price, trees_of
 from bench_core.canonical import sha256_text
 from bench_core.figures_schema import FigureEntry
 from bench_core.metrics import BUILT_IN, Metric, resolve_metric
@@ -150,13 +150,13 @@ class Maker:
     def _trees(self, entry: FigureEntry, stem: str) -> list[Drawing]:
         from bench_core.render.figures.tree import tree_figure
 
-        return self._by_method(entry, stem, partial(tree_of, field=entry.field or "tree"), tree_figure)
+        return self._by_method(entry, stem, partial(trees_of, field=entry.field or "trees"), tree_figure)
 
     def _depths(self, entry: FigureEntry, stem: str) -> list[Drawing]:
         from bench_core.render.figures.depths import depth_figure
 
         return self._by_method(
-            entry, stem, partial(depth_by_price, field=entry.field or "tree"), depth_figure
+            entry, stem, partial(depth_by_price, field=entry.field or "trees"), depth_figure
         )
 
     def _by_method(

@@ -149,19 +149,9 @@ def _family(
 
 def _details(rng: np.random.Generator, method: str, features: int) -> dict[str, Any]:
     if method in ("CSTC*", NASTY_TREE):
-        shares = {0: 1.0, 1: 0.7, 2: 0.3, 3: 0.4, 4: 0.3}
-        return {
-            "tree": [
-                {
-                    "node": n,
-                    "parent": (n - 1) // 2 if n else None,
-                    "features": [n, n + 3],
-                    "share": s,
-                    "mean": -s,
-                }
-                for n, s in shares.items()
-            ]
-        }
+        shares = {1: 1.0, 2: 0.7, 3: 0.3, 4: 0.4, 5: 0.3}
+        nodes = [{"name": n, "features": [n, n + 3], "share": s, "mean": -s} for n, s in shares.items()]
+        return {"trees": [{"class": None, "nodes": nodes}]}
     return {"chromosome": rng.integers(0, 4, size=features).tolist()} if method == "EMSCO" else {}
 
 

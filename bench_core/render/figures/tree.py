@@ -17,6 +17,9 @@ _BOX, _GAP, _ROW, _HEIGHT = 2.3, 0.55, 0.8, 0.64
 _WIDE = 5.2
 """Inches: a box of a tree, the gap to the next level, from box to box, a box's height; a box of a chain."""
 
+_MOST = 10
+"""Trees of a policy that are drawn: the first classes'."""
+
 
 def places_of(tree: Tree) -> list[tuple[float, float]]:
     """Where nodes stand: (level, row) from 0; rows are whole numbers for leaves, parents are amid their children.
@@ -39,16 +42,26 @@ def places_of(tree: Tree) -> list[tuple[float, float]]:
     return [(node.depth - 1.0, row) for node, row in zip(tree.nodes, rows, strict=True)]
 
 
-def tree_figure(panels: Sequence[tuple[str, ShownTree]], title: str) -> bytes:
-    """Boxes and branches; a panel per method. The upper branch comes first in a node's children.
+def label(tree: Tree, place: int) -> str:
+    """What a node is called: v0 for the root, then level by level as in a full tree; v0, v1, … down a chain."""
+    return f"v{place if tree.is_chain else tree.nodes[place].name - 1}"
+
+
+def tree_figure(panels: Sequence[tuple[str, Sequence[ShownTree]]], title: str) -> bytes:
+    """Boxes and branches; a panel per tree. The upper branch is the one above the threshold.
 
     A branch is as wide as the share of rows that take it, a box's edge has the colour of their mean label.
 
     Args:
-        panels: (method, its tree).
+        panels: (method, its trees).
         title: the figure's heading.
     """
-    sizes = [_size(shown.tree) for _, shown in panels]
+    named = [
+        (f"{shorten(method, 40)}{shown.of and ', '}{shown.of}: seed {shown.seed}", shown)
+        for method, trees in panels
+        for shown in trees[:_MOST]
+    ]
+    sizes = [_size(shown.tree) for _, shown in named]
     width = max(width for width, _ in sizes) + 0.3
     heights = [height + 0.45 for _, height in sizes]
     total = 0.45 + sum(heights)
@@ -56,18 +69,18 @@ def tree_figure(panels: Sequence[tuple[str, ShownTree]], title: str) -> bytes:
         page.figure.set_layout_engine("none")
         page.figure.suptitle(plain_text(title), x=0.01, y=1 - 0.1 / total, ha="left", va="top")
         top = total - 0.4
-        for (method, shown), height in zip(panels, heights, strict=True):
+        for (heading, shown), height in zip(named, heights, strict=True):
             top -= height
             axes = page.figure.add_axes((0.0, top / total, 1.0, (height - 0.25) / total))
             axes.set_axis_off()
             axes.set_xlim(0, max(width, 6.0))
             axes.set_ylim(height - 0.25, 0)
             page.figure.text(
-                0.01, (top + height - 0.12) / total, f"{shorten(method, 40)}: seed {shown.seed}", weight="bold",
+                0.01, (top + height - 0.12) / total, heading, weight="bold",
                 fontsize=10, va="center",
             )  # fmt: skip
             _draw(axes, shown)
-        page.save(title, " ".join(f"{method}: {_words(shown)}" for method, shown in panels))
+        page.save(title, " ".join(f"{heading}: {_words(shown)}" for heading, shown in named))
         return bytes(page)
 
 
@@ -85,8 +98,8 @@ def _draw(axes: Any, shown: ShownTree) -> None:
     corners = [(0.15 + level * (_BOX + _GAP), 0.05 + row * _ROW) for level, row in places_of(tree)]
     colours = _colours(tree)
     for place, node in enumerate(tree.nodes):
-        if node.parent >= 0:
-            _branch(axes, corners[node.parent], corners[place], box, node.share, tree.is_chain)
+        if node.name > 1:
+            _branch(axes, corners[tree.parent(place)], corners[place], box, node.share, tree.is_chain)
     for place, node in enumerate(tree.nodes):
         x, y = corners[place]
         axes.add_patch(
@@ -108,7 +121,7 @@ def _draw(axes: Any, shown: ShownTree) -> None:
         names = ", ".join(shown.names[f] for f in [*new, *(f for f in node.features if f not in new)])
         for line, (said, size, ink, weight) in enumerate(
             (
-                (f"v{node.name}: {told}{mean}", 8.0, INK.light, "bold"),
+                (f"{label(tree, place)}: {told}{mean}", 8.0, INK.light, "bold"),
                 (reads, 7.5, INK.light, "normal"),
                 (names, 7.5, MUTED.light, "normal"),
             )
@@ -156,10 +169,10 @@ def _colours(tree: Tree) -> list[Any]:
 def _words(shown: ShownTree) -> str:
     said = []
     for place, node in enumerate(shown.tree.nodes):
-        above = "" if node.parent < 0 else f" below v{shown.tree.nodes[node.parent].name}"
+        above = "" if node.name == 1 else f" below {label(shown.tree, shown.tree.parent(place))}"
         share = "" if node.share is None else f", {100 * node.share:.0f} % of rows"
         mean = "" if node.mean is None else f", mean label {node.mean:.3g}"
         said.append(
-            f"v{node.name}{above}{share}{mean}, reads {len(node.features)}, {len(shown.new(place))} new"
+            f"{label(shown.tree, place)}{above}{share}{mean}, reads {len(node.features)}, {len(shown.new(place))} new"
         )
     return "; ".join(said) + "."

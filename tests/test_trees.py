@@ -178,7 +178,7 @@ def test_every_class_has_its_tree_and_a_chain_counts_its_stages() -> None:
     assert b"v1 below v0, reads 1, 1 new; v2 below v1" in tree_figure([("CSCC", shown)], "Cascades")
     depths = depth_by_price(records, chosen_of(records))
     assert depths is not None
-    assert depths.shares.tolist() == [[0.5, 0.75, 1.0], [0.0, 0.0, 1.0]]
+    assert depths.shares.tolist() == [[0.5, 1.0, 1.0], [0.0, 0.0, 1.0]]
 
 
 def test_entries_draw_trees_and_depths_where_policies_have_them() -> None:

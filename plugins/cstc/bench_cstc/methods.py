@@ -50,7 +50,7 @@ class TreeMethod(Method):
 
     version: ClassVar[int] = 1
     variant: ClassVar[Literal["cstc", "cscc", "cronus"]] = "cstc"
-    lambdas: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9)
+    lambdas: tuple[float, ...] = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5)
     unit: Literal["relative", "price"] = "relative"
     rho: float = 1e-3
     features: Literal["linear", "boosted"] = "linear"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_cstc.kernels_inner import inner_descent, inner_gradient, inner_value
+from bench_cstc.kernels_inner import inner_descent, inner_gradient
 from bench_cstc.leaf import Leaf, scale_of
 from bench_cstc.objective import Objective, State
 
@@ -82,6 +82,9 @@ class Descent:
         turns: most alternations with the auxiliary variables in one visit of a branching node.
         steps: most conjugate-gradient steps in an alternation.
         tol: relative change of the objective below which a node, or the whole, is left.
+
+    A weight that is 0 stays 0, since its auxiliary variable is (Lemma 1): after the initialisation, the columns
+    of a node only get fewer.
     """
 
     def __init__(self, objective: Objective, turns: int = 8, steps: int = 12, tol: float = 1e-4) -> None:
@@ -100,33 +103,37 @@ class Descent:
         return Run(state, values, sweeps == 0)
 
     def update(self, state: State, node: int) -> State:
-        """One block: all parameters of a node."""
+        """One block: all parameters of a node, the objective not rising."""
         if state.shape.is_leaf(node):
-            beta, bias, _ = self.as_leaf(state, node)
+            beta, bias, _ = self.as_leaf(state, node, np.flatnonzero(state.beta[node]))
             return state.with_node(node, beta, bias, state.theta[node])
         return self._update_inner(state, node)
 
-    def as_leaf(self, state: State, node: int, p: Floats | None = None) -> tuple[Floats, float, bool]:
+    def as_leaf(
+        self, state: State, node: int, allowed: NDArray[np.int64] | None = None
+    ) -> tuple[Floats, float, bool]:
         """The best weights of a node if nothing were below it (a leaf's update, and the initialisation).
 
         Args:
             state: where to start.
             node: its index.
-            p: float64 (rows,): probability of reaching it; computed when None.
+            allowed: int64: the columns that may have weight; all when None.
         """
         o = self.objective
-        if p is None:
-            p = state.shape.reach(o.up(state, o.scores(state)))[:, node]
+        reached = state.shape.reach(o.up(state, o.scores(state)))
+        p = reached[:, node]
         share = float(p.mean())
         squares = o.squares(state)
         above = [j for j in state.shape.path(node) if j != node]
         if o.variant == "cronus":
-            reach = state.shape.reach(o.up(state, o.scores(state))).mean(axis=0)
+            reach = reached.mean(axis=0)
             others = [j for j in range(len(state.shape)) if j != node and j not in state.shape.below(node)]
             const = np.square(reach[others]) @ squares[others] / max(share, 1e-12) ** 2
         else:
             const = squares[above].sum(axis=0)
-        leaf = Leaf(o.X, o.y, o.weights * p, o.rho, o.v * share, const, o.penalty, self.scale, o.intercept)
+        leaf = Leaf(
+            o.X, o.y, o.weights * p, o.rho, o.v * share, const, o.penalty, self.scale, o.intercept, allowed
+        )
         return leaf.solve(state.beta[node], float(state.bias[node]))
 
     def view(self, state: State, node: int) -> NodeView:
@@ -193,30 +200,7 @@ class Descent:
     def _update_inner(self, state: State, node: int) -> State:
         o, view = self.objective, self.view(state, node)
         data, prices = view.data(o), view.prices(o)
-        groups = (o.penalty.ptr, o.penalty.rows)
         beta, bias, theta = state.beta[node].copy(), float(state.bias[node]), float(state.theta[node])
-        s = o.score(state, node)
-        gradient, slack, _, _ = inner_gradient(o.X, s, theta, beta, *data, *prices, *groups)
-        excess = np.where(np.isfinite(self.scale) & (beta == 0), np.abs(gradient) - slack, 0.0)
-        worth = excess * np.where(np.isfinite(self.scale), self.scale, 0.0)
-        now = inner_value(s, theta, beta, *data, *prices, *groups)
-        found = np.flatnonzero(worth > 1e-7 * abs(now))
-        if len(found):
-            found = found[np.argsort(-worth[found], kind="stable")[: max(32, np.count_nonzero(beta))]]
-            Z = o.X[:, found]
-            curve = 2.0 * ((o.weights * view.p) @ np.square(Z)) / len(o.y) + 1e-300
-            step = np.zeros_like(beta)
-            step[found] = -np.sign(gradient[found]) * excess[found] / curve
-            along = Z @ step[found]
-            factor = 1.0
-            for _ in range(12):
-                if (
-                    inner_value(s + factor * along, theta, beta + factor * step, *data, *prices, *groups)
-                    < now
-                ):
-                    beta = beta + factor * step
-                    break
-                factor *= 0.3
         columns = np.flatnonzero(beta)
         Z = np.ascontiguousarray(o.X[:, columns])
         found_beta, bias, theta, _ = inner_descent(

@@ -25,11 +25,13 @@ class Run:
         state: where it ended.
         values: the objective before the first sweep and after each.
         converged: whether the last sweep changed it by less than the tolerance.
+        stopped: whether validation ended it before that; ``state`` is then the best there, not the last.
     """
 
     state: State
     values: list[float]
     converged: bool
+    stopped: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,17 @@ class NodeView:
 
     def data(self, objective: Objective) -> tuple[Any, ...]:
         """The rows' part of the kernels' arguments."""
-        return (objective.y, objective.weights, self.p, self.A, self.B, self.U, self.L, self.own, objective.steep)
+        return (
+            objective.y,
+            objective.weights,
+            self.p,
+            self.A,
+            self.B,
+            self.U,
+            self.L,
+            self.own,
+            objective.steep,
+        )
 
     def prices(self, objective: Objective) -> tuple[Any, ...]:
         """The penalties' part of the kernels' arguments, without the columns' groups."""
@@ -114,9 +126,7 @@ class Descent:
             const = np.square(reach[others]) @ squares[others] / max(share, 1e-12) ** 2
         else:
             const = squares[above].sum(axis=0)
-        leaf = Leaf(
-            o.X, o.y, o.weights * p, o.rho, o.v * share, const, o.penalty, self.scale, o.intercept
-        )
+        leaf = Leaf(o.X, o.y, o.weights * p, o.rho, o.v * share, const, o.penalty, self.scale, o.intercept)
         return leaf.solve(state.beta[node], float(state.bias[node]))
 
     def view(self, state: State, node: int) -> NodeView:
@@ -150,8 +160,14 @@ class Descent:
             fixed = np.square(share[others]) @ squares[others] if others else np.zeros(R)
             const = squares[below_nodes].T
             return NodeView(
-                np.ascontiguousarray(p[:, node]), *expected, np.ascontiguousarray(U), np.ascontiguousarray(L),
-                own, np.ascontiguousarray(const), fixed, float(share[node]),
+                np.ascontiguousarray(p[:, node]),
+                *expected,
+                np.ascontiguousarray(U),
+                np.ascontiguousarray(L),
+                own,
+                np.ascontiguousarray(const),
+                fixed,
+                float(share[node]),
             )
         ends = [i for i, end in enumerate(shape.terminals) if node in shape.path(end.node)]
         U, L = np.zeros((n, len(ends))), np.zeros((n, len(ends)))
@@ -164,9 +180,7 @@ class Descent:
                 (U if end.side > 0 else L)[:, column] = 1.0
             else:
                 U[:, column], L[:, column] = leaving[0][:, i], leaving[1][:, i]
-        return NodeView(
-            np.ascontiguousarray(p[:, node]), *expected, U, L, own, const, np.zeros(R), 1.0
-        )
+        return NodeView(np.ascontiguousarray(p[:, node]), *expected, U, L, own, const, np.zeros(R), 1.0)
 
     def gradient(self, state: State, node: int) -> tuple[Floats, Floats, float, float]:
         """Exact derivatives at a branching node; see `kernels_inner.inner_gradient`."""
@@ -196,7 +210,10 @@ class Descent:
             along = Z @ step[found]
             factor = 1.0
             for _ in range(12):
-                if inner_value(s + factor * along, theta, beta + factor * step, *data, *prices, *groups) < now:
+                if (
+                    inner_value(s + factor * along, theta, beta + factor * step, *data, *prices, *groups)
+                    < now
+                ):
                     beta = beta + factor * step
                     break
                 factor *= 0.3

@@ -17,7 +17,7 @@ from bench_cstc.shape import Shape
 from bench_cstc.structure import Criterion, build_greedily, initialise, predictions, prune
 from bench_cstc.tuning import FineTuning, fine_tuned
 
-__all__ = ["FittedTree", "TreeSettings", "fit_trees", "lambda_max"]
+__all__ = ["FittedTree", "TreeSettings", "fit_trees", "lambda_max", "rho_max"]
 
 Floats = NDArray[np.float64]
 
@@ -63,15 +63,24 @@ class FittedTree:
     mean: Floats
 
 
-def lambda_max(X: Floats, y: Floats, rho: float, penalty: Penalty, intercept: bool = True) -> float:
+def _pull(X: Floats, y: Floats, weights: Floats, intercept: bool) -> Floats:
+    """How strongly the loss pulls at every column's weight when none has any; 0 for constant columns."""
+    residual = weights * (y - np.average(y, weights=weights) if intercept else y)
+    return np.where(np.isfinite(scale_of(X, y)), np.abs(residual @ X) * (2.0 / len(y)), 0.0)
+
+
+def rho_max(X: Floats, y: Floats, weights: Floats, intercept: bool = True) -> float:
+    """The least ρ at which a single classifier gives no column weight, whatever λ is."""
+    return float(_pull(X, y, weights, intercept).max(initial=0.0))
+
+
+def lambda_max(
+    X: Floats, y: Floats, weights: Floats, rho: float, penalty: Penalty, intercept: bool = True
+) -> float:
     """The least λ at which a single classifier gives no priced column weight; 0 when nothing is priced."""
     prices = penalty.sum_over(penalty.weights)
-    open_ = np.isfinite(scale_of(X, y)) & (prices > 0)
-    if not open_.any():
-        return 0.0
-    residual = y - y.mean() if intercept else y
-    gradient = np.abs(residual @ X) * (2.0 / len(y))
-    return float(max(0.0, ((gradient[open_] - rho) / prices[open_]).max()))
+    excess = _pull(X, y, weights, intercept)[prices > 0] - rho
+    return float((excess / prices[prices > 0]).max(initial=0.0))
 
 
 def fit_trees(
@@ -141,11 +150,11 @@ def _run(descent: Descent, state: State, settings: TreeSettings, X: Floats, crit
         value = criterion(predictions(state, X))
         if value < best_value:
             best, best_value = state, value
-        elif value > best_value:
-            converged = True
         if converged:
             break
-    return Run(best, values, converged)
+        if value > best_value:
+            return Run(best, values, False, stopped=True)
+    return Run(best, values, converged or settings.sweeps == 0)
 
 
 def _shares(state: State, X: Floats, y: Floats) -> tuple[Floats, Floats]:

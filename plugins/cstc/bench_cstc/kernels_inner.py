@@ -435,7 +435,9 @@ def inner_descent(
                 for j in range(q):
                     gradient[t] += mass[j] * Gamma[j, t] * new[t]
             size = M_bias * by_bias * by_bias + M_theta * by_theta * by_theta
-            over = M_bias * by_bias * (by_bias - previous_bias) + M_theta * by_theta * (by_theta - previous_theta)
+            over = M_bias * by_bias * (by_bias - previous_bias) + M_theta * by_theta * (
+                by_theta - previous_theta
+            )
             for t in range(m):
                 size += M[t] * gradient[t] * gradient[t]
                 over += M[t] * gradient[t] * (gradient[t] - previous[t])
@@ -465,11 +467,27 @@ def inner_descent(
                 for j in range(q):
                     C[j, 1] += Gamma[j, t] * new[t] * direction[t]
                     C[j, 2] += 0.5 * Gamma[j, t] * direction[t] * direction[t]
-            f0, _ = _along(
-                0.0, s, sd, new_theta, d_theta, y, w, p, A, B, U, L, own, steep, C, quad, g
-            )
+            f0, _ = _along(0.0, s, sd, new_theta, d_theta, y, w, p, A, B, U, L, own, steep, C, quad, g)
             alpha, f1 = _search(
-                min(max(alpha, 1e-3), 1e3), f0, fp0, s, sd, new_theta, d_theta, y, w, p, A, B, U, L, own, steep, C, quad, g
+                min(max(alpha, 1e-3), 1e3),
+                f0,
+                fp0,
+                s,
+                sd,
+                new_theta,
+                d_theta,
+                y,
+                w,
+                p,
+                A,
+                B,
+                U,
+                L,
+                own,
+                steep,
+                C,
+                quad,
+                g,
             )
             if alpha == 0.0:
                 break
@@ -490,8 +508,26 @@ def inner_descent(
                 clamped[t] = 0.0
         s_clamped = np.dot(X, clamped) + new_bias
         after = inner_value(
-            s_clamped, new_theta, clamped, y, w, p, A, B, U, L, own, steep, rho, v, const, fixed, share, cronus,
-            ptr, rows,
+            s_clamped,
+            new_theta,
+            clamped,
+            y,
+            w,
+            p,
+            A,
+            B,
+            U,
+            L,
+            own,
+            steep,
+            rho,
+            v,
+            const,
+            fixed,
+            share,
+            cronus,
+            ptr,
+            rows,
         )
         if after <= value or after <= reached:
             new, s, reached = clamped, s_clamped, after

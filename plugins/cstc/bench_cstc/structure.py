@@ -126,7 +126,9 @@ def build_greedily(
                 candidates[child] = grown.with_node(node, beta, bias, theta)
         values = {}
         for child, trained in candidates.items():
-            joined = trained.onto(state.shape.with_names([child]), state.onto(state.shape.with_names([child])))
+            joined = trained.onto(
+                state.shape.with_names([child]), state.onto(state.shape.with_names([child]))
+            )
             values[child] = criterion(predictions(joined, X))
         if not values or min(values.values()) >= best:
             return state

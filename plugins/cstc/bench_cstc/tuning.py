@@ -49,7 +49,16 @@ def fine_tuned(descent: Descent, state: State, rows: FineTuning = "soft") -> tup
         k = end.node
         support = np.flatnonzero(state.beta[k])
         leaf = Leaf(
-            o.X, o.y, o.weights * leaving[:, k], o.rho, nothing, nothing, o.penalty, descent.scale, o.intercept, support
+            o.X,
+            o.y,
+            o.weights * leaving[:, k],
+            o.rho,
+            nothing,
+            nothing,
+            o.penalty,
+            descent.scale,
+            o.intercept,
+            support,
         )
         beta[k], bias[k], _ = leaf.solve(state.beta[k], float(state.bias[k]))
     return beta, bias
@@ -64,5 +73,7 @@ def tuned_loss(
     total = 0.0
     for k in sorted({end.node for end in state.shape.terminals}):
         miss = o.X @ beta[k] + bias[k] - o.y
-        total += float(o.weights * leaving[:, k] @ np.square(miss)) / len(o.y) + o.rho * float(np.abs(beta[k]).sum())
+        total += float(o.weights * leaving[:, k] @ np.square(miss)) / len(o.y) + o.rho * float(
+            np.abs(beta[k]).sum()
+        )
     return total

@@ -50,7 +50,13 @@ class Walker:
 
     @classmethod
     def of(
-        cls, columns: Columns, state: State, beta: Floats, bias: Floats, n_features: int, constant: float = 0.0
+        cls,
+        columns: Columns,
+        state: State,
+        beta: Floats,
+        bias: Floats,
+        n_features: int,
+        constant: float = 0.0,
     ) -> Walker:
         """With what each exit has paid for: the branching classifiers on the path, and the one that predicts."""
         shape = state.shape
@@ -103,8 +109,8 @@ class TreePolicy(Policy):
         sigmoids: one per tree for classification; empty for scores.
         present: class codes of the trees (or the two classes of a single one).
         n_classes: 0 for regression and ranking.
-        by_node: what ``evaluations`` counts: classifiers visited, or (trees as features) trees evaluated.
-        shared: whether all walkers weigh the same columns, so that a value is computed once for all.
+
+    ``evaluations`` counts classifiers visited, or (trees as features) trees evaluated.
     """
 
     walkers: tuple[Walker, ...]
@@ -140,7 +146,9 @@ class TreePolicy(Policy):
                 price += (walker.paid @ walker.columns.evaluation)[at]
         cost = None if plain else price
         if not self.n_classes:
-            return Decisions(acquired, score=columns[0], stage=stage, evaluations=evaluations, evaluation_cost=cost)
+            return Decisions(
+                acquired, score=columns[0], stage=stage, evaluations=evaluations, evaluation_cost=cost
+            )
         chances = [sigmoid(score) for sigmoid, score in zip(self.sigmoids, columns, strict=True)]
         table = combine(chances, list(self.present), self.n_classes)
         score_of = columns[0] if len(columns) == 1 else None

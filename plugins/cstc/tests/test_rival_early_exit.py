@@ -93,7 +93,9 @@ def test_the_kth_best_is_taken_sentinel_by_sentinel():
 
 def ranking(**parameters):
     case = make_case("ranking", rows=240)
-    method = EarlyExit(**{"trees": 20, "exits": 10, "k": 3, "learning_rate": 0.3, "prefixes": (20,), **parameters})
+    method = EarlyExit(
+        **{"trees": 20, "exits": 10, "k": 3, "learning_rate": 0.3, "prefixes": (20,), **parameters}
+    )
     return case, method, method.fit(case.problem)
 
 
@@ -104,7 +106,9 @@ def as_rows(part):
 @pytest.mark.parametrize("against", ["training", "query"])
 def test_with_a_threshold_no_score_falls_short_of_it_is_the_whole_ensemble(against):
     case, _, family = ranking(s=(1e9,), against=against, evaluation=0.5)
-    whole = Stagewise(trees=20, learning_rate=0.3, prefixes=(20,), empty=False, evaluation=0.5).fit(case.problem)
+    whole = Stagewise(trees=20, learning_rate=0.3, prefixes=(20,), empty=False, evaluation=0.5).fit(
+        case.problem
+    )
     rows = as_rows(case.problem.validation)
     mine, theirs = family.policies[0].decide(rows), whole.policies[0].decide(rows)
     assert (mine.score == theirs.score).all()
@@ -192,7 +196,7 @@ def test_rows_without_queries_are_refused_by_the_rule_that_needs_them():
 
 
 def test_training_levels_are_medians_over_queries_with_enough_documents():
-    case, method, family = ranking(s=(0.2,), k=4)
+    case, _, family = ranking(s=(0.2,), k=4)
     policy = family.policies[0]
     train = case.problem.train
     partial = policy.sums.partial(train.X, policy.rule.stops)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_cstc.rivals.ranges import check_ranges, check_values
 
 if TYPE_CHECKING:
     from bench_cstc.rivals.adaboost import Voters
@@ -66,16 +67,10 @@ class AdaBoostRS(Method):
     empty: bool = False
 
     def __post_init__(self) -> None:
-        from bench_cstc.rivals.outputs import check_ranges
-
         check_ranges(self, {"trees": (1, 100_000), "tree_depth": (1, 12), "draws": (1, 10_000_000)}, [])
-        if not self.budgets:
-            raise ValueError("budgets needs at least one value")
-        for value in self.budgets:
-            if not 0 < value <= 1:
-                raise ValueError(f"budgets must be shares above 0 and at most 1, not {value}")
-        if len(set(self.budgets)) < len(self.budgets):
-            raise ValueError(f"budgets must differ from each other: {list(self.budgets)}")
+        check_values("budgets", self.budgets, zero=False)
+        if max(self.budgets) > 1:
+            raise ValueError(f"budgets are shares, at most 1, not {max(self.budgets)}")
         if not math.isfinite(self.relevant_from):
             raise ValueError(f"relevant_from must be finite, not {self.relevant_from}")
 
@@ -86,19 +81,13 @@ class AdaBoostRS(Method):
             ValueError: grades that are not numbers.
         """
         from bench_cstc.rivals.adaboost import adaboost
-        from bench_cstc.rivals.outputs import (
-            best_first,
-            constant,
-            one_output,
-            price_of_evaluation,
-            row_weights,
-        )
+        from bench_cstc.rivals.outputs import best_first, constant, one_output, price_of_evaluation
 
-        outputs = one_output(problem, self.relevant_from, "adaboost-rs")
+        outputs = one_output(problem, self.positive_weight, self.relevant_from, "adaboost-rs")
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"trees": 0})
-        y = outputs.targets[0]
-        voters = adaboost(problem, y, row_weights(y, self.positive_weight), self.trees, self.tree_depth)
+        target = outputs.targets[0]
+        voters = adaboost(problem, target.y, target.weights, self.trees, self.tree_depth)
         count = len(voters.alpha)
         diagnostics = {"trees": count, "last error": float(voters.errors[-1]) if count else 0.5}
         if not count:

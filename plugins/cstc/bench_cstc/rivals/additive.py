@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bench_core import Problem
 from bench_cstc.columns import BoostedTrees, boost
+from bench_cstc.targets import Target
 
 __all__ = ["Additive", "boost_outputs", "kept_prefixes"]
 
@@ -77,18 +78,14 @@ class Additive:
 
 
 def boost_outputs(
-    problem: Problem,
-    targets: Sequence[Floats],
-    trees: int,
-    depth: int,
-    learning_rate: float,
-    price: float,
-    weights: Sequence[Floats | None],
+    problem: Problem, targets: Sequence[Target], trees: int, depth: int, learning_rate: float, price: float
 ) -> tuple[Additive, ...]:
     """One boosting per target, with `bench_cstc.columns.boost`: the trees that ``cstc`` weighs with ``boosted``."""
     return tuple(
-        Additive.of(boost(problem, y, trees, depth, learning_rate, price, w), problem.n_features)
-        for y, w in zip(targets, weights, strict=True)
+        Additive.of(
+            boost(problem, target.y, trees, depth, learning_rate, price, target.weights), problem.n_features
+        )
+        for target in targets
     )
 
 

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
+from bench_core import Family, Method, Policy, Problem
+from bench_cstc.rivals.ranges import check_ranges, check_values
 
-from bench_core import Decisions, Family, Method, Policy, Problem, Rows
-from bench_cstc.columns import BoostedTrees, PlainColumns
-from bench_cstc.walker import weighted_sum
-
-if TYPE_CHECKING:
-    from bench_cstc.rivals.and_or_fit import Ground
-    from bench_cstc.rivals.and_or_loss import Fit
-    from bench_cstc.rivals.outputs import Answer
-
-__all__ = ["AndOrCascade", "CascadePolicy"]
-
-Floats = NDArray[np.float64]
+__all__ = ["AndOrCascade"]
 
 
 @dataclass(frozen=True)
@@ -80,18 +68,12 @@ class AndOrCascade(Method):
     empty: bool = False
 
     def __post_init__(self) -> None:
-        from bench_cstc.rivals.outputs import check_ranges
-
         whole = {"trees": (1, 100_000), "tree_depth": (1, 12), "stages": (1, 50), "steps": (1, 1_000_000)}
         check_ranges(self, whole, ["learning_rate", "temperature", "tol"])
-        if not self.lambdas:
-            raise ValueError("lambdas needs at least one value")
-        for name, values in (("lambdas", self.lambdas), ("rho", (self.rho,)), ("limits", self.limits)):
-            for value in values:
-                if not 0 <= value < math.inf:
-                    raise ValueError(f"{name} must be finite and not negative, not {value}")
-            if len(set(values)) < len(values):
-                raise ValueError(f"{name} must differ from each other: {list(values)}")
+        check_values("lambdas", self.lambdas, zero=True)
+        check_values("rho", (self.rho,), zero=True)
+        if self.limits:
+            check_values("limits", self.limits, zero=True)
         if list(self.limits) != sorted(self.limits):
             raise ValueError(f"limits must ascend: {list(self.limits)}")
         if not math.isfinite(self.relevant_from):
@@ -106,9 +88,10 @@ class AndOrCascade(Method):
         from bench_linear import refuse_missing
 
         from bench_cstc.rivals.and_or_fit import fit_cascades, ground
+        from bench_cstc.rivals.and_or_policy import Cascade, CascadePolicy
         from bench_cstc.rivals.outputs import best_first, constant, one_output
 
-        outputs = one_output(problem, self.relevant_from, "and-or")
+        outputs = one_output(problem, self.positive_weight, self.relevant_from, "and-or")
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"stages": 0})
         if self.features == "linear":
@@ -139,75 +122,3 @@ class AndOrCascade(Method):
             "lambda_max": base.lambda_max,
         }
         return Family(best_first(problem, policies), history=history, diagnostics=diagnostics)
-
-
-@dataclass(frozen=True, eq=False)
-class Cascade:
-    """Fitted stages on the columns' own scale.
-
-    Attributes:
-        columns: what the stages weigh.
-        weights, bias: float64 (stages, columns), (stages,).
-        paid: bool (stages, columns): what has been computed when a row leaves at a stage.
-        features: bool (stages, features): what has been acquired then.
-    """
-
-    columns: PlainColumns | BoostedTrees
-    weights: Floats
-    bias: Floats
-    paid: NDArray[np.bool_]
-    features: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, base: Ground, fit: Fit, n_features: int) -> Cascade:
-        """From weights on standardised columns."""
-        weights = fit.weights / base.scale
-        bias = np.array([b - w @ base.shift for w, b in zip(weights, fit.bias, strict=True)])
-        paid = np.logical_or.accumulate(weights != 0, axis=0)
-        features = np.zeros((len(weights), n_features), dtype=bool)
-        for k, columns in enumerate(paid):
-            for t in np.flatnonzero(columns):
-                features[k, base.columns.features_of[t]] = True
-        return cls(base.columns, weights, bias, paid, features)
-
-    def __call__(self, phi: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        """Least score of the stages that saw each row, and the stage it left at, from 0.
-
-        Args:
-            phi: float64 (rows, columns).
-        """
-        score = np.full(len(phi), np.inf)
-        stage = np.full(len(phi), len(self.bias) - 1, dtype=np.int64)
-        here = np.arange(len(phi))
-        for k in range(len(self.bias)):
-            said = weighted_sum(phi[here], self.weights[k], float(self.bias[k]))
-            score[here] = np.minimum(score[here], said)
-            on = said > 0
-            stage[here[~on]] = k
-            here = here[on]
-        return score, stage
-
-
-@dataclass(frozen=True, eq=False)
-class CascadePolicy(Policy):
-    """One λ.
-
-    Attributes:
-        cascade: the stages.
-        answer: scores → decisions.
-    """
-
-    cascade: Cascade
-    answer: Answer
-    label: str = ""
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    def decide(self, rows: Rows) -> Decisions:
-        """Ask stage after stage until one says no."""
-        columns = self.cascade.columns
-        score, stage = self.cascade(columns.values(rows.X))
-        evaluations, cost = (stage + 1).astype(np.float64), None
-        if columns.evaluation is not None:
-            evaluations = self.cascade.paid.sum(axis=1).astype(np.float64)[stage]
-            cost = (self.cascade.paid @ columns.evaluation)[stage]
-        return self.answer([score], self.cascade.features[stage], stage + 1, evaluations, cost)

@@ -14,7 +14,8 @@ from bench_cstc.columns import BoostedTrees, PlainColumns, boost
 from bench_cstc.leaf import scale_of
 from bench_cstc.penalty import Penalty
 from bench_cstc.rivals.and_or_loss import AndOr, Fit
-from bench_cstc.rivals.outputs import price_of_evaluation, row_weights
+from bench_cstc.rivals.outputs import price_of_evaluation
+from bench_cstc.targets import Target
 
 if TYPE_CHECKING:
     from bench_cstc.rivals.and_or import AndOrCascade
@@ -64,19 +65,18 @@ def price_limits(prices: Floats, limits: tuple[float, ...], stages: int) -> Floa
     return np.array([run[-1] for run in np.array_split(distinct, min(stages, len(distinct)))])
 
 
-def ground(method: AndOrCascade, problem: Problem, y: Floats) -> Ground:
+def ground(method: AndOrCascade, problem: Problem, target: Target) -> Ground:
     """Columns, prices and stages of a problem.
 
     A feature in an acquisition group counts with its own price and the group's: a stage that may use it may open
     the group.
     """
     sizes = problem.train.sizes
-    omega = row_weights(y, method.positive_weight)
+    y, omega = target.y, target.weights
     columns: PlainColumns | BoostedTrees
     if method.features == "boosted":
         price = price_of_evaluation(problem, method.evaluation)
-        weights = None if method.positive_weight == 1 else omega
-        columns = boost(problem, y, method.trees, method.tree_depth, method.learning_rate, price, weights)
+        columns = boost(problem, y, method.trees, method.tree_depth, method.learning_rate, price, omega)
     else:
         columns = PlainColumns.of(problem)
     penalty = Penalty.build(problem.costs, columns.features_of, sizes, columns.evaluation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_cstc.rivals.ranges import check_prefixes, check_ranges, check_values
 
 if TYPE_CHECKING:
     from bench_cstc.rivals.additive import Additive
@@ -67,19 +67,10 @@ class EarlyExit(Method):
     empty: bool = False
 
     def __post_init__(self) -> None:
-        from bench_cstc.rivals.outputs import check_ranges
-        from bench_cstc.rivals.stagewise import check_prefixes
-
         whole = {"trees": (1, 100_000), "tree_depth": (1, 12), "exits": (1, 100_000), "k": (1, 100_000)}
         check_ranges(self, whole, ["learning_rate"])
         check_prefixes(self.prefixes)
-        if not self.s:
-            raise ValueError("s needs at least one value")
-        for value in self.s:
-            if not 0 <= value < math.inf:
-                raise ValueError(f"s must be finite and not negative, not {value}")
-        if len(set(self.s)) < len(self.s):
-            raise ValueError(f"the values of s must differ from each other: {list(self.s)}")
+        check_values("s", self.s, zero=True)
 
     def fit(self, problem: Problem) -> Family:
         """Boost, learn where the k-th best stand, calibrate on validation. The best on validation comes first.
@@ -89,23 +80,15 @@ class EarlyExit(Method):
         """
         from bench_cstc.rivals.additive import boost_outputs, kept_prefixes
         from bench_cstc.rivals.exits import sentinels, thresholds
-        from bench_cstc.rivals.outputs import (
-            best_first,
-            constant,
-            price_of_evaluation,
-            row_weights,
-            several_outputs,
-        )
+        from bench_cstc.rivals.outputs import best_first, constant, price_of_evaluation, several_outputs
 
-        outputs = several_outputs(problem)
+        outputs = several_outputs(problem, self.positive_weight)
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"trees": 0})
-        y = outputs.targets[0]
-        weights = None if self.positive_weight == 1 else row_weights(y, self.positive_weight)
         price = price_of_evaluation(problem, self.evaluation)
-        sums = boost_outputs(problem, [y], self.trees, self.tree_depth, self.learning_rate, price, [weights])[
-            0
-        ]
+        sums = boost_outputs(
+            problem, outputs.targets, self.trees, self.tree_depth, self.learning_rate, price
+        )[0]
         at = sentinels(sums.count, self.exits)
         levels = self._levels(problem, sums, at)
         policies: list[Policy] = [constant(problem)] if self.empty or not sums.count else []

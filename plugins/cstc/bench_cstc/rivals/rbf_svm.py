@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_cstc.rivals.ranges import check_values
 
 if TYPE_CHECKING:
     from bench_cstc.rivals.outputs import Answer, Outputs
@@ -52,14 +52,8 @@ class RbfSvm(Method):
     search_rows: int = 0
 
     def __post_init__(self) -> None:
-        for name, values in (("C", self.C), ("gamma", self.gamma)):
-            if not values:
-                raise ValueError(f"{name} needs at least one value")
-            for value in values:
-                if not 0 < value < math.inf:
-                    raise ValueError(f"{name} must be above 0 and finite, not {value}")
-            if len(set(values)) < len(values):
-                raise ValueError(f"the values of {name} must differ from each other: {list(values)}")
+        check_values("C", self.C, zero=False)
+        check_values("gamma", self.gamma, zero=False)
         for name in ("rounds", "search_rows"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, not {getattr(self, name)}")
@@ -76,7 +70,7 @@ class RbfSvm(Method):
         from bench_cstc.rivals.search import search
 
         refuse_missing(problem)
-        outputs = several_outputs(problem)
+        outputs = several_outputs(problem, 1.0)
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"classes": len(outputs.present)})
         scaling = _Scaling.of(problem.train.X, self.standardise)
@@ -118,7 +112,7 @@ class RbfSvm(Method):
         rows = np.arange(len(problem.train))
         if 0 < self.search_rows < len(rows):
             some = np.sort(problem.rng("search rows").choice(rows, self.search_rows, replace=False))
-            if all(len(np.unique(y[some])) == 2 for y in outputs.targets):
+            if all(len(np.unique(t.y[some])) == 2 for t in outputs.targets):
                 return some
         return rows
 
@@ -129,8 +123,8 @@ def _machines(
     from sklearn.svm import SVC
 
     return tuple(
-        SVC(C=C, gamma=gamma, cache_size=500, random_state=0).fit(Z[rows], y[rows].astype(np.int64))
-        for y in outputs.targets
+        SVC(C=C, gamma=gamma, cache_size=500, random_state=0).fit(Z[rows], t.y[rows].astype(np.int64))
+        for t in outputs.targets
     )
 
 

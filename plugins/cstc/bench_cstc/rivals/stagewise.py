@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_cstc.rivals.ranges import check_prefixes, check_ranges
 
 if TYPE_CHECKING:
     from bench_cstc.rivals.additive import Additive
     from bench_cstc.rivals.outputs import Answer
 
-__all__ = ["PrefixPolicy", "Stagewise", "check_prefixes"]
+__all__ = ["PrefixPolicy", "Stagewise"]
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,6 @@ class Stagewise(Method):
     empty: bool = True
 
     def __post_init__(self) -> None:
-        from bench_cstc.rivals.outputs import check_ranges
-
         check_ranges(self, {"trees": (1, 100_000), "tree_depth": (1, 12)}, ["learning_rate"])
         check_prefixes(self.prefixes)
 
@@ -63,17 +62,9 @@ class Stagewise(Method):
             ValueError: targets that are not numbers, or a weight of the positive side where values are predicted.
         """
         from bench_cstc.rivals.additive import boost_outputs, kept_prefixes
-        from bench_cstc.rivals.outputs import (
-            best_first,
-            constant,
-            price_of_evaluation,
-            row_weights,
-            several_outputs,
-        )
+        from bench_cstc.rivals.outputs import best_first, constant, price_of_evaluation, several_outputs
 
-        if problem.task == "regression" and self.positive_weight != 1:
-            raise ValueError("positive_weight needs classes or grades; the task is regression")
-        outputs = several_outputs(problem)
+        outputs = several_outputs(problem, self.positive_weight)
         policies: list[Policy] = [constant(problem)] if self.empty or not outputs.targets else []
         if not outputs.targets:
             return Family(policies, diagnostics={"trees": 0})
@@ -84,10 +75,6 @@ class Stagewise(Method):
             self.tree_depth,
             self.learning_rate,
             price_of_evaluation(problem, self.evaluation),
-            [
-                None if self.positive_weight == 1 else row_weights(y, self.positive_weight)
-                for y in outputs.targets
-            ],
         )
         rounds = max(one.count for one in sums)
         kept = kept_prefixes(self.prefixes, rounds)
@@ -132,13 +119,3 @@ class PrefixPolicy(Policy):
             np.full(n, float(sum(cuts))),
             np.full(n, cost),
         )
-
-
-def check_prefixes(prefixes: str | tuple[int, ...]) -> None:
-    """Refuse numbers of iterations below 1, and none at all.
-
-    Raises:
-        ValueError: says which values are wrong.
-    """
-    if not isinstance(prefixes, str) and (not prefixes or min(prefixes) < 1):
-        raise ValueError(f"prefixes must be numbers of iterations from 1, not {list(prefixes)}")

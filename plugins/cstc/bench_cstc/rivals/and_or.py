@@ -35,9 +35,10 @@ class AndOrCascade(Method):
         limits: highest price of a feature that each stage may use, ascending; features above the last are never
             used. Empty: ``stages`` limits that split the distinct prices evenly.
         stages: number of stages when ``limits`` is empty, 1 to 50; no more than there are distinct prices.
-        features: ``linear``: columns as encoded; ``boosted``: the trees of a gradient boosting of the same target
-            (CSTC §5), a tree standing at the first stage that may use all its features.
-        trees, tree_depth, learning_rate, evaluation: of that boosting, as for ``stagewise``.
+        features: ``linear``: columns as encoded; ``boosted``: trees as columns (CSTC §5). As features are assigned
+            before training, every stage has a gradient boosting of its own, of the features it may use; it may
+            weigh the earlier stages' trees too.
+        trees, tree_depth, learning_rate, evaluation: of each boosting, as for ``stagewise``.
         positive_weight: weight of positive rows' losses, above 0; ``balanced`` gives both sides the same total.
         relevant_from: in a ranking, the lowest grade that counts as positive.
         temperature: τ > 0 of the smoothed minimum, in units of the margin.

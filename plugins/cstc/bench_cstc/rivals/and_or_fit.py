@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,9 +20,31 @@ from bench_cstc.targets import Target
 if TYPE_CHECKING:
     from bench_cstc.rivals.and_or import AndOrCascade
 
-__all__ = ["Ground", "fit_cascades", "ground", "price_limits"]
+__all__ = ["Ground", "SeveralBoostings", "fit_cascades", "ground", "price_limits"]
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralBoostings:
+    """The trees of several boostings side by side, as columns (see `bench_cstc.columns.Columns`)."""
+
+    parts: tuple[BoostedTrees, ...]
+
+    @property
+    def features_of(self) -> list[NDArray[np.int64]]:
+        """Per tree, the features that it splits on."""
+        return [features for part in self.parts for features in part.features_of]
+
+    @property
+    def evaluation(self) -> Floats:
+        """float64 (trees,): e_t."""
+        none = np.zeros(0)
+        return np.concatenate([none, *(none if p.evaluation is None else p.evaluation for p in self.parts)])
+
+    def values(self, X: Floats) -> Floats:
+        """float64 (rows, trees)."""
+        return np.concatenate([np.zeros((len(X), 0)), *(part.values(X) for part in self.parts)], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +61,7 @@ class Ground:
         lambda_max, rho_max: the units of λ and ρ.
     """
 
-    columns: PlainColumns | BoostedTrees
+    columns: PlainColumns | SeveralBoostings
     Z: Floats
     shift: Floats
     scale: Floats
@@ -73,23 +95,22 @@ def ground(method: AndOrCascade, problem: Problem, target: Target) -> Ground:
     """
     sizes = problem.train.sizes
     y, omega = target.y, target.weights
-    columns: PlainColumns | BoostedTrees
-    if method.features == "boosted":
-        price = price_of_evaluation(problem, method.evaluation)
-        columns = boost(problem, y, method.trees, method.tree_depth, method.learning_rate, price, omega)
-    else:
-        columns = PlainColumns.of(problem)
-    penalty = Penalty.build(problem.costs, columns.features_of, sizes, columns.evaluation)
     single = Penalty.build(problem.costs, [np.array([f]) for f in range(problem.n_features)], sizes)
     of_feature = single.sum_over(single.weights)
-    steps = price_limits(of_feature, method.limits, method.stages)
+    limits = price_limits(of_feature, method.limits, method.stages)
+    columns = (
+        _boosted(method, problem, target, of_feature, limits)
+        if method.features == "boosted"
+        else PlainColumns.of(problem)
+    )
+    penalty = Penalty.build(problem.costs, columns.features_of, sizes, columns.evaluation)
     dearest = np.array([of_feature[used].max(initial=0.0) for used in columns.features_of])
     phi = columns.values(problem.train.X)
     constant = np.isinf(scale_of(phi, y))
     shift = np.where(constant, 0.0, phi.mean(axis=0))
     scale = np.where(constant, 1.0, phi.std(axis=0))
     Z = np.where(constant, 0.0, (phi - shift) / scale)
-    allowed = (dearest[None, :] <= steps[:, None]) & ~constant[None, :]
+    allowed = (dearest[None, :] <= limits[:, None]) & ~constant[None, :]
     column_price = penalty.sum_over(penalty.weights)
     slope = _slope_of_nothing(Z, y, omega)
     priced = column_price > 0
@@ -105,6 +126,33 @@ def ground(method: AndOrCascade, problem: Problem, target: Target) -> Ground:
         float((slope[priced] / column_price[priced]).max(initial=0.0)),
         float(slope.max(initial=0.0)),
     )
+
+
+def _boosted(
+    method: AndOrCascade, problem: Problem, target: Target, price: Floats, limits: Floats
+) -> SeveralBoostings:
+    """A boosting for every stage, on the features it may use; none for one that may use no more than the last."""
+    evaluation = price_of_evaluation(problem, method.evaluation)
+    made, before = [], np.zeros(problem.n_features, dtype=bool)
+    for limit in limits:
+        mine = price <= limit
+        if (mine == before).all():
+            continue
+        before = mine
+        X = np.where(mine[problem.feature_of_column], problem.train.X, 0.0)
+        part = replace(problem, train=replace(problem.train, X=X))
+        made.append(
+            boost(
+                part,
+                target.y,
+                method.trees,
+                method.tree_depth,
+                method.learning_rate,
+                evaluation,
+                target.weights,
+            )
+        )
+    return SeveralBoostings(tuple(made))
 
 
 def _slope_of_nothing(Z: Floats, y: Floats, omega: Floats) -> Floats:

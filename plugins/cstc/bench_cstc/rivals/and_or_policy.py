@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows
-from bench_cstc.columns import BoostedTrees, PlainColumns
-from bench_cstc.rivals.and_or_fit import Ground
+from bench_cstc.columns import PlainColumns
+from bench_cstc.rivals.and_or_fit import Ground, SeveralBoostings
 from bench_cstc.rivals.and_or_loss import Fit
 from bench_cstc.rivals.outputs import Answer
 from bench_cstc.walker import weighted_sum
@@ -32,7 +32,7 @@ class Cascade:
         features: bool (stages, features): what has been acquired then.
     """
 
-    columns: PlainColumns | BoostedTrees
+    columns: PlainColumns | SeveralBoostings
     weights: Floats
     bias: Floats
     paid: NDArray[np.bool_]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bench_core import Method, hookimpl
 from bench_core.hookspecs import RegisterMethod
 from bench_cstc.methods import CSCC, CSTC, Cronus, SingleCostSensitive
+from bench_cstc.rivals import RIVALS
 
 __all__ = ["METHODS"]
 
@@ -13,6 +14,7 @@ METHODS: dict[str, type[Method]] = {
     "cscc": CSCC,
     "cronus": Cronus,
     "single-cost-sensitive": SingleCostSensitive,
+    **RIVALS,
 }
 
 

@@ -19,6 +19,7 @@ that hold equally many rows.
 from __future__ import annotations
 
 import argparse
+import itertools
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -119,7 +120,7 @@ def label_overlap(
         rows = (codes == pair) | (codes == pair + 1)
         used = _selected(X[rows], np.where(codes[rows] > pair, 1.0, -1.0), strength)
         selected[pair, owner[used]] = True
-    pairs = tuple(f"{low} vs {high}" for low, high in zip(labels, labels[1:], strict=False))
+    pairs = tuple(f"{low} vs {high}" for low, high in itertools.pairwise(labels))
     return LabelOverlap(pairs, selected, jaccard(selected))
 
 
@@ -189,11 +190,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the matrix of a data set; the exit code."""
     from bench_core.errors import BenchError
 
-    parser = argparse.ArgumentParser(prog="python -m bench_cstc.criterion", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m bench_cstc.criterion", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("dataset", help="a registered data set")
-    parser.add_argument("parameters", nargs="*", metavar="KEY=VALUE", help="its parameters, values as in TOML")
-    parser.add_argument("--strength", type=float, default=0.1, help="l1 weight, share of the least that selects nothing")
-    parser.add_argument("--levels", type=int, default=5, help="ranges that a target with many values is cut into")
+    parser.add_argument(
+        "parameters", nargs="*", metavar="KEY=VALUE", help="its parameters, values as in TOML"
+    )
+    parser.add_argument(
+        "--strength", type=float, default=0.1, help="l1 weight, share of the least that empties it"
+    )
+    parser.add_argument(
+        "--levels", type=int, default=5, help="ranges that a target with many values is cut into"
+    )
     given = parser.parse_args(arguments)
     try:
         parameters = dict(_parameter(text) for text in given.parameters)

@@ -49,7 +49,9 @@ class LabelOverlapMethod(Method):
 
         y = problem.train.y
         if problem.n_classes:
-            counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(np.float64)
+            counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(
+                np.float64
+            )
             policy = ConstantPolicy(problem.n_features, tuple((counts / counts.sum()).tolist()))
         else:
             policy = ConstantPolicy(problem.n_features, value=float(np.mean(y)))

@@ -30,6 +30,4 @@ def best_within(outcome: Outcome, k: int) -> float:
     return accuracy(outcome)
 
 
-METRICS: tuple[Metric, ...] = (
-    Metric("best-within@k", best_within, "max", "Quality, ≤ @k % of the price"),
-)
+METRICS: tuple[Metric, ...] = (Metric("best-within@k", best_within, "max", "Quality, ≤ @k % of the price"),)

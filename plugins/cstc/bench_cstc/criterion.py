@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LabelOverlap", "criterion_of_dataset", "jaccard", "label_overlap", "main"]
+__all__ = ["LabelOverlap", "criterion_of_dataset", "jaccard", "label_overlap", "leaf_overlap", "main"]
 
 Floats = NDArray[np.float64]
 _MOST_LEVELS = 10
@@ -154,9 +154,41 @@ def _selected(X: Floats, y: Floats, strength: float) -> NDArray[np.bool_]:
         return used
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fit = Lasso(alpha=strength * most, fit_intercept=False, max_iter=20_000, tol=1e-5).fit(Z, centred)
+        fit = Lasso(
+            alpha=strength * most, fit_intercept=False, max_iter=20_000, tol=1e-5, random_state=0
+        ).fit(Z, centred)
     used[varying[fit.coef_ != 0]] = True
     return used
+
+
+def leaf_overlap(nodes: Sequence[Mapping[str, Any]]) -> float | None:
+    """Whether a tree's leaves share fewer features the further apart their mean labels are (§6.5, Fig. 10).
+
+    Args:
+        nodes: tables with ``name`` (as in a heap), ``features`` and ``mean``, as policies describe their trees.
+
+    Returns:
+        Spearman's rank correlation, over all pairs of leaves that rows reach, between the distance of their mean
+        labels and the Jaccard coefficient of their features: negative when similarity falls with distance. None
+        for fewer than three leaves, or when all distances or all coefficients are the same.
+    """
+    from scipy.stats import rankdata
+
+    names = {int(node["name"]) for node in nodes}
+    leaves = [
+        n for n in nodes if not names & {2 * int(n["name"]), 2 * int(n["name"]) + 1} and n["mean"] is not None
+    ]
+    if len(leaves) < 3:
+        return None
+    known = sorted({f for leaf in leaves for f in leaf["features"]})
+    selected = np.array([np.isin(known, leaf["features"]) for leaf in leaves], dtype=bool)
+    means = np.array([leaf["mean"] for leaf in leaves], dtype=np.float64)
+    above = np.triu_indices(len(leaves), 1)
+    far = rankdata(np.abs(means[:, None] - means[None, :])[above])
+    alike = rankdata(jaccard(selected.reshape(len(leaves), len(known)))[above])
+    if far.std() == 0 or alike.std() == 0:
+        return None
+    return float(np.corrcoef(far, alike)[0, 1])
 
 
 def criterion_of_dataset(name: str, parameters: Mapping[str, Any], **options: Any) -> LabelOverlap:

@@ -44,6 +44,8 @@ class LabelOverlapMethod(Method):
         Raises:
             ValueError: missing values.
         """
+        from bench_linear import refuse_missing
+
         from bench_cstc.criterion import label_overlap
         from bench_cstc.walker import ConstantPolicy
 
@@ -57,6 +59,7 @@ class LabelOverlapMethod(Method):
             policy = ConstantPolicy(problem.n_features, value=float(np.mean(y)))
         if len(np.unique(y)) < 3:
             return Family([policy])
+        refuse_missing(problem)
         found = label_overlap(problem.train.X, y, problem.feature_of_column, self.strength, self.levels)
         diagnostics = {
             f"overlap {found.pairs[i]} | {found.pairs[j]}": float(found.matrix[i, j])

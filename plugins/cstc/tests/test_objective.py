@@ -52,8 +52,13 @@ def written_out(o, state):
             t for t in range(o.X.shape[1]) if r in o.penalty.rows[o.penalty.ptr[t] : o.penalty.ptr[t + 1]]
         ]
         if o.variant == "cronus":
-            cost += price * np.sqrt(sum((reach[:, k].mean() * state.beta[k, columns]) @ (
-                reach[:, k].mean() * state.beta[k, columns]) for k in range(len(shape))))
+            cost += price * np.sqrt(
+                sum(
+                    (reach[:, k].mean() * state.beta[k, columns])
+                    @ (reach[:, k].mean() * state.beta[k, columns])
+                    for k in range(len(shape))
+                )
+            )
             continue
         for (k, _), share in exits.items():
             squares = sum(np.sum(state.beta[j, columns] ** 2) for j in shape.path(k))
@@ -140,7 +145,17 @@ def test_the_gradient_agrees_with_numerical_differentiation(seed, variant, boost
 
     def difference(step):
         ends = [
-            o.value(at(o, state, k, columns, beta + sign * step[:-2], bias + sign * step[-2], theta + sign * step[-1]))
+            o.value(
+                at(
+                    o,
+                    state,
+                    k,
+                    columns,
+                    beta + sign * step[:-2],
+                    bias + sign * step[-2],
+                    theta + sign * step[-1],
+                )
+            )
             for sign in (1, -1)
         ]
         return (ends[0] - ends[1]) / (2 * h)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bench_cstc.rivals.and_or import AndOrCascade
-from bench_cstc.rivals.and_or_fit import ground, price_limits
+from bench_cstc.rivals.and_or_fit import ground, merge_equal, price_limits
 from bench_cstc.rivals.and_or_loss import AndOr, smooth_min
 from bench_cstc.targets import targets_of
 from bench_cstc.walker import ConstantPolicy
@@ -172,6 +172,21 @@ def test_limits_that_allow_nothing_more_bring_no_further_trees():
     base = ground(method, problem, targets_of(problem, 1.0)[0])
     assert not base.allowed[0].any()
     assert len(base.columns.features_of) == 6
+
+
+@given(seed=st.integers(0, 1000))
+def test_merging_equal_rows_changes_no_loss(seed):
+    rng = np.random.default_rng(seed)
+    Z, y = rng.integers(-1, 2, (30, 2)).astype(float), rng.choice([-1.0, 1.0], 30)
+    omega, allowed = rng.uniform(0.5, 2, 30), np.ones((2, 2), dtype=bool)
+    few = merge_equal(Z, y, omega)
+    assert len(few[1]) == len({(*row, label) for row, label in zip(Z.tolist(), y.tolist(), strict=True)})
+    weights, bias = rng.normal(size=(2, 2)), rng.normal(size=2)
+    before, after = (
+        AndOr(*data, allowed, np.zeros(2), 0.3).loss(weights, bias) for data in ((Z, y, omega), few)
+    )
+    assert after[0] == pytest.approx(before[0])
+    assert after[1] == pytest.approx(before[1])
 
 
 def test_limits_split_the_distinct_prices():

@@ -47,31 +47,36 @@ def exit_by_query(partial: Floats, query: NDArray[np.generic], k: int, limits: F
     Returns:
         int64 (rows,): number of the sentinel, from 0; the last when it is scored to the end.
     """
-    rows, sentinels = partial.shape
-    leave = np.full(rows, sentinels - 1, dtype=np.int64)
-    if not rows:
-        return leave
+    last = partial.shape[1] - 1
+    leave = np.full(len(partial), last, dtype=np.int64)
     _, code, sizes = np.unique(query, return_inverse=True, return_counts=True)
-    order = np.argsort(code, kind="stable")
-    column = np.empty(rows, dtype=np.int64)
-    column[order] = np.arange(rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    # One line per query that has a k-th best, filled up with -inf; who has left is -inf too.
-    large = np.flatnonzero(sizes[code] >= k)
-    line = np.cumsum(sizes >= k)[code[large]] - 1
-    if not len(large):
-        return leave
-    table = np.full((line.max() + 1, sizes.max()), -np.inf)
-    place, alive = column[large], np.ones(len(large), dtype=bool)
-    kth = table.shape[1] - k
-    for i in range(sentinels - 1):
-        score = np.where(alive, partial[large, i], -np.inf)
+    alive = np.flatnonzero(sizes[code] >= k)
+    table, line, place = _lines(code[alive])
+    count = len(alive)
+    for i in range(last):
+        if len(alive) < count // 2:
+            (table, line, place), count = _lines(code[alive]), len(alive)
+        if not len(alive):
+            break
+        score = partial[alive, i]
         table[line, place] = score
+        kth = table.shape[1] - k
         best = np.partition(table, kth, axis=1)[line, kth]
-        out = alive & (score < best)
-        out[out] = best[out] - score[out] >= limits[i]
-        leave[large[out]] = i
-        alive &= ~out
+        out = (score < best) & (best - score >= limits[i])
+        if out.any():
+            leave[alive[out]] = i
+            table[line[out], place[out]] = -np.inf
+            alive, line, place = alive[~out], line[~out], place[~out]
     return leave
+
+
+def _lines(code: Ints) -> tuple[Floats, Ints, Ints]:
+    """A table of one line per query, −inf where it has no more documents, and each document's line and place."""
+    _, line, sizes = np.unique(code, return_inverse=True, return_counts=True)
+    order = np.argsort(line, kind="stable")
+    place = np.empty(len(code), dtype=np.int64)
+    place[order] = np.arange(len(code)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.full((len(sizes), sizes.max(initial=0)), -np.inf), line, place
 
 
 def exit_by_level(partial: Floats, levels: Floats, limits: Floats) -> Ints:

@@ -236,7 +236,7 @@ def depth_by_price(records: Records, chosen: pd.DataFrame, field: str = "trees")
     groups = np.array_split(known, min(len(known), _MOST_GROUPS))
     word = "class" if named else "price"
     labels = tuple(
-        f"{word} {group[0]:g}" if len(group) == 1 else f"{word} {group[0]:g} to {group[-1]:g}"
+        f"{word} {group[0]:g}" if len(group) == 1 else f"{word} {group[0]:.4g} to {group[-1]:.4g}"
         for group in groups
     )
     shares = np.full((len(found), len(groups), depth), np.nan)

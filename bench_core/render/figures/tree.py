@@ -115,7 +115,7 @@ def _draw(axes: Any, shown: ShownTree) -> None:
         mean = "" if node.mean is None else f", mean {node.mean:.3g}"
         told = "" if node.share is None else f"{100 * node.share:.0f} % of rows"
         new = shown.new(place)
-        paid = "" if shown.paid is None else f", paid {shown.paid[place]:g}"
+        paid = "" if shown.paid is None else f", paid {shown.paid[place]:.5g}"
         count = len(node.features)
         reads = f"reads {count}, {len(new)} new{paid}" if count else f"reads nothing{paid}"
         names = ", ".join(shown.names[f] for f in [*new, *(f for f in node.features if f not in new)])

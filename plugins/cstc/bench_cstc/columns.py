@@ -24,8 +24,11 @@ class Columns(Protocol):
         evaluation: float64 (columns,): price of evaluating each, or None when there is nothing to evaluate.
     """
 
-    features_of: list[Ints]
-    evaluation: Floats | None
+    @property
+    def features_of(self) -> list[Ints]: ...
+
+    @property
+    def evaluation(self) -> Floats | None: ...
 
     def values(self, X: Floats) -> Floats:
         """float64 (rows, columns)."""
@@ -71,7 +74,7 @@ class BoostedTrees:
         if not len(X):
             return np.zeros((0, len(self.features_of)))
         leaf = self.booster.predict(X, pred_leaf=True, num_threads=1).reshape(len(X), -1).astype(np.int64)
-        return self.leaf_values[np.arange(len(self.features_of)), leaf]
+        return np.asarray(self.leaf_values[np.arange(len(self.features_of)), leaf])
 
 
 def boost(

@@ -15,7 +15,7 @@ from bench_cstc.objective import Objective, State, Variant
 from bench_cstc.penalty import Penalty
 from bench_cstc.shape import Shape
 from bench_cstc.structure import Criterion, build_greedily, initialise, predictions, prune
-from bench_cstc.tuning import FineTuning, fine_tuned
+from bench_cstc.tuning import FineTuning, exact_objective, fine_tuned
 
 __all__ = ["FittedTree", "TreeSettings", "fit_trees", "lambda_max", "rho_max"]
 
@@ -33,7 +33,7 @@ class TreeSettings:
     keep: float = 0.5
     steep: float = 1.0
     intercept: bool = True
-    fine_tune: FineTuning = "soft"
+    fine_tune: FineTuning = "hard"
     early_stopping: bool = False
     sweeps: int = 10
     tol: float = 1e-3
@@ -96,7 +96,9 @@ def fit_trees(
     """A tree per λ, in ascending order; each starts from its own initialisation or from the tree before it.
 
     Structure is settled at each λ on the initialised tree, as in the paper. Then the nodes that the tree before
-    had too may start from its parameters: the start with the lower objective is taken.
+    had too may start from its parameters. The start is taken that would be the better tree if the descent ended
+    there (`exact_objective`): the relaxed objective would nearly always take the tree before, which is descended
+    already, and whose columns, bought for a lower λ, would then never be left.
 
     Args:
         X: float64 (rows, columns).
@@ -128,13 +130,18 @@ def fit_trees(
         warm = False
         if before is not None:
             other = before.onto(state.shape, state)
-            warm = descent.objective.value(other) < descent.objective.value(state)
+            own, theirs = (_worth(descent, one, settings) for one in (state, other))
+            warm = theirs < own
             state = other if warm else state
         run = _run(descent, state, settings, X_validation, criterion)
         before = run.state
         beta, bias = fine_tuned(descent, run.state, settings.fine_tune)
         trees.append(FittedTree(lam, run.state, beta, bias, run, warm, *_shares(run.state, X, y)))
     return trees
+
+
+def _worth(descent: Descent, state: State, settings: TreeSettings) -> float:
+    return exact_objective(descent, state, *fine_tuned(descent, state, settings.fine_tune))
 
 
 def _run(descent: Descent, state: State, settings: TreeSettings, X: Floats, criterion: Criterion) -> Run:

@@ -30,21 +30,6 @@ def group_squares(beta: Floats, ptr: Ints, rows: Ints, groups: int) -> Floats:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
-def leaf_value(
-    H: Floats, h: Floats, rho: float, v: Floats, const: Floats, ptr: Ints, rows: Ints, beta: Floats
-) -> float:
-    """``½ βᵀHβ − hᵀβ + ρ‖β‖₁ + Σ_r v_r sqrt(S_r + const_r)``."""
-    squares = group_squares(beta, ptr, rows, len(v))
-    value = 0.5 * np.dot(beta, np.dot(H, beta)) - np.dot(h, beta)
-    for t in range(len(beta)):
-        value += rho * abs(beta[t])
-    for r in range(len(v)):
-        if v[r] > 0.0:
-            value += v[r] * np.sqrt(squares[r] + const[r])
-    return value
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
 def leaf_descent(
     H: Floats,
     h: Floats,

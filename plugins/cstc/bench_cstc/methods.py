@@ -33,9 +33,9 @@ class TreeMethod(Method):
             of an evaluation.
         positive_weight: w_y of the positive class (Eq. 19; of every class against the rest for more than two; of
             grades above 0 in a ranking), above 0; ``balanced`` gives both sides the same total weight.
-        fine_tune: whether the classifiers that predict are fitted again without the cost (§3.5), on rows weighted
-            by the probability of leaving there (``soft``, as in the paper), on those that leave (``hard``), or
-            not (``off``).
+        fine_tune: whether the classifiers that predict are fitted again without the cost (§3.5): on the rows that
+            leave there (``hard``), on all, weighted by the probability of leaving there (``soft``, the paper's
+            formula), or not (``off``).
         early_stopping: whether the descent ends where validation gets worse (§5.3); ``auto``: with boosted trees.
         keep: share of the training rows at a node that its first threshold sends up, in (0, 1).
         steepness: factor of the sigmoid's argument in Eq. 4, above 0.
@@ -50,7 +50,7 @@ class TreeMethod(Method):
 
     version: ClassVar[int] = 1
     variant: ClassVar[Literal["cstc", "cscc", "cronus"]] = "cstc"
-    lambdas: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1, 0.3)
+    lambdas: tuple[float, ...] = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5)
     unit: Literal["relative", "price"] = "relative"
     rho: float = 1e-3
     features: Literal["linear", "boosted"] = "linear"
@@ -59,7 +59,7 @@ class TreeMethod(Method):
     learning_rate: float = 0.1
     evaluation: float | Literal["scheme"] = "scheme"
     positive_weight: float | Literal["balanced"] = 1.0
-    fine_tune: Literal["soft", "hard", "off"] = "soft"
+    fine_tune: Literal["hard", "soft", "off"] = "hard"
     early_stopping: Literal["auto", "on", "off"] = "auto"
     keep: float = 0.5
     steepness: float = 1.0

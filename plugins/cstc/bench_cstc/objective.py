@@ -90,10 +90,7 @@ class Objective:
 
     def scores(self, state: State) -> Floats:
         """Every node's prediction: float64 (rows, nodes)."""
-        out = np.empty((len(self.X), len(state.shape)))
-        for k in range(len(state.shape)):
-            out[:, k] = self.score(state, k)
-        return out
+        return np.asarray(self.X @ state.beta.T + state.bias)
 
     def score(self, state: State, node: int) -> Floats:
         """One node's prediction: float64 (rows,)."""

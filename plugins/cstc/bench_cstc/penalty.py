@@ -63,7 +63,8 @@ class Penalty:
                 weights.append(float(weight))
             return place[key]
 
-        ptr, rows = [0], []
+        ptr: list[int] = [0]
+        rows: list[int] = []
         for column, used in enumerate(features_of):
             mine = [row("feature", int(f), price[f]) for f in used]
             if costs.groups is not None:

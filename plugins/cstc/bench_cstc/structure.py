@@ -62,15 +62,12 @@ def walk(state: State, X: Floats) -> NDArray[np.int64]:
     """The node with whose prediction each row leaves: int64 (rows,)."""
     shape = state.shape
     at = np.zeros(len(X), dtype=np.int64)
+    above = X @ state.beta.T + state.bias > state.theta
     for node in range(len(shape)):
-        if shape.is_leaf(node):
-            continue
-        here = np.flatnonzero(at == node)
-        used = np.flatnonzero(state.beta[node])
-        goes_up = X[np.ix_(here, used)] @ state.beta[node, used] + state.bias[node] > state.theta[node]
-        for child, chosen in ((shape.upper(node), goes_up), (shape.lower(node), ~goes_up)):
+        here = at == node
+        for child, chosen in ((shape.upper(node), above[:, node]), (shape.lower(node), ~above[:, node])):
             if child >= 0:
-                at[here[chosen]] = child
+                at[here & chosen] = child
     return at
 
 

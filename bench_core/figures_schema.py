@@ -13,7 +13,15 @@ from bench_core.metrics import Metric, resolve_metric, resolve_quantity
 __all__ = ["FigureEntry", "check_figures", "quantity_metrics"]
 
 FigureKind = Literal[
-    "curve", "bars", "stage-by-cost-class", "history", "feature-usage", "critical-difference", "scatter"
+    "curve",
+    "bars",
+    "stage-by-cost-class",
+    "history",
+    "feature-usage",
+    "tree",
+    "depth-by-price",
+    "critical-difference",
+    "scatter",
 ]
 
 
@@ -26,7 +34,9 @@ class FigureEntry(BaseModel):
     Attributes:
         kind: ``curve``: cost–quality curves; ``bars``: means with intervals; ``stage-by-cost-class``: mean stage of
             each feature; ``history``: a series of the fit; ``feature-usage``: how often each feature is bought;
-            ``critical-difference``: average ranks over data sets; ``scatter``: two quantities of every policy.
+            ``tree``: the trees or cascades that the first seed's selected policy walks rows down; ``depth-by-price``:
+            how much of each price's features such trees read down to each depth; ``critical-difference``: average
+            ranks over data sets; ``scatter``: two quantities of every policy.
         title: the section's heading.
         note: a sentence below it.
         methods: what is drawn; all when empty.
@@ -41,7 +51,8 @@ class FigureEntry(BaseModel):
             number per policy); a panel for each pair, called by ``panels``; ``axes``: what both axes are called;
             ``scale``: ``linear``, ``log``, or ``log-x`` where x and y differ in kind and have no line where they are
             equal; ``percent``: the series are shares, to be shown as percentages.
-        field: for ``stage-by-cost-class``: the detail of a policy that lists a stage per feature, from 0.
+        field: the detail of a policy that is drawn. For ``stage-by-cost-class`` (``chromosome``) a stage per feature,
+            from 0; for ``tree`` and ``depth-by-price`` (``trees``) lists of nodes as `bench_core.analysis.trees` says.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,7 +68,7 @@ class FigureEntry(BaseModel):
     metrics: list[str] = []
     series: str = ""
     axis: str = "step"
-    field: str = "chromosome"
+    field: str = ""
     x: list[str] = []
     y: list[str] = []
     panels: list[str] = []

@@ -41,6 +41,8 @@ EXTRA = (
         kind="scatter", x=["validation.cost", "validation.cost"], y=["test.cost", "test.cost"],
         panels=["<all>", "$again"], axes=["a_$1^2", "<b>"], scale="log",
     ),
+    FigureEntry(kind="tree"),
+    FigureEntry(kind="depth-by-price"),
 )  # fmt: skip
 RANKING = Ranking("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5), 2.1, "4 data sets")
 
@@ -82,10 +84,12 @@ def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
         "bars-heart.svg",
         "critical-difference-combined.svg",
         "curve-heart.svg",
+        "depth-by-price-heart.svg",
         "feature-usage-heart.svg",
         "history-front-members.svg",
         "scatter-heart.svg",
         "stage-by-cost-class-heart.svg",
+        "tree-heart.svg",
     ]
 
 

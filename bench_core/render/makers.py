@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
 from bench_core.analysis.series import mean_series
 from bench_core.analysis.summary import Row, summarise
+from bench_core.analysis.trees import depth_by_price, trees_of
 from bench_core.canonical import sha256_text
 from bench_core.figures_schema import FigureEntry
 from bench_core.metrics import BUILT_IN, Metric, resolve_metric, resolve_quantity
@@ -40,6 +41,8 @@ _TITLES = {
     "stage-by-cost-class": "Stages by cost class",
     "history": "History",
     "feature-usage": "Feature usage",
+    "tree": "Learned trees",
+    "depth-by-price": "Features read, by depth and price",
     "critical-difference": "Average ranks",
     "scatter": "Policies",
 }
@@ -62,6 +65,8 @@ class Maker:
             "stage-by-cost-class": self._stages,
             "history": self._history,
             "feature-usage": self._usage,
+            "tree": self._trees,
+            "depth-by-price": self._depths,
             "critical-difference": self._ranks,
             "scatter": self._scatter,
         }
@@ -135,31 +140,43 @@ class Maker:
     def _stages(self, entry: FigureEntry, stem: str) -> list[Drawing]:
         from bench_core.render.figures.stages import stage_figure
 
-        made = []
-        for place in self._places(entry):
-            found = [
-                (method, stages_by_class(self.records, cell, entry.field))
-                for method in self._methods(entry, place[0])
-                if (cell := self._cell(*place, method)) is not None
-            ]
-            panels = [(method, stages) for method, stages in found if stages is not None]
-            if panels:
-                made.append(self._drawing(entry, stem, place, partial(stage_figure, panels)))
-        return made
+        field = entry.field or "chromosome"
+        return self._by_method(entry, stem, partial(stages_by_class, field=field), stage_figure)
 
     def _usage(self, entry: FigureEntry, stem: str) -> list[Drawing]:
         from bench_core.render.figures.usage import usage_figure
 
+        def draw(panels: Any, title: str) -> bytes:
+            return usage_figure(panels, self.looks, title)
+
+        return self._by_method(entry, stem, usage_of, draw)
+
+    def _trees(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+        from bench_core.render.figures.tree import tree_figure
+
+        return self._by_method(entry, stem, partial(trees_of, field=entry.field or "trees"), tree_figure)
+
+    def _depths(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+        from bench_core.render.figures.depths import depth_figure
+
+        return self._by_method(
+            entry, stem, partial(depth_by_price, field=entry.field or "trees"), depth_figure
+        )
+
+    def _by_method(
+        self, entry: FigureEntry, stem: str, gather: Callable[..., Any], draw: Callable[[Any, str], bytes]
+    ) -> list[Drawing]:
+        """A figure per data set, of what is gathered from each method's selected policies where there is something."""
         made = []
         for place in self._places(entry):
             found = [
-                (method, usage_of(self.records, cell))
+                (method, gather(self.records, cell))
                 for method in self._methods(entry, place[0])
                 if (cell := self._cell(*place, method)) is not None
             ]
-            panels = [(method, usage) for method, usage in found if usage is not None]
+            panels = [(method, numbers) for method, numbers in found if numbers is not None]
             if panels:
-                made.append(self._drawing(entry, stem, place, partial(usage_figure, panels, self.looks)))
+                made.append(self._drawing(entry, stem, place, partial(draw, panels)))
         return made
 
     def _history(self, entry: FigureEntry, stem: str) -> list[Drawing]:

@@ -1,0 +1,139 @@
+"""What a classifier's columns are: the encoded features themselves, or boosted trees (the boosting trick, CSTC §5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Problem
+
+__all__ = ["BoostedTrees", "Columns", "PlainColumns", "boost"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Columns(Protocol):
+    """A map from rows to what classifiers weigh.
+
+    Attributes:
+        features_of: per column, the features that must be acquired to compute it.
+        evaluation: float64 (columns,): price of evaluating each, or None when there is nothing to evaluate.
+    """
+
+    @property
+    def features_of(self) -> list[Ints]: ...
+
+    @property
+    def evaluation(self) -> Floats | None: ...
+
+    def values(self, X: Floats) -> Floats:
+        """float64 (rows, columns)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlainColumns:
+    """The encoded features as they are."""
+
+    features_of: list[Ints]
+    evaluation: Floats | None = None
+
+    @classmethod
+    def of(cls, problem: Problem) -> PlainColumns:
+        """The columns of a problem."""
+        return cls([np.array([feature]) for feature in problem.feature_of_column])
+
+    def values(self, X: Floats) -> Floats:
+        """``X`` itself."""
+        return X
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """Gradient-boosted regression trees h_1 … h_T as columns: φ(x) = [h_1(x), …, h_T(x)].
+
+    Attributes:
+        booster: the LightGBM model.
+        leaf_values: float64 (trees, most leaves): what each leaf says.
+        features_of: per tree, the features that it splits on.
+        evaluation: float64 (trees,): e_t.
+        base: the constant the boosting started from.
+    """
+
+    booster: Any
+    leaf_values: Floats
+    features_of: list[Ints]
+    evaluation: Floats | None = field(default=None)
+    base: float = 0.0
+
+    def values(self, X: Floats) -> Floats:
+        """float64 (rows, trees)."""
+        if not len(X):
+            return np.zeros((0, len(self.features_of)))
+        leaf = self.booster.predict(X, pred_leaf=True, num_threads=1).reshape(len(X), -1).astype(np.int64)
+        return np.asarray(self.leaf_values[np.arange(len(self.features_of)), leaf])
+
+
+def boost(
+    problem: Problem,
+    y: Floats,
+    trees: int,
+    depth: int,
+    learning_rate: float,
+    price: float,
+    weights: Floats | None = None,
+) -> BoostedTrees:
+    """Boost squared loss on the training part with LightGBM.
+
+    Args:
+        problem: the training part and the columns.
+        y: float64 (rows,).
+        trees, depth, learning_rate: of the boosting; a tree has at most ``2**depth`` leaves.
+        price: e_t of every tree.
+        weights: float64 (rows,) or None.
+    """
+    import lightgbm as lgb
+
+    X = problem.train.X
+    base = float(np.average(y, weights=weights)) if len(y) else 0.0
+    least = max(1, min(20, len(y) // 20))
+    parameters = {
+        "objective": "regression",
+        "learning_rate": learning_rate,
+        "max_depth": depth,
+        "num_leaves": 2**depth,
+        "min_data_in_leaf": least,
+        "min_data_in_bin": 1 if len(y) < 2000 else 3,
+        "boost_from_average": False,
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": problem.threads,
+        "seed": 0,
+        "verbosity": -1,
+    }
+    data = lgb.Dataset(X, label=y - base, weight=weights, params={"verbosity": -1}, free_raw_data=True)
+    booster = lgb.train(parameters, data, num_boost_round=trees)
+    leaf_values, features_of = [], []
+    for tree in booster.dump_model()["tree_info"]:
+        values: dict[int, float] = {}
+        columns: set[int] = set()
+        _read(tree["tree_structure"], values, columns)
+        features_of.append(np.unique(problem.feature_of_column[sorted(columns)]))
+        leaf_values.append([values[i] for i in range(len(values))])
+    width = max((len(row) for row in leaf_values), default=1)
+    table = np.zeros((len(leaf_values), width))
+    for t, row in enumerate(leaf_values):
+        table[t, : len(row)] = row
+    return BoostedTrees(booster, table, features_of, np.full(len(features_of), price), base)
+
+
+def _read(node: dict[str, Any], values: dict[int, float], columns: set[int]) -> None:
+    if "leaf_value" in node:
+        values[int(node.get("leaf_index", 0))] = float(node["leaf_value"])
+        return
+    columns.add(int(node["split_feature"]))
+    _read(node["left_child"], values, columns)
+    _read(node["right_child"], values, columns)

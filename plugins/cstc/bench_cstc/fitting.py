@@ -1,0 +1,180 @@
+"""From a problem to a family of policies: targets, columns, trees along λ, calibration, what is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Costs, Family, Policy, Problem
+from bench_cstc.calibrate import fit_platt
+from bench_cstc.columns import Columns, PlainColumns, boost
+from bench_cstc.criterion import leaf_overlap
+from bench_cstc.family import FittedTree, fit_trees, lambda_max, rho_max
+from bench_cstc.methods import TreeMethod
+from bench_cstc.penalty import Penalty
+from bench_cstc.targets import Target, criterion_of, targets_of
+from bench_cstc.walker import ConstantPolicy, TreePolicy, Walker
+from bench_cstc.worth import worth
+
+__all__ = ["fit_family"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """The trees of one target, one per λ, with what they weigh."""
+
+    target: Target
+    columns: Columns
+    constant: float
+    largest: float
+    trees: list[FittedTree]
+
+
+def fit_family(method: TreeMethod, problem: Problem) -> Family:
+    """See `TreeMethod.fit`."""
+    targets = targets_of(problem, method.positive_weight)
+    if method.features == "linear":
+        from bench_linear import refuse_missing
+
+        refuse_missing(problem)
+    lambdas = sorted(method.lambdas)
+    if not targets:
+        return Family([_constant(problem)], diagnostics={"constant": True})
+    fits = [_fit_target(method, problem, target, lambdas) for target in targets]
+    policies = [_policy(problem, fits, i, lam) for i, lam in enumerate(lambdas)]
+    if not method.empty and any(policy.details["features"] for policy in policies):
+        policies = [policy for policy in policies if policy.details["features"]]
+    worths = [worth(problem, policy) for policy in policies]
+    best = max(range(len(policies)), key=lambda i: (*worths[i], i))
+    history = {
+        f"objective, lambda={lam:g}{_suffix(fit.target)}": fit.trees[i].run.values
+        for fit in fits
+        for i, lam in enumerate(lambdas)
+    }
+    # A tree of fewer than three leaves, or leaves that all share alike, says 0.
+    history["leaf_overlap"] = [
+        float(np.mean([leaf_overlap(_said(fit, fit.trees[i])["nodes"]) or 0.0 for fit in fits]))
+        for i in range(len(lambdas))
+    ]
+    diagnostics = {
+        "lambda_max": [fit.largest for fit in fits],
+        "not_converged": [
+            lam for i, lam in enumerate(lambdas) if not all(_ended(fit.trees[i]) for fit in fits)
+        ],
+    }
+    ordered: list[Policy] = [policies[best], *policies[:best], *policies[best + 1 :]]
+    return Family(ordered, history=history, diagnostics=diagnostics)
+
+
+def _ended(tree: FittedTree) -> bool:
+    return tree.run.converged or tree.run.stopped
+
+
+def _suffix(target: Target) -> str:
+    return "" if target.code is None else f", class={target.code}"
+
+
+def _constant(problem: Problem) -> ConstantPolicy:
+    y = problem.train.y
+    if not problem.n_classes:
+        return ConstantPolicy(problem.n_features, value=float(np.mean(y)) if len(y) else 0.0)
+    counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(np.float64)
+    shares = counts / counts.sum() if counts.sum() else np.full(problem.n_classes, 1.0 / problem.n_classes)
+    return ConstantPolicy(problem.n_features, tuple(shares.tolist()))
+
+
+def _fit_target(method: TreeMethod, problem: Problem, target: Target, lambdas: Sequence[float]) -> _Fitted:
+    columns: Columns = PlainColumns.of(problem)
+    constant = 0.0
+    if method.features == "boosted":
+        price = problem.costs.evaluation if method.evaluation == "scheme" else float(method.evaluation)
+        boosted = boost(
+            problem, target.y, method.trees, method.tree_depth, method.learning_rate, price, target.weights
+        )
+        columns, constant = boosted, boosted.base
+    costs = problem.costs if method.cost_terms != "evaluation" else Costs(np.zeros(problem.n_features))
+    evaluation = columns.evaluation if method.cost_terms != "features" else None
+    penalty = Penalty.build(costs, columns.features_of, problem.train.sizes, evaluation)
+    X, y, weights = columns.values(problem.train.X), target.y - constant, target.weights
+    settings, unit, largest = (
+        method.settings(),
+        1.0,
+        lambda_max(X, y, weights, 0.0, penalty, method.intercept),
+    )
+    if method.unit == "relative":
+        settings = replace(settings, rho=method.rho * rho_max(X, y, weights, method.intercept))
+        unit = largest
+    criterion = criterion_of(method.criterion, problem, target, constant)
+    trees = fit_trees(
+        X,
+        y,
+        weights,
+        penalty,
+        [lam * unit for lam in lambdas],
+        settings,
+        columns.values(problem.validation.X),
+        criterion,
+    )
+    return _Fitted(target, columns, constant, largest, trees)
+
+
+def _policy(problem: Problem, fits: Sequence[_Fitted], i: int, lam: float) -> TreePolicy:
+    walkers = tuple(
+        Walker.of(fit.columns, tree.state, tree.beta, tree.bias, problem.n_features, fit.constant)
+        for fit in fits
+        for tree in [fit.trees[i]]
+    )
+    used = np.zeros(problem.n_features, dtype=bool)
+    for walker in walkers:
+        used |= walker.features.any(axis=0)
+    details: dict[str, Any] = {
+        "lambda": lam,
+        "features": int(used.sum()),
+        "nodes": sum(len(walker.state.shape) for walker in walkers),
+        "converged": all(_ended(fit.trees[i]) for fit in fits),
+        "trees": [_said(fit, fit.trees[i]) for fit in fits],
+    }
+    if not problem.n_classes:
+        return TreePolicy(walkers, 0, label=f"lambda={lam:g}", details=details)
+    part = problem.validation if len(problem.validation) else problem.train
+    sigmoids = tuple(
+        fit_platt(walker(fit.columns.values(part.X))[0], part.y == fit.target.positive)
+        for walker, fit in zip(walkers, fits, strict=True)
+    )
+    present = tuple(int(code) for code in np.unique(problem.train.y))
+    return TreePolicy(walkers, problem.n_classes, sigmoids, present, f"lambda={lam:g}", details)
+
+
+def _said(fit: _Fitted, tree: FittedTree) -> dict[str, Any]:
+    """What is worth keeping of a tree: enough to draw it."""
+    nodes = []
+    for k, name in enumerate(tree.state.shape.names):
+        columns = np.flatnonzero((tree.state.beta[k] != 0) | (tree.beta[k] != 0))
+        acquired = sorted({int(f) for t in columns for f in fit.columns.features_of[t]})
+        node: dict[str, Any] = {
+            "name": name,
+            "share": float(tree.share[k]),
+            "mean": float(tree.mean[k]) if np.isfinite(tree.mean[k]) else None,
+            "threshold": None if tree.state.shape.is_leaf(k) else float(tree.state.theta[k]),
+            "features": acquired,
+        }
+        if len(columns) <= 16:
+            node["weights"] = {str(int(t)): float(tree.state.beta[k, t]) for t in columns}
+            node["tuned"] = {str(int(t)): float(tree.beta[k, t]) for t in columns}
+        nodes.append(node)
+    return {
+        "class": fit.target.code,
+        "lambda": tree.lam,
+        "objective": tree.run.values[-1],
+        "sweeps": len(tree.run.values) - 1,
+        "converged": tree.run.converged,
+        "stopped_by_validation": tree.run.stopped,
+        "warm": tree.warm,
+        "nodes": nodes,
+    }

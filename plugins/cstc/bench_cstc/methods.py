@@ -1,0 +1,217 @@
+"""The methods ``cstc``, ``cscc``, ``cronus`` and ``single-cost-sensitive`` (Xu et al., JMLR 2014)."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from bench_core import Family, Method, Problem
+
+if TYPE_CHECKING:
+    from bench_cstc.family import TreeSettings
+
+__all__ = ["CSCC", "CSTC", "Cronus", "SingleCostSensitive", "TreeMethod"]
+
+
+@dataclass(frozen=True)
+class TreeMethod(Method):
+    """What the trees and cascades of cost-sensitive classifiers share.
+
+    Attributes:
+        lambdas: trade-offs λ ≥ 0, one policy each; fitted in ascending order, each warm-started from the one before.
+        unit: what λ and ρ are measured in. ``relative``: λ = 1 is the least λ at which a single classifier gives
+            no priced column weight, ρ = 1 the least ρ at which it gives no column weight, whatever the scale of
+            prices, columns and targets. ``price``: as in Eq. 12: λ is mean squared error per unit of price, ρ is
+            mean squared error per unit of weight, on columns as encoded.
+        rho: ρ ≥ 0, the weight of the l1 norm.
+        features: what classifiers weigh: ``linear``, the columns as encoded; ``boosted``, the trees of a gradient
+            boosting of the same target (§5).
+        trees, tree_depth, learning_rate: of the boosting.
+        evaluation: e_t, the price of evaluating one boosted tree, ≥ 0; ``scheme`` takes the cost scheme's price
+            of an evaluation.
+        cost_terms: what the objective charges (§6.6): ``both``; ``features``; ``evaluation``, of boosted trees. The
+            bill is the same whatever was charged in training; no cost at all is λ = 0.
+        positive_weight: w_y of the positive class (Eq. 19; of every class against the rest for more than two; of
+            grades above 0 in a ranking), above 0; ``balanced`` gives both sides the same total weight.
+        fine_tune: whether the classifiers that predict are fitted again without the cost (§3.5): on the rows that
+            leave there (``hard``), on all, weighted by the probability of leaving there (``soft``, the paper's
+            formula), or not (``off``).
+        early_stopping: whether the descent ends where validation gets worse (§5.3); ``auto``: with boosted trees.
+        keep: share of the training rows at a node that its first threshold sends up, in (0, 1).
+        steepness: factor of the sigmoid's argument in Eq. 4, above 0.
+        intercept: whether every classifier has an unpenalised intercept.
+        criterion: what pruning, greedy building and early stopping go by, on validation: ``loss`` (squared),
+            ``ndcg@5`` or ``precision@5`` (rankings, binary tasks); ``auto``: NDCG@5 for rankings, else the loss.
+        sweeps: most sweeps of the descent over all nodes, from 0. One that has not converged is reported in
+            the policy's details and the family's diagnostics.
+        tol: relative change of the objective below which the descent ends, above 0.
+        empty: whether policies that read nothing are in the family; one always is when there is no other.
+    """
+
+    version: ClassVar[int] = 1
+    variant: ClassVar[Literal["cstc", "cscc", "cronus"]] = "cstc"
+    lambdas: tuple[float, ...] = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5)
+    unit: Literal["relative", "price"] = "relative"
+    rho: float = 1e-3
+    features: Literal["linear", "boosted"] = "linear"
+    trees: int = 300
+    tree_depth: int = 4
+    learning_rate: float = 0.1
+    evaluation: float | Literal["scheme"] = "scheme"
+    cost_terms: Literal["both", "features", "evaluation"] = "both"
+    positive_weight: float | Literal["balanced"] = 1.0
+    fine_tune: Literal["hard", "soft", "off"] = "hard"
+    early_stopping: Literal["auto", "on", "off"] = "auto"
+    keep: float = 0.5
+    steepness: float = 1.0
+    intercept: bool = True
+    criterion: Literal["auto", "loss", "ndcg@5", "precision@5"] = "auto"
+    sweeps: int = 20
+    tol: float = 1e-3
+    empty: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.lambdas:
+            raise ValueError("lambdas needs at least one value")
+        for value in self.lambdas:
+            if not 0 <= value < math.inf:
+                raise ValueError(f"lambdas must be finite and not negative, not {value}")
+        if len(set(self.lambdas)) < len(self.lambdas):
+            raise ValueError(f"lambdas must differ from each other: {list(self.lambdas)}")
+        if not 0 <= self.rho < math.inf:
+            raise ValueError(f"rho must be finite and not negative, not {self.rho}")
+        if self.evaluation != "scheme" and not 0 <= float(self.evaluation) < math.inf:
+            raise ValueError(f"evaluation must be 'scheme' or a price from 0, not {self.evaluation}")
+        if self.positive_weight != "balanced" and not 0 < float(self.positive_weight) < math.inf:
+            raise ValueError(f"positive_weight must be 'balanced' or above 0, not {self.positive_weight}")
+        if self.cost_terms == "evaluation" and self.features == "linear":
+            raise ValueError(
+                "cost_terms = 'evaluation' needs features = 'boosted': nothing else is evaluated"
+            )
+        for name, low, high in (("trees", 1, 100_000), ("tree_depth", 1, 12), ("sweeps", 0, 10_000)):
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")
+        for name in ("learning_rate", "steepness", "tol"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be above 0 and finite, not {getattr(self, name)}")
+        if not 0 < self.keep < 1:
+            raise ValueError(f"keep must be between 0 and 1, not {self.keep}")
+
+    @property
+    @abstractmethod
+    def levels(self) -> int:
+        """Levels of the tree, stages of the cascade."""
+
+    def settings(self) -> TreeSettings:
+        """What the optimiser is told."""
+        from bench_cstc.family import TreeSettings
+
+        stops = self.early_stopping == "on" or (self.early_stopping == "auto" and self.features == "boosted")
+        return TreeSettings(
+            variant=self.variant,
+            depth=self.levels,
+            rho=self.rho,
+            structure=getattr(self, "structure", "full"),
+            keep=self.keep,
+            steep=self.steepness,
+            intercept=self.intercept,
+            fine_tune=self.fine_tune,
+            early_stopping=stops,
+            sweeps=self.sweeps,
+            tol=self.tol,
+        )
+
+    def fit(self, problem: Problem) -> Family:
+        """One policy per λ; the first is the best on validation.
+
+        Raises:
+            ValueError: missing values (linear features; the message names them), targets that are not numbers,
+                or class weights where there are no classes.
+        """
+        from bench_cstc.fitting import fit_family
+
+        return fit_family(self, problem)
+
+
+def _check_levels(name: str, value: int, high: int) -> None:
+    if not 1 <= value <= high:
+        raise ValueError(f"{name} must be 1 to {high}, not {value}")
+
+
+@dataclass(frozen=True)
+class CSTC(TreeMethod):
+    """Cost-sensitive tree of classifiers: rows are sent by linear scores to leaves that buy other features (CSTC).
+
+    Algorithm 1 of Xu et al. 2014: top-down initialisation, pruning on validation (or greedy building), block
+    coordinate descent on Eq. 12 (Eq. 22 with boosted trees), fine-tuning. Squared loss: on targets, on grades, on
+    ±1 for two classes and for each of more classes against the rest; probabilities by Platt's sigmoid fitted on
+    validation, normalised over classes.
+
+    Attributes:
+        depth: levels of the tree, 1 to 10; 1 is a single classifier.
+        structure: ``prune``: from the full tree, on validation (§3.6.1); ``greedy``: from the root on (§3.6.2);
+            ``full``: all nodes stay.
+
+    The other parameters are `TreeMethod`'s.
+    """
+
+    depth: int = 4
+    structure: Literal["prune", "greedy", "full"] = "prune"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_levels("depth", self.depth, 10)
+
+    @property
+    def levels(self) -> int:
+        return self.depth
+
+
+@dataclass(frozen=True)
+class CSCC(TreeMethod):
+    """Cost-sensitive cascade of classifiers: each stage lets the rows below its threshold go (CSCC, Eq. 19).
+
+    A stage's loss counts for the rows that leave there, weighted by class. Otherwise as ``cstc``.
+
+    Attributes:
+        stages: number of stages, 1 to 50; 1 is a single classifier.
+        structure: as for ``cstc``.
+
+    The other parameters are `TreeMethod`'s.
+    """
+
+    variant: ClassVar[Literal["cstc", "cscc", "cronus"]] = "cscc"
+    stages: int = 5
+    structure: Literal["prune", "greedy", "full"] = "prune"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_levels("stages", self.stages, 50)
+
+    @property
+    def levels(self) -> int:
+        return self.stages
+
+
+@dataclass(frozen=True)
+class Cronus(CSCC):
+    """Cascade whose cost weighs a stage's weights by the share of rows that reach it (Cronus, §4.1; Chen et al. 2012).
+
+    Otherwise as ``cscc``, with its parameters.
+    """
+
+    variant: ClassVar[Literal["cstc", "cscc", "cronus"]] = "cronus"
+
+
+@dataclass(frozen=True)
+class SingleCostSensitive(TreeMethod):
+    """Single cost-sensitive classifier: the tree of one node (Eq. 1 with the relaxed cost).
+
+    The parameters are `TreeMethod`'s; those of branching mean nothing here.
+    """
+
+    @property
+    def levels(self) -> int:
+        return 1

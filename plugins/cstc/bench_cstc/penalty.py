@@ -1,0 +1,88 @@
+"""What a weight costs: features, acquisition groups and evaluations as weighted groups of columns (Eq. 12, 22)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Costs
+
+__all__ = ["Penalty"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Groups of columns that are paid together.
+
+    Attributes:
+        weights: float64 (groups,): price of each group, above 0.
+        ptr, rows: int64: column t is in the groups ``rows[ptr[t]:ptr[t + 1]]``.
+    """
+
+    weights: Floats
+    ptr: Ints
+    rows: Ints
+
+    @classmethod
+    def build(
+        cls,
+        costs: Costs,
+        features_of: Sequence[Ints],
+        sizes: Floats | None = None,
+        evaluation: Floats | None = None,
+    ) -> Penalty:
+        """From prices.
+
+        A feature's price is paid by a path on which any of its columns has weight (F of Eq. 20); an acquisition
+        group's likewise; a column's evaluation by a path that gives it weight (Eq. 21). Prices that grow with
+        item size enter by their mean over the training rows.
+
+        Args:
+            costs: the data set's.
+            features_of: per column, the features it uses.
+            sizes: float64 (rows,) of the training part, or None.
+            evaluation: float64 (columns,): price of evaluating each column; None for plain features.
+        """
+        price = costs.feature_prices(sizes).mean(axis=0)
+        group_price = costs.group_prices_at(sizes).mean(axis=0)
+        weights: list[float] = []
+        place: dict[tuple[str, int], int] = {}
+
+        def row(kind: str, number: int, weight: float) -> int | None:
+            if weight <= 0:
+                return None
+            key = (kind, number)
+            if key not in place:
+                place[key] = len(weights)
+                weights.append(float(weight))
+            return place[key]
+
+        ptr: list[int] = [0]
+        rows: list[int] = []
+        for column, used in enumerate(features_of):
+            mine = [row("feature", int(f), price[f]) for f in used]
+            if costs.groups is not None:
+                opened = sorted({int(costs.groups[f]) for f in used} - {-1})
+                mine += [row("group", g, group_price[g]) for g in opened]
+            if evaluation is not None:
+                mine.append(row("evaluation", column, float(evaluation[column])))
+            rows.extend(r for r in mine if r is not None)
+            ptr.append(len(rows))
+        return cls(np.array(weights), np.array(ptr, dtype=np.int64), np.array(rows, dtype=np.int64))
+
+    def of(self, columns: Ints) -> tuple[Ints, Ints]:
+        """``ptr`` and ``rows`` of some columns, in their order."""
+        parts = [self.rows[self.ptr[t] : self.ptr[t + 1]] for t in columns]
+        ptr = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+        return ptr, np.concatenate([*parts, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+
+    def sum_over(self, per_group: Floats) -> Floats:
+        """Σ over each column's groups: float64 (columns,)."""
+        running = np.concatenate([[0.0], np.cumsum(per_group[self.rows])])
+        return np.asarray(running[self.ptr[1:]] - running[self.ptr[:-1]])

@@ -1,0 +1,35 @@
+"""The methods this plugin brings, and the metric that compares families at equal cost."""
+
+from __future__ import annotations
+
+from bench_core import Method, hookimpl
+from bench_core.hookspecs import RegisterMethod, RegisterMetric
+from bench_cstc.criterion_method import LabelOverlapMethod
+from bench_cstc.methods import CSCC, CSTC, Cronus, SingleCostSensitive
+from bench_cstc.metrics import METRICS as _METRICS
+from bench_cstc.rivals import RIVALS
+
+__all__ = ["METHODS"]
+
+METHODS: dict[str, type[Method]] = {
+    "cstc": CSTC,
+    "cscc": CSCC,
+    "cronus": Cronus,
+    "single-cost-sensitive": SingleCostSensitive,
+    **RIVALS,
+    "label-overlap": LabelOverlapMethod,
+}
+
+
+@hookimpl
+def bench_register_methods(register: RegisterMethod) -> None:
+    """Register all of `METHODS`."""
+    for name, method in METHODS.items():
+        register(name, method)
+
+
+@hookimpl
+def bench_register_metrics(register: RegisterMetric) -> None:
+    """Register ``best-within@k``."""
+    for metric in _METRICS:
+        register(metric)

@@ -1,0 +1,136 @@
+"""The tree's structure: top-down initialisation (CSTC §3.4.2), pruning (§3.6.1), greedy building (§3.6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_cstc.descent import Descent
+from bench_cstc.objective import State
+from bench_cstc.shape import Shape
+
+__all__ = ["Criterion", "build_greedily", "initialise", "prune", "split_point", "walk"]
+
+Floats = NDArray[np.float64]
+Criterion = Callable[[Floats], float]
+"""Predictions of the validation rows → a number, the lower the better."""
+
+
+def split_point(scores: Floats, p: Floats, keep: float = 0.5) -> float:
+    """The threshold that sends the share of the weight nearest to ``keep`` up.
+
+    It lies halfway between two neighbouring scores; among equally good ones the lowest is taken. With one score
+    only, it is that score: every row goes down, softly half of each.
+    """
+    levels, at = np.unique(scores, return_inverse=True)
+    if len(levels) < 2 or p.sum() <= 0:
+        return float(levels[0]) if len(levels) else 0.0
+    weight = np.bincount(at.reshape(-1), weights=p)
+    above = 1.0 - np.cumsum(weight)[:-1] / weight.sum()
+    best = int(np.argmin(np.abs(above - keep)))
+    return float((levels[best] + levels[best + 1]) / 2)
+
+
+def initialise(descent: Descent, shape: Shape, keep: float = 0.5) -> State:
+    """Every node in level order, each as if nothing were below it; its threshold halves what reaches it.
+
+    "Half" is of the rows that reach the node by hard decisions, so that a node's children both get rows.
+    """
+    o = descent.objective
+    state = State.zeros(Shape((1,)), o.X.shape[1])
+    hard = np.zeros((len(o.X), len(shape)), dtype=bool)
+    hard[:, 0] = True
+    for k, name in enumerate(shape.names):
+        if k:
+            state = state.onto(state.shape.with_names([name]))
+        node = state.shape.index[name]
+        beta, bias, _ = descent.as_leaf(state, node)
+        state = state.with_node(node, beta, bias, 0.0)
+        scores = o.score(state, node)
+        reaching = hard[:, k].astype(np.float64)
+        theta = split_point(scores[hard[:, k]], np.ones(int(reaching.sum())), keep)
+        state = state.with_node(node, beta, bias, theta)
+        for child, goes in ((shape.upper(k), scores > theta), (shape.lower(k), scores <= theta)):
+            if child >= 0:
+                hard[:, child] = hard[:, k] & goes
+    return state
+
+
+def walk(state: State, X: Floats) -> NDArray[np.int64]:
+    """The node with whose prediction each row leaves: int64 (rows,)."""
+    shape = state.shape
+    at = np.zeros(len(X), dtype=np.int64)
+    above = X @ state.beta.T + state.bias > state.theta
+    for node in range(len(shape)):
+        here = at == node
+        for child, chosen in ((shape.upper(node), above[:, node]), (shape.lower(node), ~above[:, node])):
+            if child >= 0:
+                at[here & chosen] = child
+    return at
+
+
+def predictions(state: State, X: Floats) -> Floats:
+    """What the tree predicts by hard decisions: float64 (rows,)."""
+    at = walk(state, X)
+    return np.asarray(np.einsum("ij,ij->i", X, state.beta[at]) + state.bias[at])
+
+
+def prune(state: State, X: Floats, criterion: Criterion) -> State:
+    """Cut nodes, from the deepest up, whose removal does not make the criterion on validation rows worse."""
+    best = criterion(predictions(state, X))
+    for name in reversed(state.shape.names[1:]):
+        shape = state.shape
+        node = shape.index.get(name)
+        if node is None or not shape.is_leaf(node):
+            continue
+        smaller = state.onto(shape.without(node))
+        value = criterion(predictions(smaller, X))
+        if value <= best:
+            state, best = smaller, value
+    return state
+
+
+def build_greedily(
+    descent: Descent, depth: int, X: Floats, criterion: Criterion, keep: float = 0.5, chain: bool = False
+) -> State:
+    """From the root on, add the child that improves the criterion most, until none does.
+
+    Args:
+        descent: for the training rows.
+        depth: deepest level, the root's is 1.
+        X: float64 (rows, columns): validation rows.
+        criterion: of their predictions.
+        keep: share of the rows that a threshold sends up.
+        chain: only upper children (a cascade).
+    """
+    o = descent.objective
+    state = initialise(descent, Shape((1,)), keep)
+    best = criterion(predictions(state, X))
+    candidates: dict[int, State] = {}
+    while True:
+        for name in state.shape.names:
+            for child in (2 * name,) if chain else (2 * name, 2 * name + 1):
+                if child.bit_length() > depth or child in state.shape.index or child in candidates:
+                    continue
+                grown = state.onto(state.shape.with_names([child]))
+                node = grown.shape.index[child]
+                beta, bias, _ = descent.as_leaf(grown, node)
+                grown = grown.with_node(node, beta, bias, 0.0)
+                here = walk(grown, o.X) == node
+                theta = split_point(o.score(grown, node)[here], np.ones(int(here.sum())), keep)
+                candidates[child] = grown.with_node(node, beta, bias, theta)
+        values = {}
+        for child, trained in candidates.items():
+            joined = trained.onto(
+                state.shape.with_names([child]), state.onto(state.shape.with_names([child]))
+            )
+            values[child] = criterion(predictions(joined, X))
+        if not values or min(values.values()) >= best:
+            return state
+        chosen = min(values, key=lambda child: (values[child], child))
+        state = candidates.pop(chosen).onto(
+            state.shape.with_names([chosen]), state.onto(state.shape.with_names([chosen]))
+        )
+        best = values[chosen]

@@ -1,0 +1,133 @@
+"""What trees are fitted to: targets and grades as they are, ±1 for classes; and what validation goes by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Outcome, Problem
+from bench_core.metrics import ndcg_at, precision_at
+from bench_cstc.structure import Criterion
+
+__all__ = ["Target", "criterion_of", "targets_of"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """One target vector.
+
+    Attributes:
+        y, weights: float64 (rows,) of the training part.
+        y_validation, weights_validation: float64 (rows,) of the validation part.
+        positive: the class code that is +1; -1 without classes.
+        code: the class of a one-vs-rest target, None otherwise.
+    """
+
+    y: Floats
+    weights: Floats
+    y_validation: Floats
+    weights_validation: Floats
+    positive: int = -1
+    code: int | None = None
+
+
+def targets_of(problem: Problem, positive_weight: float | Literal["balanced"]) -> list[Target]:
+    """One target; one per class that occurs in training, for more than two; none when there is nothing to learn.
+
+    Raises:
+        ValueError: targets that are not finite numbers, or class weights for a regression.
+    """
+    train, validation = problem.train, problem.validation
+    if not problem.n_classes:
+        y, y_validation = (_numbers(part.y, problem.task) for part in (train, validation))
+        if problem.task == "regression" and positive_weight != 1.0:
+            raise ValueError("positive_weight is for classes and rankings; a regression has neither")
+        if not len(y):
+            return []
+        above, validation_above = y > 0, y_validation > 0
+        weights = _weights(above, above, positive_weight)
+        return [Target(y, weights, y_validation, _weights(above, validation_above, positive_weight))]
+    present = np.unique(train.y)
+    if len(present) < 2:
+        return []
+    codes = [int(present[1])] if len(present) == 2 else [int(code) for code in present]
+    found = []
+    for code in codes:
+        mine, theirs = train.y == code, validation.y == code
+        found.append(
+            Target(
+                np.where(mine, 1.0, -1.0),
+                _weights(mine, mine, positive_weight),
+                np.where(theirs, 1.0, -1.0),
+                _weights(mine, theirs, positive_weight),
+                code,
+                code if len(codes) > 1 else None,
+            )
+        )
+    return found
+
+
+def _numbers(values: NDArray[np.generic], task: str) -> Floats:
+    try:
+        y = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"the targets of a {task} must be numbers, not {values.dtype}") from None
+    if not np.isfinite(y).all():
+        raise ValueError(f"the targets of a {task} must be finite: {int((~np.isfinite(y)).sum())} are not")
+    return y
+
+
+def _weights(
+    training: NDArray[np.bool_], rows: NDArray[np.bool_], positive: float | Literal["balanced"]
+) -> Floats:
+    """Class weights, learned on the training rows: float64 (rows,)."""
+    if positive != "balanced":
+        return np.where(rows, float(positive), 1.0)
+    up, down = max(int(training.sum()), 1), max(int((~training).sum()), 1)
+    return np.where(rows, len(training) / (2.0 * up), len(training) / (2.0 * down))
+
+
+def criterion_of(
+    name: Literal["auto", "loss", "ndcg@5", "precision@5"], problem: Problem, target: Target, constant: float
+) -> Criterion:
+    """Predictions of the validation rows → a number, the lower the better; 0 without rows.
+
+    Args:
+        name: see `TreeMethod`.
+        problem: for the query ids.
+        target: what is predicted.
+        constant: added to every prediction.
+
+    Raises:
+        ValueError: a criterion of rankings, for what cannot be ranked.
+    """
+    wanted = ("ndcg@5" if problem.task == "ranking" else "loss") if name == "auto" else name
+    part = problem.validation
+    if not len(part):
+        return lambda scores: 0.0
+    if wanted == "loss":
+        y, weights = target.y_validation - constant, target.weights_validation
+
+        def loss(scores: Floats) -> float:
+            return float(weights @ np.square(scores - y)) / len(y)
+
+        return loss
+    if problem.task not in ("ranking", "binary"):
+        raise ValueError(
+            f"criterion {wanted!r} is for rankings and two classes, not for a {problem.task} task"
+        )
+    metric = ndcg_at if wanted == "ndcg@5" else precision_at
+    rows = len(part)
+    nothing = np.zeros((rows, problem.n_features), dtype=bool)
+
+    def ranked(scores: Floats) -> float:
+        free = np.zeros(rows)
+        decisions = Decisions(nothing, score=scores)
+        return -metric(Outcome(problem.task, part.y, decisions, free, free, free, query=part.query), 5)
+
+    return ranked

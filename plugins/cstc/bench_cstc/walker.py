@@ -1,0 +1,176 @@
+"""Walking rows down a fitted tree, buying as they go; and the policies made of one tree or of one per class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Policy, Rows
+from bench_cstc.calibrate import Platt, combine
+from bench_cstc.columns import Columns
+from bench_cstc.objective import State
+
+__all__ = ["ConstantPolicy", "TreePolicy", "Walker"]
+
+Floats = NDArray[np.float64]
+
+
+def weighted_sum(X: Floats, beta: Floats, bias: float) -> Floats:
+    """``X β + bias`` over the nonzero weights, column by column: a row's sum is the same in any batch."""
+    out = np.full(len(X), bias)
+    for t in np.flatnonzero(beta):
+        out += beta[t] * X[:, t]
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Walker:
+    """A fitted tree, ready to decide.
+
+    Attributes:
+        columns: what its classifiers weigh.
+        state: weights and thresholds that decide the path.
+        beta, bias: float64 (nodes, columns), (nodes,): weights that predict.
+        paid: bool (nodes, columns): what has been computed when a row leaves at a node.
+        features: bool (nodes, features): what has been acquired then.
+        constant: added to every prediction.
+    """
+
+    columns: Columns
+    state: State
+    beta: Floats
+    bias: Floats
+    paid: NDArray[np.bool_]
+    features: NDArray[np.bool_]
+    constant: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        columns: Columns,
+        state: State,
+        beta: Floats,
+        bias: Floats,
+        n_features: int,
+        constant: float = 0.0,
+    ) -> Walker:
+        """With what each exit has paid for: the branching classifiers on the path, and the one that predicts."""
+        shape = state.shape
+        paid = np.zeros((len(shape), state.beta.shape[1]), dtype=bool)
+        for k in range(len(shape)):
+            for j in shape.path(k):
+                if not shape.is_leaf(j):
+                    paid[k] |= state.beta[j] != 0
+            paid[k] |= beta[k] != 0
+        features = np.zeros((len(shape), n_features), dtype=bool)
+        for k in range(len(shape)):
+            for t in np.flatnonzero(paid[k]):
+                features[k, columns.features_of[t]] = True
+        return cls(columns, state, beta, bias, paid, features, constant)
+
+    def __call__(self, phi: Floats) -> tuple[Floats, NDArray[np.int64]]:
+        """Predictions and exits.
+
+        Args:
+            phi: float64 (rows, columns): `Columns.values` of the rows.
+
+        Returns:
+            float64 (rows,) and int64 (rows,), the node each row leaves at.
+        """
+        shape = self.state.shape
+        at = np.zeros(len(phi), dtype=np.int64)
+        score = np.zeros(len(phi))
+        for k in range(len(shape)):
+            here = np.flatnonzero(at == k)
+            if not len(here):
+                continue
+            rows = phi[here]
+            if not shape.is_leaf(k):
+                up = weighted_sum(rows, self.state.beta[k], float(self.state.bias[k])) > self.state.theta[k]
+                for child, chosen in ((shape.upper(k), up), (shape.lower(k), ~up)):
+                    if child >= 0:
+                        at[here[chosen]] = child
+                here = here[at[here] == k]
+                rows = phi[here]
+            score[here] = weighted_sum(rows, self.beta[k], float(self.bias[k])) + self.constant
+        return score, at
+
+
+@dataclass(frozen=True, eq=False)
+class TreePolicy(Policy):
+    """Trees along λ, one operating point: one tree, or one per class whose sigmoids are normalised.
+
+    Attributes:
+        walkers: the trees.
+        sigmoids: one per tree for classification; empty for scores.
+        present: class codes of the trees (or the two classes of a single one).
+        n_classes: 0 for regression and ranking.
+
+    ``evaluations`` counts classifiers visited, or (trees as features) trees evaluated.
+    """
+
+    walkers: tuple[Walker, ...]
+    n_classes: int
+    sigmoids: tuple[Platt, ...] = ()
+    present: tuple[int, ...] = ()
+    label: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def decide(self, rows: Rows) -> Decisions:
+        """Walk every row down every tree."""
+        n = len(rows)
+        acquired = np.zeros((n, self.walkers[0].features.shape[1]), dtype=bool)
+        stage = np.ones(n, dtype=np.int64)
+        evaluations, price = np.zeros(n), np.zeros(n)
+        columns, plain = [], False
+        phis: dict[int, Floats] = {}
+        for walker in self.walkers:
+            key = id(walker.columns)
+            phi = phis[key] if key in phis else phis.setdefault(key, walker.columns.values(rows.X))
+            score, at = walker(phi)
+            if np.isnan(score).any():
+                raise ValueError("a value that a classifier reads is missing")
+            columns.append(score)
+            acquired |= walker.features[at]
+            depth = np.array([walker.state.shape.depth(k) for k in range(len(walker.state.shape))])
+            stage = np.maximum(stage, depth[at])
+            if walker.columns.evaluation is None:
+                plain = True
+                evaluations += depth[at]
+            else:
+                evaluations += walker.paid.sum(axis=1)[at]
+                price += (walker.paid @ walker.columns.evaluation)[at]
+        cost = None if plain else price
+        if not self.n_classes:
+            return Decisions(
+                acquired, score=columns[0], stage=stage, evaluations=evaluations, evaluation_cost=cost
+            )
+        chances = [sigmoid(score) for sigmoid, score in zip(self.sigmoids, columns, strict=True)]
+        table = combine(chances, list(self.present), self.n_classes)
+        score_of = columns[0] if len(columns) == 1 else None
+        return Decisions(acquired, table, score_of, stage, evaluations, cost)
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantPolicy(Policy):
+    """Says the same of every row and reads nothing: there was one class, or nothing to learn from."""
+
+    features: int
+    probabilities: tuple[float, ...] = ()
+    value: float = 0.0
+    label: str = "constant"
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def decide(self, rows: Rows) -> Decisions:
+        """The constant, after no evaluation; two classes have its second probability as score, as trees have one."""
+        n = len(rows)
+        acquired = np.zeros((n, self.features), dtype=bool)
+        stage, free = np.ones(n, dtype=np.int64), np.zeros(n)
+        if not self.probabilities:
+            return Decisions(acquired, None, np.full(n, self.value), stage, free, free)
+        score = np.full(n, self.probabilities[1]) if len(self.probabilities) == 2 else None
+        return Decisions(acquired, np.tile(np.array(self.probabilities), (n, 1)), score, stage, free, free)

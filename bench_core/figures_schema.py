@@ -13,7 +13,7 @@ from bench_core.metrics import Metric, resolve_metric
 __all__ = ["FigureEntry", "check_figures"]
 
 FigureKind = Literal[
-    "curve", "bars", "stage-by-cost-class", "history", "feature-usage", "critical-difference"
+    "curve", "bars", "stage-by-cost-class", "history", "feature-usage", "base-models", "critical-difference"
 ]
 
 
@@ -26,7 +26,8 @@ class FigureEntry(BaseModel):
     Attributes:
         kind: ``curve``: cost–quality curves; ``bars``: means with intervals; ``stage-by-cost-class``: mean stage of
             each feature; ``history``: a series of the fit; ``feature-usage``: how often each feature is bought;
-            ``critical-difference``: average ranks over data sets.
+            ``base-models``: histograms of the base models run per test row; ``critical-difference``: average
+            ranks over data sets.
         title: the section's heading.
         note: a sentence below it.
         methods: what is drawn; all when empty.

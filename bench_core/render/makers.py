@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bench_core.analysis.assignments import stages_by_class, usage_of
+from bench_core.analysis.base_models import spread_of
 from bench_core.analysis.curves import Panel, cells_of, panel_of
 from bench_core.analysis.quality import default_quality, quality_named
 from bench_core.analysis.records import Records
@@ -38,6 +39,7 @@ _TITLES = {
     "stage-by-cost-class": "Stages by cost class",
     "history": "History",
     "feature-usage": "Feature usage",
+    "base-models": "Base models run per row",
     "critical-difference": "Average ranks",
 }
 
@@ -59,6 +61,7 @@ class Maker:
             "stage-by-cost-class": self._stages,
             "history": self._history,
             "feature-usage": self._usage,
+            "base-models": self._spread,
             "critical-difference": self._ranks,
         }
         return kinds[entry.kind](entry, stem)
@@ -156,6 +159,21 @@ class Maker:
             panels = [(method, usage) for method, usage in found if usage is not None]
             if panels:
                 made.append(self._drawing(entry, stem, place, partial(usage_figure, panels, self.looks)))
+        return made
+
+    def _spread(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+        from bench_core.render.figures.spread import spread_figure
+
+        made = []
+        for place in self._places(entry):
+            found = [
+                (method, spread_of(self.records, cell))
+                for method in self._methods(entry, place[0])
+                if (cell := self._cell(*place, method)) is not None
+            ]
+            panels = [(method, spread) for method, spread in found if spread is not None]
+            if panels:
+                made.append(self._drawing(entry, stem, place, partial(spread_figure, panels, self.looks)))
         return made
 
     def _history(self, entry: FigureEntry, stem: str) -> list[Drawing]:

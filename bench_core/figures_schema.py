@@ -20,6 +20,7 @@ FigureKind = Literal[
     "feature-usage",
     "tree",
     "depth-by-price",
+    "base-models",
     "critical-difference",
     "scatter",
 ]
@@ -35,8 +36,9 @@ class FigureEntry(BaseModel):
         kind: ``curve``: cost–quality curves; ``bars``: means with intervals; ``stage-by-cost-class``: mean stage of
             each feature; ``history``: a series of the fit; ``feature-usage``: how often each feature is bought;
             ``tree``: the trees or cascades that the first seed's selected policy walks rows down; ``depth-by-price``:
-            how much of each price's features such trees read down to each depth; ``critical-difference``: average
-            ranks over data sets; ``scatter``: two quantities of every policy.
+            how much of each price's features such trees read down to each depth; ``base-models``: histograms of the
+            base models run per test row; ``critical-difference``: average ranks over data sets; ``scatter``: two
+            quantities of every policy.
         title: the section's heading.
         note: a sentence below it.
         methods: what is drawn; all when empty.

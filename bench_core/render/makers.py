@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench_core.analysis.assignments import stages_by_class, usage_of
+from bench_core.analysis.base_models import spread_of
 from bench_core.analysis.curves import Panel, cells_of, panel_of
 from bench_core.analysis.policies import by_policy
 from bench_core.analysis.quality import default_quality, quality_named
@@ -43,6 +44,7 @@ _TITLES = {
     "feature-usage": "Feature usage",
     "tree": "Learned trees",
     "depth-by-price": "Features read, by depth and price",
+    "base-models": "Base models run per row",
     "critical-difference": "Average ranks",
     "scatter": "Policies",
 }
@@ -67,6 +69,7 @@ class Maker:
             "feature-usage": self._usage,
             "tree": self._trees,
             "depth-by-price": self._depths,
+            "base-models": self._spread,
             "critical-difference": self._ranks,
             "scatter": self._scatter,
         }
@@ -162,6 +165,14 @@ class Maker:
         return self._by_method(
             entry, stem, partial(depth_by_price, field=entry.field or "trees"), depth_figure
         )
+
+    def _spread(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+        from bench_core.render.figures.spread import spread_figure
+
+        def draw(panels: Any, title: str) -> bytes:
+            return spread_figure(panels, self.looks, title)
+
+        return self._by_method(entry, stem, spread_of, draw)
 
     def _by_method(
         self, entry: FigureEntry, stem: str, gather: Callable[..., Any], draw: Callable[[Any, str], bytes]

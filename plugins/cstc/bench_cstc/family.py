@@ -110,7 +110,7 @@ def fit_trees(
         X_validation: float64 (m, columns): for pruning, greedy building and early stopping.
         criterion: of predictions of those rows.
     """
-    X = np.ascontiguousarray(X)
+    X = np.asfortranarray(X)
     trees: list[FittedTree] = []
     start = settings.depth
     whole = Shape.full(start) if settings.variant == "cstc" else Shape.cascade(start)

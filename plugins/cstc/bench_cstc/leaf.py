@@ -30,7 +30,7 @@ class Leaf:
     """Minimises ``(1/n) Σ ω_i (x_i β + b − y_i)² + ρ‖β‖₁ + Σ_r v_r sqrt(S_r(β) + const_r)`` over β and b.
 
     Args:
-        X: float64 (n, m).
+        X: float64 (n, m), best Fortran-ordered.
         y: float64 (n,).
         omega: float64 (n,): weight of each row's loss.
         rho: ρ.
@@ -63,10 +63,9 @@ class Leaf:
         if allowed is not None:
             self.open &= np.isin(np.arange(len(scale)), allowed)
 
-    def value(self, beta: Floats, bias: float) -> float:
-        """The objective, exactly."""
-        used = np.flatnonzero(beta)
-        miss = self.X[:, used] @ beta[used] + bias - self.y
+    def value(self, beta: Floats, bias: float, fitted: Floats | None = None) -> float:
+        """The objective, exactly; ``fitted`` is Xβ where it is known."""
+        miss = (self.fitted(beta) if fitted is None else fitted) + bias - self.y
         squares = group_squares(beta, self.penalty.ptr, self.penalty.rows, len(self.v))
         return float(
             0.5 * self.omega @ np.square(miss)
@@ -74,18 +73,20 @@ class Leaf:
             + self.v @ np.sqrt(squares + self.const)
         )
 
-    def bias_of(self, beta: Floats) -> float:
-        """The best intercept for these weights."""
+    def fitted(self, beta: Floats) -> Floats:
+        """Xβ: float64 (n,)."""
+        used = np.flatnonzero(beta)
+        return np.asarray(self.X[:, used] @ beta[used])
+
+    def bias_of(self, fitted: Floats) -> float:
+        """The best intercept for weights that give ``fitted``."""
         if not self.intercept or self.total <= 0:
             return 0.0
-        used = np.flatnonzero(beta)
-        return float(self.omega @ (self.y - self.X[:, used] @ beta[used])) / self.total
+        return float(self.omega @ (self.y - fitted)) / self.total
 
-    def woken(self, beta: Floats, bias: float) -> tuple[Floats, Floats]:
+    def woken(self, beta: Floats, bias: float, fitted: Floats) -> tuple[Floats, Floats]:
         """Zero weights that the objective would rather have: by how much, and the first step for each."""
-        used = np.flatnonzero(beta)
-        miss = self.X[:, used] @ beta[used] + bias - self.y
-        gradient = (self.omega * miss) @ self.X
+        gradient = (self.omega * (fitted + bias - self.y)) @ self.X
         squares = group_squares(beta, self.penalty.ptr, self.penalty.rows, len(self.v))
         corner = np.where(squares + self.const > 0, 0.0, self.v)
         excess = np.abs(gradient) - self.rho - self.penalty.sum_over(corner)
@@ -95,6 +96,8 @@ class Leaf:
 
     def solve(self, beta: Floats, bias: float, tol: float = 1e-5) -> tuple[Floats, float, bool]:
         """From a start to the minimum.
+
+        Columns come in by batches, those that promise most first; there is a round of the closed form after each.
 
         Args:
             beta, bias: where to start; zeros are fine.
@@ -107,62 +110,81 @@ class Leaf:
             return beta, bias, True
         start, start_bias, before = beta, bias, self.value(beta, bias)
         beta = np.where(self.open, beta, 0.0)
-        bias = self.bias_of(beta)
-        columns = np.flatnonzero(beta)
+        fitted = self.fitted(beta)
+        bias = self.bias_of(fitted)
+        moments = _Moments(self)
         floor = 1e-7 * float(0.5 * self.omega @ np.square(self.y - bias) + 1e-300)
-        converged, small = False, len(beta) <= 64
-        last = np.inf
-        H: Floats | None = None
+        converged, settled, last = False, False, np.inf
         for _ in range(_ROUNDS):
-            worth, step = self.woken(beta, bias)
+            worth, step = self.woken(beta, bias, fitted)
             found = np.flatnonzero(worth > floor)
-            if len(found) == 0:
+            used = np.flatnonzero(beta)
+            if len(found) == 0 and (settled or len(used) == 0):
                 converged = True
                 break
-            most = len(found) if small else max(32, len(columns))
-            found = found[np.argsort(-worth[found], kind="stable")[:most]]
-            wanted = np.union1d(np.flatnonzero(beta), found)
-            if H is None or len(np.setdiff1d(wanted, columns)):
-                columns = np.flatnonzero(self.open) if small else wanted
-                H, h = self._gram(columns)
-            curve = np.maximum(np.diag(H), 1e-300)
-            local = np.searchsorted(columns, found)
-            inner = beta[columns]
-            inner[local] = step[found] / curve[local]
-            self._descend(columns, H, h, inner, tol)
+            found = found[np.argsort(-worth[found], kind="stable")[: max(64, len(used))]]
+            moments.grow(np.union1d(used, found))
+            local = moments.place[found]
+            inner = beta[moments.columns]
+            inner[local] = step[found] / np.maximum(np.diag(moments.H)[local], 1e-300)
+            settled = self._descend(moments, inner, tol)
             beta = np.zeros_like(beta)
-            beta[columns] = inner
-            bias = self.bias_of(beta)
-            now = self.value(beta, bias)
+            beta[moments.columns] = inner
+            fitted = self.fitted(beta)
+            bias = self.bias_of(fitted)
+            now = self.value(beta, bias, fitted)
             if last - now <= floor:
                 converged = True  # what was woken fell asleep again, or as good as that
                 break
             last = now
-        if H is None and len(columns):  # nothing to wake; the nonzero ones may still move
-            H, h = self._gram(columns)
-            inner = beta[columns]
-            converged = self._descend(columns, H, h, inner, tol)
-            beta = np.zeros_like(beta)
-            beta[columns] = inner
-            bias = self.bias_of(beta)
-        if self.value(beta, bias) > before:
+        if self.value(beta, bias, fitted) > before:
             return start, start_bias, converged
         return beta, bias, converged
 
-    def _descend(self, columns: Ints, H: Floats, h: Floats, inner: Floats, tol: float) -> bool:
-        ptr, rows = self.penalty.of(columns)
-        tiny = 1e-4 * self.scale[columns]
-        return bool(
-            leaf_descent(H, h, self.rho, self.v, self.const, ptr, rows, inner, tiny, _TURNS, tol) < _TURNS
+    def _descend(self, moments: _Moments, inner: Floats, tol: float) -> bool:
+        ptr, rows = self.penalty.of(moments.columns)
+        tiny = 1e-4 * self.scale[moments.columns]
+        turns = leaf_descent(
+            moments.H, moments.h, self.rho, self.v, self.const, ptr, rows, inner, tiny, _TURNS, tol
         )
+        return bool(turns < _TURNS)
 
-    def _gram(self, columns: Ints) -> tuple[Floats, Floats]:
-        """Weighted (centred when there is an intercept) second moments of the columns, and with y."""
-        Z = self.X[:, columns]
-        weighted = Z * self.omega[:, None]
-        H, h = Z.T @ weighted, weighted.T @ self.y
-        if self.intercept:
-            sums = weighted.sum(axis=0)
-            H = H - np.outer(sums, sums) / self.total
-            h = h - sums * (float(self.omega @ self.y) / self.total)
-        return np.ascontiguousarray((H + H.T) / 2), np.ascontiguousarray(h)
+
+class _Moments:
+    """Weighted (centred when there is an intercept) second moments of the columns met so far, and with y.
+
+    Attributes:
+        columns: int64 (k,), in the order they came.
+        place: int64 (all columns,): where each stands in ``columns``, -1 for none.
+        H, h: float64 (k, k), (k,): XᵀΩX and XᵀΩy of Eq. 16, times 2/n.
+    """
+
+    def __init__(self, leaf: Leaf) -> None:
+        self.leaf = leaf
+        self.columns: Ints = np.zeros(0, dtype=np.int64)
+        self.place: Ints = np.full(leaf.X.shape[1], -1, dtype=np.int64)
+        self.H, self.h = np.zeros((0, 0)), np.zeros(0)
+        self._Z, self._sums = np.zeros((len(leaf.y), 0), order="F"), np.zeros(0)
+
+    def grow(self, wanted: Ints) -> None:
+        """Take in those of ``wanted`` that are not there yet."""
+        leaf = self.leaf
+        new = wanted[self.place[wanted] < 0]
+        if not len(new):
+            return
+        k, m = len(self.columns), len(self.columns) + len(new)
+        fresh = np.asfortranarray(leaf.X[:, new])
+        weighted = fresh * leaf.omega[:, None]
+        Z = np.concatenate([self._Z.T, fresh.T]).T  # stays Fortran-ordered
+        block, h, sums = weighted.T @ Z, weighted.T @ leaf.y, weighted.sum(axis=0)
+        self._sums = np.concatenate([self._sums, sums])
+        if leaf.intercept:
+            block -= np.outer(sums, self._sums) / leaf.total
+            h -= sums * (float(leaf.omega @ leaf.y) / leaf.total)
+        H = np.empty((m, m))
+        H[:k, :k] = self.H
+        H[k:, :k], H[:k, k:] = block[:, :k], block[:, :k].T
+        H[k:, k:] = (block[:, k:] + block[:, k:].T) / 2
+        self.H, self.h, self._Z = H, np.concatenate([self.h, h]), Z
+        self.place[new] = np.arange(k, m)
+        self.columns = np.concatenate([self.columns, new])

@@ -61,7 +61,7 @@ class Objective:
     """Data and trade-off of one tree.
 
     Attributes:
-        X: float64 (rows, columns), C-contiguous.
+        X: float64 (rows, columns), best Fortran-ordered: columns are what is taken from it.
         y: float64 (rows,).
         penalty: prices.
         rho: ρ, weight of the l1 norm.

@@ -1,0 +1,213 @@
+"""The method ``adaboost-rs``: AdaBoost's trees sampled on a budget, cheap ones rather (CSTC §6.3; Reyzin 2011)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_cstc.rivals.ranges import check_ranges, check_values
+
+if TYPE_CHECKING:
+    from bench_cstc.rivals.adaboost import Voters
+    from bench_cstc.rivals.outputs import Answer
+
+__all__ = ["AdaBoostRS", "VotePolicy", "prefix_within", "sampling"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class AdaBoostRS(Method):
+    """AdaBoost resampled on a budget: trees drawn in proportion to weight over feature price until it is spent.
+
+    Discrete AdaBoost learns trees h_t with weights α_t; the answer is the sign of Σ α_t h_t(x). To spend less,
+    trees are drawn with replacement, t with probability p_t ∝ α_t / c_t, where c_t is the price of all features
+    that h_t splits on, until the next draw's new features would exceed the budget; features are paid once. A
+    draw votes with α_t / p_t, which makes the mean vote AdaBoost's (``votes = "equal"``: with 1).
+
+    CSTC describes "the cost sensitive version of AdaboostRS … resamples decision trees, learned with AdaBoost,
+    inversely proportional to a tree's feature cost" and says no more. Ours: the weights of the votes; that one
+    sample is drawn for all rows of a trial, from the trial's seed (repeat seeds for the paper's mean over 10
+    runs); that free trees are drawn as if they cost what the cheapest priced one does; that the evaluation of a
+    tree, e_t, counts in c_t. The smaller budgets' samples are beginnings of the larger ones'. The family's
+    reference is AdaBoost itself, all trees.
+
+    Attributes:
+        trees: rounds of AdaBoost, from 1.
+        tree_depth: most splits on a path of a tree, 1 to 12.
+        budgets: shares, above 0 and at most 1, of the price of all that AdaBoost reads; one policy each.
+        draws: most draws, from 1.
+        votes: ``unbiased`` or ``equal``, see above.
+        evaluation: e_t, the price of evaluating one tree, ≥ 0; ``scheme`` takes the cost scheme's.
+        positive_weight: what positive rows' weights start with, above 0; ``balanced``: half of the total.
+        relevant_from: in a ranking, the lowest grade that counts as positive.
+        empty: whether the policy that reads nothing is in the family; it is when no budget allows a single draw.
+
+    Source: Reyzin, Boosting on a budget: sampling for feature-efficient prediction, ICML 2011; AdaBoost: Freund,
+    Schapire, A short introduction to boosting, 1999.
+    """
+
+    version: ClassVar[int] = 1
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
+    trees: int = 200
+    tree_depth: int = 4
+    budgets: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0)
+    draws: int = 2000
+    votes: Literal["unbiased", "equal"] = "unbiased"
+    evaluation: float | Literal["scheme"] = "scheme"
+    positive_weight: float | Literal["balanced"] = 1.0
+    relevant_from: float = 1.0
+    empty: bool = False
+
+    def __post_init__(self) -> None:
+        check_ranges(self, {"trees": (1, 100_000), "tree_depth": (1, 12), "draws": (1, 10_000_000)}, [])
+        check_values("budgets", self.budgets, zero=False)
+        if max(self.budgets) > 1:
+            raise ValueError(f"budgets are shares, at most 1, not {max(self.budgets)}")
+        if not math.isfinite(self.relevant_from):
+            raise ValueError(f"relevant_from must be finite, not {self.relevant_from}")
+
+    def fit(self, problem: Problem) -> Family:
+        """Boost, draw, calibrate on validation; the best on validation comes first.
+
+        Raises:
+            ValueError: grades that are not numbers.
+        """
+        from bench_cstc.rivals.adaboost import adaboost
+        from bench_cstc.rivals.outputs import best_first, constant, one_output, price_of_evaluation
+
+        outputs = one_output(problem, self.positive_weight, self.relevant_from, "adaboost-rs")
+        if not outputs.targets:
+            return Family([constant(problem)], diagnostics={"trees": 0})
+        target = outputs.targets[0]
+        voters = adaboost(problem, target.y, target.weights, self.trees, self.tree_depth)
+        count = len(voters.alpha)
+        diagnostics = {"trees": count, "last error": float(voters.errors[-1]) if count else 0.5}
+        if not count:
+            return Family([constant(problem)], diagnostics=diagnostics)
+        price = price_of_evaluation(problem, self.evaluation)
+        mean_size = _mean_costs(problem)
+        own = np.array([mean_size(features) + price for features in voters.features_of])
+        chance, say = sampling(voters.alpha, own, self.votes)
+        drawn = problem.rng("draws").choice(count, size=self.draws, p=chance)
+
+        def policy(chosen: Ints, weight: Floats, label: str, details: dict[str, Any]) -> VotePolicy:
+            features = np.zeros(problem.n_features, dtype=bool)
+            for t in chosen:
+                features[voters.features_of[t]] = True
+            bare = VotePolicy(voters, chosen, weight, features, price * len(chosen), None)
+            answer = outputs.answer(problem, [bare.score(problem.validation.X)])
+            details = {**details, "trees": len(chosen), "features": int(features.sum())}
+            return VotePolicy(voters, chosen, weight, features, bare.price, answer, label, details)
+
+        whole = mean_size(np.unique(np.concatenate(voters.features_of)))
+        policies: list[Policy] = [constant(problem)] if self.empty else []
+        for share in sorted(self.budgets):
+            length = prefix_within(drawn, voters.features_of, mean_size, share * whole)
+            if not length:
+                continue
+            chosen, counts = np.unique(drawn[:length], return_counts=True)
+            weight = say[chosen] * counts
+            details = {"budget": share * whole, "share": share, "draws": length}
+            policies.append(policy(chosen, weight / weight.sum(), f"budget={share:g}", details))
+        everything = policy(np.arange(count), voters.alpha / voters.alpha.sum(), "AdaBoost", {})
+        ordered = best_first(problem, policies or [constant(problem)])
+        return Family(ordered, everything, {"error": voters.errors}, diagnostics)
+
+
+def sampling(alpha: Floats, prices: Floats, votes: str = "unbiased") -> tuple[Floats, Floats]:
+    """Chances of being drawn, ∝ α / c, and the weight of a draw's vote.
+
+    Args:
+        alpha: float64 (trees,), above 0.
+        prices: float64 (trees,), not negative; free trees count as the cheapest priced one.
+        votes: ``unbiased``: α/p, so that the expected vote is Σ α h; ``equal``: 1.
+
+    Returns:
+        Two float64 (trees,).
+    """
+    priced = prices[prices > 0]
+    floor = float(priced.min()) if len(priced) else 1.0
+    ratio = alpha / np.maximum(prices, floor)
+    chance = ratio / ratio.sum()
+    return chance, alpha / chance if votes == "unbiased" else np.ones(len(alpha))
+
+
+def prefix_within(drawn: Ints, features_of: list[Ints], price: Any, budget: float) -> int:
+    """How many draws, from the first on, a budget pays for; a feature is paid once.
+
+    Args:
+        drawn: int64: trees, in the order drawn.
+        features_of: per tree, its features.
+        price: features → price of acquiring them.
+        budget: in the unit of the price.
+    """
+    seen: set[int] = set()
+    for number, t in enumerate(drawn):
+        more = seen | {int(f) for f in features_of[t]}
+        if len(more) > len(seen) and price(np.array(sorted(more))) > budget * (1 + 1e-12):
+            return number
+        seen = more
+    return len(drawn)
+
+
+def _mean_costs(problem: Problem) -> Any:
+    """A function: features → their price with their groups', averaged over the training rows where sizes matter."""
+    sizes = problem.train.sizes if problem.costs.depends_on_size else None
+
+    def price(features: Ints) -> float:
+        acquired = np.zeros((1 if sizes is None else len(sizes), problem.n_features), dtype=bool)
+        acquired[:, features] = True
+        return float(problem.costs.bill(acquired, sizes).mean())
+
+    return price
+
+
+@dataclass(frozen=True, eq=False)
+class VotePolicy(Policy):
+    """Some of the trees, with their say.
+
+    Attributes:
+        voters: all trees.
+        chosen: int64: those that vote.
+        weight: float64 (chosen,), summing to 1.
+        features: bool (features,): what they read.
+        price: Σ e_t.
+        answer: scores → decisions; None before it is calibrated.
+    """
+
+    voters: Voters
+    chosen: Ints
+    weight: Floats
+    features: NDArray[np.bool_]
+    price: float
+    answer: Answer | None
+    label: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def score(self, X: Floats) -> Floats:
+        """The weighted mean vote, in [−1, 1]; float64 (rows,)."""
+        out = np.zeros(len(X))
+        for place, column in enumerate(self.voters.votes(X, self.chosen).T):
+            out += self.weight[place] * column
+        return out
+
+    def decide(self, rows: Rows) -> Decisions:
+        """Let them vote on every row."""
+        if self.answer is None:
+            raise ValueError("this policy has not been calibrated")
+        n = len(rows)
+        return self.answer(
+            [self.score(rows.X)],
+            np.tile(self.features, (n, 1)),
+            np.ones(n, dtype=np.int64),
+            np.full(n, float(len(self.chosen))),
+            np.full(n, self.price),
+        )

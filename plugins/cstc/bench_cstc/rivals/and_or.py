@@ -1,0 +1,125 @@
+"""The method ``and-or``: a cascade whose stages are trained jointly on features assigned beforehand (CSTC §6.3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from bench_core import Family, Method, Policy, Problem
+from bench_cstc.rivals.ranges import check_ranges, check_values
+
+__all__ = ["AndOrCascade"]
+
+
+@dataclass(frozen=True)
+class AndOrCascade(Method):
+    """AND-OR cascade: linear stages on ever dearer features, trained jointly; a row goes on while all say yes.
+
+    A row is positive when every stage's score is above 0, and leaves at the first stage whose score is not. The
+    loss of a positive row is its largest hinge over the stages, that of a negative one its smallest (see
+    `bench_cstc.rivals.and_or_loss`, which says how the minimum is smoothed). Which features a stage may use is
+    settled before training by price: stage k those of at most ``limits[k]``.
+
+    Where the texts are silent: hinges are squared, so that there is a gradient; the trade-off with cost is an l1
+    norm weighted with the prices of each column's features ("varying a loss/cost trade-off parameter", "it still
+    has the ability to only use some of the assigned features"); stages are added left to right, each starting as
+    a copy of the one before, and after every addition all are trained together; a larger λ starts from the
+    smaller one's stages. A row's score, for probabilities and rankings, is the least score of the stages that it
+    was seen by, which is what the loss trains. Prices that grow with item size enter by their training mean.
+
+    Attributes:
+        lambdas: trade-offs λ ≥ 0, one policy each. λ = 1 is the least at which one stage of all columns would give
+            no priced column weight, whatever the scale of prices.
+        rho: weight of a plain l1 norm, ≥ 0, in the same unit: 1 leaves no column weight.
+        limits: highest price of a feature that each stage may use, ascending; features above the last are never
+            used. Empty: ``stages`` limits that split the distinct prices evenly.
+        stages: number of stages when ``limits`` is empty, 1 to 50; no more than there are distinct prices.
+        features: ``linear``: columns as encoded; ``boosted``: trees as columns (CSTC §5). As features are assigned
+            before training, every stage has a gradient boosting of its own, of the features it may use; it may
+            weigh the earlier stages' trees too.
+        trees, tree_depth, learning_rate, evaluation: of each boosting, as for ``stagewise``.
+        positive_weight: weight of positive rows' losses, above 0; ``balanced`` gives both sides the same total.
+        relevant_from: in a ranking, the lowest grade that counts as positive.
+        temperature: τ > 0 of the smoothed minimum, in units of the margin.
+        steps: most gradient steps after each addition of a stage, from 1; what has not converged is reported.
+        tol: a step that changes the objective by less than this share of its start ends the descent; above 0.
+        empty: whether the policy that reads nothing is in the family.
+
+    Source: Dundar & Bi, Joint optimization of cascaded classifiers for computer aided detection, CVPR 2007, as
+    described in CSTC §6.3.
+    """
+
+    version: ClassVar[int] = 1
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
+    lambdas: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1, 0.3)
+    rho: float = 1e-3
+    limits: tuple[float, ...] = ()
+    stages: int = 5
+    features: Literal["linear", "boosted"] = "linear"
+    trees: int = 300
+    tree_depth: int = 4
+    learning_rate: float = 0.1
+    evaluation: float | Literal["scheme"] = "scheme"
+    positive_weight: float | Literal["balanced"] = 1.0
+    relevant_from: float = 1.0
+    temperature: float = 0.1
+    steps: int = 200
+    tol: float = 1e-5
+    empty: bool = False
+
+    def __post_init__(self) -> None:
+        whole = {"trees": (1, 100_000), "tree_depth": (1, 12), "stages": (1, 50), "steps": (1, 1_000_000)}
+        check_ranges(self, whole, ["learning_rate", "temperature", "tol"])
+        check_values("lambdas", self.lambdas, zero=True)
+        check_values("rho", (self.rho,), zero=True)
+        if self.limits:
+            check_values("limits", self.limits, zero=True)
+        if list(self.limits) != sorted(self.limits):
+            raise ValueError(f"limits must ascend: {list(self.limits)}")
+        if not math.isfinite(self.relevant_from):
+            raise ValueError(f"relevant_from must be finite, not {self.relevant_from}")
+
+    def fit(self, problem: Problem) -> Family:
+        """One policy per λ; the best on validation comes first.
+
+        Raises:
+            ValueError: missing values (linear features; the message names them), grades that are not numbers.
+        """
+        from bench_linear import refuse_missing
+
+        from bench_cstc.rivals.and_or_fit import fit_cascades, ground
+        from bench_cstc.rivals.and_or_policy import Cascade, CascadePolicy
+        from bench_cstc.rivals.outputs import best_first, constant, one_output
+
+        outputs = one_output(problem, self.positive_weight, self.relevant_from, "and-or")
+        if not outputs.targets:
+            return Family([constant(problem)], diagnostics={"stages": 0})
+        if self.features == "linear":
+            refuse_missing(problem)
+        base = ground(self, problem, outputs.targets[0])
+        policies: list[Policy] = [constant(problem)] if self.empty else []
+        history: dict[str, list[float]] = {}
+        converged = []
+        validation = base.columns.values(problem.validation.X)
+        for lam, fit in fit_cascades(self, base):
+            cascade = Cascade.of(base, fit, problem.n_features)
+            scores, _ = cascade(validation)
+            details = {
+                "lambda": lam,
+                "stages": len(fit.bias),
+                "objective": fit.values[-1],
+                "converged": fit.converged,
+                "features": int(cascade.features[-1].sum()),
+            }
+            policies.append(
+                CascadePolicy(cascade, outputs.answer(problem, [scores]), f"lambda={lam:g}", details)
+            )
+            history[f"objective, lambda={lam:g}"] = fit.values
+            converged.append(fit.converged)
+        diagnostics = {
+            "stages": len(base.allowed),
+            "converged": all(converged),
+            "lambda_max": base.lambda_max,
+        }
+        return Family(best_first(problem, policies), history=history, diagnostics=diagnostics)

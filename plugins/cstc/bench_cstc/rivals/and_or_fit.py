@@ -1,0 +1,211 @@
+"""Fitting AND-OR cascades along λ: what stages may use, the unit of λ, the order of training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Problem
+from bench_cstc.columns import BoostedTrees, PlainColumns, boost
+from bench_cstc.leaf import scale_of
+from bench_cstc.penalty import Penalty
+from bench_cstc.rivals.and_or_loss import AndOr, Fit
+from bench_cstc.rivals.outputs import price_of_evaluation
+from bench_cstc.targets import Target
+
+if TYPE_CHECKING:
+    from bench_cstc.rivals.and_or import AndOrCascade
+
+__all__ = ["Ground", "SeveralBoostings", "fit_cascades", "ground", "price_limits"]
+
+Floats = NDArray[np.float64]
+
+_ROUNDING = 1.0 + 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralBoostings:
+    """The trees of several boostings side by side, as columns (see `bench_cstc.columns.Columns`)."""
+
+    parts: tuple[BoostedTrees, ...]
+
+    @property
+    def features_of(self) -> list[NDArray[np.int64]]:
+        """Per tree, the features that it splits on."""
+        return [features for part in self.parts for features in part.features_of]
+
+    @property
+    def evaluation(self) -> Floats:
+        """float64 (trees,): e_t."""
+        none = np.zeros(0)
+        return np.concatenate([none, *(none if p.evaluation is None else p.evaluation for p in self.parts)])
+
+    def values(self, X: Floats) -> Floats:
+        """float64 (rows, trees)."""
+        return np.concatenate([np.zeros((len(X), 0)), *(part.values(X) for part in self.parts)], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What is the same for every λ.
+
+    Attributes:
+        columns: what stages weigh.
+        Z: float64 (rows, columns): standardised; constant columns are 0; equal rows are merged.
+        shift, scale: float64 (columns,): Z = (column − shift) / scale.
+        y, omega: float64 (rows,): ±1, weights.
+        allowed: bool (stages, columns).
+        price: float64 (columns,): of a column's features, their groups and its evaluation.
+        lambda_max, rho_max: the units of λ and ρ.
+    """
+
+    columns: PlainColumns | SeveralBoostings
+    Z: Floats
+    shift: Floats
+    scale: Floats
+    y: Floats
+    omega: Floats
+    allowed: NDArray[np.bool_]
+    price: Floats
+    lambda_max: float
+    rho_max: float
+
+
+def price_limits(prices: Floats, limits: tuple[float, ...], stages: int) -> Floats:
+    """Highest price that each stage may use, ascending.
+
+    Args:
+        prices: float64 (features,).
+        limits: as asked for; empty: the distinct prices, split into ``stages`` runs as even as can be.
+        stages: most stages then.
+    """
+    if limits:
+        return np.array(limits, dtype=np.float64)
+    distinct = np.unique(prices)
+    return np.array([run[-1] for run in np.array_split(distinct, min(stages, len(distinct)))])
+
+
+def ground(method: AndOrCascade, problem: Problem, target: Target) -> Ground:
+    """Columns, prices and stages of a problem.
+
+    A feature in an acquisition group counts with its own price and the group's: a stage that may use it may open
+    the group.
+    """
+    sizes = problem.train.sizes
+    y, omega = target.y, target.weights
+    single = Penalty.build(problem.costs, [np.array([f]) for f in range(problem.n_features)], sizes)
+    of_feature = single.sum_over(single.weights)
+    limits = price_limits(of_feature, method.limits, method.stages)
+    columns = (
+        _boosted(method, problem, target, of_feature, limits)
+        if method.features == "boosted"
+        else PlainColumns.of(problem)
+    )
+    penalty = Penalty.build(problem.costs, columns.features_of, sizes, columns.evaluation)
+    dearest = np.array([of_feature[used].max(initial=0.0) for used in columns.features_of])
+    phi = columns.values(problem.train.X)
+    constant = np.isinf(scale_of(phi, y))
+    shift = np.where(constant, 0.0, phi.mean(axis=0))
+    scale = np.where(constant, 1.0, phi.std(axis=0))
+    Z = np.where(constant, 0.0, (phi - shift) / scale)
+    allowed = (dearest[None, :] <= limits[:, None]) & ~constant[None, :]
+    column_price = penalty.sum_over(penalty.weights)
+    slope = _slope_of_nothing(Z, y, omega)
+    priced = column_price > 0
+    merged = merge_equal(Z, y, omega)
+    return Ground(
+        columns,
+        merged[0],
+        shift,
+        scale,
+        merged[1],
+        merged[2],
+        allowed,
+        column_price,
+        _ROUNDING * float((slope[priced] / column_price[priced]).max(initial=0.0)),
+        _ROUNDING * float(slope.max(initial=0.0)),
+    )
+
+
+def merge_equal(Z: Floats, y: Floats, omega: Floats) -> tuple[Floats, Floats, Floats]:
+    """Equal rows with equal labels as one row of their weight; mean losses stay what they were.
+
+    The skewed set of CSTC §6.3 has every irrelevant row ten times.
+
+    Returns:
+        Rows, labels and weights.
+    """
+    whole = np.ascontiguousarray(np.column_stack([Z, y]))
+    keys = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1])))[:, 0]
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    weights = np.asarray(np.bincount(which, omega, len(first)) * (len(first) / len(y)), dtype=np.float64)
+    return np.ascontiguousarray(Z[first]), y[first], weights
+
+
+def _boosted(
+    method: AndOrCascade, problem: Problem, target: Target, price: Floats, limits: Floats
+) -> SeveralBoostings:
+    """A boosting for every stage, on the features it may use; none for one that may use no more than the last."""
+    evaluation = price_of_evaluation(problem, method.evaluation)
+    made, before = [], np.zeros(problem.n_features, dtype=bool)
+    for limit in limits:
+        mine = price <= limit
+        if (mine == before).all():
+            continue
+        before = mine
+        X = np.where(mine[problem.feature_of_column], problem.train.X, 0.0)
+        part = replace(problem, train=replace(problem.train, X=X))
+        made.append(
+            boost(
+                part,
+                target.y,
+                method.trees,
+                method.tree_depth,
+                method.learning_rate,
+                evaluation,
+                target.weights,
+            )
+        )
+    return SeveralBoostings(tuple(made))
+
+
+def _slope_of_nothing(Z: Floats, y: Floats, omega: Floats) -> Floats:
+    """Size of the loss's gradient for each column at one stage without weights, its intercept the best."""
+    pull = -2.0 / len(y) * omega * y * np.maximum(0.0, 1.0 - y * _intercept(y, omega))
+    return np.asarray(np.abs(pull @ Z))
+
+
+def _intercept(y: Floats, omega: Floats) -> float:
+    """The squared hinges' best constant score: (ω₊ − ω₋)/(ω₊ + ω₋), with ω₊, ω₋ the sides' total weights."""
+    return float(omega @ y) / float(omega.sum())
+
+
+def fit_cascades(method: AndOrCascade, base: Ground) -> Iterator[tuple[float, Fit]]:
+    """A cascade for every λ, ascending; the first grows stage by stage, the others start from the one before.
+
+    Yields:
+        λ and its stages, on standardised columns.
+    """
+    before: Fit | None = None
+    for lam in sorted(method.lambdas):
+        v = lam * base.lambda_max * base.price + method.rho * base.rho_max
+
+        def solve(weights: Floats, bias: Floats, v: Floats = v) -> Fit:
+            allowed = base.allowed[: len(bias)]
+            problem = AndOr(base.Z, base.y, base.omega, allowed, v, method.temperature)
+            return problem.minimise(weights, bias, method.steps, method.tol)
+
+        if before is None:
+            weights, bias = np.zeros((1, base.Z.shape[1])), np.array([_intercept(base.y, base.omega)])
+            for _ in range(len(base.allowed) - 1):
+                grown = solve(weights, bias)
+                weights = np.concatenate([grown.weights, grown.weights[-1:]])
+                bias = np.append(grown.bias, grown.bias[-1])
+        else:
+            weights, bias = before.weights, before.bias
+        before = solve(weights, bias)
+        yield lam, before

@@ -1,0 +1,93 @@
+"""A fitted AND-OR cascade: who goes on to the next stage, what that costs, and the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Policy, Rows
+from bench_cstc.columns import PlainColumns
+from bench_cstc.rivals.and_or_fit import Ground, SeveralBoostings
+from bench_cstc.rivals.and_or_loss import Fit
+from bench_cstc.rivals.outputs import Answer
+from bench_cstc.walker import weighted_sum
+
+__all__ = ["Cascade", "CascadePolicy"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cascade:
+    """Fitted stages on the columns' own scale.
+
+    Attributes:
+        columns: what the stages weigh.
+        weights, bias: float64 (stages, columns), (stages,).
+        paid: bool (stages, columns): what has been computed when a row leaves at a stage.
+        features: bool (stages, features): what has been acquired then.
+    """
+
+    columns: PlainColumns | SeveralBoostings
+    weights: Floats
+    bias: Floats
+    paid: NDArray[np.bool_]
+    features: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, base: Ground, fit: Fit, n_features: int) -> Cascade:
+        """From weights on standardised columns."""
+        weights = fit.weights / base.scale
+        bias = np.array([b - w @ base.shift for w, b in zip(weights, fit.bias, strict=True)])
+        paid = np.logical_or.accumulate(weights != 0, axis=0)
+        features = np.zeros((len(weights), n_features), dtype=bool)
+        for k, columns in enumerate(paid):
+            for t in np.flatnonzero(columns):
+                features[k, base.columns.features_of[t]] = True
+        return cls(base.columns, weights, bias, paid, features)
+
+    def __call__(self, phi: Floats) -> tuple[Floats, NDArray[np.int64]]:
+        """Least score of the stages that saw each row, and the stage it left at, from 0.
+
+        Args:
+            phi: float64 (rows, columns).
+        """
+        score = np.full(len(phi), np.inf)
+        stage = np.full(len(phi), len(self.bias) - 1, dtype=np.int64)
+        here = np.arange(len(phi))
+        for k in range(len(self.bias)):
+            said = weighted_sum(phi[here], self.weights[k], float(self.bias[k]))
+            score[here] = np.minimum(score[here], said)
+            on = said > 0
+            stage[here[~on]] = k
+            here = here[on]
+        return score, stage
+
+
+@dataclass(frozen=True, eq=False)
+class CascadePolicy(Policy):
+    """One λ.
+
+    Attributes:
+        cascade: the stages.
+        answer: scores → decisions.
+    """
+
+    cascade: Cascade
+    answer: Answer
+    label: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def decide(self, rows: Rows) -> Decisions:
+        """Ask stage after stage until one says no."""
+        columns = self.cascade.columns
+        score, stage = self.cascade(columns.values(rows.X))
+        evaluations, cost = (stage + 1).astype(np.float64), None
+        if columns.evaluation is not None:
+            evaluations = self.cascade.paid.sum(axis=1).astype(np.float64)[stage]
+            cost = (self.cascade.paid @ columns.evaluation)[stage]
+        return self.answer([score], self.cascade.features[stage], stage + 1, evaluations, cost)

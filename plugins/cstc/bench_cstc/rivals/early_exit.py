@@ -1,0 +1,212 @@
+"""The method ``early-exit``: stage-wise regression that stops scoring unpromising documents (CSTC §6.2, Fig. 6, 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_cstc.rivals.ranges import check_prefixes, check_ranges, check_values
+
+if TYPE_CHECKING:
+    from bench_cstc.rivals.additive import Additive
+    from bench_cstc.rivals.outputs import Answer
+
+__all__ = ["EarlyExit", "ExitPolicy"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class EarlyExit(Method):
+    """Early exits by proximity threshold: boosted trees that let documents go that fall far behind the k-th best.
+
+    The trees are those of ``stagewise``. Between them stand sentinels; at the i-th of m a document leaves whose
+    score so far is at least ``s · (m − i)/(m − 1)`` below the k-th best of its query (CSTC §6.2: m = 300, k = 5).
+    It keeps the score it has and pays for the trees it was run through. The family is every s × every kept number
+    of iterations, the sentinels standing where they stand for all of them.
+
+    Whose k-th best: the paper's is that of the query at hand (``against = "query"``), which a policy can only
+    know when the rows it decides on say their queries (``Rows.query``). Where a row must be decided by itself,
+    ``against = "training"`` takes the median, over the training queries with at least k documents, of their k-th
+    best score at that sentinel. This is ours, an approximation by one query for all. Without query ids the
+    training part is one query.
+
+    Attributes:
+        s: proximity thresholds s ≥ 0 in units of the target (grades; two classes are −1 and 1).
+        trees, tree_depth, learning_rate, evaluation, positive_weight: as for ``stagewise``.
+        exits: number of sentinels m, from 1; no more than there are trees.
+        k: how many documents a query shows, from 1.
+        against: ``training`` or ``query``, see above.
+        removed: where a document that left is ranked: ``below``: behind all that left later, as something removed
+            is; ``as-scored``: by the score it left with.
+        prefixes: numbers of iterations after which scoring ends; ``geometric``, ``all``, or numbers from 1.
+        empty: whether the policy that reads nothing is in the family.
+
+    Source: Cambazoglu et al., Early exit optimizations for additive machine learned ranking systems, WSDM 2010.
+    """
+
+    version: ClassVar[int] = 1
+    tasks: ClassVar[frozenset[str]] = frozenset({"ranking", "binary"})
+    s: tuple[float, ...] = (0.2, 0.3, 0.5)
+    trees: int = 300
+    tree_depth: int = 4
+    learning_rate: float = 0.1
+    evaluation: float | Literal["scheme"] = "scheme"
+    positive_weight: float | Literal["balanced"] = 1.0
+    exits: int = 300
+    k: int = 5
+    against: Literal["training", "query"] = "training"
+    removed: Literal["below", "as-scored"] = "below"
+    prefixes: Literal["geometric", "all"] | tuple[int, ...] = "geometric"
+    empty: bool = False
+
+    def __post_init__(self) -> None:
+        whole = {"trees": (1, 100_000), "tree_depth": (1, 12), "exits": (1, 100_000), "k": (1, 100_000)}
+        check_ranges(self, whole, ["learning_rate"])
+        check_prefixes(self.prefixes)
+        check_values("s", self.s, zero=True)
+
+    def fit(self, problem: Problem) -> Family:
+        """Boost, learn where the k-th best stand, calibrate on validation. The best on validation comes first.
+
+        Raises:
+            ValueError: targets that are not numbers.
+        """
+        from bench_cstc.rivals.additive import boost_outputs, kept_prefixes
+        from bench_cstc.rivals.exits import sentinels, thresholds
+        from bench_cstc.rivals.outputs import best_first, constant, price_of_evaluation, several_outputs
+
+        outputs = several_outputs(problem, self.positive_weight)
+        if not outputs.targets:
+            return Family([constant(problem)], diagnostics={"trees": 0})
+        price = price_of_evaluation(problem, self.evaluation)
+        sums = boost_outputs(
+            problem, outputs.targets, self.trees, self.tree_depth, self.learning_rate, price
+        )[0]
+        at = sentinels(sums.count, self.exits)
+        levels = self._levels(problem, sums, at)
+        policies: list[Policy] = [constant(problem)] if self.empty or not sums.count else []
+        validation = (
+            sums.partial(problem.validation.X, [*range(sums.count + 1)]) if outputs.n_classes else None
+        )
+        for s in self.s:
+            limits = thresholds(s, len(at))
+            for cut in kept_prefixes(self.prefixes, sums.count):
+                stops = np.append(at[at < cut], cut)
+                rule = _Rule(stops, levels[: len(stops)], limits[: len(stops)], self.k, self.against)
+                scores = np.zeros(0)
+                if validation is not None:
+                    running = validation[:, stops]
+                    scores = running[np.arange(len(running)), rule.leave(running, problem.validation.query)]
+                policies.append(
+                    ExitPolicy(
+                        sums,
+                        rule,
+                        outputs.answer(problem, [scores]),
+                        self.removed == "below",
+                        label=f"s={s:g}, trees={cut}",
+                        details={"s": s, "trees": cut, "sentinels": len(stops) - 1},
+                    )
+                )
+        return Family(best_first(problem, policies), diagnostics={"trees": sums.count, "sentinels": len(at)})
+
+    def _levels(self, problem: Problem, sums: Additive, at: Ints) -> Floats:
+        """Median over training queries of the k-th best score at each sentinel; −inf when no query has k rows."""
+        from bench_cstc.rivals.exits import kth_best
+
+        if self.against == "query":
+            return np.full(len(at), -np.inf)
+        partial = sums.partial(problem.train.X, at)
+        query = problem.train.query
+        ids = np.zeros(len(partial), dtype=np.int64) if query is None else query
+        best = []
+        for one in np.unique(ids):
+            rows = partial[ids == one]
+            if len(rows) >= self.k:
+                best.append(kth_best(rows, self.k))
+        return np.median(np.array(best), axis=0) if best else np.full(len(at), -np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """Who leaves where.
+
+    Attributes:
+        stops: int64 (sentinels,): numbers of trees; at the last everybody leaves.
+        levels, limits: float64 (sentinels,).
+        k, against: as the method's.
+    """
+
+    stops: Ints
+    levels: Floats
+    limits: Floats
+    k: int
+    against: str
+
+    def leave(self, partial: Floats, query: NDArray[Any] | None) -> Ints:
+        """Number of the sentinel at which each row leaves, from 0.
+
+        Raises:
+            ValueError: the rule asks for queries, and the rows do not say them.
+        """
+        from bench_cstc.rivals.exits import exit_by_level, exit_by_query
+
+        if self.against == "training":
+            return exit_by_level(partial, self.levels, self.limits)
+        if query is None:
+            raise ValueError(
+                'against = "query" needs rows that say their queries, and these do not; '
+                'against = "training" decides every row by itself'
+            )
+        return exit_by_query(partial, query, self.k, self.limits)
+
+
+@dataclass(frozen=True, eq=False)
+class ExitPolicy(Policy):
+    """One threshold and one number of iterations.
+
+    Attributes:
+        sums: the boosting.
+        rule: who leaves where.
+        answer: scores → decisions.
+        below: whether what left early is ranked behind what left later.
+    """
+
+    sums: Additive
+    rule: _Rule
+    answer: Answer
+    below: bool
+    label: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def company(self) -> str:
+        """Whom a row's answer may depend on: its ``query``, or no one but the ``row``."""
+        return "query" if self.rule.against == "query" else "row"
+
+    def decide(self, rows: Rows) -> Decisions:
+        """Score every row until it leaves."""
+        stops = self.rule.stops
+        partial = self.sums.partial(rows.X, stops)
+        leave = self.rule.leave(partial, getattr(rows, "query", None))
+        score = partial[np.arange(len(partial)), leave]
+        run = stops[leave]
+        rank = score
+        if self.below:
+            # More than two scores can ever differ by.
+            step = 1.0 + 2.0 * float(np.abs(self.sums.trees.leaf_values).max(axis=1, initial=0.0).sum())
+            rank = score - step * (len(stops) - 1 - leave)
+        return self.answer(
+            [score],
+            self.sums.used[run],
+            leave + 1,
+            run.astype(np.float64),
+            self.sums.evaluation[run],
+            rank,
+        )

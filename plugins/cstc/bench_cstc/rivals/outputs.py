@@ -1,0 +1,183 @@
+"""What a rival learns and what it answers: target vectors, and scores turned into decisions; shared by all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Policy, Problem, Rows
+from bench_cstc.calibrate import Platt, combine, fit_platt
+from bench_cstc.targets import Target, targets_of
+from bench_cstc.walker import ConstantPolicy
+from bench_cstc.worth import worth
+
+__all__ = [
+    "Answer",
+    "Outputs",
+    "QueryRows",
+    "best_first",
+    "constant",
+    "one_output",
+    "price_of_evaluation",
+    "several_outputs",
+]
+
+Floats = NDArray[np.float64]
+Weight = float | Literal["balanced"]
+Price = float | Literal["scheme"]
+
+
+@dataclass(frozen=True)
+class QueryRows(Rows):
+    """Rows that say which query each belongs to, for policies that judge a document among its query's others.
+
+    Attributes:
+        query: int64 (rows,) query ids, or None.
+    """
+
+    query: NDArray[np.int64] | None = None
+
+    def take(self, rows: NDArray[Any]) -> QueryRows:
+        """Some of the rows, by index or mask."""
+        some = super().take(rows)
+        return QueryRows(some.X, some.sizes, None if self.query is None else self.query[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """What is learned: grades or values, ±1 for two classes, ±1 per class for more.
+
+    Attributes:
+        targets: target vectors with their weights; none when there is nothing to tell apart.
+        present: class codes: of each target, or the two classes of a single one; empty where scores are wanted.
+        n_classes: number of classes; 0 where scores are wanted.
+    """
+
+    targets: tuple[Target, ...]
+    present: tuple[int, ...]
+    n_classes: int
+
+    def answer(self, problem: Problem, scores: Sequence[Floats]) -> Answer:
+        """How scores become answers: Platt's sigmoid fitted on the validation part, or nothing.
+
+        Args:
+            problem: whose validation part is used.
+            scores: float64 (validation rows,) per output.
+        """
+        if not self.n_classes:
+            return Answer(0, (), ())
+        y = np.asarray(problem.validation.y)
+        sigmoids = [fit_platt(score, y == t.positive) for t, score in zip(self.targets, scores, strict=True)]
+        return Answer(self.n_classes, self.present, tuple(sigmoids))
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Scores → decisions.
+
+    Attributes:
+        n_classes: 0 where the score itself is the answer.
+        present: class codes, as in `Outputs`.
+        sigmoids: one per output.
+    """
+
+    n_classes: int
+    present: tuple[int, ...]
+    sigmoids: tuple[Platt, ...]
+
+    def __call__(
+        self,
+        scores: Sequence[Floats],
+        acquired: NDArray[np.bool_],
+        stage: NDArray[np.int64] | None = None,
+        evaluations: Floats | None = None,
+        cost: Floats | None = None,
+        rank: Floats | None = None,
+    ) -> Decisions:
+        """Decisions.
+
+        Args:
+            scores: float64 (rows,) per output.
+            acquired, stage, evaluations, cost: as in `Decisions`.
+            rank: float64 (rows,): the score to report where it is not the first output's.
+
+        Raises:
+            ValueError: a score is NaN: a value that was read is missing.
+        """
+        if any(np.isnan(score).any() for score in scores):
+            raise ValueError("a value that a classifier reads is missing")
+        score = rank if rank is not None else scores[0]
+        if not self.n_classes:
+            return Decisions(acquired, None, score, stage, evaluations, cost)
+        chances = [sigmoid(score) for sigmoid, score in zip(self.sigmoids, scores, strict=True)]
+        table = combine(chances, list(self.present), self.n_classes)
+        return Decisions(acquired, table, score if len(scores) == 1 else None, stage, evaluations, cost)
+
+
+def several_outputs(problem: Problem, positive_weight: Weight) -> Outputs:
+    """One target per class where there are more than two, one otherwise; none where one class is all there is.
+
+    Raises:
+        ValueError: values or grades that are not numbers; a weight of the positive side where values are predicted.
+    """
+    targets = tuple(targets_of(problem, positive_weight))
+    if not problem.n_classes:
+        return Outputs(targets, (), 0)
+    return Outputs(targets, tuple(int(code) for code in np.unique(problem.train.y)), problem.n_classes)
+
+
+def one_output(problem: Problem, positive_weight: Weight, relevant_from: float, method: str) -> Outputs:
+    """One target of ±1: the two classes, or grades from ``relevant_from`` on against those below.
+
+    Raises:
+        ValueError: values to predict, several classes, or grades that are not numbers.
+    """
+    if problem.task == "binary":
+        return several_outputs(problem, positive_weight)
+    if problem.task != "ranking":
+        raise ValueError(f"{method} tells two classes apart; the task is {problem.task}")
+    several_outputs(problem, positive_weight)
+    train, validation = (
+        replace(part, y=(np.asarray(part.y, dtype=np.float64) >= relevant_from).astype(np.int64))
+        for part in (problem.train, problem.validation)
+    )
+    two = replace(problem, task="binary", n_classes=2, train=train, validation=validation)
+    return Outputs(tuple(targets_of(two, positive_weight)), (), 0)
+
+
+def constant(problem: Problem) -> ConstantPolicy:
+    """The policy that reads nothing: training frequencies of the classes, or the mean value."""
+    y = problem.train.y
+    if not problem.n_classes:
+        return ConstantPolicy(problem.n_features, value=float(np.mean(y)) if len(y) else 0.0)
+    counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(np.float64)
+    shares = counts / counts.sum() if counts.sum() else np.full(problem.n_classes, 1.0 / problem.n_classes)
+    return ConstantPolicy(problem.n_features, tuple(shares.tolist()))
+
+
+def price_of_evaluation(problem: Problem, evaluation: Price) -> float:
+    """e_t: as given, or the cost scheme's price of an evaluation."""
+    return problem.costs.evaluation if evaluation == "scheme" else float(evaluation)
+
+
+@dataclass(frozen=True, eq=False)
+class _WithQueries(Policy):
+    """A policy that is told the queries of the rows it decides on."""
+
+    policy: Policy
+    query: NDArray[np.int64] | None
+
+    def decide(self, rows: Rows) -> Decisions:
+        return self.policy.decide(QueryRows(rows.X, rows.sizes, self.query))
+
+
+def best_first(problem: Problem, policies: Sequence[Policy]) -> list[Policy]:
+    """The policies, the best on validation in front (the first among equals), the others in their order."""
+    query = problem.validation.query
+    worths = [worth(problem, _WithQueries(policy, query)) for policy in policies]
+    best = max(range(len(policies)), key=lambda i: (*worths[i], -i))
+    return [policies[best], *policies[:best], *policies[best + 1 :]]

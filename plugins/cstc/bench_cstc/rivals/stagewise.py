@@ -1,0 +1,121 @@
+"""The method ``stagewise``: stage-wise regression, one policy per number of boosting iterations (CSTC §6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_cstc.rivals.ranges import check_prefixes, check_ranges
+
+if TYPE_CHECKING:
+    from bench_cstc.rivals.additive import Additive
+    from bench_cstc.rivals.outputs import Answer
+
+__all__ = ["PrefixPolicy", "Stagewise"]
+
+
+@dataclass(frozen=True)
+class Stagewise(Method):
+    """Stage-wise regression: gradient boosting of limited-depth CART trees, cut after so many iterations.
+
+    Squared loss (Friedman 2001), on values, grades, ±1 for two classes and for each of more classes against the
+    rest; probabilities by Platt's sigmoid fitted on validation, normalised over classes. It knows no costs: "the
+    curve is simply a function of boosting iterations" (CSTC §6.2). The trees are those that ``cstc`` weighs with
+    ``features = "boosted"`` and the same parameters. A row acquires every feature that the trees it is run
+    through split on, as in CSTC's F of Eq. 20, and pays e_t for each tree.
+
+    Attributes:
+        trees: boosting iterations, from 1; LightGBM stops earlier when nothing can be split.
+        tree_depth: most splits on a path of a tree, 1 to 12.
+        learning_rate: above 0.
+        evaluation: e_t, the price of evaluating one tree, ≥ 0; ``scheme`` takes the cost scheme's price of an
+            evaluation.
+        positive_weight: weight of rows of the positive class (of every class against the rest; of grades above 0
+            in a ranking), above 0; ``balanced`` gives both sides the same total weight.
+        prefixes: numbers of iterations to keep as policies; ``geometric`` is 1, 2, 4, … and all; ``all`` is each.
+        empty: whether the policy that reads nothing is in the family; it is when there is no other.
+
+    Source: Friedman, Greedy function approximation, Annals of Statistics 2001; CSTC §5, §6.2.
+    """
+
+    version: ClassVar[int] = 1
+    trees: int = 300
+    tree_depth: int = 4
+    learning_rate: float = 0.1
+    evaluation: float | Literal["scheme"] = "scheme"
+    positive_weight: float | Literal["balanced"] = 1.0
+    prefixes: Literal["geometric", "all"] | tuple[int, ...] = "geometric"
+    empty: bool = True
+
+    def __post_init__(self) -> None:
+        check_ranges(self, {"trees": (1, 100_000), "tree_depth": (1, 12)}, ["learning_rate"])
+        check_prefixes(self.prefixes)
+
+    def fit(self, problem: Problem) -> Family:
+        """Boost on the training part; calibrate and rank the prefixes on validation. The best comes first.
+
+        Raises:
+            ValueError: targets that are not numbers, or a weight of the positive side where values are predicted.
+        """
+        from bench_cstc.rivals.additive import boost_outputs, kept_prefixes
+        from bench_cstc.rivals.outputs import best_first, constant, price_of_evaluation, several_outputs
+
+        outputs = several_outputs(problem, self.positive_weight)
+        policies: list[Policy] = [constant(problem)] if self.empty or not outputs.targets else []
+        if not outputs.targets:
+            return Family(policies, diagnostics={"trees": 0})
+        sums = boost_outputs(
+            problem,
+            outputs.targets,
+            self.trees,
+            self.tree_depth,
+            self.learning_rate,
+            price_of_evaluation(problem, self.evaluation),
+        )
+        rounds = max(one.count for one in sums)
+        kept = kept_prefixes(self.prefixes, rounds)
+        partials = [one.partial(problem.validation.X, np.minimum(kept, one.count)) for one in sums]
+        for i, cut in enumerate(kept):
+            answer = outputs.answer(problem, [scores[:, i] for scores in partials])
+            features = np.any([one.used[min(cut, one.count)] for one in sums], axis=0)
+            details = {"trees": cut, "features": int(features.sum())}
+            policies.append(PrefixPolicy(sums, cut, answer, label=f"trees={cut}", details=details))
+        if not policies:
+            policies = [constant(problem)]
+        return Family(best_first(problem, policies), diagnostics={"trees": rounds})
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixPolicy(Policy):
+    """The first rounds of a boosting, or of one boosting per class.
+
+    Attributes:
+        sums: the boostings.
+        rounds: how many trees of each are run; all of one that has fewer.
+        answer: scores → decisions.
+    """
+
+    sums: tuple[Additive, ...]
+    rounds: int
+    answer: Answer
+    label: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def decide(self, rows: Rows) -> Decisions:
+        """Run every row through the same trees."""
+        n = len(rows)
+        cuts = [min(self.rounds, one.count) for one in self.sums]
+        used = np.any([one.used[cut] for one, cut in zip(self.sums, cuts, strict=True)], axis=0)
+        cost = sum(float(one.evaluation[cut]) for one, cut in zip(self.sums, cuts, strict=True))
+        scores = [one.partial(rows.X, [cut])[:, 0] for one, cut in zip(self.sums, cuts, strict=True)]
+        return self.answer(
+            scores,
+            np.tile(used, (n, 1)),
+            np.ones(n, dtype=np.int64),
+            np.full(n, float(sum(cuts))),
+            np.full(n, cost),
+        )

@@ -1,0 +1,30 @@
+"""The contract kit on every rival, in its variants."""
+
+from bench_cstc.rivals.adaboost_rs import AdaBoostRS
+from bench_cstc.rivals.and_or import AndOrCascade
+from bench_cstc.rivals.early_exit import EarlyExit
+from bench_cstc.rivals.rbf_svm import RbfSvm
+from bench_cstc.rivals.stagewise import Stagewise
+
+from bench_core.testing import method_contract
+
+test_stagewise = method_contract(
+    Stagewise(trees=12),
+    Stagewise(trees=5, tree_depth=2, prefixes="all", evaluation=0.5, empty=False),
+)
+test_early_exit = method_contract(
+    EarlyExit(trees=12, exits=4, prefixes=(6, 12)),
+    EarlyExit(trees=6, s=(0.0, 0.1), k=2, removed="as-scored", positive_weight="balanced"),
+)
+test_and_or = method_contract(
+    AndOrCascade(lambdas=(0.01, 0.1), steps=60),
+    AndOrCascade(lambdas=(0.05,), features="boosted", trees=8, steps=40, limits=(1.0, 4.0), evaluation=0.1),
+)
+test_adaboost_rs = method_contract(
+    AdaBoostRS(trees=10, tree_depth=2, draws=50),
+    AdaBoostRS(trees=4, budgets=(0.5, 1.0), votes="equal", positive_weight="balanced", empty=True),
+)
+test_rbf_svm = method_contract(
+    RbfSvm(C=(1.0, 10.0), gamma=(1.0,)),
+    RbfSvm(C=(0.5, 5.0), gamma=(0.1, 1.0), rounds=2, search_rows=40),
+)

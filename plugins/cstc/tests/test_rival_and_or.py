@@ -1,0 +1,267 @@
+"""AND-OR cascades: the loss, its descent, what a stage may use, and who leaves where."""
+
+import numpy as np
+import pytest
+from bench_cstc.rivals.and_or import AndOrCascade
+from bench_cstc.rivals.and_or_fit import ground, merge_equal, price_limits
+from bench_cstc.rivals.and_or_loss import AndOr, smooth_min
+from bench_cstc.targets import targets_of
+from bench_cstc.walker import ConstantPolicy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime, minimize
+
+from bench_core import Costs, Part, Problem, Rows
+from bench_core.testing import make_case, make_problem
+
+
+def random_problem(seed, rows=40, columns=4, stages=3, temperature=0.2, v=0.01):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=rows) > 0.3, 1.0, -1.0)
+    allowed = np.sort(rng.random((stages, columns)), axis=0) > 0.3
+    allowed[-1] = True
+    omega = rng.uniform(0.5, 2.0, rows)
+    return AndOr(X, y, omega, allowed, np.full(columns, v), temperature), rng
+
+
+@given(seed=st.integers(0, 1000), stages=st.integers(1, 6), temperature=st.floats(0.01, 3.0))
+def test_the_smooth_minimum_is_between_the_minimum_and_tau_log_k_above(seed, stages, temperature):
+    scores = np.random.default_rng(seed).normal(size=(20, stages)) * 3
+    smooth, share = smooth_min(scores, temperature)
+    least = scores.min(axis=1)
+    assert (smooth >= least - 1e-12).all()
+    assert (smooth <= least + temperature * np.log(stages) + 1e-12).all()
+    assert share.sum(axis=1) == pytest.approx(np.ones(20))
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_the_gradient_agrees_with_numerical_differentiation(seed):
+    problem, rng = random_problem(seed)
+    stages, columns = problem.allowed.shape
+    weights = np.where(problem.allowed, rng.normal(size=(stages, columns)), 0.0)
+    bias = rng.normal(size=stages)
+
+    def value(flat):
+        return problem.loss(
+            np.where(problem.allowed, flat[:-stages].reshape(stages, -1), 0.0), flat[-stages:]
+        )[0]
+
+    _, slope, slope_bias = problem.loss(weights, bias)
+    numeric = approx_fprime(np.append(weights.ravel(), bias), value, 1e-7)
+    assert np.append(slope.ravel(), slope_bias) == pytest.approx(numeric, abs=2e-5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_positive_rows_pay_their_largest_hinge_and_negative_ones_their_smallest(seed):
+    problem, rng = random_problem(seed)
+    weights, bias = rng.normal(size=problem.allowed.shape), rng.normal(size=3)
+    total = 0.0
+    for x, y, omega in zip(problem.X.tolist(), problem.y, problem.omega, strict=True):
+        hinges = []
+        for w, b in zip(weights, bias, strict=True):
+            score = sum(a * c for a, c in zip(w, x, strict=True)) + b
+            hinges.append(max(0.0, 1 - y * score) ** 2)
+        total += omega * (max(hinges) if y > 0 else min(hinges))
+    expected = total / 40 + 0.01 * np.abs(weights).sum()
+    assert problem.exact(weights, bias) == pytest.approx(expected)
+    cold = AndOr(problem.X, problem.y, problem.omega, problem.allowed, problem.v, 1e-6)
+    assert cold.value(weights, bias) == pytest.approx(expected, abs=1e-4)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_the_objective_never_rises_and_only_allowed_columns_have_weight(seed):
+    problem, rng = random_problem(seed)
+    start = np.where(problem.allowed, rng.normal(size=problem.allowed.shape), 0.0)
+    fit = problem.minimise(start, rng.normal(size=3), 80, 1e-9)
+    assert (np.diff(fit.values) <= 0).all()
+    assert fit.values[-1] == pytest.approx(problem.value(fit.weights, fit.bias))
+    assert not fit.weights[~problem.allowed].any()
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 1000), v=st.sampled_from([0.001, 0.02, 0.1]))
+def test_a_single_stage_is_the_convex_problem_that_scipy_solves(seed, v):
+    problem, _ = random_problem(seed, stages=1, v=v)
+    fit = problem.minimise(np.zeros((1, 4)), np.zeros(1), 5000, 1e-13)
+
+    def split(flat):
+        w = flat[:4] - flat[4:8]
+        value, slope, slope_bias = problem.loss(w[None], flat[8:])
+        return value + v * flat[:8].sum(), np.concatenate([slope[0] + v, v - slope[0], slope_bias])
+
+    bounds = [(0, None)] * 8 + [(None, None)]
+    best = minimize(split, np.zeros(9), jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15})
+    assert fit.values[-1] == pytest.approx(best.fun, abs=1e-6)
+
+
+def corner(rows=600, seed=0):
+    """Positive in the corner where both features are; the second feature is ten times as dear."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (rows, 2))
+    X = X[np.abs(X).min(axis=1) > 0.1]
+    y = ((X > 0).all(axis=1)).astype(np.int64)
+    part = Part(X, y)
+    return Problem(part, part, Costs(np.array([1.0, 10.0])), "binary", 2, ("cheap", "dear"), np.arange(2))
+
+
+def test_a_corner_is_cut_out_by_two_stages_and_its_outside_leaves_early():
+    problem = corner()
+    family = AndOrCascade(lambdas=(0.001,), limits=(1.0, 10.0), steps=2000, tol=1e-8).fit(problem)
+    decisions = family.policies[0].decide(Rows(problem.train.X))
+    bill = problem.costs.bill(decisions.acquired, None)
+    X, y = problem.train.X, problem.train.y
+    assert ((decisions.score > 0) == (y == 1)).mean() > 0.98
+    outside = X[:, 0] < 0
+    assert (decisions.stage[outside] == 1).mean() > 0.9
+    assert (bill[decisions.stage == 1] == 1.0).all()
+    assert (bill[decisions.stage == 2] == 11.0).all()
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 100))
+def test_positive_means_that_every_stage_said_so(seed):
+    case = make_case("binary", seed=seed)
+    family = AndOrCascade(lambdas=(0.01, 0.1), steps=40).fit(case.problem)
+    for policy in family.policies:
+        cascade = policy.cascade
+        decisions = policy.decide(case.rows)
+        for i, x in enumerate(case.rows.X):
+            said = [float(w @ x) + b for w, b in zip(cascade.weights, cascade.bias, strict=True)]
+            no = [k for k, score in enumerate(said) if score <= 0]
+            last = no[0] if no else len(said) - 1
+            assert decisions.stage[i] == last + 1
+            assert decisions.score[i] == pytest.approx(min(said[: last + 1]), abs=1e-9)
+            assert (decisions.score[i] > 0) == (not no)
+            seen = {int(t) for w in cascade.weights[: last + 1] for t in np.flatnonzero(w)}
+            features = {int(case.problem.feature_of_column[t]) for t in seen}
+            assert set(np.flatnonzero(decisions.acquired[i]).tolist()) == features
+            assert decisions.evaluations[i] == last + 1
+
+
+def test_stages_use_no_feature_above_their_limit():
+    problem = make_problem("binary")
+    family = AndOrCascade(lambdas=(0.0,), limits=(0.5, 1.0, 3.0), steps=100).fit(problem)
+    cascade = family.policies[0].cascade
+    prices = np.array([4.0, 2.5, 1.0, 1.0, 3.0, 0.5])
+    for weights, limit in zip(cascade.weights, (0.5, 1.0, 3.0), strict=True):
+        assert weights.any()
+        assert prices[problem.feature_of_column[np.flatnonzero(weights)]].max() <= limit
+
+
+def test_every_stage_has_trees_of_the_features_it_may_use():
+    problem = make_problem("binary", rows=400)
+    method = AndOrCascade(features="boosted", trees=7, limits=(1.0, 3.0, 4.0), evaluation=0.5)
+    base = ground(method, problem, targets_of(problem, 1.0)[0])
+    prices = problem.costs.prices[:, 0]
+    for t, features in enumerate(base.columns.features_of):
+        fits = [max(prices[f] for f in features) <= limit for limit in (1.0, 3.0, 4.0)]
+        assert base.allowed[:, t].tolist() == fits
+        assert base.price[t] == pytest.approx(prices[features].sum() + 0.5)
+    assert base.allowed[0, :7].all()
+    assert base.allowed[1, :14].all()
+    assert len(base.columns.features_of) == 21
+
+
+def test_limits_that_allow_nothing_more_bring_no_further_trees():
+    problem = make_problem("binary", rows=200)
+    method = AndOrCascade(features="boosted", trees=3, limits=(0.1, 1.0, 2.0, 9.0))
+    base = ground(method, problem, targets_of(problem, 1.0)[0])
+    assert not base.allowed[0].any()
+    assert len(base.columns.features_of) == 6
+
+
+@given(seed=st.integers(0, 1000))
+def test_merging_equal_rows_changes_no_loss(seed):
+    rng = np.random.default_rng(seed)
+    Z, y = rng.integers(-1, 2, (30, 2)).astype(float), rng.choice([-1.0, 1.0], 30)
+    omega, allowed = rng.uniform(0.5, 2, 30), np.ones((2, 2), dtype=bool)
+    few = merge_equal(Z, y, omega)
+    assert len(few[1]) == len({(*row, label) for row, label in zip(Z.tolist(), y.tolist(), strict=True)})
+    weights, bias = rng.normal(size=(2, 2)), rng.normal(size=2)
+    before, after = (
+        AndOr(*data, allowed, np.zeros(2), 0.3).loss(weights, bias) for data in ((Z, y, omega), few)
+    )
+    assert after[0] == pytest.approx(before[0])
+    assert after[1] == pytest.approx(before[1])
+
+
+def test_limits_split_the_distinct_prices():
+    prices = np.array([1, 5, 20, 50, 100, 150, 200, 1, 5.0])
+    assert price_limits(prices, (), 5).tolist() == [5, 50, 100, 150, 200]
+    assert price_limits(prices, (), 50).tolist() == [1, 5, 20, 50, 100, 150, 200]
+    assert price_limits(prices, (5, 20, 50, 150, 200), 3).tolist() == [5, 20, 50, 150, 200]
+
+
+def test_the_unit_of_lambda_is_where_a_single_classifier_reads_nothing():
+    problem = make_problem("binary", rows=300)
+    family = AndOrCascade(lambdas=(1.0, 0.95), rho=0.0, stages=1, steps=3000, tol=1e-12).fit(problem)
+    features = {policy.details["lambda"]: policy.details["features"] for policy in family.policies}
+    assert features[1.0] == 0
+    assert features[0.95] >= 1
+
+
+def test_a_larger_trade_off_reads_less():
+    problem = make_problem("binary", rows=400)
+    family = AndOrCascade(lambdas=(0.001, 0.05, 0.5), steps=500).fit(problem)
+    rows = Rows(problem.validation.X)
+    bill = {
+        policy.details["lambda"]: problem.costs.bill(policy.decide(rows).acquired, None).mean()
+        for policy in family.policies
+    }
+    assert bill[0.001] > bill[0.05] > bill[0.5]
+
+
+def test_what_has_not_converged_is_reported():
+    problem = make_problem("binary")
+    hasty = AndOrCascade(lambdas=(0.01,), steps=1).fit(problem)
+    assert hasty.diagnostics["converged"] is False
+    assert hasty.policies[0].details["converged"] is False
+    patient = AndOrCascade(lambdas=(0.1,), steps=3000).fit(problem)
+    assert patient.diagnostics["converged"] is True
+
+
+def test_grades_are_relevant_from_a_level_on():
+    case = make_case("ranking", rows=400)
+    method = AndOrCascade(lambdas=(0.01,), relevant_from=2.0, steps=100)
+    decisions = method.fit(case.problem).policies[0].decide(case.rows)
+    relevant = case.y >= 2
+    assert decisions.probabilities is None
+    assert decisions.score[relevant].mean() > decisions.score[~relevant].mean() + 0.5
+    nothing = AndOrCascade(relevant_from=99.0).fit(case.problem)
+    assert isinstance(nothing.policies[0], ConstantPolicy)
+
+
+def test_one_class_gives_its_frequency():
+    problem = make_problem("binary", "missing-class")
+    (policy,) = AndOrCascade().fit(problem).policies
+    assert policy.decide(Rows(problem.train.X[:1])).probabilities.tolist() == [[1.0, 0.0]]
+
+
+@pytest.mark.parametrize("task", ["regression", "multiclass"])
+def test_other_tasks_are_refused(task):
+    with pytest.raises(ValueError, match=f"tells two classes apart; the task is {task}"):
+        AndOrCascade().fit(make_problem(task))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"lambdas": ()}, "lambdas needs at least one value"),
+        ({"lambdas": (-1.0,)}, "lambdas must be finite and not negative"),
+        ({"lambdas": (0.1, 0.1)}, "must differ"),
+        ({"rho": -0.1}, "rho must be finite and not negative"),
+        ({"limits": (2.0, 1.0)}, "limits must ascend"),
+        ({"limits": (-1.0,)}, "limits must be finite and not negative"),
+        ({"stages": 0}, "stages must be 1 to 50"),
+        ({"temperature": 0.0}, "temperature must be above 0"),
+        ({"steps": 0}, "steps must be 1 to"),
+        ({"relevant_from": float("nan")}, "relevant_from must be finite"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        AndOrCascade(**wrong)

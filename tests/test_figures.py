@@ -37,9 +37,13 @@ EXTRA = (
     FigureEntry(kind="stage-by-cost-class"),
     FigureEntry(kind="history", series="front_members", axis="generation", reference="front_chromosomes"),
     FigureEntry(kind="feature-usage"),
+    FigureEntry(
+        kind="scatter", x=["validation.cost", "validation.cost"], y=["test.cost", "test.cost"],
+        panels=["<all>", "$again"], axes=["a_$1^2", "<b>"], scale="log",
+    ),
     FigureEntry(kind="tree"),
     FigureEntry(kind="depth-by-price"),
-)
+)  # fmt: skip
 RANKING = Ranking("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5), 2.1, "4 data sets")
 
 
@@ -83,6 +87,7 @@ def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
         "depth-by-price-heart.svg",
         "feature-usage-heart.svg",
         "history-front-members.svg",
+        "scatter-heart.svg",
         "stage-by-cost-class-heart.svg",
         "tree-heart.svg",
     ]
@@ -303,6 +308,21 @@ def test_faults_in_a_suites_figures_are_said_with_the_nearest_name() -> None:
     assert set(needed) == {"cost", "ndcg@7"}
     with pytest.raises(ValidationError, match="needs the name of a series"):
         FigureEntry(kind="history")
+    quantities = FigureEntry(kind="scatter", x=["validation.error"], y=["history.loss"])
+    assert set(check_figures([quantities], "s.toml", *known)) == {"error"}
+    for wrong, said in (
+        ("test.eror", "error"),
+        ("eror", r"must be validation\.<metric>"),
+        ("history.", "must be"),
+    ):
+        with pytest.raises(RequestError, match=rf"s\.toml: figures\[0\]: .*{said}"):
+            check_figures([FigureEntry(kind="scatter", x=[wrong], y=["test.error"])], "s.toml", *known)
+    with pytest.raises(ValidationError, match="as many quantities in x as in y"):
+        FigureEntry(kind="scatter", x=["test.error"])
+    with pytest.raises(ValidationError, match="axes names the two axes"):
+        FigureEntry(kind="scatter", x=["test.error"], y=["test.cost"], axes=["a"])
+    with pytest.raises(ValidationError, match="panels names every pair"):
+        FigureEntry(kind="scatter", x=["test.error"], y=["test.cost"], panels=["a", "b"])
 
 
 def chosen_of(records: Records, method: str) -> pd.DataFrame:

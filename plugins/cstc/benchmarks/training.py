@@ -41,7 +41,7 @@ def problem(rows: int, features: int, task: str, seed: int = 0) -> Problem:
         2 if task == "binary" else 0,
         tuple(f"x{i}" for i in range(features)),
         np.arange(features),
-        threads=2,
+        threads=1,
     )
 
 

@@ -1,12 +1,13 @@
 """The contract kit on every rival, in its variants."""
 
+import pytest
 from bench_cstc.rivals.adaboost_rs import AdaBoostRS
 from bench_cstc.rivals.and_or import AndOrCascade
 from bench_cstc.rivals.early_exit import EarlyExit
 from bench_cstc.rivals.rbf_svm import RbfSvm
 from bench_cstc.rivals.stagewise import Stagewise
 
-from bench_core.testing import method_contract
+from bench_core.testing import make_case, method_contract
 
 test_stagewise = method_contract(
     Stagewise(trees=12),
@@ -28,3 +29,27 @@ test_rbf_svm = method_contract(
     RbfSvm(C=(1.0, 10.0), gamma=(1.0,)),
     RbfSvm(C=(0.5, 5.0), gamma=(0.1, 1.0), rounds=2, search_rows=40),
 )
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression", "ranking"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        Stagewise(trees=3),
+        EarlyExit(trees=3, empty=True),
+        AndOrCascade(lambdas=(0.1,), steps=5, empty=True),
+        AdaBoostRS(trees=3, empty=True),
+        RbfSvm(C=(1.0,), gamma=(1.0,)),
+    ],
+    ids=lambda method: type(method).__name__,
+)
+def test_policies_of_a_family_fill_the_same_fields(method, task):
+    if task not in method.tasks:
+        pytest.skip(f"no method for a {task} task")
+    case = make_case(task)
+    filled = set()
+    for policy in method.fit(case.problem).policies:
+        decisions = policy.decide(case.rows)
+        names = ("probabilities", "score", "stage", "evaluations")
+        filled.add(tuple(name for name in names if getattr(decisions, name) is not None))
+    assert len(filled) == 1

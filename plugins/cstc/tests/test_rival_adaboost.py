@@ -111,27 +111,27 @@ def _tied(X, y):
 
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10_000), depth=st.integers(1, 4))
-def test_with_deeper_trees_it_is_the_textbooks_loop(seed, depth):
+def test_with_deeper_trees_it_is_the_textbook_loop(seed, depth):
     from sklearn.tree import DecisionTreeClassifier
 
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(200, 3)).astype(np.float32).astype(np.float64)
     y = np.where(X[:, 0] * X[:, 1] + rng.normal(size=200) > 0, 1.0, -1.0)
-    new = rng.normal(size=(60, 3))
     problem = problem_of(X, y > 0)
     start = rng.uniform(0.5, 2.0, 200)
-    w, total, alphas = start / start.sum(), np.zeros(60), []
+    w, total, alphas = start / start.sum(), np.zeros(200), []
     for _ in range(5):
         state = int(problem.rng("adaboost").integers(2**31 - 1))
         tree = DecisionTreeClassifier(max_depth=depth, random_state=state).fit(X, y, sample_weight=w)
         wrong = tree.predict(X) != y
         error = w[wrong].sum()
         alphas.append(0.5 * np.log((1 - error) / error))
-        total += alphas[-1] * tree.predict(new)
+        total += alphas[-1] * tree.predict(X)
         w = np.where(wrong, w / (2 * error), w / (2 * (1 - error)))
     voters = adaboost(problem, y, start, 5, depth)
     assert voters.alpha.tolist() == pytest.approx(alphas)
-    assert voters.votes(new, np.arange(5)) @ voters.alpha == pytest.approx(total)
+    # On training rows: two features that part a node alike are as good as each other.
+    assert voters.votes(X, np.arange(5)) @ voters.alpha == pytest.approx(total)
 
 
 def test_a_tree_without_an_error_ends_it():
@@ -158,6 +158,7 @@ def test_trees_are_drawn_by_weight_over_price():
     assert sampling(np.array([1.0, 3.0]), np.zeros(2))[0].tolist() == [0.25, 0.75]
 
 
+@settings(deadline=None)
 @given(
     drawn=st.lists(st.integers(0, 4), max_size=12),
     prices=st.lists(st.integers(0, 5), min_size=4, max_size=4),

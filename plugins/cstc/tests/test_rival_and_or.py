@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from bench_cstc.rivals.and_or import AndOrCascade
-from bench_cstc.rivals.and_or_fit import ground, merge_equal, price_limits
+from bench_cstc.rivals.and_or_fit import ground, price_limits
 from bench_cstc.rivals.and_or_loss import AndOr, smooth_min
+from bench_cstc.rivals.merge import merge_equal
 from bench_cstc.targets import targets_of
 from bench_cstc.walker import ConstantPolicy
 from hypothesis import given, settings
@@ -25,6 +26,7 @@ def random_problem(seed, rows=40, columns=4, stages=3, temperature=0.2, v=0.01):
     return AndOr(X, y, omega, allowed, np.full(columns, v), temperature), rng
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 1000), stages=st.integers(1, 6), temperature=st.floats(0.01, 3.0))
 def test_the_smooth_minimum_is_between_the_minimum_and_tau_log_k_above(seed, stages, temperature):
     scores = np.random.default_rng(seed).normal(size=(20, stages)) * 3
@@ -174,6 +176,7 @@ def test_limits_that_allow_nothing_more_bring_no_further_trees():
     assert len(base.columns.features_of) == 6
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 1000))
 def test_merging_equal_rows_changes_no_loss(seed):
     rng = np.random.default_rng(seed)

@@ -73,12 +73,14 @@ def test_a_worked_query():
     assert leave.tolist() == [2, 2, 0, 2, 1]
 
 
+@settings(deadline=None)
 @given(st.integers(1, 4), st.integers(0, 10))
 def test_a_query_with_no_more_than_k_documents_loses_none(documents, seed):
     partial = np.random.default_rng(seed).normal(size=(documents, 5)) * 100
     assert (exit_by_query(partial, np.zeros(documents), 4, thresholds(0.1, 5)) == 4).all()
 
 
+@settings(deadline=None)
 @given(st.integers(1, 30), st.integers(0, 100), st.floats(0, 3), st.floats(0, 3))
 def test_against_fixed_levels_a_wider_threshold_keeps_documents_longer(rows, seed, a, b):
     rng = np.random.default_rng(seed)

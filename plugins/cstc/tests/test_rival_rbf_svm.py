@@ -54,7 +54,7 @@ def test_more_classes_have_a_machine_each():
     assert (decisions.probabilities.argmax(axis=1) == case.y).mean() > 0.75
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(mean=st.floats(-1, 1), deviation=st.floats(0.01, 2), best=st.floats(-1, 1))
 def test_expected_improvement_is_the_integral(mean, deviation, best):
     z = np.linspace(-8, 8, 20_001)

@@ -115,6 +115,7 @@ def test_trees_are_those_that_a_cost_sensitive_tree_weighs():
     assert policy.decide(Rows(X)).score == pytest.approx(total, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(rounds=st.integers(1, 400))
 def test_geometric_prefixes_double_and_end_with_all(rounds):
     kept = kept_prefixes("geometric", rounds)

@@ -148,7 +148,9 @@ def test_noise_is_the_least_error_a_quadrants_predictor_can_have(context):
 
 def test_decoys_look_like_the_feature_in_its_own_quadrant_or_are_standard_normal(context):
     alike = Quadrants(rows=40_000, noise=0.5, means=(1.0, 2.0, 30.0, -40.0)).load(context)
-    standard = Quadrants(rows=40_000, noise=0.5, means=(1.0, 2.0, 30.0, -40.0), decoys="standard").load(context)
+    standard = Quadrants(rows=40_000, noise=0.5, means=(1.0, 2.0, 30.0, -40.0), decoys="standard").load(
+        context
+    )
     quadrant = (alike.values[:, 4] < 0) * 2 + (alike.values[:, 5] < 0)
     for feature, mean in enumerate((1.0, 2.0, 30.0, -40.0)):
         own, other = quadrant == feature, quadrant != feature

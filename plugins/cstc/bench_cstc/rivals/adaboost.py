@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Problem
+from bench_cstc.rivals.merge import merge_equal
 
 __all__ = ["Voters", "adaboost"]
 
@@ -50,7 +51,7 @@ def adaboost(problem: Problem, y: Floats, weights: Floats, trees: int, depth: in
 
     Each round fits a tree (Gini impurity) to the weighted rows; α = ½ ln((1 − ε)/ε); rows are weighted anew by
     exp(−α y h). The end is a tree that is no better than chance, or one without an error (it still votes, with the
-    say of an error of 1e-10).
+    say of an error of 1e-10). Equal rows with equal labels always have the same vote: they are merged.
 
     Args:
         problem: the training part.
@@ -60,7 +61,8 @@ def adaboost(problem: Problem, y: Floats, weights: Floats, trees: int, depth: in
     """
     from sklearn.tree import DecisionTreeClassifier
 
-    X = np.ascontiguousarray(problem.train.X, dtype=np.float32)
+    Z, y, weights = merge_equal(problem.train.X, y, weights)
+    X = np.ascontiguousarray(Z, dtype=np.float32)
     w = weights / weights.sum()
     seed = int(problem.rng("adaboost").integers(2**31 - 1))
     voters = Voters([], [], np.zeros(0), [], np.zeros(0))

@@ -64,7 +64,7 @@ class AndOrCascade(Method):
     positive_weight: float | Literal["balanced"] = 1.0
     relevant_from: float = 1.0
     temperature: float = 0.1
-    steps: int = 200
+    steps: int = 500
     tol: float = 1e-5
     empty: bool = False
 

@@ -14,6 +14,7 @@ from bench_cstc.columns import BoostedTrees, PlainColumns, boost
 from bench_cstc.leaf import scale_of
 from bench_cstc.penalty import Penalty
 from bench_cstc.rivals.and_or_loss import AndOr, Fit
+from bench_cstc.rivals.merge import merge_equal
 from bench_cstc.rivals.outputs import price_of_evaluation
 from bench_cstc.targets import Target
 
@@ -129,21 +130,6 @@ def ground(method: AndOrCascade, problem: Problem, target: Target) -> Ground:
         _ROUNDING * float((slope[priced] / column_price[priced]).max(initial=0.0)),
         _ROUNDING * float(slope.max(initial=0.0)),
     )
-
-
-def merge_equal(Z: Floats, y: Floats, omega: Floats) -> tuple[Floats, Floats, Floats]:
-    """Equal rows with equal labels as one row of their weight; mean losses stay what they were.
-
-    The skewed set of CSTC §6.3 has every irrelevant row ten times.
-
-    Returns:
-        Rows, labels and weights.
-    """
-    whole = np.ascontiguousarray(np.column_stack([Z, y]))
-    keys = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1])))[:, 0]
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    weights = np.asarray(np.bincount(which, omega, len(first)) * (len(first) / len(y)), dtype=np.float64)
-    return np.ascontiguousarray(Z[first]), y[first], weights
 
 
 def _boosted(

@@ -149,14 +149,33 @@ def one_output(problem: Problem, positive_weight: Weight, relevant_from: float, 
     return Outputs(tuple(targets_of(two, positive_weight)), (), 0)
 
 
+@dataclass(frozen=True, eq=False)
+class _Silent(ConstantPolicy):
+    """A constant that fills the fields which its siblings in a family fill.
+
+    Attributes:
+        scored: whether they give a score.
+    """
+
+    scored: bool = True
+
+    def decide(self, rows: Rows) -> Decisions:
+        said = super().decide(rows)
+        n = len(rows)
+        score = said.score
+        if score is None and self.scored:
+            score = np.zeros(n)
+        return replace(said, score=score, stage=np.ones(n, dtype=np.int64), evaluations=np.zeros(n))
+
+
 def constant(problem: Problem) -> ConstantPolicy:
     """The policy that reads nothing: training frequencies of the classes, or the mean value."""
     y = problem.train.y
     if not problem.n_classes:
-        return ConstantPolicy(problem.n_features, value=float(np.mean(y)) if len(y) else 0.0)
+        return _Silent(problem.n_features, value=float(np.mean(y)) if len(y) else 0.0)
     counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(np.float64)
     shares = counts / counts.sum() if counts.sum() else np.full(problem.n_classes, 1.0 / problem.n_classes)
-    return ConstantPolicy(problem.n_features, tuple(shares.tolist()))
+    return _Silent(problem.n_features, tuple(shares.tolist()), scored=bool((counts > 0).sum() <= 2))
 
 
 def price_of_evaluation(problem: Problem, evaluation: Price) -> float:

@@ -134,6 +134,8 @@ class Store:
 
 _FEW_ROWS = 500
 _NUMBERS = ("bill", "full_bill", "evaluation_bill")
+_UNSAID: dict[str, Any] = {"score": np.nan, "stage": np.int64(0), "evaluations": np.nan}
+"""What stands in a column for a policy that does not fill it, where another of its family does."""
 
 
 def _pack(outcomes: list[Judged], rows: Mapping[str, NDArray[np.int64]]) -> memoryview:
@@ -144,9 +146,17 @@ def _pack(outcomes: list[Judged], rows: Mapping[str, NDArray[np.int64]]) -> memo
     columns: dict[str, list[Any]] = {}
     features = outcomes[0].outcome.decisions.acquired.shape[1]
     width = (features + 7) // 8
+    said = {
+        name: any(getattr(judged.outcome.decisions, name) is not None for judged in outcomes)
+        for name in _UNSAID
+    }
     for judged in outcomes:
         outcome, decisions = judged.outcome, judged.outcome.decisions
         count = len(outcome.y)
+        told = {name: getattr(decisions, name) for name in _UNSAID}
+        for name, missing in _UNSAID.items():
+            if said[name] and told[name] is None:
+                told[name] = np.full(count, missing)
         packed = np.packbits(decisions.acquired, axis=1, bitorder="little")
         piece: dict[str, Any] = {
             "policy": np.full(count, judged.policy, dtype=np.int32),
@@ -156,9 +166,7 @@ def _pack(outcomes: list[Judged], rows: Mapping[str, NDArray[np.int64]]) -> memo
             "acquired": np.ascontiguousarray(packed).reshape(-1),
             **{name: getattr(outcome, name) for name in _NUMBERS},
             "query": outcome.query,
-            "score": decisions.score,
-            "stage": decisions.stage,
-            "evaluations": decisions.evaluations,
+            **told,
             "reference": None if outcome.reference is None else _labels(outcome.reference),
         }
         if decisions.probabilities is not None:
@@ -192,6 +200,15 @@ def _labels(decisions: Decisions) -> NDArray[np.int64] | None:
     return None if decisions.probabilities is None else decisions.probabilities.argmax(axis=1)
 
 
+def _told(column: NDArray[Any] | None, missing: Any) -> NDArray[Any] | None:
+    """A policy's column; None when it is filled with what stands for nothing."""
+    if column is None or (
+        len(column) and (column[0] == missing or (missing != missing and np.isnan(column[0])))
+    ):
+        return None
+    return column
+
+
 def _unpack(path: Path, task: str, threshold: float | None) -> Iterator[Judged]:
     import pyarrow.parquet as pq
 
@@ -214,9 +231,7 @@ def _unpack(path: Path, task: str, threshold: float | None) -> Iterator[Judged]:
             probabilities=np.stack([picked[name] for name in probabilities], axis=1)
             if probabilities
             else None,
-            score=picked.get("score"),
-            stage=picked.get("stage"),
-            evaluations=picked.get("evaluations"),
+            **{name: _told(picked.get(name), missing) for name, missing in _UNSAID.items()},
         )
         reference = None
         if "reference" in picked:

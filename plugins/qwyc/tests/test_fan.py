@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bench_qwyc.adapters import adapt
-from bench_qwyc.fan import Bins, make_bins
+from bench_qwyc.fan import Bins, _numbered, make_bins
 from bench_qwyc.policy import StoppingPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,6 +107,15 @@ def test_bad_bins_are_refused() -> None:
             make_bins(np.ones((2, 2)), [0, 1], width)
     with pytest.raises(ValueError, match="too narrow"):
         make_bins(np.full((2, 2), 1e10), [0, 1], 1e-9)
+
+
+@pytest.mark.parametrize("spread", [3.0, 500.0, 1e9])
+def test_bins_are_numbered_as_a_sort_would_whether_they_lie_close_or_far_apart(spread: float) -> None:
+    place = np.floor(np.random.default_rng(0).normal(size=200) * spread)
+    number, which = _numbered(place)
+    expected, places = np.unique(place, return_inverse=True)
+    np.testing.assert_array_equal(number, expected)
+    np.testing.assert_array_equal(which, places)
 
 
 def test_one_base_model_has_no_bins() -> None:

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from support.families import METHODS, made_up_records, made_up_suite
 
 from bench_core.analysis.assignments import stages_by_class, usage_of
+from bench_core.analysis.base_models import spread_of
 from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
 from bench_core.analysis.series import mean_series
@@ -43,6 +44,7 @@ EXTRA = (
     ),
     FigureEntry(kind="tree"),
     FigureEntry(kind="depth-by-price"),
+    FigureEntry(kind="base-models"),
 )  # fmt: skip
 RANKING = Ranking("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5), 2.1, "4 data sets")
 
@@ -82,6 +84,7 @@ def digest(files: dict[Path, bytes]) -> str:
 def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
     assert sorted(drawn) == [
         "bars-heart.svg",
+        "base-models-heart.svg",
         "critical-difference-combined.svg",
         "curve-heart.svg",
         "depth-by-price-heart.svg",
@@ -369,6 +372,24 @@ def test_usage_is_averaged_and_stages_are_kept_apart() -> None:
     for info in records.infos.values():
         del info["usage"]
     assert usage_of(records, chosen_of(records, "CO-T")) is None
+
+
+def test_histograms_of_other_widths_are_brought_to_the_widest_and_averaged() -> None:
+    records = made_up_records(["Heart"], ["CO-T"], seeds=3)
+    told = [
+        {"width": 2, "counts": [[6, 2, 1, 1]]},  # 1–2, 3–4, 5–6, 7–8
+        {"width": 4, "counts": [[1, 0, 3]]},  # 1–4, 5–8, 9–12
+        {"width": 1, "counts": [None]},
+    ]
+    for info, one in zip(records.infos.values(), told, strict=True):
+        info["evaluations"] = one
+    found = spread_of(records, chosen_of(records, "CO-T"))
+    assert found is not None
+    assert (found.width, found.seeds, found.mean) == (4, 2, None)
+    np.testing.assert_allclose(found.shares, [(0.8 + 0.25) / 2, 0.1, 0.375])
+    for info in records.infos.values():
+        del info["evaluations"]
+    assert spread_of(records, chosen_of(records, "CO-T")) is None
 
 
 def info_with(**history: Any) -> dict[str, Any]:

@@ -107,7 +107,8 @@ class Maker:
                 continue
             panel = self._panel(entry, place[0], cell)
             if panel is not None:
-                draw = partial(cost_quality_figure, panel, self.looks)
+                known = self._metrics([panel.cost])[panel.cost]
+                draw = partial(cost_quality_figure, panel, self.looks, known.title or known.name)
                 made.append(self._drawing(entry, stem, place, draw, panel))
         return made
 

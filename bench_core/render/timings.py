@@ -39,8 +39,7 @@ def render_timings(suite: Suite, records: Records) -> str:
             "",
             f"Wall time of a trial by step, mean (greatest) over trials, on: {processors(records)}. Deciding is over "
             "all policies of the family, on validation and test; compiling kernels and loading data count where they "
-            "happened. What a fit took over from an earlier one counts in it as if it had been made anew. These "
-            "numbers depend on the machine and its load.",
+            "happened. These numbers depend on the machine and its load.",
             "",
             table(head, body, 2) if body else "No trial is done.",
             "",
@@ -95,6 +94,8 @@ def _deciding(suite: Suite, records: Records) -> list[str]:
         else ""
     )
     return [
+        "What a fit took over from an earlier one in the same process counts in it as if it had been made anew.",
+        "",
         "## Time to decide a row",
         "",
         "Processor time of the selected policy, all threads, on all test rows at once, one run per trial: mean over "

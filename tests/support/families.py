@@ -169,6 +169,7 @@ def _info(
         "diagnostics": {"front_chromosomes": 33} if method == "EMSCO" else {},
         "features": [f"feature {f}" for f in range(features)],
         "usage": usage.round(4).tolist(),
+        "evaluations": {"width": 8, "counts": rng.integers(0, 40, size=(count, 12)).tolist()},
         "costs": {
             "prices": prices[:, None].tolist(), "groups": None, "group_prices": None,
             "classes": None if kinds is None else kinds.tolist(), "evaluation": 0.0,

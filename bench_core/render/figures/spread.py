@@ -15,6 +15,7 @@ from bench_core.render.markdown import plain_number
 __all__ = ["spread_figure"]
 
 _COLUMNS = 3
+_FEW = 20
 
 
 def spread_figure(panels: Sequence[tuple[str, Spread]], looks: dict[str, Look], title: str) -> bytes:
@@ -39,7 +40,8 @@ def spread_figure(panels: Sequence[tuple[str, Spread]], looks: dict[str, Look], 
                 continue
             method, spread = panels[place]
             _draw(axes, spread, looks[method], end, top)
-            axes.set_title(shorten(method, 26), fontsize=9)
+            mean = "" if spread.mean is None else f": mean {plain_number(spread.mean, 3)}"
+            axes.set_title(f"{shorten(method, 26)}{mean}", fontsize=9)
             if place + columns >= len(panels):
                 axes.set_xlabel("Base models run")
                 axes.tick_params(axis="x", labelbottom=True)
@@ -50,10 +52,9 @@ def spread_figure(panels: Sequence[tuple[str, Spread]], looks: dict[str, Look], 
 
 
 def _draw(axes: Any, spread: Spread, look: Look, end: int, top: float) -> None:
-    first = spread.width * np.arange(len(spread.shares)) + 0.5
-    axes.bar(
-        first, 100 * spread.shares, spread.width, align="edge", color=look.colour, edgecolor="none", lw=0
-    )
+    apart = 0.9 if len(spread.shares) <= _FEW else 1.0
+    middle = spread.width * (np.arange(len(spread.shares)) + 0.5) + 0.5
+    axes.bar(middle, 100 * spread.shares, apart * spread.width, color=look.colour, edgecolor="none", lw=0)
     axes.set_yscale("function", functions=(_root, np.square))
     axes.set_ylim(0, 1.08 * top)
     axes.set_yticks([tick for tick in (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0) if tick <= 1.08 * top])
@@ -64,12 +65,6 @@ def _draw(axes: Any, spread: Spread, look: Look, end: int, top: float) -> None:
     axes.grid(visible=False, axis="x")
     if spread.mean is not None:
         axes.axvline(spread.mean, color=INK.light, lw=1.1, linestyle=(0, (4, 3)))
-        right = spread.mean > 0.6 * end
-        axes.annotate(
-            f"mean {plain_number(spread.mean, 3)}", (spread.mean, 0.93), xycoords=("data", "axes fraction"),
-            xytext=(-4 if right else 4, 0), textcoords="offset points", ha="right" if right else "left",
-            va="top", fontsize=7.5, color=INK.light,
-        )  # fmt: skip
 
 
 def _root(values: Any) -> Any:

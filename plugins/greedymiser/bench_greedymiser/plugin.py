@@ -68,7 +68,7 @@ class GreedyMiser(Method):
     Missing values need no encoding: a cut sends them to the side where they fit best.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     trees: int = 300
     depth: int = 4
     learning_rate: float = 0.1

@@ -13,6 +13,7 @@ policy that recognises the second call, which `bench_core.testing` looks for ins
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,14 +89,22 @@ class Auditor:
         made = tuple(np.array(rows.X, order="C") for _ in range(rounds))
         if rounds and len(rows):
             starts = np.flatnonzero(np.diff(feature_of_column, prepend=-1))
-            for start, stop in zip(starts, [*starts[1:], len(feature_of_column)], strict=True):
-                own = rows.X[:, start:stop]
-                enough = len(rows) >= _ENOUGH_ROWS and bool((own != own[0]).any())
-                pool = own if enough else np.concatenate([own, others[:, start:stop]])
-                if stop - start == 1:
-                    _substitute_column(own[:, 0], pool[:, 0], rng, made, int(start))
-                else:
-                    _substitute_block(own, pool, rng, made, int(start))
+            stops = np.append(starts[1:], len(feature_of_column))
+            alone = starts[stops - starts == 1]
+            varied = (
+                alone[(rows.X[:, alone] != rows.X[0, alone]).any(axis=0)] if len(rows) >= _ENOUGH_ROWS else ()
+            )
+            for columns, pool in ((varied, rows.X), (np.setdiff1d(alone, varied), None)):
+                for chunk in _chunks(columns, len(rows) + len(others)):
+                    own = rows.X[:, chunk]
+                    more = own if pool is not None else np.concatenate([own, others[:, chunk]])
+                    _substitute_columns(own, more, rng, made, chunk)
+            for start, stop in zip(starts, stops, strict=True):
+                if stop - start > 1:
+                    own = rows.X[:, start:stop]
+                    enough = len(rows) >= _ENOUGH_ROWS and bool((own != own[0]).any())
+                    more = own if enough else np.concatenate([own, others[:, start:stop]])
+                    _substitute_block(own, more, rng, made, int(start))
         return cls(rows, feature_of_column, made)
 
     def check(
@@ -162,35 +171,65 @@ class Auditor:
 _ENOUGH_ROWS = 50
 
 
-def _substitute_column(
+_MOST_CELLS = 2**20
+
+
+def _chunks(columns: Any, rows: int) -> Iterator[NDArray[np.int64]]:
+    """Columns in pieces of at most `_MOST_CELLS` values."""
+    step = max(1, _MOST_CELLS // max(rows, 1))
+    for first in range(0, len(columns), step):
+        yield np.asarray(columns[first : first + step], dtype=np.int64)
+
+
+def _substitute_columns(
     own: NDArray[np.float64],
     pool: NDArray[np.float64],
     rng: np.random.Generator,
     made: tuple[NDArray[np.float64], ...],
-    column: int,
+    columns: NDArray[np.int64],
 ) -> None:
-    """Other values for the rows of a one-column feature, where there are others."""
-    ordered = np.sort(pool)
-    low = np.searchsorted(ordered, own, side="left")
-    equal = np.searchsorted(ordered, own, side="right") - low
+    """Other values for the rows of one-column features, where there are others.
+
+    Args:
+        own: float64 (rows, features).
+        pool: float64 (values, features): where values are taken from; its first rows are ``own``.
+        rng, made: as in `Auditor.prepare`.
+        columns: int64 (features,): where in ``made`` they belong.
+    """
+    ordered, low, equal = _ranked(pool, len(own))
     able = equal < len(ordered)
-    if not able.any():
-        return
     # The ends of the range are numbers where there are any; NaN stands in only for the sole number.
-    numbers = ordered[~np.isnan(ordered)]
-    least, most = numbers[0], numbers[-1]
-    two_levels = bool(((numbers == least) | (numbers == most)).all())
+    numbers = len(ordered) - np.isnan(ordered).sum(axis=0)
+    least, most = ordered[0], ordered[np.maximum(numbers, 1) - 1, np.arange(len(numbers))]
+    two_levels = ((ordered == least) | (ordered == most)).sum(axis=0) == numbers
     for number, target in enumerate(made):
         if number % 2 == 0:
             chosen = _drawn(own, ordered, low, equal, rng, inner=number % 4 == 0)
-        elif least == most:
-            chosen = np.where(own == least, np.nan, least)
-        elif number % 4 == 3 or two_levels:
-            chosen = np.full(len(own), least if rng.random() < 0.5 else most)
         else:
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 chosen = np.where(own - least > most - own, least, most)
-        target[:, column] = np.where(able, chosen, own)
+            one_end = np.where(rng.random(len(least)) < 0.5, least, most)
+            chosen = np.where((number % 4 == 3) | two_levels, one_end, chosen)
+            chosen = np.where(least == most, np.where(own == least, np.nan, least), chosen)
+        target[:, columns] = np.where(able, chosen, own)
+
+
+def _ranked(
+    pool: NDArray[np.float64], rows: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Each column sorted (NaN last), and for its first so many values where equal ones begin, and how many they are."""
+    order = np.argsort(pool, axis=0)
+    ordered = np.take_along_axis(pool, order, axis=0)
+    missing = np.isnan(ordered)
+    begins = np.ones((len(pool) + 1, pool.shape[1]), dtype=bool)
+    begins[1:-1] = (ordered[1:] != ordered[:-1]) & ~(missing[1:] & missing[:-1])
+    places = np.arange(len(pool) + 1)[:, None]
+    first = np.maximum.accumulate(np.where(begins[:-1], places[:-1], 0), axis=0)
+    after = np.minimum.accumulate(np.where(begins[1:], places[1:], len(pool))[::-1], axis=0)[::-1]
+    low, equal = np.empty_like(order), np.empty_like(order)
+    np.put_along_axis(low, order, first, axis=0)
+    np.put_along_axis(equal, order, after - first, axis=0)
+    return ordered, low[:rows], equal[:rows]
 
 
 def _drawn(
@@ -206,17 +245,18 @@ def _drawn(
 
     Without the ends of the range, the batch's largest and smallest value must change too.
     """
-    start, stop = np.zeros(len(own), dtype=np.int64), np.full(len(own), len(ordered))
-    if inner and not np.isnan(least := np.fmin.reduce(own)):
-        first = int(np.searchsorted(ordered, least, side="right"))
-        last = int(np.searchsorted(ordered, np.fmax.reduce(own), side="left"))
+    start: Any = 0
+    stop: Any = len(ordered)
+    if inner:
+        first = (ordered <= np.fmin.reduce(own, axis=0)).sum(axis=0)
+        last = (ordered < np.fmax.reduce(own, axis=0)).sum(axis=0)
         within = np.where((low >= first) & (low < last), equal, 0)
         possible = last - first > within
         start, stop = np.where(possible, first, start), np.where(possible, last, stop)
     skipped = np.where((low >= start) & (low < stop), equal, 0)
-    draw = start + np.floor(rng.random(len(own)) * (stop - start - skipped)).astype(np.int64)
+    draw = start + np.floor(rng.random(own.shape) * (stop - start - skipped)).astype(np.int64)
     donor = np.where((draw < low) | (skipped == 0), draw, draw + equal)
-    drawn: NDArray[np.float64] = ordered[np.minimum(donor, len(ordered) - 1)]
+    drawn: NDArray[np.float64] = np.take_along_axis(ordered, np.minimum(donor, len(ordered) - 1), axis=0)
     return drawn
 
 
@@ -233,6 +273,9 @@ def _substitute_block(
     work: tuple[NDArray[Any], ...] = tuple(np.empty((len(own), 1)) for _ in made)
     for column in work:
         column[:, 0] = numbers[: len(own)]
-    _substitute_column(numbers[: len(own)], numbers[len(own) :], rng, work, 0)
+    pool_codes = numbers[len(own) :]
+    _substitute_columns(
+        pool_codes[: len(own), None], pool_codes[:, None], rng, work, np.zeros(1, dtype=np.int64)
+    )
     for target, column in zip(made, work, strict=True):
         target[:, start : start + own.shape[1]] = levels[column[:, 0].astype(np.int64)]

@@ -76,6 +76,7 @@ class _Quantity(_Check):
         metric: on the test part, of the policy that validation selected.
         diagnostic: a value of the fit, as the method left it in its records.
         series: name of a series of the fit's history, taken at place ``at`` (its last value if it stopped before).
+        over: name of a second series: the quantity is the first over it, at the same place.
         statistic: ``mean`` over seeds, or ``median``, for counts that a few seeds may dominate.
         percent: a diagnostic or a series is a share, to be shown as a percentage.
     """
@@ -84,6 +85,7 @@ class _Quantity(_Check):
     diagnostic: str = ""
     series: str = ""
     at: Annotated[int, Field(ge=0)] | None = None
+    over: str = ""
     statistic: Literal["mean", "median"] = "mean"
     percent: bool = False
 
@@ -93,6 +95,8 @@ class _Quantity(_Check):
             raise ValueError("give exactly one of metric, diagnostic and series")
         if bool(self.series) != (self.at is not None):
             raise ValueError("'series' and 'at' go together")
+        if self.over and not self.series:
+            raise ValueError("'over' needs a 'series' to divide")
         if self.statistic == "median" and len(self.datasets) != 1:
             raise ValueError("a median over seeds is of one data set: give one in datasets")
         return self

@@ -2,108 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable, Sequence
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from bench_core import __version__
+from bench_core.terminal.options import MIRROR, OFFLINE, ONLY, OUT, SEEDS, STORE, SUITE, Quantity, requests
+from bench_core.terminal.output import Progress, print_table
 
 if TYPE_CHECKING:
     from bench_core.commands.run import RunReport
-    from bench_core.execute import Done
-    from bench_core.plan import Plan, Planned
 
 __all__ = ["main"]
-
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "k": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-
-
-class _Quantity(click.ParamType[float]):
-    """A number with a unit: seconds (``90``, ``10m``, ``2h``) or bytes (``500M``, ``4G``)."""
-
-    def __init__(self, name: str, units: str) -> None:
-        self.name, self.units = name, units
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, int | float):
-            return float(value)
-        match = re.fullmatch(rf"([0-9]+(?:\.[0-9]+)?)([{self.units}]?)", value.strip())
-        if not match or float(match[1]) == 0:
-            self.fail(
-                f"{value!r} is not a {self.name} such as {'10m' if 'h' in self.units else '4G'}", param, ctx
-            )
-        return float(match[1]) * _UNITS[match[2]]
-
-
-def _requests(verb: Callable[..., int | None]) -> Callable[..., None]:
-    """Turn a wrong request into a message and exit code 2, and a verb's answer into the exit code."""
-
-    @wraps(verb)
-    def wrapped(*args: Any, **kwargs: Any) -> None:
-        from bench_core.errors import BenchError, TrialFailed
-
-        try:
-            code = verb(*args, **kwargs)
-        except TrialFailed as error:
-            click.echo(f"bench: stopped at the first failure: {error}", err=True)
-            sys.exit(1)
-        except BenchError as error:
-            click.echo(f"bench: {error}", err=True)
-            sys.exit(2)
-        except KeyboardInterrupt:
-            click.echo("bench: stopped; what was done is kept, run the same command to go on", err=True)
-            sys.exit(130)
-        sys.exit(code or 0)
-
-    return wrapped
-
-
-def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns for people on a terminal, the same as plain text elsewhere."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    plain = not sys.stdout.isatty()
-    table = Table(*head, box=None if plain else box.SIMPLE, pad_edge=False, highlight=False)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    Console(width=240 if plain else None, soft_wrap=False).print(table)
-
-
-_STORE = click.option(
-    "--store",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path(".bench-store"),
-    show_default=True,
-    help="Directory of records.",
-)
-_OUT = click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("leaderboard"),
-    show_default=True,
-    help="Directory of pages.",
-)
-_SUITE = click.argument("suite", type=click.Path(path_type=Path, dir_okay=False))
-_ONLY = click.option(
-    "--only", multiple=True, metavar="KIND=NAME", help="dataset=…, method=… or costs=…; repeatable."
-)
-_SEEDS = click.option("--seeds", type=click.IntRange(min=1), help="Only the first N seeds.")
-_MIRROR = click.option(
-    "--mirror",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="A directory that takes the place of every download (or BUDGETBENCH_MIRROR).",
-)
-_OFFLINE = click.option(
-    "--offline/--online", default=None, help="Never open a connection (or BUDGETBENCH_OFFLINE=1)."
-)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -113,9 +25,9 @@ def main() -> None:
 
 
 @main.command()
-@_SUITE
-@_STORE
-@_OUT
+@SUITE
+@STORE
+@OUT
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
 @click.option(
     "--executor",
@@ -124,15 +36,15 @@ def main() -> None:
     show_default=True,
     help="auto: processes when --jobs, --timeout or --memory ask for them.",
 )
-@_ONLY
-@_SEEDS
-@click.option("--timeout", type=_Quantity("time", "smh"), help="Time a trial may take: 90, 10m, 2h.")
-@click.option("--memory", type=_Quantity("size", "kMGT"), help="Memory a worker may allocate: 500M, 4G.")
+@ONLY
+@SEEDS
+@click.option("--timeout", type=Quantity("time", "smh"), help="Time a trial may take: 90, 10m, 2h.")
+@click.option("--memory", type=Quantity("size", "kMGT"), help="Memory a worker may allocate: 500M, 4G.")
 @click.option("--retry-failed", is_flag=True, help="Run trials again that failed before.")
 @click.option("--strict", is_flag=True, help="Stop at the first failed trial.")
-@_MIRROR
-@_OFFLINE
-@_requests
+@MIRROR
+@OFFLINE
+@requests
 def run(
     suite: Path,
     store: Path,
@@ -156,7 +68,7 @@ def run(
 
     session = SuiteSession.open(suite, store, out, DataContext.from_environment(mirror, offline))
     options = Options(jobs, executor, timeout, None if memory is None else int(memory), retry_failed)
-    with _Progress(strict) as progress:
+    with Progress(strict) as progress:
         report = run_suite(
             session, options, seeds, parse_only(only, session.suite), progress.started, progress.advance
         )
@@ -180,71 +92,15 @@ def _say(report: RunReport, page: Path) -> int:
     return report.exit_code
 
 
-class _Progress:
-    """A bar on a terminal; elsewhere a plain line now and then, and one for every failure."""
-
-    def __init__(self, strict: bool) -> None:
-        self.strict = strict
-        self._bar: Any = None
-        self._task: Any = None
-        self._done = self._total = self._failed = 0
-        self._last = 0.0
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def started(self, plan: Plan, todo: int) -> None:
-        """Say what there is to do."""
-        self._total = todo
-        click.echo(f"{len(plan.planned)} trials, {todo} to compute", err=True)
-        if todo and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-            )
-            self._task = self._bar.add_task("", total=todo)
-            self._bar.start()
-
-    def advance(self, planned: Planned, done: Done) -> None:
-        """Count a trial; stop at a failure when strict."""
-        import time
-
-        from rich.markup import escape
-
-        self._done += 1
-        self._failed += done.status == "failed"
-        trial = planned.trial
-        if self._bar is not None:
-            self._bar.update(self._task, advance=1, description=escape(f"{trial.method} on {trial.dataset}"))
-        elif time.monotonic() - self._last > 2 or self._done == self._total or done.status == "failed":
-            self._last = time.monotonic()
-            said = f"{self._done}/{self._total} {trial.method} on {trial.dataset}, seed {trial.seed}: {done.status}"
-            click.echo(f"{said} ({done.seconds:.2f} s) {done.message}".rstrip(), err=True)
-        if self.strict and done.status == "failed":
-            from bench_core.errors import TrialFailed
-
-            raise TrialFailed(f"{trial.method} on {trial.dataset}, seed {trial.seed}: {done.message}")
-
-
 @main.command()
-@_SUITE
-@_STORE
-@_OUT
-@_ONLY
-@_SEEDS
-@_MIRROR
-@_OFFLINE
-@_requests
+@SUITE
+@STORE
+@OUT
+@ONLY
+@SEEDS
+@MIRROR
+@OFFLINE
+@requests
 def plan(
     suite: Path,
     store: Path,
@@ -262,7 +118,7 @@ def plan(
     session = SuiteSession.open(suite, store, out, DataContext.from_environment(mirror, offline))
     made = session.plan(seeds, parse_only(only, session.suite))
     rows, stale = describe_plan(session, made)
-    _print_table(["data set", "method", "trials", "done", "failed", "missing"], rows)
+    print_table(["data set", "method", "trials", "done", "failed", "missing"], rows)
     for line in stale:
         click.echo(line)
     for label, message in made.unavailable.items():
@@ -275,13 +131,13 @@ def plan(
 
 
 @main.command()
-@_SUITE
-@_STORE
-@_OUT
+@SUITE
+@STORE
+@OUT
 @click.option("--check", is_flag=True, help="Write nothing; fail when the committed files differ.")
-@_MIRROR
-@_OFFLINE
-@_requests
+@MIRROR
+@OFFLINE
+@requests
 def leaderboard(
     suite: Path, store: Path, out: Path, check: bool, mirror: Path | None, offline: bool | None
 ) -> int:
@@ -302,9 +158,9 @@ def leaderboard(
 
 
 @main.command()
-@_SUITE
-@_STORE
-@_OUT
+@SUITE
+@STORE
+@OUT
 @click.option(
     "--format", "form", type=click.Choice(["csv", "parquet", "json"]), default="csv", show_default=True
 )
@@ -313,9 +169,9 @@ def leaderboard(
     type=click.Path(path_type=Path, dir_okay=False),
     help="File to write; standard output otherwise.",
 )
-@_MIRROR
-@_OFFLINE
-@_requests
+@MIRROR
+@OFFLINE
+@requests
 def export(
     suite: Path,
     store: Path,
@@ -349,7 +205,7 @@ def export(
     help="Compare this suite's trials, by its labels, selection and metrics.",
 )
 @click.option("--metric", multiple=True, help="Compare by this metric; repeatable.")
-@_requests
+@requests
 def compare(store_a: Path, store_b: Path, suite: Path | None, metric: tuple[str, ...]) -> int:
     """Show what changed from store A to store B, paired by data set and seed, with 95 % intervals.
 
@@ -358,11 +214,11 @@ def compare(store_a: Path, store_b: Path, suite: Path | None, metric: tuple[str,
     from bench_core.commands.compare import compare_stores, rows_of_changes, rows_of_differences
 
     changed, found = compare_stores(store_a, store_b, suite, metric)
-    _print_table(*rows_of_changes(changed))
+    print_table(*rows_of_changes(changed))
     head, rows = rows_of_differences(found)
     if rows:
         click.echo()
-        _print_table(head, rows)
+        print_table(head, rows)
     else:
         click.echo("No metric differs on the trials that both have done.")
     return 0
@@ -372,7 +228,7 @@ def compare(store_a: Path, store_b: Path, suite: Path | None, metric: tuple[str,
 @click.argument(
     "kind", type=click.Choice(["datasets", "costs", "methods", "metrics", "plugins"]), required=False
 )
-@_requests
+@requests
 def list_(kind: str | None) -> int:
     """List what the installed plugins offer."""
     from bench_core.commands.listing import KINDS, list_rows
@@ -382,7 +238,7 @@ def list_(kind: str | None) -> int:
     for one in [kind] if kind else KINDS:
         if not kind:
             click.echo(f"{one}:")
-        _print_table(*list_rows(registry, one))
+        print_table(*list_rows(registry, one))
         if not kind:
             click.echo()
     for conflict in registry.conflicts():
@@ -393,9 +249,9 @@ def list_(kind: str | None) -> int:
 @main.command()
 @click.argument("verb", type=click.Choice(["fetch", "status", "verify"]))
 @click.argument("names", nargs=-1)
-@_MIRROR
-@_OFFLINE
-@_requests
+@MIRROR
+@OFFLINE
+@requests
 def data(verb: str, names: tuple[str, ...], mirror: Path | None, offline: bool | None) -> int:
     """Fetch data sets into the cache, show their state, or load and hash them."""
     from bench_core.commands.listing import data_rows
@@ -406,15 +262,15 @@ def data(verb: str, names: tuple[str, ...], mirror: Path | None, offline: bool |
     rows, fine = data_rows(
         load_registry(), context, verb, names, lambda name: click.echo(f"{name} …", err=True)
     )
-    _print_table(["data set", "state"], rows)
+    print_table(["data set", "state"], rows)
     return 0 if fine else 1
 
 
 @main.command()
-@_STORE
-@_MIRROR
-@_OFFLINE
-@_requests
+@STORE
+@MIRROR
+@OFFLINE
+@requests
 def doctor(store: Path, mirror: Path | None, offline: bool | None) -> int:
     """Show versions, plugins, caches and threads, and what is wrong with them."""
     from bench_core.commands.listing import doctor_rows
@@ -422,7 +278,7 @@ def doctor(store: Path, mirror: Path | None, offline: bool | None) -> int:
     from bench_core.plugins import load_registry
 
     rows, wrong = doctor_rows(load_registry(), DataContext.from_environment(mirror, offline), store)
-    _print_table(["what", "found"], rows)
+    print_table(["what", "found"], rows)
     for line in wrong:
         click.echo(line, err=True)
     return 1 if wrong else 0
@@ -430,8 +286,8 @@ def doctor(store: Path, mirror: Path | None, offline: bool | None) -> int:
 
 @main.command()
 @click.argument("directory", type=click.Path(path_type=Path, file_okay=False))
-@_OUT
-@_requests
+@OUT
+@requests
 def site(directory: Path, out: Path) -> int:
     """Write the leaderboard's pages as HTML into DIRECTORY."""
     from bench_core.render.site import build_site
@@ -454,7 +310,7 @@ def new() -> None:
     default=Path("."),
     help="Where its folder goes; here by default.",
 )
-@_requests
+@requests
 def new_method(name: str, parent: Path) -> int:
     """Make a new plugin folder for a method, whose tests pass."""
     from bench_core.commands.new import new_method as make
@@ -467,7 +323,7 @@ def new_method(name: str, parent: Path) -> int:
 @main.command()
 @click.argument("plugin")
 @click.option("--all", "everything", is_flag=True, help="Show the checks that passed, too.")
-@_requests
+@requests
 def check(plugin: str, everything: bool) -> int:
     """Run the contract kit on an installed plugin."""
     from bench_core.commands.check import check_plugin
@@ -476,7 +332,7 @@ def check(plugin: str, everything: bool) -> int:
     rows, fine = check_plugin(load_registry(), plugin, lambda name: click.echo(f"{name} …", err=True))
     shown = [row for row in rows if everything or row[3] != "passed"]
     if shown:
-        _print_table(["what", "check", "task", "outcome", "message"], shown)
+        print_table(["what", "check", "task", "outcome", "message"], shown)
     counts = {word: sum(row[3] == word for row in rows) for word in ("passed", "failed", "skipped")}
     click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
     return 0 if fine else 1

@@ -111,9 +111,12 @@ def _moments(part: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 def _median(part: NDArray[np.float64]) -> NDArray[np.float64]:
     """Median of each column; the mean of two middle numbers may not leave the range of the column."""
+    count = len(part)
+    ends = sorted({0, (count - 1) // 2, count // 2, count - 1})
+    ordered = np.partition(part, ends, axis=0)
     with np.errstate(over="ignore"):
-        middle = np.median(part, axis=0)
-    return np.clip(middle, part.min(axis=0), part.max(axis=0))
+        middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+    return np.asarray(np.clip(middle, ordered[0], ordered[-1]))
 
 
 def _fills(part: NDArray[np.float64], category: NDArray[np.bool_]) -> NDArray[np.float64]:

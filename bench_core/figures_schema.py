@@ -8,12 +8,21 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bench_core.errors import RequestError, did_you_mean
-from bench_core.metrics import Metric, resolve_metric
+from bench_core.metrics import Metric, resolve_metric, resolve_quantity
 
-__all__ = ["FigureEntry", "check_figures"]
+__all__ = ["FigureEntry", "check_figures", "quantity_metrics"]
 
 FigureKind = Literal[
-    "curve", "bars", "stage-by-cost-class", "history", "feature-usage", "critical-difference"
+    "curve",
+    "bars",
+    "stage-by-cost-class",
+    "history",
+    "feature-usage",
+    "tree",
+    "depth-by-price",
+    "base-models",
+    "critical-difference",
+    "scatter",
 ]
 
 
@@ -26,7 +35,10 @@ class FigureEntry(BaseModel):
     Attributes:
         kind: ``curve``: cost–quality curves; ``bars``: means with intervals; ``stage-by-cost-class``: mean stage of
             each feature; ``history``: a series of the fit; ``feature-usage``: how often each feature is bought;
-            ``critical-difference``: average ranks over data sets.
+            ``tree``: the trees or cascades that the first seed's selected policy walks rows down; ``depth-by-price``:
+            how much of each price's features such trees read down to each depth; ``base-models``: histograms of the
+            base models run per test row; ``critical-difference``: average ranks over data sets; ``scatter``: two
+            quantities of every policy.
         title: the section's heading.
         note: a sentence below it.
         methods: what is drawn; all when empty.
@@ -37,7 +49,12 @@ class FigureEntry(BaseModel):
             as a level.
         metrics: for ``bars``: a group of bars each; for ``critical-difference``: what is ranked.
         series: for ``history``: its name; ``axis``: what a place in it is called.
-        field: for ``stage-by-cost-class``: the detail of a policy that lists a stage per feature, from 0.
+        x, y: for ``scatter``: quantities, ``validation.<metric>``, ``test.<metric>`` or ``history.<series>`` (a
+            number per policy); a panel for each pair, called by ``panels``; ``axes``: what both axes are called;
+            ``scale``: ``linear``, ``log``, or ``log-x`` where x and y differ in kind and have no line where they are
+            equal; ``percent``: the series are shares, to be shown as percentages.
+        field: the detail of a policy that is drawn. For ``stage-by-cost-class`` (``chromosome``) a stage per feature,
+            from 0; for ``tree`` and ``depth-by-price`` (``trees``) lists of nodes as `bench_core.analysis.trees` says.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,12 +70,24 @@ class FigureEntry(BaseModel):
     metrics: list[str] = []
     series: str = ""
     axis: str = "step"
-    field: str = "chromosome"
+    field: str = ""
+    x: list[str] = []
+    y: list[str] = []
+    panels: list[str] = []
+    axes: list[str] = []
+    scale: Literal["linear", "log", "log-x"] = "linear"
+    percent: bool = False
 
     @model_validator(mode="after")
     def _says_what_it_needs(self) -> FigureEntry:
         if self.kind == "history" and not self.series:
             raise ValueError("a history figure needs the name of a series")
+        if self.kind == "scatter" and not (self.x and len(self.x) == len(self.y)):
+            raise ValueError("a scatter figure needs as many quantities in x as in y, at least one")
+        if self.panels and len(self.panels) != len(self.x):
+            raise ValueError("panels names every pair of x and y")
+        if len(self.axes) not in (0, 2):
+            raise ValueError("axes names the two axes")
         return self
 
 
@@ -102,4 +131,22 @@ def check_figures(
                     needed[name] = resolve_metric(name, metrics)
                 except RequestError as error:
                     raise RequestError(f"{where}.{key}: {error}") from None
+        needed |= quantity_metrics([*entry.x, *entry.y], where, metrics)
+    return needed
+
+
+def quantity_metrics(names: Sequence[str], where: str, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """The metrics that quantities of policies need.
+
+    Raises:
+        RequestError: what is no quantity, or an unknown metric; ``where`` is said.
+    """
+    needed: dict[str, Metric] = {}
+    for name in names:
+        try:
+            metric = resolve_quantity(name, metrics)
+        except RequestError as error:
+            raise RequestError(f"{where}: {error}") from None
+        if metric is not None:
+            needed[metric.name] = metric
     return needed

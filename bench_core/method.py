@@ -113,12 +113,15 @@ class Family:
         reference: a policy that the others approximate (QWYC's full ensemble), for the metric disagreement.
         history: name → numbers per iteration or generation, kept in the record.
         diagnostics: plain values kept in the record.
+        reused_seconds: what it once took to make things that this fit took over from an earlier one in the same
+            process. The record's time to fit includes it, so that it does not depend on what ran before.
     """
 
     policies: Sequence[Policy]
     reference: Policy | None = None
     history: Mapping[str, Sequence[float] | NDArray[Any]] = field(default_factory=dict)
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    reused_seconds: float = 0.0
 
 
 class Method(ABC):

@@ -14,7 +14,17 @@ from bench_core.decisions import Outcome
 from bench_core.errors import RequestError, did_you_mean
 from bench_core.method import ALL_TASKS
 
-__all__ = ["BUILT_IN", "Metric", "evaluate", "ndcg_at", "precision_at", "resolve_metric"]
+__all__ = [
+    "BUILT_IN",
+    "DEFAULT_METRICS",
+    "Metric",
+    "default_metric",
+    "evaluate",
+    "ndcg_at",
+    "precision_at",
+    "resolve_metric",
+    "resolve_quantity",
+]
 
 CLASSIFICATION = frozenset({"binary", "multiclass"})
 SCORED = frozenset({"regression", "ranking"})
@@ -80,6 +90,18 @@ def resolve_metric(name: str, known: Mapping[str, Metric]) -> Metric:
     raise RequestError(f"metric {name!r} is unknown; {did_you_mean(name, offered)}")
 
 
+def resolve_quantity(name: str, known: Mapping[str, Metric]) -> Metric | None:
+    """The metric of a policy's quantity, ``validation.<metric>`` or ``test.<metric>``; None for ``history.<series>``.
+
+    Raises:
+        RequestError: it is none of the three, or there is no such metric.
+    """
+    part, _, rest = name.partition(".")
+    if part not in ("validation", "test", "history") or not rest:
+        raise RequestError(f"{name!r} must be validation.<metric>, test.<metric> or history.<series>")
+    return None if part == "history" else resolve_metric(rest, known)
+
+
 def evaluate(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float]:
     """Every metric that applies to the outcome, by name; those that need a reference only when there is one."""
     return {
@@ -89,8 +111,24 @@ def evaluate(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float
     }
 
 
+DEFAULT_METRICS = ("combined", "error", "ndcg@5", "mse")
+"""Every answer of `default_metric`."""
+
+
+def default_metric(task: str, threshold: float | None) -> str:
+    """The metric that selects a policy when a suite names none.
+
+    ``combined`` for classes with a confidence threshold, ``error`` without one, ``ndcg@5`` for ranking, ``mse`` for
+    regression.
+    """
+    if task in CLASSIFICATION:
+        return "error" if threshold is None else "combined"
+    return "ndcg@5" if task == "ranking" else "mse"
+
+
 def _mean(values: NDArray[np.generic]) -> float:
-    return float(values.mean()) if len(values) else 0.0
+    # What ndarray.mean does, without its bookkeeping: a record holds thirty of them.
+    return float(np.add.reduce(values, dtype=np.float64)) / len(values) if len(values) else 0.0
 
 
 def coverage(outcome: Outcome) -> float:

@@ -87,7 +87,7 @@ class DatasetCache:
         if print_of_source is None:
             return self.load(use, source).content
         plugin = self.registry.plugin_of("datasets", use).source
-        key = sha256_text(canonical_json([fragment(use, source), plugin, print_of_source]))
+        key = sha256_text(f"{plugin}|{fragment(use, source)}|{print_of_source}")
         if key not in self._hashes:
             self._hashes[key] = self.load(use, source).content
             self._dirty = True

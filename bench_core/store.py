@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ class Store:
         if path.exists() and not path.is_dir():
             raise RequestError(f"the store {path} is not a directory")
         self.path = path
+        self._root = str(path)
         self._made: set[str] = set()
         self._count = 0
 
@@ -61,7 +63,7 @@ class Store:
         """The record of a trial, done or failed; None when there is none."""
         for suffix in (".json", ".failed.json"):
             try:
-                record: dict[str, Any] = json.loads(self._place(name, suffix).read_bytes())
+                record: dict[str, Any] = json.loads(Path(self._place(name, suffix)).read_bytes())
             except FileNotFoundError:
                 continue
             except ValueError:
@@ -80,7 +82,8 @@ class Store:
         if result.outcomes is not None and result.rows is not None:
             self._write(self._place(name, ".parquet"), _pack(result.outcomes, result.rows))
         self._write(self._place(name, ".json"), canonical_json(result.record).encode())
-        self._place(name, ".failed.json").unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(self._place(name, ".failed.json"))
 
     def write_failure(self, record: Mapping[str, Any]) -> None:
         """Keep the record of a failed trial."""
@@ -96,24 +99,23 @@ class Store:
         Raises:
             RequestError: the decisions are not there (a store merged without its Parquet files).
         """
-        path = self._place(name, ".parquet")
+        path = Path(self._place(name, ".parquet"))
         if not path.exists():
             raise RequestError(f"{path} is missing: delete the record beside it and run again")
         yield from _unpack(path, task, threshold)
 
-    def _place(self, name: str, suffix: str) -> Path:
-        return self.path / name[:2] / f"{name}{suffix}"
+    def _place(self, name: str, suffix: str) -> str:
+        return f"{self._root}/{name[:2]}/{name}{suffix}"
 
-    def _write(self, path: Path, data: bytes) -> None:
-        for folder in (path.parent, self.path / "tmp"):
-            if str(folder) not in self._made:
-                folder.mkdir(parents=True, exist_ok=True)
-                self._made.add(str(folder))
+    def _write(self, path: str, data: bytes | memoryview) -> None:
+        for folder in (os.path.dirname(path), f"{self._root}/tmp"):
+            if folder not in self._made:
+                os.makedirs(folder, exist_ok=True)
+                self._made.add(folder)
         self._count += 1
-        temporary = self.path / "tmp" / f"{os.getpid()}-{self._count}"
-        with open(temporary, "wb") as file:
+        temporary = f"{self._root}/tmp/{os.getpid()}-{self._count}"
+        with open(temporary, "wb", buffering=0) as file:
             file.write(data)
-            file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
 
@@ -134,7 +136,7 @@ _FEW_ROWS = 500
 _NUMBERS = ("bill", "full_bill", "evaluation_bill")
 
 
-def _pack(outcomes: list[Judged], rows: Mapping[str, NDArray[np.int64]]) -> bytes:
+def _pack(outcomes: list[Judged], rows: Mapping[str, NDArray[np.int64]]) -> memoryview:
     """Decisions and bills of every policy as Parquet bytes, one row per (policy, part, data row)."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -183,7 +185,7 @@ def _pack(outcomes: list[Judged], rows: Mapping[str, NDArray[np.int64]]) -> byte
         pq.write_table(table, sink, compression="none", use_dictionary=False, write_statistics=False)
     else:
         pq.write_table(table, sink, compression="zstd")
-    return bytes(sink.getvalue())
+    return memoryview(sink.getvalue())
 
 
 def _labels(decisions: Decisions) -> NDArray[np.int64] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import product
@@ -13,8 +14,8 @@ from pydantic import ValidationError
 
 from bench_core.claims_schema import ShareCheck, checks_within
 from bench_core.errors import RequestError, did_you_mean
-from bench_core.figures_schema import check_figures
-from bench_core.metrics import Metric
+from bench_core.figures_schema import check_figures, quantity_metrics
+from bench_core.metrics import DEFAULT_METRICS, Metric, default_metric
 from bench_core.parameters import build
 from bench_core.plugins import Registry
 from bench_core.suite_schema import (
@@ -40,8 +41,6 @@ __all__ = [
     "TableEntry",
     "load_suite",
 ]
-
-_DEFAULT_SELECTIONS = ("combined", "error", "ndcg@5", "mse")
 
 
 def _cost_list(entry: DatasetEntry) -> list[CostsEntry]:
@@ -73,7 +72,7 @@ class Suite:
             self.metrics[name] = self._metric(name, f"{path}: metrics[{i}]")
         for label, entries in (("datasets", file.datasets), ("methods", file.methods)):
             names = [entry.name or entry.use for entry in entries]
-            twice = sorted({name for name in names if names.count(name) > 1})
+            twice = sorted(name for name, count in Counter(names).items() if count > 1)
             if twice:
                 raise RequestError(
                     f"{path}: {label}: the name {twice[0]!r} is used twice; give one of them a name"
@@ -83,9 +82,13 @@ class Suite:
         self._figure_metrics = check_figures(
             file.figures, path, self.dataset_names(), self.method_names(), registry.metrics
         )
+        for i, table in enumerate(file.tables):
+            if table.kind == "policies":
+                where = f"{path}: tables[{i}].fields"
+                self._figure_metrics |= quantity_metrics(table.fields, where, registry.metrics)
         self._check_claims()
         self._built: dict[tuple[type[Any], str], Any] = {}
-        for _ in self.trials(seeds=1):  # builds every parameter once, so that a fault is found now
+        for _ in self._grids({}):  # builds every parameter once, so that a fault is found now
             pass
 
     @property
@@ -141,9 +144,7 @@ class Suite:
                 return entry.select
         if self.file.protocol.select:
             return self.file.protocol.select
-        if task in ("binary", "multiclass"):
-            return "combined" if threshold is not None else "error"
-        return "ndcg@5" if task == "ranking" else "mse"
+        return default_metric(task, threshold)
 
     def needed_metrics(self) -> dict[str, Metric]:
         """The table's metrics, those that the suite selects by, and those of its claims."""
@@ -160,7 +161,7 @@ class Suite:
 
     def selection_metrics(self) -> dict[str, Metric]:
         """Every metric that a selection may go by, defaults included."""
-        defaults = {name: self._metric(name, self.path) for name in _DEFAULT_SELECTIONS}
+        defaults = {name: self._metric(name, self.path) for name in DEFAULT_METRICS}
         return {**defaults, **self.needed_metrics()}
 
     def metric(self, name: str) -> Metric:
@@ -231,26 +232,12 @@ class Suite:
         Raises:
             RequestError: a name or a parameter is wrong; file and key are said.
         """
-        only = only or {}
-        for d, entry in enumerate(self.file.datasets):
+        protocol = self.file.protocol
+        for entry, source, schemes, methods in self._grids(only or {}):
             label = entry.name or entry.use
-            if "dataset" in only and label not in only["dataset"]:
-                continue
-            where = f"{self.path}: datasets[{d}] {label!r}"
-            source_class = self.registry.dataset(entry.use, where)
-            source = self._build(source_class, entry.parameters, f"{where}.parameters")
-            schemes = []
-            for cost in _cost_list(entry):
-                cost_label = cost.name or cost.use
-                if "costs" in only and cost_label not in only["costs"]:
-                    continue
-                scheme_class = self.registry.cost_scheme(cost.use, f"{where}.costs")
-                scheme = self._build(scheme_class, cost.parameters, f"{where}.costs.parameters")
-                schemes.append((cost_label, cost.use, scheme))
-            methods = list(self._methods_on(label, only))
-            chosen = seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds)
-            split = (entry.split or self.file.protocol.split).rule()
-            threshold = entry.threshold if entry.threshold is not None else self.file.protocol.threshold
+            chosen = seed_list(protocol.seeds if entry.seeds is None else entry.seeds)
+            split = (entry.split or protocol.split).rule()
+            threshold = entry.threshold if entry.threshold is not None else protocol.threshold
             for seed in chosen[:seeds]:
                 for cost_label, cost_use, scheme in schemes:
                     for method_label, point, use, method, reject in methods:
@@ -266,12 +253,35 @@ class Suite:
                             estimator=method,
                             point=point,
                             split=split,
-                            encode=entry.encode or self.file.protocol.encode,
+                            encode=entry.encode or protocol.encode,
                             threshold=threshold,
                             reject=reject,
                             seed=seed,
-                            audit_rounds=self.file.protocol.audit_rounds,
+                            audit_rounds=protocol.audit_rounds,
                         )
+
+    def _grids(
+        self, only: Mapping[str, list[str]]
+    ) -> Iterator[
+        tuple[DatasetEntry, Any, list[tuple[str, str, Any]], list[tuple[str, int, str, Any, bool]]]
+    ]:
+        """Every data set's entry with its source, its cost schemes and the methods that run on it, all built."""
+        for d, entry in enumerate(self.file.datasets):
+            label = entry.name or entry.use
+            if "dataset" in only and label not in only["dataset"]:
+                continue
+            where = f"{self.path}: datasets[{d}] {label!r}"
+            source_class = self.registry.dataset(entry.use, where)
+            source = self._build(source_class, entry.parameters, f"{where}.parameters")
+            schemes = []
+            for cost in _cost_list(entry):
+                cost_label = cost.name or cost.use
+                if "costs" in only and cost_label not in only["costs"]:
+                    continue
+                scheme_class = self.registry.cost_scheme(cost.use, f"{where}.costs")
+                scheme = self._build(scheme_class, cost.parameters, f"{where}.costs.parameters")
+                schemes.append((cost_label, cost.use, scheme))
+            yield entry, source, schemes, list(self._methods_on(label, only))
 
     def _methods_on(
         self, dataset: str, only: Mapping[str, list[str]]

@@ -64,7 +64,7 @@ class SplitTable(_Table):
 
     def rule(self) -> SplitRule:
         """The rule these values mean."""
-        return SplitRule(**self.model_dump())
+        return SplitRule(self.kind, self.train, self.validation, self.test, self.stratify)
 
 
 class Protocol(_Table):
@@ -109,7 +109,7 @@ class DatasetEntry(_Table):
     use: Name
     name: str = ""
     parameters: dict[str, Any] = {}
-    costs: CostsEntry | list[CostsEntry] = CostsEntry(use="uniform")
+    costs: CostsEntry | list[CostsEntry] = Field(default_factory=lambda: CostsEntry(use="uniform"))
     threshold: Threshold | None = None
     encode: Encoding | None = None
     split: SplitTable | None = None
@@ -141,21 +141,32 @@ class TableEntry(_Table):
     """``[[tables]]``: a further table on the page, of what methods left in their records.
 
     Attributes:
-        kind: ``diagnostics`` (values of the fit, mean and range over seeds) or ``history`` (a series).
-        fields: names of the diagnostics.
+        kind: ``diagnostics`` (values of the fit, mean and range over seeds), ``history`` (a series) or ``policies``
+            (a row for every policy of a family).
+        fields: names of the diagnostics; for ``policies`` quantities: ``validation.<metric>``, ``test.<metric>`` or
+            ``history.<series>`` (a number per policy); ``heads``: what the columns are called; ``percent``: the
+            series are shares, to be shown as percentages.
         series: name of the history's series; ``at``: places in it; ``axis``: what a place is called.
         paper: data set → method → the paper's number, for ``diagnostics``.
     """
 
-    kind: Literal["diagnostics", "history"]
+    kind: Literal["diagnostics", "history", "policies"]
     title: Name
     note: str = ""
     methods: Annotated[list[str], Field(min_length=1)]
     fields: list[str] = []
+    heads: list[str] = []
+    percent: bool = False
     series: str = ""
     at: list[int] = []
     axis: str = "step"
     paper: dict[str, dict[str, float]] = {}
+
+    @model_validator(mode="after")
+    def _heads_name_fields(self) -> TableEntry:
+        if self.heads and len(self.heads) != len(self.fields):
+            raise ValueError("heads names every one of fields")
+        return self
 
 
 class SuiteFile(_Table):

@@ -18,6 +18,7 @@ from bench_core.canonical import canonical_json, plain, sha256_text
 from bench_core.costs import Costs, CostScheme
 from bench_core.dataset import Dataset, DataSource, Part
 from bench_core.decisions import Decisions, Outcome, Rows
+from bench_core.distribution import distribution
 from bench_core.encode import fit_encoder
 from bench_core.errors import BenchError, ContractError, DataError
 from bench_core.method import Family, Method, Policy, Problem, as_family
@@ -210,10 +211,15 @@ def run_trial(
         problem = _with(prepared.problem, threshold=trial.threshold, threads=threads)
         with clock("fit"):
             family = as_family(trial.estimator.fit(problem), type(trial.estimator).__name__)
-        outcomes = _judge(family, problem, prepared, threshold, clock)
+        clock.seconds["fit"] += float(family.reused_seconds)
+        outcomes, deciding = _judge(family, problem, prepared, threshold, clock)
         with clock("metrics"):
             record["policies"] = _table(family, outcomes, metrics)
             record["usage"] = _usage(outcomes)
+            tested = [judged.outcome for judged in outcomes if judged.part == "test"]
+            spread = distribution([one.decisions for one in tested], tested[0].reference)
+            if spread is not None:
+                record["evaluations"] = spread
         record["status"] = "ok"
         record["task"] = dataset.task
         record["history"] = plain(dict(family.history))
@@ -225,7 +231,7 @@ def run_trial(
         }
     except Exception as error:
         return TrialResult(failed_record(record, error, clock.step, clock.seconds), None, None)
-    record["timings"] = clock.seconds
+    record["timings"] = {**clock.seconds, **deciding}
     rows = {part: getattr(prepared.split, part) for part in ("validation", "test")}
     return TrialResult(record, outcomes, rows)
 
@@ -244,14 +250,20 @@ def failed_record(
 
 def _judge(
     family: Family, problem: Problem, prepared: Prepared, threshold: float | None, clock: _Clock
-) -> list[Judged]:
+) -> tuple[list[Judged], dict[str, Any]]:
+    """Every policy's outcomes, and the processor's seconds that each took to decide on the test rows.
+
+    Of all threads, waiting left out, after the policy had decided on validation.
+    """
     parts = {"validation": problem.validation, "test": prepared.test}
     full = {part: problem.costs.total(len(rows), rows.sizes) for part, rows in parts.items()}
     reference: dict[str, Decisions] = {}
+    deciding: dict[str, Any] = {"decide_per_policy": []}
     if family.reference is not None:
-        with clock("decide"):
-            for part, rows in parts.items():
+        for part, rows in parts.items():
+            with clock("decide"):
                 reference[part] = _decide(family.reference, rows, problem, "the reference policy")
+        deciding["decide_reference"] = clock.busy
     judged = []
     for number, policy in enumerate(family.policies):
         said = f"policy {number}" + (f" ({policy.label})" if policy.label else "")
@@ -259,6 +271,7 @@ def _judge(
             with clock("decide"):
                 decisions = _decide(policy, rows, problem, said)
             if part == "test":
+                deciding["decide_per_policy"].append(clock.busy)
                 with clock("audit"):
                     prepared.auditor.check(policy, decisions, problem.feature_names, said)
             outcome = Outcome(
@@ -274,7 +287,7 @@ def _judge(
                 budget=policy.budget,
             )
             judged.append(Judged(number, part, outcome))
-    return judged
+    return judged, deciding
 
 
 def _decide(policy: Policy, rows: Part, problem: Problem, said: str) -> Decisions:
@@ -342,20 +355,26 @@ def _with(problem: Problem, *, threshold: float | None, threads: int) -> Problem
 
 
 class _Clock:
-    """Seconds by step, summed over the times a step was entered."""
+    """Seconds by step, summed over the times a step was entered.
+
+    Attributes:
+        busy: processor's seconds of this process, all threads, in the step entered last.
+    """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.step = "start"
-        self._since = 0.0
+        self.busy = 0.0
+        self._since = self._busy_since = 0.0
 
     def __call__(self, step: str) -> _Clock:
         self.step = step
         return self
 
     def __enter__(self) -> None:
-        self._since = time.perf_counter()
+        self._since, self._busy_since = time.perf_counter(), time.process_time()
 
     def __exit__(self, *_: object) -> None:
         spent = time.perf_counter() - self._since
+        self.busy = time.process_time() - self._busy_since
         self.seconds[self.step] = self.seconds.get(self.step, 0.0) + spent

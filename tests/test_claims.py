@@ -281,7 +281,14 @@ def test_a_number_that_fits_only_because_the_interval_is_wide_cannot_be_checked(
 
 def by_the_fit(**fields: Any) -> Checked:
     records = [
-        record_of("X", "A", seed, {"cost": 1.0}, diagnostics={"size": size}, history={"share": [0.1, share]})
+        record_of(
+            "X",
+            "A",
+            seed,
+            {"cost": 1.0},
+            diagnostics={"size": size},
+            history={"share": [0.1, share], "tenth": [0.0, 3.0]},
+        )
         for seed, (size, share) in enumerate([(10, 0.3), (12, 0.3), (5000, 0.3)])
     ]
     suite = suite_of(
@@ -302,6 +309,11 @@ def test_diagnostics_and_series_are_quantities_too() -> None:
         "cannot be checked",
         "no series shares in the records of A on X",
     )
+    tenth = by_the_fit(kind="value", series="share", over="tenth", at=1, value=0.1)
+    assert (tenth.verdict, tenth.ours[0][1].value) == ("reproduced", pytest.approx(0.1))
+    for place, second in ((0, "tenth"), (1, "tenths")):  # over 0, and over what is not there
+        none = by_the_fit(kind="value", series="share", over=second, at=place, value=0.1)
+        assert none.why == f"no series share over {second} in the records of A on X"
 
 
 WRONG = {
@@ -315,6 +327,10 @@ WRONG = {
     "two quantities": (
         told(kind="value", method="A", metric="cost", diagnostic="d", value=1),
         "exactly one of",
+    ),
+    "over without a series": (
+        told(kind="value", method="A", metric="cost", over="b", value=1),
+        "needs a 'series'",
     ),
     "code": (told(kind="value", method="A", metric="cost", value="__import__('os')"), "claims[0].value"),
     "a share of more than all": (

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from support.families import METHODS, made_up_records, made_up_suite
 
 from bench_core.analysis.assignments import stages_by_class, usage_of
+from bench_core.analysis.base_models import spread_of
 from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
 from bench_core.analysis.series import mean_series
@@ -37,7 +38,14 @@ EXTRA = (
     FigureEntry(kind="stage-by-cost-class"),
     FigureEntry(kind="history", series="front_members", axis="generation", reference="front_chromosomes"),
     FigureEntry(kind="feature-usage"),
-)
+    FigureEntry(
+        kind="scatter", x=["validation.cost", "validation.cost"], y=["test.cost", "test.cost"],
+        panels=["<all>", "$again"], axes=["a_$1^2", "<b>"], scale="log",
+    ),
+    FigureEntry(kind="tree"),
+    FigureEntry(kind="depth-by-price"),
+    FigureEntry(kind="base-models"),
+)  # fmt: skip
 RANKING = Ranking("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5), 2.1, "4 data sets")
 
 
@@ -76,11 +84,15 @@ def digest(files: dict[Path, bytes]) -> str:
 def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
     assert sorted(drawn) == [
         "bars-heart.svg",
+        "base-models-heart.svg",
         "critical-difference-combined.svg",
         "curve-heart.svg",
+        "depth-by-price-heart.svg",
         "feature-usage-heart.svg",
         "history-front-members.svg",
+        "scatter-heart.svg",
         "stage-by-cost-class-heart.svg",
+        "tree-heart.svg",
     ]
 
 
@@ -299,6 +311,21 @@ def test_faults_in_a_suites_figures_are_said_with_the_nearest_name() -> None:
     assert set(needed) == {"cost", "ndcg@7"}
     with pytest.raises(ValidationError, match="needs the name of a series"):
         FigureEntry(kind="history")
+    quantities = FigureEntry(kind="scatter", x=["validation.error"], y=["history.loss"])
+    assert set(check_figures([quantities], "s.toml", *known)) == {"error"}
+    for wrong, said in (
+        ("test.eror", "error"),
+        ("eror", r"must be validation\.<metric>"),
+        ("history.", "must be"),
+    ):
+        with pytest.raises(RequestError, match=rf"s\.toml: figures\[0\]: .*{said}"):
+            check_figures([FigureEntry(kind="scatter", x=[wrong], y=["test.error"])], "s.toml", *known)
+    with pytest.raises(ValidationError, match="as many quantities in x as in y"):
+        FigureEntry(kind="scatter", x=["test.error"])
+    with pytest.raises(ValidationError, match="axes names the two axes"):
+        FigureEntry(kind="scatter", x=["test.error"], y=["test.cost"], axes=["a"])
+    with pytest.raises(ValidationError, match="panels names every pair"):
+        FigureEntry(kind="scatter", x=["test.error"], y=["test.cost"], panels=["a", "b"])
 
 
 def chosen_of(records: Records, method: str) -> pd.DataFrame:
@@ -345,6 +372,24 @@ def test_usage_is_averaged_and_stages_are_kept_apart() -> None:
     for info in records.infos.values():
         del info["usage"]
     assert usage_of(records, chosen_of(records, "CO-T")) is None
+
+
+def test_histograms_of_other_widths_are_brought_to_the_widest_and_averaged() -> None:
+    records = made_up_records(["Heart"], ["CO-T"], seeds=3)
+    told = [
+        {"width": 2, "counts": [[6, 2, 1, 1]]},  # 1–2, 3–4, 5–6, 7–8
+        {"width": 4, "counts": [[1, 0, 3]]},  # 1–4, 5–8, 9–12
+        {"width": 1, "counts": [None]},
+    ]
+    for info, one in zip(records.infos.values(), told, strict=True):
+        info["evaluations"] = one
+    found = spread_of(records, chosen_of(records, "CO-T"))
+    assert found is not None
+    assert (found.width, found.seeds, found.mean) == (4, 2, None)
+    np.testing.assert_allclose(found.shares, [(0.8 + 0.25) / 2, 0.1, 0.375])
+    for info in records.infos.values():
+        del info["evaluations"]
+    assert spread_of(records, chosen_of(records, "CO-T")) is None
 
 
 def info_with(**history: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from bench_core.analysis.summary import Mean, mean_with_margin
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["StagesByClass", "Usage", "stages_by_class", "usage_of"]
+__all__ = ["StagesByClass", "Usage", "feature_classes", "stages_by_class", "usage_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ def stages_by_class(
             continue
         if stages and len(stage) != len(stages[0]):
             continue
-        kind, named = _classes(info["costs"])
+        kind, named = feature_classes(info["costs"])
         names = names or tuple(info["features"])
         stages.append(np.asarray(stage, dtype=np.float64) + 1.0)
         kinds.append(kind)
@@ -89,7 +89,7 @@ def stages_by_class(
     )
 
 
-def _classes(costs: Mapping[str, Any]) -> tuple[NDArray[np.float64], bool]:
+def feature_classes(costs: Mapping[str, Any]) -> tuple[NDArray[np.float64], bool]:
     """Each feature's class, or its price where there are no classes; and whether they are classes."""
     if costs["classes"] is not None:
         return np.asarray(costs["classes"], dtype=np.float64), True

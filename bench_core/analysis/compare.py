@@ -22,7 +22,7 @@ from bench_core.analysis.selection import Rules, select
 from bench_core.analysis.summary import Mean, mean_with_margin
 from bench_core.canonical import canonical_json
 from bench_core.errors import RequestError
-from bench_core.metrics import Metric, resolve_metric
+from bench_core.metrics import DEFAULT_METRICS, Metric, default_metric, resolve_metric
 from bench_core.store import Store
 
 if TYPE_CHECKING:
@@ -77,13 +77,11 @@ class DefaultRules:
 
     def selection_of(self, method: str, task: str, threshold: float | None) -> str:
         """See `bench_core.suite.Suite.selection_of`."""
-        if task in ("binary", "multiclass"):
-            return "combined" if threshold is not None else "error"
-        return "ndcg@5" if task == "ranking" else "mse"
+        return default_metric(task, threshold)
 
     def selection_metrics(self) -> dict[str, Metric]:
         """The metrics of these rules."""
-        return {name: resolve_metric(name, self.known) for name in ("combined", "error", "ndcg@5", "mse")}
+        return {name: resolve_metric(name, self.known) for name in DEFAULT_METRICS}
 
 
 @dataclass(frozen=True)

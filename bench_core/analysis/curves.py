@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.analysis.fronts import hypervolume, non_dominated, step_front
-from bench_core.analysis.quality import Quality, cost_shares, default_quality
+from bench_core.analysis.quality import Quality, cost_shares, default_quality, largest_cost
 from bench_core.analysis.records import Records
 from bench_core.analysis.summary import Mean, mean_with_margin
 
@@ -81,6 +81,7 @@ class Panel:
         dataset, costs: their names in the suite.
         quality: what the curves show.
         cost: the metric of the horizontal axis, before it is made a share.
+        largest: what a share of 1 of that metric is; 1 for ``cost``.
         floor: quality where nothing can be afforded.
         reference: the method whose full quality "cost to reach" is measured by; each curve's own when None.
         curves: in the suite's order of methods; methods without a done trial are missing.
@@ -94,6 +95,7 @@ class Panel:
     floor: float
     reference: str | None
     curves: tuple[Curve, ...]
+    largest: float = 1.0
 
     @property
     def rejects(self) -> bool:
@@ -166,9 +168,10 @@ def panel_of(
     }
     anchor = curves.get(reference) if reference else None
     shown = tuple(_reached(curves[name], quality, anchor) for name in methods if name in curves)
-    return (
-        Panel(dataset, costs, quality, cost, floor, reference if anchor else None, shown) if shown else None
-    )
+    if not shown:
+        return None
+    largest = largest_cost(frame, cost)
+    return Panel(dataset, costs, quality, cost, floor, reference if anchor else None, shown, largest)
 
 
 def _points(records: Records, frame: pd.DataFrame, quality: Quality, cost: str) -> pd.DataFrame:

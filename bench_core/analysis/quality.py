@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bench_core.suite import Suite
 
-__all__ = ["RIGHT_ANSWERS", "Quality", "cost_shares", "default_quality", "quality_named"]
+__all__ = ["RIGHT_ANSWERS", "Quality", "cost_shares", "default_quality", "largest_cost", "quality_named"]
 
 
 @dataclass(frozen=True)
@@ -160,12 +160,24 @@ def cost_shares(records: Records, frame: pd.DataFrame, part: str, cost: str) -> 
         prices = frame["name"].map(full).to_numpy(dtype=np.float64)
         paid = frame[f"{part}.cost"].to_numpy(dtype=np.float64)
         return np.asarray(np.divide(paid, prices, out=np.zeros(len(paid)), where=prices != 0))
-    columns = [f"{one}.{cost}" for one in ("validation", "test")]
-    if not all(column in frame for column in columns):
+    largest = largest_cost(frame, cost)
+    if np.isnan(largest):
         return np.full(len(frame), np.nan)
-    largest = float(np.nanmax(frame[columns].to_numpy(dtype=np.float64), initial=0.0))
     values = frame[f"{part}.{cost}"].to_numpy(dtype=np.float64)
     return np.asarray(values / largest) if largest > 0 else np.zeros(len(values))
+
+
+def largest_cost(frame: pd.DataFrame, cost: str) -> float:
+    """The largest value of a metric that any policy has on either part: the unit of its shares; NaN if there is none.
+
+    For ``cost`` it is 1: that is a share already.
+    """
+    if cost == "cost":
+        return 1.0
+    columns = [f"{one}.{cost}" for one in ("validation", "test")]
+    if not all(column in frame for column in columns):
+        return float("nan")
+    return float(np.nanmax(frame[columns].to_numpy(dtype=np.float64), initial=0.0))
 
 
 def _full_price(plain: Mapping[str, Any]) -> float:

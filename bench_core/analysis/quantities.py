@@ -119,7 +119,8 @@ class Source:
             infos = [self.records.infos[name] for name in self.cells.names(dataset, costs, method)]
             found = [_told(check, info) for info in infos]
             values = np.array([v for v in found if v is not None], dtype=np.float64)
-            what = f"diagnostic {check.diagnostic}" if check.diagnostic else f"series {check.series}"
+            series = f"series {check.series}" + (f" over {check.over}" if check.over else "")
+            what = f"diagnostic {check.diagnostic}" if check.diagnostic else series
         if len(values) != len(seeds):
             raise Missing(f"no {what} in the records of {method} on {dataset}")
         return seeds, values
@@ -138,9 +139,17 @@ def _told(check: Any, info: dict[str, Any]) -> float | None:
     if check.diagnostic:
         value = info["diagnostics"].get(check.diagnostic)
     else:
-        series = info["history"].get(check.series)
-        value = series[min(check.at, len(series) - 1)] if series else None
+        value = _placed(info, check.series, check.at)
+        if check.over and value is not None:
+            below = _placed(info, check.over, check.at)
+            value = value / below if below else None
     return float(value) if isinstance(value, int | float) else None
+
+
+def _placed(info: dict[str, Any], series: str, at: int) -> float | None:
+    """A series at a place, or its last number when it stopped before."""
+    numbers = info["history"].get(series)
+    return numbers[min(at, len(numbers) - 1)] if numbers else None
 
 
 def _mean(cells: Sequence[Numbers], expected: int) -> Estimate:

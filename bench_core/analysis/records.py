@@ -42,6 +42,7 @@ _TRIAL_FIELDS = (
     "costs",
     "rows",
     "usage",
+    "evaluations",
     "error",
 )
 

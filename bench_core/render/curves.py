@@ -93,7 +93,10 @@ def _says(panel: Panel) -> str:
     full = f"that of {text(panel.reference)}" if panel.reference else "that of each family's best at any cost"
     said = f"Quality: {text(quality.title)} ({direction}; {floor}). Full model's quality: {full}."
     if panel.cost != "cost":
-        said += f" Cost here is {text(panel.cost)}, as a share of the largest of any policy."
+        said += (
+            f" Cost in this table is {text(panel.cost)}, as a share of the largest of any policy "
+            f"({plain_number(panel.largest)})."
+        )
     return said
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from bench_core.analysis.policies import by_policy
 from bench_core.analysis.records import Records
 from bench_core.analysis.summary import mean_with_margin
+from bench_core.metrics import Metric, resolve_quantity
 from bench_core.render.markdown import number, plain_number, table, text
 from bench_core.suite import Suite, TableEntry
 
@@ -15,8 +17,9 @@ __all__ = ["extra_sections"]
 def extra_sections(suite: Suite, records: Records) -> list[str]:
     """The sections of all ``[[tables]]``, in the suite's order."""
     lines: list[str] = []
+    kinds = {"diagnostics": _diagnostics, "history": _history, "policies": _policies}
     for entry in suite.file.tables:
-        make = _diagnostics if entry.kind == "diagnostics" else _history
+        make = kinds[entry.kind]
         lines += [f"## {text(entry.title)}", ""]
         if entry.note:
             lines += [text(entry.note), ""]
@@ -82,3 +85,25 @@ def _history(suite: Suite, records: Records, entry: TableEntry) -> str:
                 cells.append(number(mean_with_margin(values)))
             body.append([text(dataset), text(method), *cells])
     return table(head, body)
+
+
+def _policies(suite: Suite, records: Records, entry: TableEntry) -> str:
+    """A row per data set, method and policy: quantities of the policy, means over seeds with their 95 % margins."""
+    metrics = [resolve_quantity(name, suite.registry.metrics) for name in entry.fields]
+    heads = entry.heads or [_head(name, metric) for name, metric in zip(entry.fields, metrics, strict=True)]
+    percent = [entry.percent if metric is None else metric.percent for metric in metrics]
+    body = []
+    for place in suite.grids:
+        name = f"{place[0]} · {place[1]}" if suite.has_several_costs(place[0]) else place[0]
+        for method in entry.methods:
+            for label, means in by_policy(records, place, method, entry.fields).items():
+                cells = [number(mean, shares) for mean, shares in zip(means, percent, strict=True)]
+                body.append([text(name), text(method), text(label), *cells])
+    shown = [f"{text(head)} %" if shares else text(head) for head, shares in zip(heads, percent, strict=True)]
+    return table(["Data set", "Method", "Policy", *shown], body, left=3)
+
+
+def _head(name: str, metric: Metric | None) -> str:
+    """What a quantity is called: ``Accuracy (validation)``, ``actual cost``."""
+    part, _, rest = name.partition(".")
+    return f"{metric.title or metric.name} ({part})" if metric else rest.replace("_", " ")

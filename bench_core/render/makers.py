@@ -5,22 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bench_core.analysis.assignments import stages_by_class, usage_of
+from bench_core.analysis.base_models import spread_of
 from bench_core.analysis.curves import Panel, cells_of, panel_of
+from bench_core.analysis.policies import by_policy
 from bench_core.analysis.quality import default_quality, quality_named
 from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
 from bench_core.analysis.series import mean_series
 from bench_core.analysis.summary import Row, summarise
+from bench_core.analysis.trees import depth_by_price, trees_of
 from bench_core.canonical import sha256_text
 from bench_core.figures_schema import FigureEntry
-from bench_core.metrics import BUILT_IN, Metric, resolve_metric
+from bench_core.metrics import BUILT_IN, Metric, resolve_metric, resolve_quantity
 from bench_core.render.drawing import Drawing, Ranking
 from bench_core.render.figures.palette import Look, look_of
+from bench_core.render.figures.scatter import Axis
 from bench_core.suite import Suite
 
 if TYPE_CHECKING:
@@ -38,7 +42,11 @@ _TITLES = {
     "stage-by-cost-class": "Stages by cost class",
     "history": "History",
     "feature-usage": "Feature usage",
+    "tree": "Learned trees",
+    "depth-by-price": "Features read, by depth and price",
+    "base-models": "Base models run per row",
     "critical-difference": "Average ranks",
+    "scatter": "Policies",
 }
 
 
@@ -59,7 +67,11 @@ class Maker:
             "stage-by-cost-class": self._stages,
             "history": self._history,
             "feature-usage": self._usage,
+            "tree": self._trees,
+            "depth-by-price": self._depths,
+            "base-models": self._spread,
             "critical-difference": self._ranks,
+            "scatter": self._scatter,
         }
         return kinds[entry.kind](entry, stem)
 
@@ -95,7 +107,8 @@ class Maker:
                 continue
             panel = self._panel(entry, place[0], cell)
             if panel is not None:
-                draw = partial(cost_quality_figure, panel, self.looks)
+                known = self._metrics([panel.cost])[panel.cost]
+                draw = partial(cost_quality_figure, panel, self.looks, known.title or known.name)
                 made.append(self._drawing(entry, stem, place, draw, panel))
         return made
 
@@ -131,31 +144,51 @@ class Maker:
     def _stages(self, entry: FigureEntry, stem: str) -> list[Drawing]:
         from bench_core.render.figures.stages import stage_figure
 
-        made = []
-        for place in self._places(entry):
-            found = [
-                (method, stages_by_class(self.records, cell, entry.field))
-                for method in self._methods(entry, place[0])
-                if (cell := self._cell(*place, method)) is not None
-            ]
-            panels = [(method, stages) for method, stages in found if stages is not None]
-            if panels:
-                made.append(self._drawing(entry, stem, place, partial(stage_figure, panels)))
-        return made
+        field = entry.field or "chromosome"
+        return self._by_method(entry, stem, partial(stages_by_class, field=field), stage_figure)
 
     def _usage(self, entry: FigureEntry, stem: str) -> list[Drawing]:
         from bench_core.render.figures.usage import usage_figure
 
+        def draw(panels: Any, title: str) -> bytes:
+            return usage_figure(panels, self.looks, title)
+
+        return self._by_method(entry, stem, usage_of, draw)
+
+    def _trees(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+        from bench_core.render.figures.tree import tree_figure
+
+        return self._by_method(entry, stem, partial(trees_of, field=entry.field or "trees"), tree_figure)
+
+    def _depths(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+        from bench_core.render.figures.depths import depth_figure
+
+        return self._by_method(
+            entry, stem, partial(depth_by_price, field=entry.field or "trees"), depth_figure
+        )
+
+    def _spread(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+        from bench_core.render.figures.spread import spread_figure
+
+        def draw(panels: Any, title: str) -> bytes:
+            return spread_figure(panels, self.looks, title)
+
+        return self._by_method(entry, stem, spread_of, draw)
+
+    def _by_method(
+        self, entry: FigureEntry, stem: str, gather: Callable[..., Any], draw: Callable[[Any, str], bytes]
+    ) -> list[Drawing]:
+        """A figure per data set, of what is gathered from each method's selected policies where there is something."""
         made = []
         for place in self._places(entry):
             found = [
-                (method, usage_of(self.records, cell))
+                (method, gather(self.records, cell))
                 for method in self._methods(entry, place[0])
                 if (cell := self._cell(*place, method)) is not None
             ]
-            panels = [(method, usage) for method, usage in found if usage is not None]
+            panels = [(method, numbers) for method, numbers in found if numbers is not None]
             if panels:
-                made.append(self._drawing(entry, stem, place, partial(usage_figure, panels, self.looks)))
+                made.append(self._drawing(entry, stem, place, partial(draw, panels)))
         return made
 
     def _history(self, entry: FigureEntry, stem: str) -> list[Drawing]:
@@ -206,6 +239,34 @@ class Maker:
                     )
                 )
         return made
+
+    def _scatter(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+        from bench_core.render.figures.scatter import Cloud, scatter_figure
+
+        made = []
+        for place in self._places(entry):
+            clouds = []
+            for k, (x, y) in enumerate(zip(entry.x, entry.y, strict=True)):
+                points = {}
+                for method in self._methods(entry, place[0]):
+                    found = by_policy(self.records, place, method, [x, y])
+                    if any(a.count and b.count for a, b in found.values()):
+                        points[method] = [(label, a, b) for label, (a, b) in found.items()]
+                title = entry.panels[k] if entry.panels else ""
+                clouds.append(Cloud(title, self._axis(x, entry, 0), self._axis(y, entry, 1), points))
+            if any(cloud.points for cloud in clouds):
+                draw = partial(scatter_figure, clouds, self.looks, entry.scale)
+                made.append(self._drawing(entry, stem, place, draw))
+        return made
+
+    def _axis(self, quantity: str, entry: FigureEntry, which: int) -> Axis:
+        """How an axis is called and scaled: ``Accuracy on validation %``, ``actual cost``."""
+        metric = resolve_quantity(quantity, self.suite.registry.metrics)
+        part, _, rest = quantity.partition(".")
+        said = f"{metric.title or metric.name} on {part}" if metric else rest.replace("_", " ")
+        percent = metric.percent if metric else entry.percent
+        name = entry.axes[which] if entry.axes else said
+        return Axis(f"{name} %" if percent else name, 100.0 if percent else 1.0)
 
     def _metrics(self, names: Sequence[str]) -> dict[str, Metric]:
         known = {metric.name: metric for metric in BUILT_IN} | dict(self.suite.registry.metrics)

@@ -22,6 +22,9 @@ FEATURES = {"Heart": 12, "Pima": 8, "Credit": 14, "Synthetic30": 30}
 SKILL = {"EMSCO": 0.83, "GM*": 0.80, "CSTC*": 0.86, "CO-T": 0.85, "CaCT LASSO": 0.84, "Single-Stage": 0.81}
 SIZE = {"EMSCO": 60, "GM*": 25, "CSTC*": 30, "CO-T": 1, "CaCT LASSO": 12, "Single-Stage": 1}
 
+NASTY_TREE = "A<b>&|\"'`x"
+"""A method whose name would inject something, and which describes its trees as CSTC* does."""
+
 
 @dataclass(frozen=True)
 class Nothing(DataSource):
@@ -145,6 +148,10 @@ def _family(
 
 
 def _details(rng: np.random.Generator, method: str, features: int) -> dict[str, Any]:
+    if method in ("CSTC*", NASTY_TREE):
+        shares = {1: 1.0, 2: 0.7, 3: 0.3, 4: 0.4, 5: 0.3}
+        nodes = [{"name": n, "features": [n, n + 3], "share": s, "mean": -s} for n, s in shares.items()]
+        return {"trees": [{"class": None, "nodes": nodes}]}
     return {"chromosome": rng.integers(0, 4, size=features).tolist()} if method == "EMSCO" else {}
 
 
@@ -162,6 +169,7 @@ def _info(
         "diagnostics": {"front_chromosomes": 33} if method == "EMSCO" else {},
         "features": [f"feature {f}" for f in range(features)],
         "usage": usage.round(4).tolist(),
+        "evaluations": {"width": 8, "counts": rng.integers(0, 40, size=(count, 12)).tolist()},
         "costs": {
             "prices": prices[:, None].tolist(), "groups": None, "group_prices": None,
             "classes": None if kinds is None else kinds.tolist(), "evaluation": 0.0,

@@ -67,6 +67,8 @@ _STYLE: dict[str, Any] = {
     "ytick.labelcolor": INK.light,
     "ytick.labelsize": 8.5,
 }
+_HANDLE, _LETTER = 0.6, 0.068
+"""Inches that a legend's entry takes beside its text, and per letter of it on average."""
 _FAMILY = "'DejaVu Sans',Verdana,sans-serif"
 
 
@@ -130,7 +132,12 @@ def shorten(value: object, most: int = 28) -> str:
 
 
 def legend(figure: Figure, handles: list[Any], labels: list[str], columns: int) -> None:
-    """A legend below the figure. Names may begin with an underscore, which matplotlib would leave out."""
+    """A legend below the figure, in so many columns at most as fit its width.
+
+    Names may begin with an underscore, which matplotlib would leave out.
+    """
+    longest = max((len(shorten(label)) for label in labels), default=1)
+    columns = min(columns, int(figure.get_figwidth() / (_HANDLE + _LETTER * longest)))
     placed = figure.legend(
         handles,
         [f"entry {i}" for i in range(len(labels))],

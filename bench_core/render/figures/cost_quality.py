@@ -18,7 +18,7 @@ _MOST_MARKS = 14
 _COVERAGE_STEPS = 8
 
 
-def cost_quality_figure(panel: Panel, looks: dict[str, Look], title: str) -> bytes:
+def cost_quality_figure(panel: Panel, looks: dict[str, Look], unit_of_cost: str, title: str) -> bytes:
     """Mean test quality against mean test cost, a line per method, a mark alone for a family of one policy.
 
     Where answers are refused, the marks' filling is the coverage.
@@ -26,17 +26,20 @@ def cost_quality_figure(panel: Panel, looks: dict[str, Look], title: str) -> byt
     Args:
         panel: the curves.
         looks: method → how it is drawn.
+        unit_of_cost: the metric of the horizontal axis, when that is not the price of features.
         title: the figure's heading.
     """
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     scale = 100.0 if panel.quality.percent else 1.0
+    priced = panel.cost == "cost"
+    across = 100.0 if priced else panel.largest
     with sheet(7.6, 4.7) as page:
         axes = page.figure.subplots()
         shade = _Shade(panel) if panel.rejects else None
-        handles = [_draw(axes, curve, looks[curve.method], scale, shade) for curve in panel.curves]
+        handles = [_draw(axes, curve, looks[curve.method], (across, scale), shade) for curve in panel.curves]
         axes.set_title(plain_text(title))
-        axes.set_xlabel(_cost_title(panel))
+        axes.set_xlabel("Mean cost, % of the price of all features" if priced else plain_text(unit_of_cost))
         direction = "more is better" if panel.quality.goal == "max" else "less is better"
         unit = " %" if panel.quality.percent else ""
         axes.set_ylabel(f"{plain_text(panel.quality.title)}{unit} ({direction})")
@@ -44,7 +47,10 @@ def cost_quality_figure(panel: Panel, looks: dict[str, Look], title: str) -> byt
         axes.yaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
         axes.margins(x=0.04, y=0.08)
         right = axes.get_xlim()[1]
-        axes.set_xlim(-2.0, min(max(right, 20.0), 104.0))
+        if priced:
+            axes.set_xlim(-2.0, min(max(right, 20.0), 104.0))
+        else:
+            axes.set_xlim(-0.02 * right, right)
         low, high = axes.get_ylim()
         least = 0.05 * scale if panel.quality.percent else 0.05 * max(abs(low), abs(high))
         if high - low < least:
@@ -52,7 +58,7 @@ def cost_quality_figure(panel: Panel, looks: dict[str, Look], title: str) -> byt
         if shade is not None:
             shade.bar(page.figure, axes)
         legend(page.figure, handles, [curve.method for curve in panel.curves], 4)
-        page.save(title, _words(panel))
+        page.save(title, _words(panel, across, " %" if priced else ""))
         return bytes(page)
 
 
@@ -86,12 +92,12 @@ class _Shade:
         bar.outline.set_edgecolor(MUTED.light)
 
 
-def _draw(axes: Any, curve: Curve, look: Look, scale: float, shade: _Shade | None) -> Any:
+def _draw(axes: Any, curve: Curve, look: Look, scale: tuple[float, float], shade: _Shade | None) -> Any:
     """One method's line and marks; gives the legend's handle."""
     from matplotlib.lines import Line2D
 
     keep = _thinned(len(curve.budgets), _MOST_STEPS)
-    x, y = 100.0 * curve.cost[keep], scale * curve.quality[keep]
+    x, y = scale[0] * curve.cost[keep], scale[1] * curve.quality[keep]
     axes.plot(x, y, color=look.colour, linestyle=look.dash, zorder=2)
     marks = _spread(x, y, _MOST_MARKS)
     fill: Any = look.colour
@@ -131,18 +137,12 @@ def _spread(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> NDArra
     return np.unique(np.searchsorted(way, np.linspace(0.0, way[-1], most)).clip(0, len(x) - 1))
 
 
-def _cost_title(panel: Panel) -> str:
-    if panel.cost == "cost":
-        return "Mean cost, % of the price of all features"
-    return f"{plain_text(panel.cost)}, % of the largest"
-
-
-def _words(panel: Panel) -> str:
+def _words(panel: Panel, across: float, of_cost: str) -> str:
     """The figure in words: where each curve begins and ends."""
     scale, unit = (100.0, " %") if panel.quality.percent else (1.0, "")
     said = []
     for curve in panel.curves:
-        a, b = curve, f"{scale * curve.quality[-1]:.4g}{unit} at cost {100 * curve.cost[-1]:.3g} %"
-        begin = f"from {scale * a.quality[0]:.4g}{unit} at cost {100 * a.cost[0]:.3g} % to "
+        a, b = curve, f"{scale * curve.quality[-1]:.4g}{unit} at cost {across * curve.cost[-1]:.3g}{of_cost}"
+        begin = f"from {scale * a.quality[0]:.4g}{unit} at cost {across * a.cost[0]:.3g}{of_cost} to "
         said.append(f"{curve.method}: {begin if len(curve.budgets) > 1 else ''}{b}")
     return f"{panel.quality.title} against cost, on the test part. " + "; ".join(said) + "."

@@ -89,7 +89,7 @@ def passing(leaf, parent):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def pairs_by_node(pair_start, entry_node, nodes):  # type: ignore[no-untyped-def]
-    """Pairs sorted by the node of their entries: starts int64 (nodes + 1,), pairs int32 (entries,)."""
+    """Entries sorted by node: starts int64 (nodes + 1,), their pairs and they themselves int32 (entries,)."""
     starts = np.zeros(nodes + 1, dtype=np.int64)
     for e in range(len(entry_node)):
         starts[entry_node[e] + 1] += 1
@@ -97,12 +97,14 @@ def pairs_by_node(pair_start, entry_node, nodes):  # type: ignore[no-untyped-def
         starts[h + 1] += starts[h]
     at = starts[:-1].copy()
     pairs = np.empty(len(entry_node), dtype=np.int32)
+    entries = np.empty(len(entry_node), dtype=np.int32)
     for p in range(len(pair_start) - 1):
         for e in range(pair_start[p], pair_start[p + 1]):
             h = entry_node[e]
             pairs[at[h]] = p
+            entries[at[h]] = e
             at[h] += 1
-    return starts, pairs
+    return starts, pairs, entries
 
 
 @numba.njit(cache=True, nogil=True)
@@ -126,28 +128,26 @@ def surviving(pair_start, entry_node, price, fixed):  # type: ignore[no-untyped-
 
 
 @numba.njit(cache=True, nogil=True)
-def reduce_pairs(pair_start, entry_node, price, fixed, number, share, toll):  # type: ignore[no-untyped-def]
+def reduce_pairs(pair_start, entry_node, price, fixed, number, toll):  # type: ignore[no-untyped-def]
     """Pairs that are still open questions when some nodes are fixed.
 
     Args:
         fixed: int8 (nodes,): 1 stays open, −1 stays closed, 0 undecided.
         number: int32 (nodes,): new node numbers of undecided inner nodes.
-        share: float64 (entries,): duals over λ; per pair they sum to its price.
         toll: float64 (new nodes,): the price of pairs left with one entry is added.
 
     Returns:
-        New pair starts, entry nodes, prices, shares, the old number of each entry; the price of pairs that a
-        node fixed open makes due.
+        New pair starts, entry nodes, prices, the old number of each entry; the price of pairs that a node fixed
+        open makes due.
     """
     pairs, found, due = surviving(pair_start, entry_node, price, fixed)
     starts = np.zeros(pairs + 1, dtype=np.int64)
     nodes = np.empty(found, dtype=np.int32)
     old = np.empty(found, dtype=np.int32)
     prices = np.empty(pairs)
-    shares = np.empty(found)
     pair, at = 0, 0
     for p in range(len(price)):
-        left, sole, kept = 0, -1, 0.0
+        left, sole = 0, -1
         for e in range(pair_start[p], pair_start[p + 1]):
             state = fixed[entry_node[e]]
             if state > 0:
@@ -156,21 +156,18 @@ def reduce_pairs(pair_start, entry_node, price, fixed, number, share, toll):  # 
             if state == 0:
                 left += 1
                 sole = entry_node[e]
-                kept += share[e]
         if left == 1:
             toll[number[sole]] += price[p]
         elif left > 1:
-            extra = (price[p] - kept) / left
             for e in range(pair_start[p], pair_start[p + 1]):
                 if fixed[entry_node[e]] == 0:
                     nodes[at] = number[entry_node[e]]
                     old[at] = e
-                    shares[at] = max(share[e] + extra, 0.0)
                     at += 1
             prices[pair] = price[p]
             pair += 1
             starts[pair] = at
-    return starts, nodes, prices, shares, old, due
+    return starts, nodes, prices, old, due
 
 
 @numba.njit(cache=True, nogil=True)

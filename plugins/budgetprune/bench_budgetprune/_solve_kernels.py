@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-__all__ = ["best_response", "count_open", "fixable", "prune_trees", "step_duals", "way_length"]
+__all__ = ["best_response", "count_open", "fixable", "paid", "prune_trees", "step_duals", "way_length"]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -85,21 +85,25 @@ def fixable(left, right, parent, leaf_price, toll, value, spare, fixed):  # type
 
 
 @numba.njit(cache=True, nogil=True)
-def count_open(start, stop, pair_start, entry_node, price, opened, many):  # type: ignore[no-untyped-def]
-    """Open entries of each pair (written to `many`), for pairs start..stop.
-
-    Returns:
-        What the pairs with an open entry cost.
-    """
+def paid(start, stop, pair_start, entry_node, price, opened):  # type: ignore[no-untyped-def]
+    """What the pairs start..stop with an open entry cost."""
     cost = 0.0
+    for p in range(start, stop):
+        for e in range(pair_start[p], pair_start[p + 1]):
+            if opened[entry_node[e]]:
+                cost += price[p]
+                break
+    return cost
+
+
+@numba.njit(cache=True, nogil=True)
+def count_open(start, stop, pair_start, entry_node, price, opened, many):  # type: ignore[no-untyped-def]
+    """Open entries of each pair start..stop, written to `many` (pairs,)."""
     for p in range(start, stop):
         k = 0
         for e in range(pair_start[p], pair_start[p + 1]):
             k += opened[entry_node[e]]
         many[p] = k
-        if k > 0:
-            cost += price[p]
-    return cost
 
 
 @numba.njit(cache=True, nogil=True)

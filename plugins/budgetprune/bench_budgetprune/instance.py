@@ -79,12 +79,12 @@ class Instance:
         return np.repeat(np.arange(self.pairs, dtype=np.int32), np.diff(self.pair_start))
 
     @cached_property
-    def by_node(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Pairs by the node of their entries: starts int64 (nodes + 1,), pairs int32 (entries,)."""
+    def by_node(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+        """Entries by node: starts int64 (nodes + 1,), their pairs and they themselves int32 (entries,)."""
         from bench_budgetprune import _build_kernels as kernels
 
-        starts, pairs = kernels.pairs_by_node(self.pair_start, self.entry_node, self.nodes)
-        return starts, pairs
+        starts, pairs, entries = kernels.pairs_by_node(self.pair_start, self.entry_node, self.nodes)
+        return starts, pairs, entries
 
     def leaf_error(self, opened: NDArray[np.bool_]) -> float:
         """Training error of a pruning."""

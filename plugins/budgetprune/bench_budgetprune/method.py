@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from bench_forest.acquisition import price_units
+from bench_forest.flat import FlatForest
 from bench_forest.method import ForestMethod
 
 from bench_core.method import Family, Problem
@@ -17,14 +19,18 @@ __all__ = ["BudgetPrune"]
 class BudgetPrune(ForestMethod):
     """A random forest, pruned so that rows share the features they pay for. Source: BUDGETPRUNE §3–4.
 
-    The family is one policy per λ, rising. Parameters of the forest are those of `ForestMethod`.
+    The family is one policy per λ, rising. Parameters of the forest are those of `ForestMethod`. The diagnostics
+    hold Table 1 on the validation rows: the forest (``unpruned_…``), and the cheapest pruning whose error is at
+    most 0.1 points above the forest's (``pruned_…``; ``cost_kept`` is the share of the cost that is left).
 
     Attributes:
         lambdas: the λ to solve for, 0 for the forest itself; empty takes 0 and a grid of `count` more.
         count, low, high: the grid: geometric, between these multiples of the λ at which the whole forest and no
             forest are equally good.
+        solver: ``flow`` (entropic dual ascent, then a preflow, and the nesting of optima along λ), or
+            ``subgradient``, Algorithm 1 as the paper has it; both end within `gap` of the same optimum.
         gap: relative duality gap to stop at.
-        max_iterations: dual steps for one λ at most; the gap reached is in the policy's details.
+        max_iterations: iterations for one λ at most; the gap reached is in the policy's details.
         price_of_a_test: price of one test in a tree, for the computation cost of (IP); 0 leaves it out, as the
             paper's experiments do.
     """
@@ -33,6 +39,7 @@ class BudgetPrune(ForestMethod):
     count: int = 12
     low: float = 0.1
     high: float = 1.5
+    solver: Literal["flow", "subgradient"] = "flow"
     gap: float = 1e-4
     max_iterations: int = 300
     price_of_a_test: float = 0.0
@@ -53,34 +60,44 @@ class BudgetPrune(ForestMethod):
     def fit(self, problem: Problem) -> Family:
         from bench_budgetprune.instance import build
         from bench_budgetprune.path import lambda_grid, solve_path
-        from bench_budgetprune.usage import usage_shares
+        from bench_budgetprune.usage import Point, as_good, judge
 
         forest = self.grow(problem)
         X = problem.validation.X
         units = price_units(problem.costs, problem.validation.sizes)
         instance = build(forest, forest.route(X, problem.threads), units, self.price_of_a_test)
         lambdas = self.lambdas or [0.0, *lambda_grid(instance, forest.inner, self.count, self.low, self.high)]
-        path = solve_path(instance, forest.inner, lambdas, self.gap, self.max_iterations, problem.threads)
-        policies = []
+        path = solve_path(
+            instance, forest.inner, lambdas, self.gap, self.max_iterations, problem.threads, self.solver
+        )
+        y, _ = self.labels(problem, problem.validation.y)
+
+        def judged(one: FlatForest) -> Point:
+            return judge(one, X, y, problem.costs, problem.validation.sizes, problem.threads)
+
+        policies, points = [], []
         for one in path:
+            points.append(judged(forest.pruned(one.opened)))
             details = {
                 "lambda": one.lam,
                 "objective": one.objective,
                 "gap": one.gap,
                 "iterations": one.iterations,
-                **usage_shares(forest.pruned(one.opened), X, problem.n_features, problem.threads),
+                **points[-1].usage,
             }
             policies.append(self.policy(problem, forest, one.opened, f"lambda={one.lam:.4g}", details))
-        gaps = [one.gap for one in path]
-        usage = usage_shares(forest, X, problem.n_features, problem.threads)
+        whole = judged(forest)
+        good = as_good(whole, points)
         return Family(
             policies,
             diagnostics={
                 "nodes": forest.nodes,
                 "pairs": instance.pairs,
                 "entries": instance.entries,
-                "largest_gap": max(gaps),
+                "largest_gap": max(one.gap for one in path),
                 "iterations": sum(one.iterations for one in path),
-                **{f"unpruned_{name}": share for name, share in usage.items()},
+                **whole.named("unpruned"),
+                **good.named("pruned"),
+                "cost_kept": good.cost / whole.cost if whole.cost > 0 else 1.0,
             },
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_budgetprune.flow import supplies
 from bench_budgetprune.instance import Instance
-from bench_budgetprune.solve import Pruning, Solver
+from bench_budgetprune.solve import Between, Kind, Pruning, Solver
 
 __all__ = ["lambda_grid", "solve_path"]
 
@@ -42,8 +43,15 @@ def solve_path(
     gap: float,
     max_iterations: int,
     threads: int = 1,
+    kind: Kind = "flow",
 ) -> list[Pruning]:
-    """Solve (IP) for every λ, in rising order, each from the duals and the pruning of the one before.
+    """Solve (IP) for every λ.
+
+    Opening nodes never adds training errors, and never takes off cost: so (IP) is submodular with modular gains
+    that fall, beside the cost, as λ grows, and the optima are nested (Gallo, Grigoriadis, Tarjan 1989). A pruning
+    within δ of the optimum of its λ bounds those of all other λ at a loss of δ at most. The middle λ comes first;
+    each half then has the nodes that it settles left out. Where the losses would not let the gap close, or
+    training errors are no such thing (other weights than the tree's own), a λ is solved by itself.
 
     In the end every λ takes the best of all prunings found for any λ, ties to the cheaper: so cost never rises
     and training error never falls along the path, also where the gap is not zero.
@@ -53,39 +61,53 @@ def solve_path(
         unpruned: bool (nodes,): the forest as it is.
         lambdas: λ ≥ 0, in any order.
         gap, max_iterations: see `Solver.solve`.
-        threads: how many threads to use; no influence on the result.
+        threads, kind: see `Solver`; threads have no influence on the result.
 
     Returns:
         One pruning per λ, rising; λ = 0 keeps the forest as it is where nothing is better.
     """
-    solver = Solver(instance, threads)
+    solver = Solver(instance, threads, kind)
+    rising = sorted(lambdas)
     none = np.zeros(instance.nodes, dtype=np.bool_)
-    pool = [unpruned, none]
-    solved: list[Pruning] = []
-    for lam in sorted(lambdas):
-        if lam > 0:
-            solved.append(solver.solve(lam, gap, max_iterations, starts=pool[-1:]))
-            pool.append(solved[-1].opened)
-        else:
-            solved.append(_free(instance, unpruned))
-            pool.append(solved[-1].opened)
+    solved: dict[int, Pruning] = {k: _free(instance, unpruned) for k, lam in enumerate(rising) if lam == 0}
+    nested = kind == "flow" and supplies(instance, 0.0).min(initial=0.0) >= -1e-12
+    for k, below, above in _halves(len(solved), len(rising)):
+        near = [solved[j] for j in (below, above) if j in solved]
+        # Loss passes on from λ to λ: those that others rely on are solved closer.
+        relied_on = nested and above - below > 2
+        between = None
+        if nested and near:
+            core = solved[above].opened if above in solved else none
+            within = solved[below].opened if below in solved else instance.left >= 0
+            between = Between(core, within | core, sum(max(one.objective - one.bound, 0.0) for one in near))
+        starts = [one.opened for one in near]
+        found = solver.solve(rising[k], gap / 8 if relied_on else gap, max_iterations, starts, between)
+        if found.gap > gap and between is not None:
+            alone = solver.solve(rising[k], gap, max_iterations, [*starts, found.opened])
+            found = alone if alone.gap < found.gap else found
+        solved[k] = found
+    pool = [unpruned, *(solved[k].opened for k in range(len(rising))), none]
     points = np.array([[instance.leaf_error(opened), instance.cost(opened)] for opened in pool])
     chosen = []
-    for one in solved:
+    for k in range(len(rising)):
+        one = solved[k]
         values = points[:, 0] + one.lam * points[:, 1]
-        near = np.flatnonzero(values <= values.min() * (1 + 1e-12))
-        at = near[np.argmin(points[near, 1])] if one.lam > 0 else near[0]
-        chosen.append(
-            Pruning(
-                one.lam,
-                pool[at],
-                float(values[at]),
-                min(one.bound, float(values[at])),
-                one.bounds,
-                one.objectives,
-            )
-        )
+        near_best = np.flatnonzero(values <= values.min() * (1 + 1e-12))
+        at = near_best[np.argmin(points[near_best, 1])] if one.lam > 0 else near_best[0]
+        value = float(values[at])
+        chosen.append(Pruning(one.lam, pool[at], value, min(one.bound, value), one.bounds, one.objectives))
     return chosen
+
+
+def _halves(first: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The numbers first..end − 1, middles before halves, each with its solved neighbours (or first − 1, end)."""
+    waiting = [(first - 1, end)]
+    while waiting:
+        below, above = waiting.pop(0)
+        if above - below > 1:
+            middle = (below + above) // 2
+            yield middle, below, above
+            waiting += [(below, middle), (middle, above)]
 
 
 def _free(instance: Instance, unpruned: NDArray[np.bool_]) -> Pruning:

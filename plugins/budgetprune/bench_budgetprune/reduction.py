@@ -24,19 +24,26 @@ class Reduced:
         instance: what is left.
         node: int64 (nodes,): the old number of each of its nodes.
         entry: int32 (entries,): the old number of each of its entries.
-        share: float64 (entries,): duals over λ, taken over and made to sum to the prices again.
         error, cost: what the fixed part adds to training error and cost.
     """
 
     instance: Instance
     node: NDArray[np.int64]
     entry: NDArray[np.int32]
-    share: NDArray[np.float64]
     error: float
     cost: float
 
+    def carry(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Duals over λ of the old entries for those left, made to sum to the prices again: float64 (entries,)."""
+        kept, starts = share[self.entry], self.instance.pair_start
+        if not len(kept):
+            return kept
+        lengths = np.diff(starts)
+        extra = (self.instance.price - np.add.reduceat(kept, starts[:-1])) / lengths
+        return np.maximum(kept + np.repeat(extra, lengths), 0.0)
 
-def reduce(instance: Instance, fixed: NDArray[np.int8], share: NDArray[np.float64]) -> Reduced:
+
+def reduce(instance: Instance, fixed: NDArray[np.int8]) -> Reduced:
     """Take out what is fixed.
 
     Args:
@@ -56,8 +63,8 @@ def reduce(instance: Instance, fixed: NDArray[np.int8], share: NDArray[np.float6
     number = (np.cumsum(stays) - 1).astype(np.int32)
     inner = fixed[node] == 0
     toll = np.where(inner, instance.toll[node], 0.0)
-    starts, nodes, price, shares, old, due = kernels.reduce_pairs(
-        instance.pair_start, instance.entry_node, instance.price, fixed, number, share, toll
+    starts, nodes, price, old, due = kernels.reduce_pairs(
+        instance.pair_start, instance.entry_node, instance.price, fixed, number, toll
     )
     opened = fixed > 0
     left = Instance(
@@ -72,4 +79,4 @@ def reduce(instance: Instance, fixed: NDArray[np.int8], share: NDArray[np.float6
         price=price,
     )
     cost = due + instance.toll[opened].sum() + instance.steps[settled].sum()
-    return Reduced(left, node, old, shares, float(instance.error[settled].sum()), float(cost))
+    return Reduced(left, node, old, float(instance.error[settled].sum()), float(cost))

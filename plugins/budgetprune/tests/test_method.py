@@ -36,6 +36,31 @@ def test_rows_use_fewer_features_as_lambda_grows():
     assert family.diagnostics["largest_gap"] <= 1e-4
 
 
+def test_table_1_compares_the_forest_with_the_cheapest_pruning_that_is_as_good():
+    case = make_case("multiclass")
+    problem = case.problem
+    family = BudgetPrune(trees=8, count=6).fit(problem)
+    rows, y = Rows(problem.validation.X), problem.validation.y
+    answers = [policy.decide(rows) for policy in family.policies]
+    errors = [float((a.probabilities.argmax(axis=1) != y).mean()) for a in answers]
+    bills = [float(problem.costs.bill(a.acquired).mean()) for a in answers]
+    said = family.diagnostics
+    assert said["unpruned_error"] == errors[0]
+    assert said["unpruned_cost"] == bills[0]
+    good = [(bill, error) for bill, error in zip(bills, errors, strict=True) if error <= errors[0] + 0.001]
+    assert (said["pruned_cost"], said["pruned_error"]) == min(good)
+    assert sum(said[f"pruned_usage_{n}"] for n in ("none", "few", "many")) == pytest.approx(1.0)
+
+
+def test_both_solvers_reach_the_same_objectives():
+    problem = make_case("binary").problem
+    one, two = (
+        [p.details["objective"] for p in BudgetPrune(trees=8, count=5, solver=kind).fit(problem).policies]
+        for kind in ("flow", "subgradient")
+    )
+    assert one == pytest.approx(two, rel=1e-4)
+
+
 def test_a_price_for_tests_makes_trees_shallower():
     problem = make_problem("binary", "zero-prices")
     leaves = [
@@ -56,6 +81,7 @@ def test_regression_is_refused():
         {"lambdas": [-0.1]},
         {"lambdas": [float("nan")]},
         {"gap": 0.0},
+        {"max_iterations": 0},
         {"count": 0},
         {"low": 2.0, "high": 1.0},
         {"price_of_a_test": -1.0},

@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from bench_budgetprune import ascent, flow
 from bench_budgetprune.instance import build
 from bench_budgetprune.path import lambda_grid, solve_path
-from bench_budgetprune.solve import Solver
+from bench_budgetprune.solve import Between, Solver
 from bench_forest import from_sklearn, price_units
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,14 +18,15 @@ from bench_core.costs import Costs
 
 SEEDS = st.integers(0, 2**32)
 LAMBDAS = st.sampled_from([0.0, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0])
+KINDS = st.sampled_from(["flow", "subgradient"])
 
 
 @settings(max_examples=60, deadline=None)
-@given(SEEDS, LAMBDAS)
-def test_pruning_is_the_optimum_of_the_relaxation_which_is_integral(made, relaxation, seed, lam):
+@given(SEEDS, LAMBDAS, KINDS)
+def test_pruning_is_the_optimum_of_the_relaxation_which_is_integral(made, relaxation, seed, lam, kind):
     forest, instance = made(seed)
     optimum, z = relaxation(instance, lam)
-    found = Solver(instance).solve(lam, gap=1e-8)
+    found = Solver(instance, kind=kind).solve(lam, gap=1e-8)
     assert found.objective == pytest.approx(optimum, rel=1e-6, abs=1e-9)
     assert instance.objective(found.opened, lam) == pytest.approx(found.objective, abs=1e-12)
     assert np.abs(z - np.round(z)).max() < 1e-7
@@ -32,24 +34,83 @@ def test_pruning_is_the_optimum_of_the_relaxation_which_is_integral(made, relaxa
 
 
 @settings(max_examples=60, deadline=None)
-@given(SEEDS, LAMBDAS)
-def test_pruning_is_a_minimum_cut(made, min_cut, seed, lam):
+@given(SEEDS, LAMBDAS, KINDS)
+def test_pruning_is_a_minimum_cut(made, min_cut, seed, lam, kind):
     _, instance = made(seed)
-    found = Solver(instance).solve(lam, gap=1e-8)
+    found = Solver(instance, kind=kind).solve(lam, gap=1e-8)
     assert found.objective == pytest.approx(min_cut(instance, lam), abs=1e-6)
 
 
 @settings(max_examples=60, deadline=None)
-@given(SEEDS, LAMBDAS)
-def test_bound_and_objective_enclose_the_optimum_at_every_iteration(made, relaxation, seed, lam):
+@given(SEEDS, LAMBDAS, KINDS, st.sampled_from([1e-1, 1e-3, 1e-9]))
+def test_bound_and_objective_enclose_the_optimum_at_every_iteration(made, relaxation, seed, lam, kind, asked):
     _, instance = made(seed)
     optimum, _ = relaxation(instance, lam)
-    found = Solver(instance).solve(lam, gap=1e-3)
+    found = Solver(instance, kind=kind).solve(lam, gap=asked, max_iterations=3000)
     assert max(found.bounds) <= optimum + 1e-9
     assert min(found.objectives) >= optimum - 1e-9
     assert all(a <= b for a, b in pairwise(found.bounds))
     assert all(a >= b for a, b in pairwise(found.objectives))
-    assert found.gap <= 1e-3
+    assert found.gap <= asked
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, LAMBDAS)
+def test_the_preflow_alone_finds_the_optimum(made, relaxation, seed, lam):
+    _, instance = made(seed)
+    optimum, _ = relaxation(instance, lam)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ascent, "STEPS", 0)
+        patch.setattr(flow, "WORK", 0)
+        found = Solver(instance).solve(lam, gap=1e-9)
+    assert max(found.bounds) <= optimum + 1e-9
+    assert found.gap <= 1e-9
+    assert found.objective == pytest.approx(optimum, rel=1e-6, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, LAMBDAS, st.integers(1, 8))
+def test_a_cut_is_the_best_pruning_above_a_threshold_of_the_levels(made, seed, lam, levels):
+    _, instance = made(seed)
+    level = np.random.default_rng(seed).integers(0, levels + 1, instance.nodes).astype(np.int32)
+    values = []
+    for theta in range(1, levels + 1):
+        opened = (level >= theta) & (instance.left >= 0)
+        for h in range(instance.nodes):  # parents come first
+            opened[h] &= instance.parent[h] < 0 or opened[instance.parent[h]]
+        values.append(instance.objective(opened, lam))
+    cut = flow.best_cut(instance, lam * instance.price, flow.supplies(instance, lam), level, levels)
+    assert instance.objective(cut, lam) == pytest.approx(min(values), abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, KINDS, st.lists(LAMBDAS, min_size=1, max_size=7, unique=True), st.sampled_from([1e-2, 1e-6]))
+def test_bounds_hold_along_the_path_and_gaps_are_what_was_asked(made, relaxation, seed, kind, lambdas, asked):
+    forest, instance = made(seed)
+    for one in solve_path(instance, forest.inner, lambdas, asked, 3000, kind=kind):
+        optimum, _ = relaxation(instance, one.lam)
+        assert one.bound <= optimum + 1e-9
+        assert optimum - 1e-9 <= one.objective == pytest.approx(instance.objective(one.opened, one.lam))
+        assert one.gap <= asked
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, LAMBDAS, LAMBDAS, st.floats(0.0, 0.3))
+def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(
+    made, relaxation, seed, one, two, asked
+):
+    _, instance = made(seed)
+    low, high = sorted((one, two))
+    solved = [Solver(instance).solve(lam, gap=asked, max_iterations=1) for lam in (low, high)]
+    loss = sum(max(found.objective - found.bound, 0.0) for found in solved)
+    core, within = solved[1].opened, solved[0].opened | solved[1].opened
+    middle = (low + high) / 2
+    found = Solver(instance).solve(middle, gap=1e-9, between=Between(core, within, loss))
+    optimum, _ = relaxation(instance, middle)
+    assert max(found.bounds) <= optimum + 1e-9
+    assert optimum - 1e-9 <= found.objective <= optimum + loss + 1e-9
+    assert (found.opened <= within).all()
+    assert (core <= found.opened).all()
 
 
 @settings(max_examples=40, deadline=None)
@@ -78,9 +139,10 @@ def test_a_pruning_has_one_leaf_on_each_way_from_root_to_leaf(made, seed):
         assert on_way == 1
 
 
-def test_threads_do_not_change_the_answer(made):
+@pytest.mark.parametrize("kind", ["flow", "subgradient"])
+def test_threads_do_not_change_the_answer(made, kind):
     _, instance = made(7)
-    one, two = Solver(instance, 1).solve(0.02, 1e-8), Solver(instance, 2).solve(0.02, 1e-8)
+    one, two = (Solver(instance, threads, kind).solve(0.02, 1e-8) for threads in (1, 2))
     assert one.bounds == two.bounds
     assert (one.opened == two.opened).all()
 
@@ -89,6 +151,11 @@ def test_threads_do_not_change_the_answer(made):
 def test_a_lambda_that_is_no_price_is_refused(made, lam):
     with pytest.raises(ValueError, match="lambda"):
         Solver(made(0)[1]).solve(lam)
+
+
+def test_a_solver_that_does_not_exist_is_refused(made):
+    with pytest.raises(ValueError, match="flow, subgradient"):
+        Solver(made(0)[1], kind="simplex")
 
 
 def real(costs: Costs, rows: int = 60, trees: int = 4):

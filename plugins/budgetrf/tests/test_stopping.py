@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bench_budgetrf.method import BudgetRF, node_impurity, stopped
@@ -10,6 +12,7 @@ from bench_forest.grower import grow
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
+from bench_core import RequestError
 from bench_core.testing import make_case
 
 X, Y = load_wine(return_X_y=True)
@@ -49,6 +52,43 @@ def test_higher_thresholds_cost_less(criterion):
     bills = [case.problem.costs.bill(p.decide(case.rows).acquired).mean() for p in family.policies]
     assert bills == sorted(bills, reverse=True)
     assert bills[0] > bills[-1]
+    errors = [policy.details["training_error"] for policy in family.policies]
+    assert errors == sorted(errors)
+
+
+@pytest.mark.parametrize("measure", ["entropy", "gini", "pairs"])
+def test_every_threshold_leaves_one_leaf_on_every_path(measure):
+    forest = from_sklearn(RandomForestClassifier(8, random_state=3).fit(X, Y))
+    impurity = node_impurity(forest, measure)
+    assert ((impurity >= 0) & (impurity <= 1 + 1e-12)).all()
+    for threshold in (0.0, 1e-3, 0.1, 0.5, 0.9, 1.0):
+        assert forest.valid(stopped(forest, impurity, threshold))
+
+
+def test_threshold_zero_is_scikit_learns_forest():
+    case = make_case("multiclass")
+    policy = BudgetRF(trees=7, thresholds=[0.0]).fit(case.problem).policies[0]
+    seed = int(case.problem.rng("forest").integers(2**31 - 1))
+    model = RandomForestClassifier(7, criterion="entropy", max_features=None, random_state=seed)
+    model.fit(case.problem.train.X, case.problem.train.y)
+    decided = policy.decide(case.rows).probabilities
+    assert np.abs(decided - model.predict_proba(case.rows.X)).max() < 1e-12
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "gini", "pairs"])
+def test_trees_of_a_single_node_are_left_as_they_are(criterion):
+    case = make_case("binary")
+    y = np.ones_like(case.problem.train.y)
+    one_class = replace(case.problem, train=replace(case.problem.train, y=y))
+    for policy in BudgetRF(trees=3, criterion=criterion, count=3).fit(one_class).policies:
+        decided = policy.decide(case.rows)
+        assert not decided.acquired.any()
+        assert (decided.probabilities[:, 1] == 1).all()
+
+
+def test_regression_is_refused():
+    with pytest.raises(RequestError, match="regression"):
+        BudgetRF(trees=2).fit(make_case("regression").problem)
 
 
 def test_cost_weighted_splits_prefer_cheap_features():
@@ -60,7 +100,9 @@ def test_cost_weighted_splits_prefer_cheap_features():
     assert bills[1] < bills[0]
 
 
-@pytest.mark.parametrize("bad", [{"thresholds": [1.5]}, {"thresholds": [float("nan")]}, {"least": 0.0}])
+@pytest.mark.parametrize(
+    "bad", [{"thresholds": [1.5]}, {"thresholds": [float("nan")]}, {"least": 0.0}, {"count": 0}]
+)
 def test_parameters_out_of_range_are_refused(bad):
     with pytest.raises(ValueError, match=r"threshold|grid"):
         BudgetRF(**bad)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,8 @@ from bench_forest import from_sklearn
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
-from bench_core.testing import make_problem
+from bench_core import RequestError, Rows
+from bench_core.testing import make_case, make_problem
 
 X, Y = load_breast_cancer(return_X_y=True)
 
@@ -49,9 +51,47 @@ def test_error_is_a_measure_of_risk_too():
     assert risk(forest, "error") == pytest.approx(forest.error * forest.trees)
 
 
-def test_alphas_out_of_range_are_refused():
-    with pytest.raises(ValueError, match="alphas"):
-        CostComplexityPruning(alphas=[-1.0])
+@pytest.mark.parametrize(
+    "bad", [{"alphas": [-1.0]}, {"alphas": [0.1, float("nan")]}, {"alphas": [float("inf")]}, {"count": 0}]
+)
+def test_parameters_out_of_range_are_refused(bad):
+    with pytest.raises(ValueError, match=r"alphas|count"):
+        CostComplexityPruning(**bad)
+
+
+def test_regression_is_refused():
+    with pytest.raises(RequestError, match="regression"):
+        CostComplexityPruning(trees=2).fit(make_problem("regression"))
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "ranking"])
+def test_prunings_are_nested_cheaper_and_err_more_as_alpha_grows(task):
+    case = make_case(task)
+    forest = CostComplexityPruning(trees=6, risk="error").grow(case.problem)
+    risks = risk(forest, "error")
+    kept = [prune(forest, risks, alpha) for alpha in alpha_grid(forest, risks, 6)]
+    assert len(kept) > 2
+    for whole, part in pairwise(kept):
+        assert forest.valid(whole)
+        assert forest.valid(part)
+        assert not (part & ~whole).any()
+    policies = CostComplexityPruning(trees=6, count=6, risk="error").fit(case.problem).policies
+    bills = [case.problem.costs.bill(policy.decide(case.rows).acquired).mean() for policy in policies]
+    errors = [policy.details["training_error"] for policy in policies]
+    assert bills == sorted(bills, reverse=True)
+    assert errors == sorted(errors)
+    assert bills[0] > bills[-1] == 0
+
+
+@pytest.mark.parametrize("risk_of", ["impurity", "error"])
+def test_trees_of_a_single_node_are_left_as_they_are(risk_of):
+    problem = make_problem("binary")
+    one_class = replace(problem, train=replace(problem.train, y=np.ones_like(problem.train.y)))
+    policies = CostComplexityPruning(trees=3, risk=risk_of).fit(one_class).policies
+    assert [policy.details["leaves"] for policy in policies] == [3]
+    decided = policies[0].decide(Rows(problem.validation.X))
+    assert not decided.acquired.any()
+    assert (decided.probabilities[:, 1] == 1).all()
 
 
 def test_given_alphas_are_the_family():

@@ -92,9 +92,15 @@ class Forest:
     def run(
         self, X: NDArray[np.float64], feature_of_column: NDArray[np.int64], n_features: int
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Raw scores (rows, outputs), and the features on each row's paths (rows, features)."""
+        """Raw scores (rows, outputs), and the features on each row's paths (rows, features).
+
+        Raises:
+            ValueError: the rows have other columns than the forest was trained on.
+        """
         from bench_cegb._kernels import walk
 
+        if X.shape[1] != len(feature_of_column):
+            raise ValueError(f"rows have {X.shape[1]} columns, the forest knows {len(feature_of_column)}")
         scores = np.zeros((len(X), self.outputs))
         acquired = np.zeros((len(X), n_features), dtype=bool)
         if len(X):

@@ -83,11 +83,11 @@ class CEGB(Method):
         Raises:
             ValueError: lambdarank on grades that are not whole numbers from 0 to 30.
         """
-        from bench_cegb.favourite import favourite, worth
         from bench_cegb.forest import Forest
         from bench_cegb.penalties import penalties
         from bench_cegb.policy import ForestPolicy
         from bench_cegb.training import gain_scale, objective_of, train
+        from bench_core.favourite import favourite_first, worth
 
         objective = objective_of(problem, self.ranking)
         scale = gain_scale(problem, objective["objective"])
@@ -115,17 +115,12 @@ class CEGB(Method):
                 details={"lambda": value, "trees": forest.trees, "features": len(features)},
             )
             policies.append(policy)
-            worths.append(
-                worth(problem, policy.decide(Rows(part.X, part.sizes))) if len(part) else (0.0, 0.0)
-            )
+            worths.append(worth(problem, policy.decide(Rows(part.X, part.sizes))))
         if not self.empty and any(policy.details["features"] for policy in policies):
             kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
             policies, worths = [policies[i] for i in kept], [worths[i] for i in kept]
-        best = favourite(worths)
-        return Family(
-            [policies[best], *policies[:best], *policies[best + 1 :]],
-            diagnostics={"objective": objective["objective"]},
-        )
+        diagnostics = {"objective": objective["objective"]}
+        return Family(favourite_first(policies, worths), diagnostics=diagnostics)
 
 
 @hookimpl

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["gain_scale", "objective_of", "train"]
 
 _GREATEST_GRADE = 30
-_WORTH_THREADS = 1_000_000
+_WORTH_THREADS = 10_000_000
 """Values below which one thread is enough: on a busy machine threads that wait for each other cost far more."""
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_cegb.favourite import worth
 from bench_cegb.forest import Forest
 from bench_cegb.penalties import column_prices, penalties
 from bench_cegb.plugin import CEGB
 from bench_cegb.training import train
 
 from bench_core import Costs, Part, Problem, RequestError, Rows
+from bench_core.favourite import worth
 from bench_core.parameters import build
 from bench_core.testing import make_case, make_problem, policy_audit
 
@@ -236,3 +236,19 @@ def test_one_class_in_training_is_a_constant_and_costs_nothing():
 def test_wrong_parameters_are_refused_by_name(wrong, said):
     with pytest.raises(RequestError, match=said):
         build(CEGB, wrong, "suite")
+
+
+@pytest.mark.parametrize("columns", [2, 7])
+def test_rows_of_other_columns_are_refused(columns):
+    X, y = linear()
+    policy = CEGB(**SMALL).fit(problem_of(X, y)).policies[0]
+    with pytest.raises(ValueError, match=rf"{columns} columns, the forest knows 6"):
+        policy.decide(Rows(np.zeros((3, columns))))
+
+
+def test_without_validation_rows_the_first_policy_stays_the_first():
+    X, y = linear()
+    problem = problem_of(X, y)
+    empty = replace(problem, validation=Part(X[:0], y[:0]))
+    family = CEGB(**SMALL, lambdas=(0.1, 0.0)).fit(empty)
+    assert [policy.details["lambda"] for policy in family.policies] == [0.1, 0.0]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Family, Policy, Problem
+from bench_core import Costs, Family, Policy, Problem
 from bench_cstc.calibrate import fit_platt
 from bench_cstc.columns import Columns, PlainColumns, boost
+from bench_cstc.criterion import leaf_overlap
 from bench_cstc.family import FittedTree, fit_trees, lambda_max, rho_max
 from bench_cstc.methods import TreeMethod
 from bench_cstc.penalty import Penalty
@@ -56,6 +57,11 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
         for fit in fits
         for i, lam in enumerate(lambdas)
     }
+    # A tree of fewer than three leaves, or leaves that all share alike, says 0.
+    history["leaf_overlap"] = [
+        float(np.mean([leaf_overlap(_said(fit, fit.trees[i])["nodes"]) or 0.0 for fit in fits]))
+        for i in range(len(lambdas))
+    ]
     diagnostics = {
         "lambda_max": [fit.largest for fit in fits],
         "not_converged": [
@@ -92,7 +98,9 @@ def _fit_target(method: TreeMethod, problem: Problem, target: Target, lambdas: S
             problem, target.y, method.trees, method.tree_depth, method.learning_rate, price, target.weights
         )
         columns, constant = boosted, boosted.base
-    penalty = Penalty.build(problem.costs, columns.features_of, problem.train.sizes, columns.evaluation)
+    costs = problem.costs if method.cost_terms != "evaluation" else Costs(np.zeros(problem.n_features))
+    evaluation = columns.evaluation if method.cost_terms != "features" else None
+    penalty = Penalty.build(costs, columns.features_of, problem.train.sizes, evaluation)
     X, y, weights = columns.values(problem.train.X), target.y - constant, target.weights
     settings, unit, largest = (
         method.settings(),

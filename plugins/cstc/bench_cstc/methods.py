@@ -31,6 +31,8 @@ class TreeMethod(Method):
         trees, tree_depth, learning_rate: of the boosting.
         evaluation: e_t, the price of evaluating one boosted tree, ≥ 0; ``scheme`` takes the cost scheme's price
             of an evaluation.
+        cost_terms: what the objective charges (§6.6): ``both``; ``features``; ``evaluation``, of boosted trees. The
+            bill is the same whatever was charged in training; no cost at all is λ = 0.
         positive_weight: w_y of the positive class (Eq. 19; of every class against the rest for more than two; of
             grades above 0 in a ranking), above 0; ``balanced`` gives both sides the same total weight.
         fine_tune: whether the classifiers that predict are fitted again without the cost (§3.5): on the rows that
@@ -58,6 +60,7 @@ class TreeMethod(Method):
     tree_depth: int = 4
     learning_rate: float = 0.1
     evaluation: float | Literal["scheme"] = "scheme"
+    cost_terms: Literal["both", "features", "evaluation"] = "both"
     positive_weight: float | Literal["balanced"] = 1.0
     fine_tune: Literal["hard", "soft", "off"] = "hard"
     early_stopping: Literal["auto", "on", "off"] = "auto"
@@ -83,6 +86,10 @@ class TreeMethod(Method):
             raise ValueError(f"evaluation must be 'scheme' or a price from 0, not {self.evaluation}")
         if self.positive_weight != "balanced" and not 0 < float(self.positive_weight) < math.inf:
             raise ValueError(f"positive_weight must be 'balanced' or above 0, not {self.positive_weight}")
+        if self.cost_terms == "evaluation" and self.features == "linear":
+            raise ValueError(
+                "cost_terms = 'evaluation' needs features = 'boosted': nothing else is evaluated"
+            )
         for name, low, high in (("trees", 1, 100_000), ("tree_depth", 1, 12), ("sweeps", 0, 10_000)):
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")

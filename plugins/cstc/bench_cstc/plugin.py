@@ -1,10 +1,12 @@
-"""The methods this plugin brings."""
+"""The methods this plugin brings, and the metric that compares families at equal cost."""
 
 from __future__ import annotations
 
 from bench_core import Method, hookimpl
-from bench_core.hookspecs import RegisterMethod
+from bench_core.hookspecs import RegisterMethod, RegisterMetric
+from bench_cstc.criterion_method import LabelOverlapMethod
 from bench_cstc.methods import CSCC, CSTC, Cronus, SingleCostSensitive
+from bench_cstc.metrics import METRICS as _METRICS
 from bench_cstc.rivals import RIVALS
 
 __all__ = ["METHODS"]
@@ -15,6 +17,7 @@ METHODS: dict[str, type[Method]] = {
     "cronus": Cronus,
     "single-cost-sensitive": SingleCostSensitive,
     **RIVALS,
+    "label-overlap": LabelOverlapMethod,
 }
 
 
@@ -23,3 +26,10 @@ def bench_register_methods(register: RegisterMethod) -> None:
     """Register all of `METHODS`."""
     for name, method in METHODS.items():
         register(name, method)
+
+
+@hookimpl
+def bench_register_metrics(register: RegisterMetric) -> None:
+    """Register ``best-within@k``."""
+    for metric in _METRICS:
+        register(metric)

@@ -166,9 +166,11 @@ class ConstantPolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        """The constant."""
+        """The constant, after no evaluation; two classes have its second probability as score, as trees have one."""
         n = len(rows)
         acquired = np.zeros((n, self.features), dtype=bool)
-        if self.probabilities:
-            return Decisions(acquired, np.tile(np.array(self.probabilities), (n, 1)))
-        return Decisions(acquired, score=np.full(n, self.value))
+        stage, free = np.ones(n, dtype=np.int64), np.zeros(n)
+        if not self.probabilities:
+            return Decisions(acquired, None, np.full(n, self.value), stage, free, free)
+        score = np.full(n, self.probabilities[1]) if len(self.probabilities) == 2 else None
+        return Decisions(acquired, np.tile(np.array(self.probabilities), (n, 1)), score, stage, free, free)

@@ -7,7 +7,6 @@ right to.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,19 +17,12 @@ from bench_core import DataContext, Part, Problem, Rows
 from bench_core.encode import fit_encoder
 from bench_core.split import SplitRule, make_split
 
-MEANS = (-9.0, 5.0, -11.0, 15.0)
-
 
 def quadrants(noise, seed):
     source = pytest.importorskip(
         "bench_synthetic.quadrants", reason="the data set comes with budgetbench-synthetic"
     )
-    data = source.Quadrants(rows=4000, noise=noise, means=MEANS, seed=seed).load(DataContext(Path()))
-    values, rng = data.values.copy(), np.random.default_rng(seed)
-    for j, signs in enumerate(source.QUADRANTS):
-        other = (values[:, 4:] != signs).any(axis=1)
-        values[other, j] = rng.normal(MEANS[j], np.sqrt(1 + noise**2), int(other.sum()))
-    data = replace(data, values=values)
+    data = source.Quadrants(rows=4000, noise=noise, decoys="alike", seed=seed).load(DataContext(Path()))
     split = make_split(data, SplitRule(), seed)
     encoder = fit_encoder(data, split.train, "ordinal")
     train, validation, test = (

@@ -9,14 +9,25 @@ import numpy as np
 
 __all__ = ["grow", "walk"]
 
-_CODES = 256
+_MOST_KEPT = 1 << 22
+"""Places of all histograms that nodes keep for their children (64 MiB); the children of others are counted anew."""
+
+_SLACK = 1 - 1e-12
+"""What products may be off by, many times over."""
+
 _TREES_AT_ONCE = 128
 
 
 @numba.njit(cache=True)
 def grow(
-    codes: Any,
+    bins: Any,
     n_values: Any,
+    codes: Any,
+    starts: Any,
+    first: Any,
+    shares: Any,
+    missing: Any,
+    counts: Any,
     residual: Any,
     feature_of_column: Any,
     price: Any,
@@ -28,146 +39,282 @@ def grow(
     least: Any,
     floor: Any,
 ) -> Any:
-    """Grow one tree; arguments and order of every sum as in `tree.grow_tree`."""
-    columns, rows = codes.shape
+    """Grow one tree as `tree.grow_tree` does, from packed rows (`packed.Packed`) as well as bins (columns, rows).
+
+    Of two siblings only the smaller one's rows are counted; the other's histogram is their parent's less that. All
+    sums are exact (`tree.summable`), so that neither this nor the order of rows changes a bit.
+    """
+    columns, rows = bins.shape
+    places = len(counts)
+    prices = (price, group_of, group_price, used, opened)
     most = min(2 ** (depth + 1) - 1, 2 * rows + 1)
     column = np.full(most, -1, np.int64)
     cut = np.full(most, -1, np.int64)
     missing_left = np.zeros(most, np.bool_)
     left = np.full(most, -1, np.int64)
-    node = np.zeros(rows, np.int64)
-    base = np.empty(rows, np.uint32)
-    n_nodes, low = 1, 0
-    for _ in range(depth):
-        width = n_nodes - low
-        if width == 0:
-            break
-        total = np.zeros(width)
-        count = np.zeros(width)
-        for row in range(rows):
-            # Rows of finished leaves are counted in a place of their own: cheaper than leaving them out.
-            slot = node[row] - low if node[row] >= low else width
-            base[row] = slot * _CODES
-            if slot < width:
-                total[slot] += residual[row]
-                count[slot] += 1.0
+    # A node's rows are order[begin] … order[end − 1]; total is the sum of their residuals.
+    order, spare = np.arange(rows).astype(np.uint32), np.empty(rows, np.uint32)
+    begin, end, total = np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most)
+    end[0], total[0] = rows, residual.sum()
 
-        best_gain = np.full((width, columns), -np.inf)
-        best_cut = np.zeros((width, columns), np.int64)
-        best_side = np.zeros((width, columns), np.bool_)
-        sums = np.empty((width + 1) * _CODES)
-        counts = np.empty((width + 1) * _CODES, np.uint32)
+    # Histograms (sum, count): those that nodes hold for their children, and one for nodes that hold none.
+    n_free = max(1, min(2 ** max(depth - 2, 0), _MOST_KEPT // max(places, 1)))
+    scratch, free = n_free, np.arange(n_free)
+    histograms = np.empty((n_free + 1, places, 2))
+    holds = np.full(most, -1, np.int64)
+
+    widest = min(2 ** (depth - 1), rows)
+    gains = np.empty((widest, columns))
+    cuts = np.empty((widest, columns), np.int64)
+    sides = np.empty((widest, columns), np.bool_)
+    costs = np.empty(columns)
+    gains[0] = -np.inf
+    if rows >= 2 * least:
+        if depth > 1:
+            n_free -= 1
+            holds[0] = free[n_free]
+        own = histograms[holds[0] if depth > 1 else scratch]
+        _count_all(own, codes, starts, counts, residual)
         for c in range(columns):
-            values = n_values[c]
-            code = codes[c]
-            if values == 1 and not _has_missing(code, values):
-                continue
-            for slot in range(width):
-                first = slot * _CODES
-                sums[first : first + values + 1] = 0.0
-                counts[first : first + values + 1] = 0
-            for row in range(rows):
-                # Unsigned: no test for negative indices in the innermost loop.
-                place = np.uint64(base[row]) + np.uint64(code[row])
-                sums[place] += residual[row]
-                counts[place] += np.uint32(1)
-            for slot in range(width):
-                if count[slot] >= 2 * least:
-                    first, stop = slot * _CODES, slot * _CODES + values + 1
-                    gain, where, side = _best_cut(
-                        sums[first:stop], counts[first:stop], total[slot], count[slot], least
-                    )
-                    best_gain[slot, c] = gain
-                    best_cut[slot, c] = where
-                    best_side[slot, c] = side
+            costs[c] = _cost(feature_of_column[c], prices)
+        _best_cuts(
+            own, total[0], rows, least, floor, costs, n_values, first, shares, missing,
+            gains[0], cuts[0], sides[0],
+        )  # fmt: skip
 
-        # Column by column the histograms are done; prices change from node to node, so nodes choose in order.
+    n_nodes, low = 1, 0
+    for level in range(depth):
+        # Prices change from node to node, so nodes choose in order.
         grown = n_nodes
-        for slot in range(width):
-            chosen = -1
-            best = 0.0
-            for c in range(columns):
-                gain = best_gain[slot, c]
-                if gain <= floor:
-                    continue
-                feature = feature_of_column[c]
-                net = gain
-                if not used[feature]:
-                    cost = price[feature]
-                    if group_of[feature] >= 0 and not opened[group_of[feature]]:
-                        cost += group_price[group_of[feature]]
-                    net = gain - cost
-                if net > best:
-                    best = net
-                    chosen = c
+        for at in range(low, n_nodes):
+            slot = at - low
+            chosen = _choose(gains[slot], floor, feature_of_column, prices)
             if chosen < 0:
+                if holds[at] >= 0:
+                    free[n_free] = holds[at]
+                    n_free += 1
                 continue
             feature = feature_of_column[chosen]
             used[feature] = True
             if group_of[feature] >= 0:
                 opened[group_of[feature]] = True
-            at = low + slot
-            column[at] = chosen
-            cut[at] = best_cut[slot, chosen]
-            missing_left[at] = best_side[slot, chosen]
+            column[at], cut[at], missing_left[at] = chosen, cuts[slot, chosen], sides[slot, chosen]
             left[at] = grown
+            middle, left_total = _part(
+                order, spare, begin[at], end[at],
+                bins[chosen], n_values[chosen], cut[at], missing_left[at], residual,
+            )  # fmt: skip
+            begin[grown], end[grown], total[grown] = begin[at], middle, left_total
+            begin[grown + 1], end[grown + 1], total[grown + 1] = middle, end[at], total[at] - left_total
             grown += 2
-        for row in range(rows):
-            at = node[row]
-            if at < low or column[at] < 0:
+        if level == depth - 1 or grown == n_nodes:
+            n_nodes = grown
+            break
+        for c in range(columns):
+            costs[c] = _cost(feature_of_column[c], prices)
+        keep = level + 2 < depth
+        for at in range(low, n_nodes):
+            if left[at] < 0:
                 continue
-            code_here = codes[column[at], row]
-            if code_here == n_values[column[at]]:
-                goes_left = missing_left[at]
-            else:
-                goes_left = code_here <= cut[at]
-            node[row] = left[at] if goes_left else left[at] + 1
-        low = n_nodes
-        n_nodes = grown
+            # The smaller child first.
+            pair = (left[at], left[at] + 1)
+            if end[pair[1]] - begin[pair[1]] < end[pair[0]] - begin[pair[0]]:
+                pair = (left[at] + 1, left[at])
+            gains[pair[0] - n_nodes] = -np.inf
+            gains[pair[1] - n_nodes] = -np.inf
+            inherited = holds[at]
+            if end[pair[1]] - begin[pair[1]] < 2 * least:
+                if inherited >= 0:
+                    free[n_free] = inherited
+                    n_free += 1
+                continue
+            smaller = histograms[scratch]
+            for turn in range(2):
+                child = pair[turn]
+                slot = child - n_nodes
+                size = end[child] - begin[child]
+                if turn == 1 and inherited >= 0:
+                    own = histograms[inherited]
+                    own -= smaller
+                    holds[child] = inherited
+                else:
+                    where = scratch
+                    if keep and n_free > 0:
+                        n_free -= 1
+                        where = free[n_free]
+                        holds[child] = where
+                    own = histograms[where]
+                    _count(own, codes, starts, residual, order[begin[child] : end[child]])
+                    smaller = own
+                if size >= 2 * least:
+                    _best_cuts(
+                        own, total[child], size, least, floor, costs, n_values, first, shares, missing,
+                        gains[slot], cuts[slot], sides[slot],
+                    )  # fmt: skip
+        low, n_nodes = n_nodes, grown
+
+    node = np.zeros(rows, np.int64)
+    for at in range(1, n_nodes):
+        if left[at] < 0:
+            for i in range(begin[at], end[at]):
+                node[order[i]] = at
     return column[:n_nodes], cut[:n_nodes], missing_left[:n_nodes], left[:n_nodes], node
 
 
 @numba.njit(cache=True)
-def _has_missing(code: Any, values: Any) -> Any:
-    for row in range(len(code)):  # noqa: SIM110
-        if code[row] == values:
-            return True
-    return False
+def _count_all(histogram: Any, codes: Any, starts: Any, counts: Any, residual: Any) -> None:
+    """The histogram of all rows, whose counts are known."""
+    for place in range(len(counts)):
+        histogram[place, 0] = 0.0
+        histogram[place, 1] = counts[place]
+    for row in range(len(codes)):
+        value = residual[row]
+        for lane in range(len(starts)):
+            # Unsigned: no test for negative indices in the innermost loop.
+            histogram[np.uint64(starts[lane]) + np.uint64(codes[row, lane]), 0] += value
 
 
 @numba.njit(cache=True)
-def _best_cut(sums: Any, counts: Any, total: Any, count: Any, least: Any) -> Any:
-    """Greatest gain of a node's histogram (its last place holds the missing values), the cut, their side."""
-    values = len(sums) - 1
-    missing_sum, missing = sums[values], float(counts[values])
-    parent = total * total / count
-    best, where, side, larger = -np.inf, 0, False, False
-    s, m = 0.0, 0.0
-    for b in range(values):
-        if counts[b] == 0 and b > 0:
+def _count(histogram: Any, codes: Any, starts: Any, residual: Any, rows: Any) -> None:
+    """The histogram of some rows."""
+    histogram[:] = 0.0
+    for row in rows:
+        value = residual[row]
+        for lane in range(len(starts)):
+            place = np.uint64(starts[lane]) + np.uint64(codes[row, lane])
+            histogram[place, 0] += value
+            histogram[place, 1] += 1.0
+
+
+@numba.njit(cache=True)
+def _part(
+    order: Any,
+    spare: Any,
+    begin: Any,
+    end: Any,
+    code: Any,
+    gone: Any,
+    cut: Any,
+    gone_left: Any,
+    residual: Any,
+) -> Any:
+    """Put a node's left rows before its right ones, both in their order; where the right ones begin, left sum."""
+    middle, n_right, total = begin, 0, 0.0
+    for i in range(begin, end):
+        row = order[i]
+        goes_left = gone_left if code[row] == gone else code[row] <= cut
+        if goes_left:
+            order[middle] = row
+            middle += 1
+            total += residual[row]
+        else:
+            spare[n_right] = row
+            n_right += 1
+    order[middle:end] = spare[:n_right]
+    return middle, total
+
+
+@numba.njit(cache=True)
+def _cost(feature: Any, prices: Any) -> Any:
+    """What a feature costs now; prices as in `grow`."""
+    price, group_of, group_price, used, opened = prices
+    if used[feature]:
+        return 0.0
+    cost = price[feature]
+    if group_of[feature] >= 0 and not opened[group_of[feature]]:
+        cost += group_price[group_of[feature]]
+    return cost
+
+
+@numba.njit(cache=True)
+def _choose(gains: Any, floor: Any, feature_of_column: Any, prices: Any) -> Any:
+    """The column of greatest gain less what its feature costs now, the first among equals; −1 when none pays."""
+    chosen, best = -1, 0.0
+    for c in range(len(gains)):
+        if gains[c] <= floor:
             continue
-        s += sums[b]
-        m += float(counts[b])
-        if m >= least and count - m >= least:
-            rest = total - s
-            gain = s * s / m + rest * rest / (count - m) - parent
-            if gain > best:
-                best, where, side = gain, b, False
-                larger = m >= count - m
-        if missing > 0.0:
-            s2, m2 = s + missing_sum, m + missing
-            if m2 >= least and count - m2 >= least:
-                rest = total - s2
-                gain = s2 * s2 / m2 + rest * rest / (count - m2) - parent
-                if gain > best:
-                    best, where, side = gain, b, True
-    if best == -np.inf:
-        return best, 0, False
-    above = where + 1
-    while above < values and counts[above] == 0:
-        above += 1
-    cut = (where + above - 1) // 2 if above < values else values - 1
-    return best, cut, side if missing > 0.0 else larger
+        net = gains[c] - _cost(feature_of_column[c], prices)
+        if net > best:
+            chosen, best = c, net
+    return chosen
+
+
+@numba.njit(cache=True)
+def _best_cuts(
+    histogram: Any,
+    total: Any,
+    count: Any,
+    least: Any,
+    floor: Any,
+    costs: Any,
+    n_values: Any,
+    first: Any,
+    shares: Any,
+    missing: Any,
+    gains: Any,
+    cuts: Any,
+    sides: Any,
+) -> None:
+    """Of each column the greatest gain at a node, its cut, and the side of missing values.
+
+    The gain stays −inf where there is no cut, and where the column cannot be chosen: costs (columns,) are those of
+    now and can but fall, so that whatever is chosen will be worth at least the greatest gain less cost found so far.
+    Cuts that cannot reach that, or their column's best, are told by a product; only the others are divided for.
+    """
+    n = float(count)
+    parent = total * total / n
+    bound = max(floor, 0.0)
+    for c in range(len(first)):
+        start = first[c]
+        if start < 0:
+            continue
+        best, where, side, larger = -np.inf, 0, False, False
+        reach = (bound + parent) * _SLACK
+        if shares[c]:
+            # What is not in the upper bin is in the lower one.
+            rest, above = histogram[start, 0], histogram[start, 1]
+            s, m = total - rest, n - above
+            if m >= least and above >= least:
+                best, larger = s * s / m + rest * rest / above - parent, m >= above
+            gone, last = 0.0, 0
+        else:
+            values = n_values[c]
+            gone_sum, gone = 0.0, 0.0
+            if missing[c]:
+                gone_sum, gone = histogram[start + values, 0], histogram[start + values, 1]
+            s, m = 0.0, 0.0
+            for b in range(values):
+                here = histogram[start + b, 1]
+                if here == 0.0 and b > 0:
+                    continue
+                s += histogram[start + b, 0]
+                m += here
+                rest, above = total - s, n - m
+                if m >= least and above >= least and s * s * above + rest * rest * m >= reach * (m * above):
+                    gain = s * s / m + rest * rest / above - parent
+                    if gain > best:
+                        best, where, side, larger = gain, b, False, m >= above
+                        reach = max(reach, (best + parent) * _SLACK)
+                if gone > 0.0:
+                    s2, m2 = s + gone_sum, m + gone
+                    rest, above = total - s2, n - m2
+                    if m2 >= least and above >= least:
+                        gain = s2 * s2 / m2 + rest * rest / above - parent
+                        if gain > best:
+                            best, where, side = gain, b, True
+            last = values - 1
+        if best == -np.inf:
+            continue
+        # In the middle of bins that are empty here.
+        cut = where
+        if last > 0:
+            upper = where + 1
+            while upper <= last and histogram[start + upper, 1] == 0.0:
+                upper += 1
+            cut = (where + upper - 1) // 2 if upper <= last else last
+        gains[c], cuts[c] = best, cut
+        sides[c] = side if gone > 0.0 else larger
+        bound = max(bound, best - costs[c])
 
 
 @numba.njit(cache=True)

@@ -14,7 +14,7 @@ from bench_greedymiser.losses import Loss
 from bench_greedymiser.prices import Penalties
 from bench_greedymiser.tree import Spent, Tree, grow_compiled
 
-__all__ = ["Boosted", "boost"]
+__all__ = ["Boosted", "Grower", "boost"]
 
 Grower = Callable[..., Tree]
 
@@ -93,11 +93,8 @@ def _leaves(
 ) -> NDArray[np.float64]:
     """What each node would predict as a leaf (0 at inner nodes); float64 (nodes,)."""
     nodes = len(tree.column)
-    weight = np.ones(len(residual)) if curvature is None else curvature
-    top, below = (
-        np.asarray(np.bincount(tree.node, weights=w, minlength=nodes), dtype=np.float64)
-        for w in (residual, weight)
-    )
+    top = np.asarray(np.bincount(tree.node, weights=residual, minlength=nodes), dtype=np.float64)
+    below = np.asarray(np.bincount(tree.node, weights=curvature, minlength=nodes), dtype=np.float64)
     if curvature is not None:
         top = top * step
     value = np.zeros(nodes)

@@ -62,9 +62,15 @@ class Ensemble:
         scores: NDArray[np.float64],
         acquired: NDArray[np.bool_],
     ) -> None:
-        """Run rounds ``first`` … ``last − 1``: add to the scores and mark what each row's paths read, in place."""
+        """Run rounds ``first`` … ``last − 1``: add to the scores and mark what each row's paths read, in place.
+
+        Raises:
+            ValueError: the rows have other columns than the trees were grown on.
+        """
         from bench_greedymiser._kernels import walk
 
+        if X.shape[1] != len(self.feature_of_column):
+            raise ValueError(f"rows have {X.shape[1]} columns, the trees know {len(self.feature_of_column)}")
         if last > first and len(X):
             walk(
                 np.ascontiguousarray(X, dtype=np.float64),

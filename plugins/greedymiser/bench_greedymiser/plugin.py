@@ -68,7 +68,7 @@ class GreedyMiser(Method):
     Missing values need no encoding: a cut sends them to the side where they fit best.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     trees: int = 300
     depth: int = 4
     learning_rate: float = 0.1
@@ -107,9 +107,9 @@ class GreedyMiser(Method):
         Raises:
             ValueError: logistic loss without classes, or a learning rate so large that boosting diverges.
         """
+        from bench_core.favourite import favourite_first
         from bench_greedymiser.bins import fit_bins
         from bench_greedymiser.boosting import boost
-        from bench_greedymiser.favourite import favourite
         from bench_greedymiser.losses import loss_of
         from bench_greedymiser.prices import mean_prices
 
@@ -139,9 +139,11 @@ class GreedyMiser(Method):
         if not self.empty and any(policy.details["features"] for policy in policies):
             kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
             policies, worths = [policies[i] for i in kept], [worths[i] for i in kept]
-        best = favourite(worths)
-        ordered = [policies[best], *policies[:best], *policies[best + 1 :]]
-        return Family(ordered, history=history, diagnostics={"loss": type(loss).__name__.lower()})
+        return Family(
+            favourite_first(policies, worths),
+            history=history,
+            diagnostics={"loss": type(loss).__name__.lower()},
+        )
 
     def _scale(self, loss: Loss, total: float) -> float:
         """What turns λ into mean squared error per unit of price."""
@@ -163,7 +165,7 @@ class GreedyMiser(Method):
         self, problem: Problem, loss: Loss, boosted: Boosted, value: float
     ) -> tuple[list[PrefixPolicy], list[tuple[float, float]]]:
         """Policies of one ensemble, and what they are worth on validation; one pass over its trees."""
-        from bench_greedymiser.favourite import worth
+        from bench_core.favourite import worth
         from bench_greedymiser.policy import PrefixPolicy
 
         ensemble, part = boosted.ensemble, problem.validation
@@ -184,10 +186,7 @@ class GreedyMiser(Method):
                 },
             )
             policies.append(policy)
-            if len(part):
-                worths.append(worth(problem, policy.decided(scores, acquired)))
-            else:
-                worths.append((0.0, 0.0))
+            worths.append(worth(problem, policy.decided(scores, acquired)))
         return policies, worths
 
     def _link(self, problem: Problem, loss: Loss, scores: np.ndarray) -> Link | None:

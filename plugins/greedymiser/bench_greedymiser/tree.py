@@ -11,11 +11,15 @@ A missing value has a bin of its own. Where a node holds missing values, each cu
 side, and also the cut between them and all others; where it holds none, a later missing value follows the larger
 child.
 
+Before a tree is grown, residuals are rounded so that every sum of some of them is exact (`summable`). So equally
+good splits have equal gains whichever column says it, and no way of adding up changes a tree.
+
 `grow_tree` here is the plain NumPy form; ``_kernels.grow`` is the compiled one and gives the same bits.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +28,7 @@ from numpy.typing import NDArray
 from bench_greedymiser.bins import Bins
 from bench_greedymiser.prices import Penalties
 
-__all__ = ["LEAST_GAIN", "Spent", "Tree", "grow_compiled", "grow_tree"]
+__all__ = ["LEAST_GAIN", "Spent", "Tree", "grow_compiled", "grow_tree", "summable"]
 
 LEAST_GAIN = 1e-11
 """A split must lower the squared error by this share of the tree's own sum of squares: less is rounding."""
@@ -65,6 +69,19 @@ class Tree(NamedTuple):
     node: NDArray[np.int64]
 
 
+def summable(residual: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Residuals rounded to a common grid so coarse that the sum of any of them, in any order, is exact.
+
+    The grid is a power of two: at least 2^−53 of rows × the greatest residual, which leaves more than 36 bits of a
+    residual for 60,000 rows. Source: the pre-rounding of reproducible summation (Demmel, Nguyen: Fast reproducible
+    floating-point summation, ARITH 2013).
+    """
+    _, exponent = math.frexp(float(np.abs(residual).max(initial=0.0)))
+    step = math.ldexp(1.0, max(exponent + len(residual).bit_length() - 53, -1074))
+    rounded: NDArray[np.float64] = np.rint(residual / step) * step
+    return rounded
+
+
 def grow_compiled(
     bins: Bins,
     feature_of_column: NDArray[np.int64],
@@ -77,10 +94,17 @@ def grow_compiled(
     """`grow_tree`, compiled."""
     from bench_greedymiser._kernels import grow
 
+    packed = bins.packed
     made = grow(
         bins.codes,
         bins.n_values,
-        residual,
+        packed.codes,
+        packed.starts,
+        packed.first,
+        packed.shares,
+        packed.missing,
+        packed.counts,
+        summable(residual),
         feature_of_column,
         penalties.feature,
         penalties.group_of,
@@ -114,7 +138,7 @@ def grow_tree(
         depth: most splits on a path.
         least: fewest training rows of a leaf.
     """
-    floor = _floor(residual)
+    floor, residual = _floor(residual), summable(residual)
     column, cut, left = [-1], [-1], [-1]
     missing_left = [False]
     node = np.zeros(len(residual), dtype=np.int64)

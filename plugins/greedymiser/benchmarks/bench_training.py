@@ -1,6 +1,7 @@
 """How long GreedyMiser trains and decides, beside scikit-learn's boosted trees; and what λ does to cost.
 
     python benchmarks/bench_training.py [--rows 5000] [--columns 50] [--trees 300]
+    python benchmarks/bench_training.py --one-hot    # covertype's shape: 36,603 rows, 10 numbers, 44 one-hot columns
 
 Compilation is not timed; seconds are of processor time, over all threads. The oracle: without prices the training
 loss is that of scikit-learn's exact trees where every bin is a single value.
@@ -15,10 +16,15 @@ from typing import Any
 
 import numpy as np
 from bench_greedymiser.bins import fit_bins
-from bench_greedymiser.boosting import Boosted, boost
+from bench_greedymiser.boosting import Boosted, Grower, boost
 from bench_greedymiser.losses import Squared
 from bench_greedymiser.prices import Penalties
-from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
+from bench_greedymiser.tree import grow_compiled, grow_tree
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 
 DEPTH, RATE = 4, 0.1
 
@@ -44,13 +50,53 @@ def train(X: np.ndarray, y: np.ndarray, trees: int, value: float = 0.0) -> Boost
     )  # fmt: skip
 
 
+def one_hot(rows: int = 36_603, rounds: int = 20) -> None:
+    """Seven classes at covertype's shape; the oracle is the plain grower, tree by tree, on the first rows."""
+    rng = np.random.default_rng(0)
+    numbers = np.round(rng.normal(size=(rows, 10)) * 60)
+    first, second = rng.integers(0, 4, rows), np.minimum(rng.geometric(0.1, rows) - 1, 39)
+    X = np.hstack([numbers, np.eye(4)[first], np.eye(40)[second]])
+    score = numbers[:, 0] / 60 + 0.5 * first + 0.05 * second + 0.5 * rng.normal(size=rows)
+    y = np.searchsorted(np.quantile(score, np.arange(1, 7) / 7), score)
+    unit = Penalties(np.full(X.shape[1], 1e-5), np.full(X.shape[1], -1), np.zeros(1))
+
+    def boosted(part: slice, rounds: int, grow: Grower = grow_compiled) -> Boosted:
+        loss = Squared((y[part, None] == np.arange(7)).astype(np.float64))
+        return boost(
+            fit_bins(X[part]), np.arange(X.shape[1]), loss, unit,
+            rounds=rounds, depth=DEPTH, learning_rate=RATE, least=1, grow=grow,
+        )  # fmt: skip
+
+    everything, few = slice(None), slice(2_000)
+    boosted(few, 1)
+    seconds, _ = timed(lambda: boosted(everything, rounds), 3)
+    bins = fit_bins(X)
+    print(f"{rows} rows x {X.shape[1]} columns in {bins.packed.codes.shape[1]} lanes, 7 classes, one thread")
+    print(f"  greedymiser                    {1e3 * seconds / (7 * rounds):7.2f} ms a tree of depth {DEPTH}")
+    hist = HistGradientBoostingClassifier(
+        max_iter=rounds, max_depth=DEPTH, max_leaf_nodes=None, learning_rate=RATE,
+        min_samples_leaf=1, early_stopping=False,
+    )  # fmt: skip
+    theirs, _ = timed(lambda: hist.fit(X, y), 3)
+    print(
+        f"  scikit-learn, histogram        {1e3 * theirs / (7 * rounds):7.2f} ms (log loss, its own threads)"
+    )
+    plain, compiled = boosted(few, 2, grow_tree).ensemble, boosted(few, 2).ensemble
+    same = all(np.array_equal(getattr(plain, n), getattr(compiled, n)) for n in ("column", "left", "value"))
+    print(f"  oracle: the plain grower's trees on 2,000 rows are {'the same' if same else 'OTHERS'}")
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=5000)
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--trees", type=int, default=300)
+    parser.add_argument("--one-hot", action="store_true")
     own = parser.parse_args()
+    if own.one_hot:
+        one_hot()
+        return
     rng = np.random.default_rng(0)
     X = rng.normal(size=(own.rows, own.columns))
     weights = 0.8 ** np.arange(own.columns)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_platt
-from bench_greedymiser.favourite import favourite, worth
 from bench_greedymiser.plugin import GreedyMiser
 from scipy.optimize import minimize
 
 from bench_core import Costs, Part, RequestError, Rows
+from bench_core.favourite import worth
 from bench_core.parameters import build
 from bench_core.testing import make_case, policy_audit
 
@@ -90,21 +90,6 @@ def test_the_first_policy_is_the_best_on_validation(task):
     rows = Rows(problem.validation.X, problem.validation.sizes)
     worths = [worth(problem, policy.decide(rows)) for policy in family.policies]
     assert worths[0] == max(worths)
-
-
-def test_classification_with_a_threshold_is_ranked_by_the_combined_measure():
-    problem = make_case("binary", threshold=0.9).problem
-    policy = GreedyMiser(**SMALL).fit(problem).policies[0]
-    decisions = policy.decide(Rows(problem.validation.X))
-    sure = decisions.probabilities.max(axis=1) >= 0.9
-    right = decisions.probabilities.argmax(axis=1) == problem.validation.y
-    share = problem.costs.bill(decisions.acquired).mean() / problem.costs.cost_of(range(6))
-    expected = sure.mean() + right[sure].mean() + 1 - share
-    assert worth(problem, decisions)[0] == pytest.approx(expected, abs=1e-12)
-
-
-def test_ties_go_to_the_cheaper_then_to_the_first():
-    assert favourite([(1.0, -3.0), (2.0, -5.0), (2.0, -4.0), (2.0, -4.0)]) == 2
 
 
 def test_lambda_in_relative_units_ignores_the_scale_of_prices_and_targets(make):
@@ -254,3 +239,30 @@ def test_one_row_and_no_validation_row_still_make_a_family(make):
     X, y = np.array([[1.0, 2.0]]), np.array([1])
     family = GreedyMiser().fit(make(X, y, task="binary", validation=(X[:0], y[:0])))
     assert family.policies[0].decide(Rows(X)).probabilities[0, 1] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("columns", [5, 8])
+def test_rows_of_other_columns_are_refused(columns):
+    policy = GreedyMiser(**SMALL).fit(make_case("regression").problem).policies[0]
+    with pytest.raises(ValueError, match=rf"{columns} columns, the trees know"):
+        policy.decide(Rows(np.zeros((3, columns))))
+
+
+def test_without_validation_rows_the_first_policy_stays_the_first(make):
+    X, y = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
+    family = GreedyMiser(**SMALL, lambdas=(0.3, 0.0)).fit(
+        make(X, y, task="binary", validation=(X[:0], y[:0]))
+    )
+    assert family.policies[0].details == {"lambda": 0.3, "trees": 1, "features": 1}
+
+
+@pytest.mark.parametrize("calibrate", ["platt", "none"])
+def test_features_that_cost_nothing_are_bought_whatever_lambda_says(make, calibrate):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    problem = make(X, (X[:, 0] > 0).astype(np.int64), prices=[0, 0, 0], task="binary")
+    free, dear = (
+        GreedyMiser(**SMALL, lambdas=(value,), prefixes=(10,), calibrate=calibrate).fit(problem).policies[0]
+        for value in (0.0, 100.0)
+    )
+    np.testing.assert_array_equal(free.ensemble.column, dear.ensemble.column)
+    assert free.details["features"] > 0

@@ -1,12 +1,13 @@
 """Growing one tree: the best split of all, prices, what is free afterwards; compiled and plain form alike."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from bench_greedymiser.bins import fit_bins
 from bench_greedymiser.prices import Penalties
-from bench_greedymiser.tree import Spent, grow_compiled, grow_tree
+from bench_greedymiser.tree import Spent, grow_compiled, grow_tree, summable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +28,13 @@ def cases(draw, missing=True):
     X = rng.integers(0, levels, (rows, columns)).astype(np.float64) / 3
     if missing and draw(st.booleans()):
         X[rng.random(X.shape) < 0.2] = np.nan
+    if draw(st.booleans()):
+        # A category as one-hot columns, and two-valued columns beside it.
+        X = np.hstack([X, np.eye(4)[rng.integers(0, 4, rows), : draw(st.integers(2, 4))]])
+        X = np.hstack([X, rng.integers(0, 2, (rows, 2)).astype(np.float64)])[
+            :, rng.permutation(X.shape[1] + 2)
+        ]
+        columns = X.shape[1]
     residual = rng.normal(size=rows) if draw(st.booleans()) else rng.integers(-2, 3, rows).astype(np.float64)
     scale = draw(st.sampled_from([0.0, 0.3, 3.0]))
     prices = penalties(
@@ -93,10 +101,10 @@ def test_every_node_makes_the_best_of_all_splits_or_none_pays(grow, case):
         assert (np.flatnonzero(tree.node == at) == np.sort(rows[at])).all()
 
 
-@given(cases(), st.integers(2, 6))
-@settings(max_examples=150, deadline=None)
-def test_compiled_and_plain_trees_are_the_same(case, n_bins):
-    X, residual, prices, depth, least = case
+@given(cases(), st.integers(2, 6), st.integers(1, 7))
+@settings(max_examples=200, deadline=None)
+def test_compiled_and_plain_trees_are_the_same(case, n_bins, depth):
+    X, residual, prices, _, least = case
     bins = fit_bins(X, n_bins)
     features = np.arange(X.shape[1]) // 2
     own = penalties(prices.feature[: features[-1] + 1], prices.group_of[: features[-1] + 1], prices.group)
@@ -145,6 +153,65 @@ def test_a_group_is_paid_once():
     single = penalties([12.0, 12.0])
     tree = grow_compiled(fit_bins(X), np.arange(2), residual, single, Spent.nothing(single), 2, 1)
     assert tree.column.tolist() == [0, -1, -1]
+
+
+@given(cases(), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_the_order_of_rows_changes_no_split(case, random):
+    X, residual, prices, depth, least = case
+    order = random.sample(range(len(X)), len(X))
+    one, two = (
+        grow_compiled(
+            fit_bins(X[rows]),
+            np.arange(X.shape[1]),
+            residual[rows],
+            prices,
+            Spent.nothing(prices),
+            depth,
+            least,
+        )
+        for rows in (np.arange(len(X)), np.array(order))
+    )
+    for a, b in zip(one[:4], two[:4], strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.node[order], two.node)
+
+
+def test_of_two_columns_that_part_rows_alike_the_first_is_bought():
+    # The columns mirror each other: what is left of the one is right of the other, and rounding must not choose.
+    rng = np.random.default_rng(0)
+    for grow in (grow_tree, grow_compiled):
+        for _ in range(50):
+            x = rng.integers(0, 2, 60).astype(np.float64)
+            X = np.column_stack([np.zeros(60), x, 1 - x, x])
+            prices = penalties([0.0, 1e-3, 1e-3, 1e-3])
+            residual = rng.normal(size=60) + x
+            tree = grow(fit_bins(X), np.arange(4), residual, prices, Spent.nothing(prices), 1, 1)
+            assert tree.column[0] == 1
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60),
+    st.sampled_from([1e-320, 1e-200, 1.0, 1e200]),
+    st.randoms(use_true_random=False),
+)
+@settings(deadline=None)
+def test_sums_of_rounded_residuals_are_exact_in_any_order(values, scale, random):
+    residual = np.array(values) * scale
+    rounded = summable(residual)
+    assert np.abs(rounded - residual).max() <= np.abs(residual).max() * len(residual) * 2.0**-52
+    exact = sum((Fraction(value) for value in rounded.tolist()), Fraction(0))
+    for _ in range(3):
+        total = 0.0
+        for i in random.sample(range(len(values)), len(values)):
+            total += float(rounded[i])
+        assert Fraction(total) == exact
+
+
+def test_what_is_on_the_grid_is_not_rounded():
+    residual = np.array([-3.0, 0.5, 0.0, 2.25])
+    np.testing.assert_array_equal(summable(residual), residual)
+    np.testing.assert_array_equal(summable(np.zeros(3)), np.zeros(3))
 
 
 @given(st.integers(0, 2**32), st.integers(2, 255), st.sampled_from([1, 5, 300, 700]))

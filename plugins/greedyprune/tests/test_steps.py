@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,8 +13,10 @@ from bench_greedyprune.steps import greedy_steps, removal
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
+from bench_core import RequestError
 from bench_core.costs import Costs
-from bench_core.testing import make_case
+from bench_core.parameters import build
+from bench_core.testing import make_case, make_problem
 
 X, Y = load_wine(return_X_y=True)
 GROUPS = np.array([0, 0, 0, 1, 1, -1, -1, -1, 2, 2, 2, 2, -1])
@@ -67,3 +70,49 @@ def test_the_family_leads_from_the_forest_to_nothing():
     assert bills[0] > bills[-1] == 0
     assert len(policies) <= 7
     assert len(GreedyPrune(trees=5, count=3).fit(case.problem).policies) <= 3
+
+
+def test_before_any_removal_it_is_scikit_learns_forest_and_training_errors_rise_after():
+    case = make_case("multiclass")
+    family = GreedyPrune(trees=7, count=0).fit(case.problem)
+    seed = int(case.problem.rng("forest").integers(2**31 - 1))
+    model = RandomForestClassifier(7, criterion="entropy", max_features=None, random_state=seed)
+    model.fit(case.problem.train.X, case.problem.train.y)
+    decided = family.policies[0].decide(case.rows).probabilities
+    assert np.abs(decided - model.predict_proba(case.rows.X)).max() < 1e-12
+    errors = [policy.details["training_error"] for policy in family.policies]
+    assert errors == pytest.approx(family.history["training_error"])
+    assert (np.diff(errors) >= -1e-12).all()
+
+
+def test_a_group_goes_at_once_unless_features_are_asked_for():
+    problem = make_problem("binary", "groups")
+    groups = problem.costs.groups
+    by_group, by_feature = (
+        GreedyPrune(trees=5, count=0, remove=what).fit(problem).diagnostics["steps"]
+        for what in ("group", "feature")
+    )
+    assert by_group <= len(np.unique(groups[groups >= 0])) + (groups < 0).sum() < by_feature
+
+
+def test_trees_of_a_single_node_have_nothing_to_remove():
+    case = make_case("binary")
+    y = np.ones_like(case.problem.train.y)
+    one_class = replace(case.problem, train=replace(case.problem.train, y=y))
+    policies = GreedyPrune(trees=3).fit(one_class).policies
+    assert len(policies) == 1
+    decided = policies[0].decide(case.rows)
+    assert not decided.acquired.any()
+    assert (decided.probabilities[:, 1] == 1).all()
+
+
+def test_regression_is_refused():
+    with pytest.raises(RequestError, match="regression"):
+        GreedyPrune(trees=2).fit(make_problem("regression"))
+
+
+def test_parameters_out_of_range_are_refused():
+    with pytest.raises(ValueError, match="count"):
+        GreedyPrune(count=-1)
+    with pytest.raises(RequestError, match="remove"):
+        build(GreedyPrune, {"remove": "tree"}, "suite")

@@ -7,6 +7,8 @@ them: flat, linear and superlinear in the number of pixels.
 
 from __future__ import annotations
 
+# scikit-image says that it is typed; most of its functions are not.
+# mypy: disable-error-code="no-untyped-call"
 from collections.abc import Callable
 from typing import Any
 

@@ -177,6 +177,10 @@ class GreedyIndex(Index):
                 reached = candidate
         return reached
 
+    def priced_at(self, size: float) -> float:
+        """The one size that the skyline was made for."""
+        return self.search.size
+
     @property
     def entries(self) -> int:
         """Sets in the distinct sequences, and on the skyline."""

@@ -1,4 +1,11 @@
-"""The poly-dominance index: for every range of sizes the skyline of models, found by two binary searches."""
+"""The poly-dominance index: for every range of sizes the skyline of models, found by two binary searches.
+
+Costs grow with size. So what a model costs at the first size of a range is the least it costs within it, and a model
+whose least cost is beyond the budget is out. These least costs are kept beside the skylines, a number for every model
+on them: the second search goes over stored numbers and prices no model. The dearest that is left is then priced for
+the size that was asked; where ranges are narrow it nearly always fits, and where it does not (the last range has no
+end), the search goes on among those below it.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_polydom.candidates import Candidates
-from bench_polydom.envelope import Presence, presence_by_envelope
+from bench_polydom.envelope import presence_by_envelope
 from bench_polydom.polynomials import AFFORDABLE, MAX_SIZE, evaluate
+from bench_polydom.skylines import least_costs, skylines
 from bench_polydom.sweep import SAME, all_crossings, presence_by_sweep
 
 __all__ = [
@@ -61,6 +69,10 @@ class Index(ABC):
         Raises:
             ValueError: see `checked_query`.
         """
+
+    def priced_at(self, size: float) -> float:
+        """The size whose cost the index expects a model to have for an item of a size: the item's own."""
+        return size
 
     @property
     @abstractmethod
@@ -118,6 +130,7 @@ class PolyDomIndex(Index):
         self._offsets: list[int] = offsets.tolist()
         self._members: Any = memoryview(np.ascontiguousarray(members))  # type: ignore[arg-type]
         self._curves = [tuple(curve[::-1]) for curve in candidates.curves.tolist()]
+        self._least = least_costs(candidates, starts, offsets, members)
 
     @classmethod
     def build(
@@ -133,27 +146,35 @@ class PolyDomIndex(Index):
             presence, _ = presence_by_sweep(candidates)
         else:
             presence = presence_by_envelope(candidates)
-        return cls(candidates, *_skylines(presence, candidates))
+        return cls(candidates, *skylines(presence, candidates))
 
     def lookup(self, size: float, budget: float) -> int:
         # The comparisons of `checked_query`, without a call.
         if not (0.0 <= size <= MAX_SIZE and budget >= 0.0):
             checked_query(size, budget)
-        at = bisect_right(self._starts, size) - 1
-        first = self._offsets[at]
-        low, high = first, self._offsets[at + 1]
+        return self._affordable(bisect_right(self._starts, size) - 1, size, budget * AFFORDABLE)
+
+    def _affordable(self, at: int, size: float, limit: float) -> int:
+        """The dearest model of a range's skyline that costs at most the limit for a size within the range."""
+        first = low = self._offsets[at]
+        high = bisect_right(self._least, limit, first, self._offsets[at + 1])
         members, curves = self._members, self._curves
-        limit = budget * AFFORDABLE
+        step = 1
         while low < high:
-            middle = (low + high) >> 1
+            probe = high - step if high - step > low else low
+            one = members[probe]
             cost = 0.0
-            for coefficient in curves[members[middle]]:
+            for coefficient in curves[one]:
                 cost = cost * size + coefficient
-            if cost <= limit:
-                low = middle + 1
+            if cost > limit:
+                high = probe
+                step += step
+            elif probe + 1 == high:
+                return one  # type: ignore[no-any-return]
             else:
-                high = middle
-        return int(members[low - 1]) if low > first else NOTHING
+                low = probe + 1
+                step = (high - probe) >> 1
+        return members[low - 1] if low > first else NOTHING
 
     def skyline(self, size: float) -> NDArray[np.int32]:
         """The candidates on the skyline for a size, by ascending cost."""
@@ -201,20 +222,7 @@ class FullIndex(Index):
     def lookup(self, size: float, budget: float) -> int:
         checked_query(size, budget)
         at = self._which[bisect_right(self._starts, size) - 1]
-        compact = self.compact
-        first = low = int(compact.offsets[at])
-        high = int(compact.offsets[at + 1])
-        limit = budget * AFFORDABLE
-        while low < high:
-            middle = (low + high) >> 1
-            cost = 0.0
-            for coefficient in compact._curves[compact._members[middle]]:
-                cost = cost * size + coefficient
-            if cost <= limit:
-                low = middle + 1
-            else:
-                high = middle
-        return int(compact._members[low - 1]) if low > first else NOTHING
+        return self.compact._affordable(at, size, budget * AFFORDABLE)
 
     @property
     def points(self) -> int:
@@ -246,42 +254,3 @@ def lookup_microseconds(
 def halvings(count: int) -> int:
     """Steps of a binary search among so many."""
     return math.ceil(math.log2(count + 1)) if count else 0
-
-
-def _skylines(
-    presence: Presence, candidates: Candidates
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]:
-    """The skyline after each change of it: starts, offsets, members.
-
-    On a skyline the dearer is the more accurate, so that its order is that of accuracy for every size.
-    """
-    who, since, until = presence
-    longer = until > since
-    who, since, until = who[longer], since[longer], until[longer]
-    rank = np.empty(len(candidates), dtype=np.int64)
-    by_accuracy = np.lexsort((np.arange(len(candidates)), candidates.accuracy))
-    rank[by_accuracy] = np.arange(len(candidates))
-    places = np.unique(np.concatenate([np.zeros(1), since, until[np.isfinite(until)]]))
-    begins = np.searchsorted(places, since)
-    ends = np.where(np.isfinite(until), np.searchsorted(places, until), len(places))
-    order_begin, order_end = np.argsort(begins, kind="stable"), np.argsort(ends, kind="stable")
-    current = np.zeros(len(candidates), dtype=np.int32)
-    pieces: list[NDArray[np.int32]] = []
-    lengths: list[int] = []
-    starts: list[float] = []
-    next_begin = next_end = 0
-    for at, place in enumerate(places.tolist()):
-        while next_end < len(who) and ends[order_end[next_end]] == at:
-            current[rank[who[order_end[next_end]]]] -= 1
-            next_end += 1
-        while next_begin < len(who) and begins[order_begin[next_begin]] == at:
-            current[rank[who[order_begin[next_begin]]]] += 1
-            next_begin += 1
-        members = by_accuracy[np.flatnonzero(current)].astype(np.int32)
-        if pieces and np.array_equal(members, pieces[-1]):
-            continue
-        starts.append(place)
-        pieces.append(members)
-        lengths.append(len(members))
-    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.array(lengths, dtype=np.int64))])
-    return np.array(starts), offsets, np.concatenate([np.zeros(0, dtype=np.int32), *pieces])

@@ -9,9 +9,10 @@ parts do one by one. A learner for which two features only help together (their 
 then prunes the pair and loses the best model. Without covering, whatever is left out is within α of something
 cheaper that was expanded, provided that the learner obeys A(S) ≤ A(S') + e for S ⊂ S'.
 
-Property 3.9 says that a smaller α expands a superset. For two separate searches that is not so: what the larger α
-skipped may be what lets the smaller one skip something else (a test shows such a learner). It holds in the
-progressive mode, where a search goes on from what the searches before it expanded, and that is how it is meant here.
+Property 3.9 says that a smaller α expands a superset. For two separate searches by layers that is not so: what the
+larger α skipped may be what lets the smaller one skip something else (a test shows such a learner). It holds in the
+progressive mode, where a search goes on from what the searches before it expanded, and always for the best-first
+order of `bench_polydom.best_first`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,19 @@ from numpy.typing import NDArray
 
 from bench_polydom.candidates import Candidates, features_of, set_curves
 
-__all__ = ["MAX_FEATURES", "PROGRESSIVE_ALPHAS", "Expansion", "expand_all", "progressive_search", "search"]
+__all__ = [
+    "MAX_FEATURES",
+    "PROGRESSIVE_ALPHAS",
+    "Accuracy",
+    "Expansion",
+    "checked_count",
+    "checked_tolerances",
+    "expand_all",
+    "layers",
+    "progressive_search",
+    "search",
+    "tried",
+]
 
 MAX_FEATURES = 22
 """The lattice is kept whole, 2^d sets; beyond this, choose features first."""
@@ -67,6 +80,48 @@ class Expansion:
         return Candidates(masks, accuracy, set_curves(masks, prices))
 
 
+def layers(n_features: int) -> NDArray[np.int64]:
+    """How many features every set has: int64 (2^d,)."""
+    counts = np.zeros(1, dtype=np.int64)
+    for _ in range(n_features):
+        counts = np.concatenate([counts, counts + 1])
+    return counts
+
+
+def tried(accuracy: Accuracy, mask: int) -> float | str:
+    """The accuracy of a set's model, or why there is none."""
+    try:
+        value = float(accuracy(features_of(mask)))
+    except Exception as error:  # the learner is a black box: whatever it raises is this set's failure
+        return f"{type(error).__name__}: {error}"
+    return value if math.isfinite(value) else f"its accuracy is {value}"
+
+
+def checked_count(n_features: int) -> None:
+    """Refuse a lattice that is too large.
+
+    Raises:
+        ValueError: more than `MAX_FEATURES` features.
+    """
+    if not 0 <= n_features <= MAX_FEATURES:
+        raise ValueError(
+            f"the lattice of {n_features} features has 2^{n_features} sets; choose at most {MAX_FEATURES} "
+            "features first, or acquire features in groups"
+        )
+
+
+def checked_tolerances(alpha: float, e: float) -> None:
+    """Refuse senseless tolerances.
+
+    Raises:
+        ValueError: α or e is negative or not finite.
+    """
+    if not alpha >= 0 or not math.isfinite(alpha):
+        raise ValueError(f"alpha must be finite and not negative, not {alpha}")
+    if not e >= 0 or not math.isfinite(e):
+        raise ValueError(f"e must be finite and not negative, not {e}")
+
+
 class _OutOfBudget(Exception):
     """The precomputation budget is used up."""
 
@@ -75,18 +130,14 @@ class _Lattice:
     """Everything known of every set: arrays over all 2^d masks."""
 
     def __init__(self, n_features: int, accuracy: Accuracy, max_sets: float, deadline: float) -> None:
-        if not 0 <= n_features <= MAX_FEATURES:
-            raise ValueError(
-                f"the lattice of {n_features} features has 2^{n_features} sets; choose at most {MAX_FEATURES} "
-                "features first, or acquire features in groups"
-            )
+        checked_count(n_features)
         self.d, self.ask, self.max_sets, self.deadline = n_features, accuracy, max_sets, deadline
         self.found: dict[int, float] = {}
         self.failures: dict[int, str] = {}
         count = 1 << n_features
         self.known = np.full(count, np.nan)
         self.tried = np.zeros(count, dtype=bool)
-        self.layer = np.array([mask.bit_count() for mask in range(count)], dtype=np.int8)
+        self.layer = layers(n_features)
         self.covered = np.zeros(count, dtype=bool)
 
     def expand(self, mask: int) -> None:
@@ -95,13 +146,9 @@ class _Lattice:
         if len(self.found) + len(self.failures) >= self.max_sets or time.monotonic() > self.deadline:
             raise _OutOfBudget
         self.tried[mask] = True
-        try:
-            value = float(self.ask(features_of(mask)))
-        except Exception as error:  # the learner is a black box: whatever it raises is this set's failure
-            self.failures[mask] = f"{type(error).__name__}: {error}"
-            return
-        if not math.isfinite(value):
-            self.failures[mask] = f"its accuracy is {value}"
+        value = tried(self.ask, mask)
+        if isinstance(value, str):
+            self.failures[mask] = value
             return
         self.found[mask] = value
         self.known[mask] = value
@@ -128,13 +175,12 @@ class _Lattice:
         slack = alpha - e
         layers = [k for pair in zip(range(self.d + 1), range(self.d, -1, -1), strict=True) for k in pair]
         for layer in dict.fromkeys(layers):
-            sets = np.flatnonzero((self.layer == layer) & ~self.tried)
-            if not len(sets):
-                continue
-            with np.errstate(invalid="ignore"):
-                sandwiched = self.best_within()[sets] >= self.least_above()[sets] - slack
-            for mask in sets[~sandwiched & ~self.covered[sets]].tolist():
-                self.expand(mask)
+            sets = np.flatnonzero((self.layer == layer) & ~self.tried & ~self.covered)
+            if len(sets):
+                with np.errstate(invalid="ignore"):
+                    sandwiched = self.best_within()[sets] >= self.least_above()[sets] - slack
+                for mask in sets[~sandwiched].tolist():
+                    self.expand(mask)
             if covering:
                 self._cover(layer, slack)
 
@@ -162,13 +208,6 @@ class _Lattice:
                 self.covered[base ^ some[1:-1]] = True
 
 
-def _checked(alpha: float, e: float) -> None:
-    if not alpha >= 0 or not math.isfinite(alpha):
-        raise ValueError(f"alpha must be finite and not negative, not {alpha}")
-    if not e >= 0 or not math.isfinite(e):
-        raise ValueError(f"e must be finite and not negative, not {e}")
-
-
 def search(
     accuracy: Accuracy,
     n_features: int,
@@ -190,7 +229,7 @@ def search(
     Raises:
         ValueError: too many features, or a negative tolerance.
     """
-    _checked(alpha, e)
+    checked_tolerances(alpha, e)
     lattice = _Lattice(n_features, accuracy, math.inf, math.inf)
     lattice.run(alpha, e, covering)
     return Expansion(lattice.found, lattice.failures, n_features, alpha)
@@ -232,7 +271,7 @@ def progressive_search(
     if not alphas:
         raise ValueError("progressive search needs at least one alpha")
     for alpha in alphas:
-        _checked(alpha, e)
+        checked_tolerances(alpha, e)
     lattice = _Lattice(n_features, accuracy, max_sets, time.monotonic() + max_seconds)
     done, stopped = math.inf, False
     try:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_polydom.best_first import best_first_search
 from bench_polydom.candidates import Candidates, features_of, prune
 from bench_polydom.index import PolyDomIndex
 from bench_polydom.lattice import PROGRESSIVE_ALPHAS, Expansion, progressive_search, search
@@ -138,6 +139,7 @@ def build_index(
     covering: bool = False,
     max_sets: float = math.inf,
     max_seconds: float = math.inf,
+    order: str = "layers",
     builder: str = "envelope",
 ) -> ModelIndex:
     """Train what may be needed and index it (PolyDom).
@@ -153,6 +155,9 @@ def build_index(
         covering: prune more; loses the guarantee (see `bench_polydom.lattice`).
         max_sets, max_seconds: a precomputation budget: α starts at 2 and is lowered to ``alpha`` as far as the
             budget goes (progressive mode).
+        order: ``layers`` searches as the paper does, ``best-first`` the widest gap first: of two indexes the one
+            with the smaller α then trained all that the other did, and a precomputation budget gives the smallest α
+            it can. Without covering.
         builder: ``envelope`` or ``sweep``.
 
     Raises:
@@ -163,6 +168,8 @@ def build_index(
     table, labels = np.asarray(X), np.asarray(y)
     if table.ndim != 2 or len(table) != len(labels) or not len(table):
         raise ValueError(f"X must be (rows, columns) and y as long, not {table.shape} and {labels.shape}")
+    if order not in ("layers", "best-first") or (order == "best-first" and covering):
+        raise ValueError(f"order must be 'layers', or 'best-first' without covering, not {order!r}")
     if builder not in ("envelope", "sweep"):
         raise ValueError(f"builder must be 'envelope' or 'sweep', not {builder!r}")
     prices = _checked_features(features, table.shape[1])
@@ -171,7 +178,11 @@ def build_index(
     )
     if validation is not None:
         trainer.X_test, trainer.y_test = np.asarray(validation[0]), np.asarray(validation[1])
-    if math.isfinite(max_sets) or math.isfinite(max_seconds):
+    if order == "best-first":
+        expansion = best_first_search(
+            trainer.accuracy, len(features), alpha, e, max_sets=max_sets, max_seconds=max_seconds
+        )
+    elif math.isfinite(max_sets) or math.isfinite(max_seconds):
         ladder = [*(step for step in PROGRESSIVE_ALPHAS if step > alpha), alpha]
         expansion = progressive_search(
             trainer.accuracy, len(features), ladder, e, covering=covering,

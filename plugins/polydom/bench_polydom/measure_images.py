@@ -1,24 +1,29 @@
 """Measure the image features: ``python -m bench_polydom.measure_images FILE --machine NAME``.
 
 The items are smooth random images, so that nobody's data are needed; the extractors' times hardly depend on the
-picture. Give the machine a name that may be published.
+picture. With ``--source mnist`` they are images of that data set, rescaled: what the features cost there. Give the
+machine a name that may be published.
 """
 
 from __future__ import annotations
 
+# scikit-image says that it is typed; most of its functions are not.
+# mypy: disable-error-code="no-untyped-call"
 import argparse
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bench_core.dataset import DataContext
 from bench_polydom.extractors import EXTRACTORS, require_skimage
 from bench_polydom.pricing import Measurements, measure
+from bench_polydom.sized_images import SizedImages, rescaled
 
-__all__ = ["main", "measure_images"]
+__all__ = ["images_of", "main", "measure_images", "smooth_images"]
 
 
-def measure_images(machine: str, sides: tuple[int, ...], images: int = 8, repeats: int = 3) -> Measurements:
-    """Times of every extractor at every side."""
-    require_skimage()
+def smooth_images(sides: tuple[int, ...], images: int) -> dict[float, list[NDArray[np.float64]]]:
+    """Number of pixels → so many random images of that size, smoothed."""
     from skimage.filters import gaussian
 
     rng = np.random.default_rng(0)
@@ -26,6 +31,22 @@ def measure_images(machine: str, sides: tuple[int, ...], images: int = 8, repeat
     for side in sides:
         rough = [gaussian(rng.random((side, side)), 1.5) for _ in range(images)]
         items[float(side * side)] = [(one - one.min()) / (one.max() - one.min()) for one in rough]
+    return items
+
+
+def images_of(
+    source: str, sides: tuple[int, ...], images: int, context: DataContext, seed: int = 0
+) -> dict[float, list[NDArray[np.float64]]]:
+    """Number of pixels → images of a registered data set, rescaled; the same ones at every size."""
+    pictures, _, _ = SizedImages(source=source, images=images, seed=seed).pictures(context)
+    return {float(side * side): [rescaled(picture, side) for picture in pictures] for side in sides}
+
+
+def measure_images(
+    machine: str, items: dict[float, list[NDArray[np.float64]]], repeats: int = 3
+) -> Measurements:
+    """Times of every extractor on every item."""
+    require_skimage()
     return measure(EXTRACTORS, items, machine, repeats)
 
 
@@ -34,11 +55,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the prices of the image features.")
     parser.add_argument("file", help="the JSON file to write")
     parser.add_argument("--machine", required=True, help="what to call this machine")
+    parser.add_argument(
+        "--source", default="", help="a data set of square images; random images when not given"
+    )
     parser.add_argument("--sides", type=int, nargs="+", default=[16, 24, 32, 48, 64, 96, 128])
     parser.add_argument("--images", type=int, default=8)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0, help="of the drawing of images")
     given = parser.parse_args()
-    measure_images(given.machine, tuple(given.sides), given.images, given.repeats).save(given.file)
+    require_skimage()
+    sides = tuple(given.sides)
+    if given.source:
+        context = DataContext.from_environment(None, None)
+        items = images_of(given.source, sides, given.images, context, given.seed)
+    else:
+        items = smooth_images(sides, given.images)
+    measure_images(given.machine, items, given.repeats).save(given.file)
 
 
 if __name__ == "__main__":

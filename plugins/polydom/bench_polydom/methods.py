@@ -4,127 +4,40 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bench_core import Family, Method, Problem
-from bench_core.errors import DataError
+from bench_polydom.best_first import best_first_search
+from bench_polydom.budgeted import Budgeted, counts
 from bench_polydom.candidates import Candidates, prune
 from bench_polydom.greedy import LAMBDAS, GreedyIndex, grow
-from bench_polydom.index import NOTHING, FullIndex, Index, NaiveScan, PolyDomIndex, lookup_microseconds
+from bench_polydom.index import FullIndex, Index, NaiveScan, PolyDomIndex
 from bench_polydom.lattice import (
-    MAX_FEATURES,
     PROGRESSIVE_ALPHAS,
     Expansion,
     expand_all,
     progressive_search,
     search,
 )
-from bench_polydom.learners import LearnerName, make_learner
-from bench_polydom.learning import Majority, Trainer, shared_accuracies
+from bench_polydom.learning import Trainer
 from bench_polydom.monotonicity import violation_summary
-from bench_polydom.policy import BudgetPolicy
-from bench_polydom.units import Units, units_of
+from bench_polydom.units import Units
 
-__all__ = ["Greedy", "GreedyAcc", "GreedyCost", "NaiveExpandAll", "NaiveLookup", "PolyDom", "PolyDomIndexAll"]
-
-BUDGET_SHARES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-
-
-@dataclass(frozen=True)
-class _Budgeted(Method):
-    """What all methods here share: a learner, budgets, units.
-
-    Attributes:
-        budgets: what a row may cost; one policy each. When empty: shares 0.05 … 1 of what all features cost on
-            average on the training rows, and what they cost for the dearest.
-        learner: the black box, see `bench_polydom.learners.make_learner`; ``linear-sgd`` is the paper's.
-        strength: see there.
-        units: ``groups`` acquires an acquisition group as a whole, ``features`` its features one by one.
-        share_accuracies: remember accuracies between methods that are fitted on the same rows in one process, as in
-            the paper's experiments. Changes no result; the times of fits then say nothing.
-        time_lookups: measure look-ups and keep the time in the diagnostics; the record then depends on the machine.
-    """
-
-    version: ClassVar[int] = 1
-    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
-    budgets: tuple[float, ...] = ()
-    learner: LearnerName = "logistic"
-    strength: float = 1.0
-    units: Literal["groups", "features"] = "groups"
-    share_accuracies: bool = False
-    time_lookups: bool = False
-
-    def __post_init__(self) -> None:
-        for budget in self.budgets:
-            if not 0 <= budget < math.inf:
-                raise ValueError(f"budgets must be finite and not negative, not {budget}")
-        if not 0 < self.strength < math.inf:
-            raise ValueError(f"strength must be above 0 and finite, not {self.strength}")
-
-    def fit(self, problem: Problem) -> Family:
-        """Train on the training part, estimate accuracy on the validation part, index, one policy per budget.
-
-        Raises:
-            ValueError: missing values, or too many units.
-            DataError: prices depend on item size, and the rows have none.
-        """
-        _refuse_missing(problem)
-        if problem.costs.depends_on_size and problem.train.sizes is None:
-            raise DataError("these prices depend on item size, and the rows have none")
-        units = units_of(problem, self.units, self._most_units())
-        seed = int(problem.rng("polydom", "learner").integers(2**31 - 1))
-        measured = problem.validation if len(problem.validation) else problem.train
-        trainer = Trainer(
-            make_learner(self.learner, self.strength, seed),
-            problem.train.X, problem.train.y, units.columns, measured.X, measured.y,
-        )  # fmt: skip
-        if self.share_accuracies:
-            trainer.known = shared_accuracies(
-                problem.train.X, (id(measured.X), seed, self.learner, self.strength, self.units)
-            )
-        index, diagnostics, series = self._index(trainer, units, _median_size(problem))
-        budgets = self.budgets or _default_budgets(problem)
-        policies = [
-            BudgetPolicy(
-                budget=budget,
-                index=index,
-                units=units,
-                trainer=trainer,
-                majority=Majority.of(problem.train.y),
-                n_features=problem.n_features,
-                n_classes=problem.n_classes,
-                label=f"budget={budget:g}",
-            )
-            for budget in budgets
-        ]
-        sizes = (
-            measured.sizes if measured.sizes is not None and problem.costs.depends_on_size else np.zeros(1)
-        )
-        if self.time_lookups:
-            diagnostics["lookup_microseconds"] = lookup_microseconds(
-                index, np.unique(sizes)[:200].tolist(), budgets
-            )
-        history = {
-            **series,
-            "budgets": list(budgets),
-            "estimated_accuracy": [_mean_accuracy(index, sizes, budget) for budget in budgets],
-        }
-        return Family(policies, history=history, diagnostics=diagnostics)
-
-    def _most_units(self) -> int:
-        return MAX_FEATURES
-
-    def _index(
-        self, trainer: Trainer, units: Units, size: float
-    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
-        raise NotImplementedError
+__all__ = [
+    "Greedy",
+    "GreedyAcc",
+    "GreedyCost",
+    "NaiveExpandAll",
+    "NaiveLookup",
+    "PolyDom",
+    "PolyDomBestFirst",
+    "PolyDomIndexAll",
+]
 
 
 @dataclass(frozen=True)
-class PolyDom(_Budgeted):
+class PolyDom(Budgeted):
     """The best model for every item size and budget, by lattice search and the poly-dominance index.
 
     Attributes:
@@ -170,13 +83,33 @@ class PolyDom(_Budgeted):
         kept = set(candidates.masks.tolist())
         _forget(trainer, len(units), kept)
         index = self._build(candidates)
-        diagnostics = _counts(expansion, index)
+        diagnostics = counts(expansion, index)
         diagnostics["alpha_completed"] = expansion.alpha if math.isfinite(expansion.alpha) else None
         summary, by_distance = violation_summary(expansion)
         return index, diagnostics | summary, by_distance
 
     def _build(self, candidates: Candidates) -> Index:
         return PolyDomIndex.build(candidates, self.builder)
+
+
+@dataclass(frozen=True)
+class PolyDomBestFirst(PolyDom):
+    """PolyDom with the widest gap in the lattice first, so that a smaller α expands a superset (Property 3.9).
+
+    ``max_models`` stops the search where it is; the diagnostic ``alpha_completed`` says for which α it is complete.
+    There is no covering in this order. Other attributes as PolyDom's.
+
+    Source: ours; see `bench_polydom.best_first`.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.covering:
+            raise ValueError("covering must be off: it goes layer by layer, this search does not")
+
+    def _expand(self, trainer: Trainer, d: int) -> Expansion:
+        most = self.max_models or math.inf
+        return best_first_search(trainer.accuracy, d, self.alpha, self.e, max_sets=most)
 
 
 @dataclass(frozen=True)
@@ -219,7 +152,7 @@ class NaiveExpandAll(PolyDom):
 
 
 @dataclass(frozen=True)
-class Greedy(_Budgeted):
+class Greedy(Budgeted):
     """Features one by one by Δaccuracy − λ·Δcost at the median size, for several λ; added while the budget lasts.
 
     Attributes:
@@ -245,7 +178,7 @@ class Greedy(_Budgeted):
 
 
 @dataclass(frozen=True)
-class GreedyAcc(_Budgeted):
+class GreedyAcc(Budgeted):
     """Greedy by accuracy alone (λ = 0). Attributes: those all methods of this plugin have.
 
     Source: "Indexing Cost Sensitive Prediction", special cases of Greedy.
@@ -261,7 +194,7 @@ class GreedyAcc(_Budgeted):
 
 
 @dataclass(frozen=True)
-class GreedyCost(_Budgeted):
+class GreedyCost(Budgeted):
     """Greedy by cost alone: the cheapest feature first. Attributes: those all methods of this plugin have.
 
     Source: "Indexing Cost Sensitive Prediction", special cases of Greedy.
@@ -281,19 +214,9 @@ def _greedy(
 ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
     found = grow(trainer.accuracy, len(units), units.curves, size, lambdas, by)
     index = GreedyIndex(found, units.curves)
-    diagnostics = _counts(found.expansion, index)
+    diagnostics = counts(found.expansion, index)
     diagnostics["sequences"] = len(set(found.sequences))
     return index, diagnostics, {}
-
-
-def _counts(expansion: Expansion, index: Index) -> dict[str, Any]:
-    return {
-        "sets_expanded": expansion.n_expanded,
-        "sets_failed": len(expansion.failures),
-        "candidates": len(index.candidates),
-        "index_entries": index.entries,
-        "index_points": getattr(index, "points", 1),
-    }
 
 
 def _forget(trainer: Trainer, n_units: int, kept: set[int]) -> None:
@@ -301,33 +224,3 @@ def _forget(trainer: Trainer, n_units: int, kept: set[int]) -> None:
     for units in list(trainer.models):
         if sum(1 << unit for unit in units) not in kept:
             del trainer.models[units]
-
-
-def _refuse_missing(problem: Problem) -> None:
-    for part in (problem.train, problem.validation):
-        holes = np.flatnonzero(np.isnan(part.X).any(axis=0))
-        if len(holes):
-            names = dict.fromkeys(problem.feature_names[f] for f in problem.feature_of_column[holes])
-            raise ValueError(
-                f"missing values in {', '.join(map(repr, names))}; choose an encoding that imputes "
-                "(encode = 'ordinal', 'onehot' or 'impute')"
-            )
-
-
-def _median_size(problem: Problem) -> float:
-    sizes = problem.train.sizes
-    return float(np.median(sizes)) if sizes is not None and problem.costs.depends_on_size else 0.0
-
-
-def _default_budgets(problem: Problem) -> tuple[float, ...]:
-    full = problem.costs.total(len(problem.train), problem.train.sizes)
-    shares = [share * float(full.mean()) for share in BUDGET_SHARES]
-    return tuple(sorted({*shares, float(full.max())}))
-
-
-def _mean_accuracy(index: Index, sizes: NDArray[np.float64], budget: float) -> float:
-    """Mean over items of the estimated accuracy of the model they get; 0 where nothing fits."""
-    different, counts = np.unique(sizes, return_counts=True)
-    found = [index.lookup(size, budget) for size in different.tolist()]
-    values = [0.0 if one == NOTHING else float(index.candidates.accuracy[one]) for one in found]
-    return float(np.average(values, weights=counts))

@@ -18,7 +18,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Measurements", "fit_price", "measure"]
+from bench_core.errors import DataError, DataUnavailable, did_you_mean
+
+__all__ = ["Measurements", "fit_price", "load_measurements", "measure"]
+
+MEASURED = Path(__file__).parent / "measured"
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,27 @@ class Measurements:
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} does not hold measurements: {error}") from None
         return read
+
+
+def load_measurements(name: str) -> Measurements:
+    """Measurements that come with the plugin, by name, or from a file.
+
+    Raises:
+        DataUnavailable: there is neither.
+        DataError: the file does not hold measurements.
+    """
+    own = MEASURED / f"{name}.json"
+    path = own if own.exists() else Path(name).expanduser()
+    if not path.is_file():
+        known = sorted(one.stem for one in MEASURED.glob("*.json"))
+        raise DataUnavailable(
+            f"there are no measurements {name!r}; {did_you_mean(name, known)}",
+            "python -m bench_polydom.measure_images FILE --machine NAME",
+        )
+    try:
+        return Measurements.load(path)
+    except ValueError as error:
+        raise DataError(str(error)) from None
 
 
 def measure(

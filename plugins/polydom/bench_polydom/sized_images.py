@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# scikit-image says that it is typed; most of its functions are not.
+# mypy: disable-error-code="no-untyped-call"
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +16,9 @@ from bench_core import Costs, Dataset
 from bench_core.canonical import content_hash
 from bench_core.dataset import DataContext, DataSource
 from bench_core.errors import DataError, DataUnavailable
-from bench_polydom.pricing import Measurements
+from bench_polydom.pricing import load_measurements
 
-__all__ = ["SizedImages"]
-
-MEASURED = Path(__file__).parent / "measured"
+__all__ = ["SizedImages", "rescaled"]
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class SizedImages(DataSource):
             version = require_skimage().__version__
         except RuntimeError as error:
             raise DataUnavailable(str(error), "pip install 'budgetbench-polydom[images]'") from None
-        pictures, target, classes = self._pictures(context)
-        measured = self._measured()
+        pictures, target, classes = self.pictures(context)
+        measured = load_measurements(self.prices)
         which, side = self._rows(len(pictures))
         key = content_hash(
             {"extractors": VERSION, "skimage": version},
@@ -147,23 +147,10 @@ class SizedImages(DataSource):
         parts = np.resize(np.array([0, 1, 0, 2], dtype=np.int8), count)
         return np.random.default_rng([self.seed, 2]).permutation(parts)
 
-    def _measured(self) -> Measurements:
-        own = MEASURED / f"{self.prices}.json"
-        path = own if own.exists() else Path(self.prices).expanduser()
-        if not path.exists():
-            raise DataUnavailable(
-                f"there are no measurements {self.prices!r}",
-                "python -m bench_polydom.measure_images FILE --machine NAME",
-            )
-        try:
-            return Measurements.load(path)
-        except ValueError as error:
-            raise DataError(str(error)) from None
-
-    def _pictures(
+    def pictures(
         self, context: DataContext
     ) -> tuple[list[NDArray[np.float64]], NDArray[np.int64], tuple[str, ...]]:
-        """Grey images in [0, 1], class codes, class names."""
+        """The images as they come, before they are rescaled: grey images in [0, 1], class codes, class names."""
         if self.path:
             files, target, classes = _listed(Path(self.path).expanduser())
             chosen = self._draw(len(files))
@@ -187,15 +174,18 @@ class SizedImages(DataSource):
         return np.sort(np.random.default_rng(self.seed).permutation(count)[: self.images])
 
 
+def rescaled(picture: NDArray[np.float64], side: int) -> NDArray[np.float64]:
+    """A grey image at another size: float64 (side, side) in [0, 1]."""
+    from skimage.transform import resize
+
+    scaled: NDArray[np.float64] = np.clip(resize(picture, (side, side), anti_aliasing=True), 0.0, 1.0)
+    return scaled
+
+
 def _describe(
     pictures: list[NDArray[np.float64]], sides: list[int], extractors: Mapping[str, Any]
 ) -> dict[str, NDArray[np.float64]]:
-    from skimage.transform import resize
-
-    scaled = [
-        np.clip(resize(picture, (side, side), anti_aliasing=True), 0.0, 1.0)
-        for picture, side in zip(pictures, sides, strict=True)
-    ]
+    scaled = [rescaled(picture, side) for picture, side in zip(pictures, sides, strict=True)]
     return {
         name: np.array([np.nan_to_num(extract(image)) for image in scaled], dtype=np.float64)
         for name, extract in extractors.items()

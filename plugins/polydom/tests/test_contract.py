@@ -7,6 +7,7 @@ from bench_polydom.methods import (
     NaiveExpandAll,
     NaiveLookup,
     PolyDom,
+    PolyDomBestFirst,
     PolyDomIndexAll,
 )
 from bench_polydom.simulation import Simulation
@@ -17,6 +18,7 @@ test_polydom = method_contract(
     PolyDom(), PolyDom(alpha=0.02, e=0.01, covering=True, learner="linear-sgd", max_models=20)
 )
 test_comparison_points = method_contract(
+    PolyDomBestFirst(alpha=0.02, e=0.01, learner="tree", max_models=20),
     PolyDomIndexAll(learner="tree"),
     NaiveLookup(learner="tree"),
     NaiveExpandAll(learner="tree"),

@@ -12,7 +12,7 @@ import pytest
 from bench_polydom.candidates import Candidates, prune
 from bench_polydom.envelope import presence_by_envelope
 from bench_polydom.index import FullIndex, Index, NaiveScan, PolyDomIndex
-from bench_polydom.polynomials import AFFORDABLE, MAX_SIZE
+from bench_polydom.polynomials import AFFORDABLE, MAX_SIZE, evaluate
 from bench_polydom.sweep import all_crossings, presence_by_sweep
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -130,6 +130,44 @@ def test_curves_that_all_but_meet_in_one_point_do_not_break_the_sweep(degree: in
     for size in (0.0, 0.5, 0.999, 1.0, 1.001, 2.0, 1e6):
         for budget in np.polynomial.polynomial.polyval(size, among.curves.T):
             assert answer(swept, size, budget) == answer(enveloped, size, budget) == best(among, size, budget)
+
+
+@pytest.mark.parametrize(
+    "curves",
+    [
+        [
+            [1.0, 1.0, 0.0],
+            [1.0 + 1e-12, 1.0 - 1e-15, 0.0],
+            [1.0 - 1e-12, 1.0 + 1e-15, 0.0],
+        ],  # nearly parallel
+        [[4.0, 0.0, 1.0], [0.0, 4.0, 0.0], [3.0, 1.0, 0.0]],  # the first two touch at 2
+        [[2.0, 3.0, 1.0]] * 3,  # identical
+        [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]],  # zero, twice
+        [[1.0, 2.0, 0.0], [1.0, 0.0, 3.0], [1.0, 1.0, 1.0]],  # all meet at size 0
+        [[0.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.5]],  # at 0 and again, all three, at 2
+        [[1e18, 0.0, 0.0], [0.0, 1e-18, 0.0], [0.0, 0.0, 1e-36]],  # scales far apart
+    ],
+)
+@pytest.mark.parametrize("accuracy", [[0.5, 0.6, 0.7], [0.7, 0.6, 0.5], [0.6, 0.7, 0.5], [0.6, 0.6, 0.6]])
+def test_curves_that_touch_coincide_or_all_but_do(curves: list[list[float]], accuracy: list[float]) -> None:
+    among = Candidates(np.arange(3), np.array(accuracy), np.array(curves))
+    indexes = [PolyDomIndex.build(among, "sweep"), PolyDomIndex.build(among), FullIndex(among)]
+    for size, budget in queries(among, [1e-9, 1.0, 2.0, 3.0, 1e6]):
+        for index in indexes:
+            assert answer(index, size, budget) == best(among, size, budget)
+
+
+@given(candidates(), st.floats(1.0, 1e6))
+@settings(max_examples=100, deadline=None)
+def test_least_costs_are_no_more_than_any_cost_in_the_range(among: Candidates, far: float) -> None:
+    """What look-ups rely on: nothing that fits a size is left out for what it costs where the range begins."""
+    index = PolyDomIndex.build(among)
+    least = np.array(index._least)
+    for low, high, start in zip(index.offsets[:-1], index.offsets[1:], index.starts.tolist(), strict=True):
+        assert (np.diff(least[low:high]) >= 0).all()
+        for size in (start, start * (1 + 1e-12), start + far):
+            if bisect_right(index.starts.tolist(), size) - 1 == np.searchsorted(index.offsets, low):
+                assert (least[low:high] <= evaluate(among.curves[index.members[low:high]], size)).all()
 
 
 def test_the_papers_example_of_a_skyline_that_must_change() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from bench_polydom.best_first import best_first_search
 from bench_polydom.candidates import Candidates, features_of, mask_of, prune, set_curves
 from bench_polydom.index import PolyDomIndex
 from bench_polydom.lattice import MAX_FEATURES, Expansion, expand_all, progressive_search, search
@@ -127,17 +128,128 @@ def test_a_precomputation_budget_gives_the_smallest_alpha_it_completes(
         assert found.alpha == 0.0
 
 
-def test_property_39_fails_for_two_separate_searches() -> None:
-    """The larger α skips {0, 1}; the smaller one trains it, and thereby skips {0, 1, 4}, which the larger trains."""
-    raised = {mask_of((0, 1)): 0.6, mask_of((0, 1, 2, 4)): 0.65, mask_of(range(5)): 1.0}
+@given(problems(), st.booleans(), st.sampled_from([0.0, 0.05]))
+@settings(max_examples=80, deadline=None)
+def test_separate_best_first_searches_expand_more_for_smaller_alphas(
+    problem: tuple[int, list[float], np.ndarray], obeys: bool, e: float
+) -> None:
+    """Property 3.9 for separate searches, whatever the learner: the larger α's sets come first in the smaller's."""
+    d, raw, _ = problem
+    learner = learner_of(monotone(raw, e) if obeys else raw)
+    alphas = (2.0, 0.5, 0.2, 0.07, 0.05, 0.0)
+    expanded = [list(best_first_search(learner, d, alpha, e).accuracy) for alpha in alphas]
+    for fewer, more in itertools.pairwise(expanded):
+        assert fewer == more[: len(fewer)]
+
+
+@given(problems(), st.sampled_from([0.0, 0.05, 0.3]), st.sampled_from([0.0, 0.1]))
+@settings(max_examples=60, deadline=None)
+def test_best_first_loses_at_most_alpha(
+    problem: tuple[int, list[float], np.ndarray], alpha: float, e: float
+) -> None:
+    d, raw, prices = problem
+    table = monotone(raw, e)
+    lost = regret(d, table, prices, best_first_search(learner_of(table), d, alpha, e))
+    assert lost == 0.0 if alpha == e == 0.0 else lost <= alpha + 1e-12
+
+
+@given(problems(), st.integers(2, 40))
+@settings(max_examples=60, deadline=None)
+def test_a_best_first_search_that_is_stopped_says_which_alpha_it_is_complete_for(
+    problem: tuple[int, list[float], np.ndarray], most: int
+) -> None:
+    d, raw, prices = problem
+    table = monotone(raw)
+    found = best_first_search(learner_of(table), d, max_sets=most)
+    assert found.n_expanded <= most
+    assert regret(d, table, prices, found) <= found.alpha + 1e-12
+    assert found.stopped == (found.alpha > 0.0)
+    if found.stopped:
+        again = best_first_search(learner_of(table), d, found.alpha)
+        assert again.accuracy == found.accuracy or len(again.accuracy) < most
+
+
+def test_best_first_at_the_edges() -> None:
+    assert set(best_first_search(lambda s: 0.5, 0).accuracy) == {0}
+    assert set(best_first_search(lambda s: 0.5 + 0.1 * len(s), 1).accuracy) == {0, 1}
+    assert set(best_first_search(lambda s: 0.5, 3).accuracy) == {0, 7}
+    assert best_first_search(lambda s: 0.1 * len(s), 3, max_seconds=-1.0).n_expanded == 0
+    with pytest.raises(ValueError, match="choose at most 22 features"):
+        best_first_search(lambda s: 0.5, MAX_FEATURES + 1)
+    with pytest.raises(ValueError, match="alpha must be finite"):
+        best_first_search(lambda s: 0.5, 2, -1.0)
+
+
+SAVED = mask_of((0, 1))
+LOST = mask_of((0, 1, 4))
+
+
+def without_nesting() -> Learner:
+    """With the larger α {0, 1} is sandwiched; without its accuracy {0, 1, 4} is not."""
+    raised = {SAVED: 0.6, mask_of((0, 1, 2, 4)): 0.65, mask_of(range(5)): 1.0}
     raw = [raised.get(mask, 0.5) for mask in range(32)]
     raw[mask_of((0, 1, 3, 4))] = 0.9
     table = monotone(raw)
-    table[mask_of((0, 1, 4))] = 0.62
-    table = monotone(table)
-    larger, smaller = (set(search(learner_of(table), 5, alpha).accuracy) for alpha in (0.1, 0.05))
-    assert mask_of((0, 1)) in smaller - larger
-    assert mask_of((0, 1, 4)) in larger - smaller
+    table[LOST] = 0.62
+    return learner_of(monotone(table))
+
+
+def test_property_39_fails_for_two_separate_searches_by_layers() -> None:
+    """The larger α skips {0, 1}; the smaller one trains it, and thereby skips {0, 1, 4}, which the larger trains."""
+    larger, smaller = (set(search(without_nesting(), 5, alpha).accuracy) for alpha in (0.1, 0.05))
+    assert SAVED in smaller - larger
+    assert LOST in larger - smaller
+
+
+def by_frontiers(learner: Learner, d: int, alpha: float, top_first: bool) -> set[int]:
+    """The paper's Algorithm 2 to the letter: a set is only reached from an expanded neighbour on its own side."""
+    known: dict[int, float] = {}
+    ends = {False: {0}, True: {(1 << d) - 1}}
+    for _ in range(d // 2 + 1):
+        for top in (top_first, not top_first):
+            done = set()
+            for mask in sorted(ends[top] - known.keys()):
+                below = max((known[s] for s in known if s & mask == s), default=-math.inf)
+                above = min((known[t] for t in known if t & mask == mask), default=math.inf)
+                if not below >= above - alpha:
+                    done.add(mask)
+            for mask in done:
+                known[mask] = learner(features_of(mask))
+            ends[top] = {mask ^ (1 << f) for mask in done for f in range(d) if (mask >> f) & 1 == top}
+    return set(known)
+
+
+def test_property_39_fails_too_when_sets_are_only_reached_from_expanded_neighbours() -> None:
+    larger, smaller = (by_frontiers(without_nesting(), 5, alpha, top_first=False) for alpha in (0.1, 0.05))
+    assert SAVED in smaller - larger
+    assert LOST in larger - smaller
+    raised = {mask_of((0, 2)): 0.85, mask_of((2, 3)): 0.9, mask_of((4,)): 0.9, mask_of((2, 3, 4)): 0.95}
+    learner = learner_of(monotone([raised.get(mask, 0.8) for mask in range(32)]))
+    larger, smaller = (by_frontiers(learner, 5, alpha, top_first=True) for alpha in (0.1, 0.05))
+    assert larger - smaller == {mask_of((2, 3, 4))}
+
+
+@given(problems(), st.sampled_from([0.0, 0.05, 0.2]))
+@settings(max_examples=60, deadline=None)
+def test_every_order_expands_what_no_pair_of_sets_sandwiches(
+    problem: tuple[int, list[float], np.ndarray], alpha: float
+) -> None:
+    """For those sets Property 3.9 is true: a larger α leaves fewer of them."""
+    d, raw, _ = problem
+    table = monotone(raw)
+
+    def needed(tolerance: float) -> set[int]:
+        found = set()
+        for mask in range(1 << d):
+            below = max((table[s] for s in range(mask) if s & mask == s), default=-math.inf)
+            above = min((table[t] for t in range(mask + 1, 1 << d) if t & mask == mask), default=math.inf)
+            if not below >= above - tolerance:
+                found.add(mask)
+        return found
+
+    assert needed(alpha + 0.1) <= needed(alpha)
+    assert needed(alpha) <= set(search(learner_of(table), d, alpha).accuracy)
+    assert needed(alpha) <= set(best_first_search(learner_of(table), d, alpha).accuracy)
 
 
 def test_covering_loses_two_features_that_only_help_together() -> None:

@@ -148,6 +148,22 @@ def test_a_precomputation_budget_bounds_the_models_trained() -> None:
     assert made.lookup(1.0, 1e6).features
 
 
+def test_best_first_a_smaller_alpha_trains_all_that_a_larger_one_does() -> None:
+    X, y = table()
+    made = [
+        build_index(LogisticRegression(), X, y, FEATURES, alpha=alpha, folds=2, order="best-first")
+        for alpha in (0.2, 0.02, 0.0)
+    ]
+    sets = [list(one.expansion.accuracy) for one in made]
+    assert sets[0] == sets[1][: len(sets[0])]
+    assert sets[1] == sets[2][: len(sets[1])]
+    few = build_index(LogisticRegression(), X, y, FEATURES, folds=2, order="best-first", max_sets=5)
+    assert list(few.expansion.accuracy) == sets[2][:5]
+    for wrong in ({"order": "random"}, {"order": "best-first", "covering": True}):
+        with pytest.raises(ValueError, match="order must be"):
+            build_index(LogisticRegression(), X, y, FEATURES, **wrong)
+
+
 def test_a_learner_that_fails_on_some_sets_is_recorded_and_on_all_is_an_error() -> None:
     class Fragile(LogisticRegression):
         def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -191,6 +207,13 @@ def test_no_features_at_all_is_the_majority_class() -> None:
     assert build_index(LogisticRegression(), X, y, []).lookup(5.0, 5.0).is_majority
 
 
+def test_one_feature_is_taken_when_it_fits() -> None:
+    X, y = table()
+    one = build_index(LogisticRegression(), X, y, [Feature("all", range(8), [2.0, 1.0])], folds=2)
+    assert one.lookup(3.0, 5.0).features == ("all",)
+    assert one.lookup(3.0, 4.99).is_majority
+
+
 def test_rows_of_the_wrong_width_are_refused(index: ModelIndex) -> None:
     choice = index.lookup(1.0, 1e6)
     with pytest.raises(ValueError, match="columns are needed, not 1"):
@@ -202,6 +225,28 @@ def test_the_papers_learner_works_as_a_black_box() -> None:
     learner = make_pipeline(StandardScaler(), SGDClassifier(loss="hinge", penalty="l1", random_state=0))
     made = build_index(learner, X, y, FEATURES, alpha=0.01, e=0.02, folds=2)
     assert made.lookup(1.0, 1e9).accuracy > 0.7
+
+
+def test_the_readmes_example_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its answer as written there, too: the texture of so large an item is beyond the budget."""
+    pytest.importorskip("skops")
+    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    code = text.split("```python\n")[1].split("```")[0]
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = rng.normal(0, 1, (400, 30))
+    for columns, help in ((slice(0, 2), 0.8), (slice(2, 18), 0.3), (slice(18, 30), 0.6)):
+        X[:, columns] += help * (2 * y[:, None] - 1)
+    monkeypatch.chdir(tmp_path)
+    seen: dict[str, Any] = {"X": X, "y": y, "row": X[3, :18]}
+    exec(compile(code, "README.md", "exec"), seen)
+    choice, again = seen["choice"], seen["ModelIndex"].load("models.polydom").lookup(250_000, 3_000.0)
+    assert choice.features == again.features == ("header", "histogram")
+    assert choice.columns == tuple(range(18))
+    assert not choice.is_majority
+    assert choice.cost(250_000) == 2522.0
+    assert np.mean(choice.predict(X[:, :18]) == y) > 0.9
+    assert (again.predict(X[:, :18]) == choice.predict(X[:, :18])).all()
 
 
 def test_importing_the_plugin_stays_light() -> None:

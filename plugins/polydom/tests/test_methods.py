@@ -13,6 +13,7 @@ from bench_polydom.methods import (
     NaiveExpandAll,
     NaiveLookup,
     PolyDom,
+    PolyDomBestFirst,
     PolyDomIndexAll,
 )
 
@@ -22,7 +23,7 @@ from bench_core.method import as_family
 from bench_core.testing.problems import make_case
 
 BUDGETS = (0.0, 3.0, 8.0, 20.0, 60.0)
-ALL = (PolyDom, PolyDomIndexAll, NaiveLookup, NaiveExpandAll, Greedy, GreedyAcc, GreedyCost)
+ALL = (PolyDom, PolyDomBestFirst, PolyDomIndexAll, NaiveLookup, NaiveExpandAll, Greedy, GreedyAcc, GreedyCost)
 
 
 @pytest.mark.parametrize("method", ALL)
@@ -92,6 +93,23 @@ def test_shared_accuracies_change_no_result_and_train_less(monkeypatch: pytest.M
     assert measured
 
 
+def test_best_first_is_within_alpha_and_says_what_a_precomputation_budget_reached() -> None:
+    case = make_case("multiclass", "item-sizes")
+    full = as_family(NaiveExpandAll(budgets=BUDGETS).fit(case.problem), "x")
+    worst, best = float(full.diagnostics["violation_max"]), np.array(full.history["estimated_accuracy"])
+    counts = []
+    for alpha in (0.1, 0.02, 0.0):
+        found = as_family(PolyDomBestFirst(budgets=BUDGETS, alpha=alpha, e=worst).fit(case.problem), "x")
+        assert (best - np.array(found.history["estimated_accuracy"])).max() <= alpha + 1e-12
+        assert found.diagnostics["alpha_completed"] == alpha
+        counts.append(found.diagnostics["sets_expanded"])
+    assert counts == sorted(counts)
+    found = as_family(PolyDomBestFirst(budgets=BUDGETS, e=worst, max_models=9).fit(case.problem), "x")
+    assert found.diagnostics["sets_expanded"] == 9
+    reached = found.diagnostics["alpha_completed"]
+    assert (best - np.array(found.history["estimated_accuracy"])).max() <= reached + 1e-12
+
+
 def test_a_group_is_one_unit_and_its_price_is_paid_once() -> None:
     case = make_case("binary", "groups")
     family = as_family(NaiveExpandAll(budgets=(4.0,), learner="tree").fit(case.problem), "x")
@@ -139,7 +157,7 @@ def test_too_many_features_are_refused_with_advice() -> None:
     [
         (PolyDom, {"budgets": (-1.0,)}), (PolyDom, {"budgets": (float("nan"),)}), (PolyDom, {"alpha": -0.1}),
         (PolyDom, {"e": float("nan")}), (PolyDom, {"max_models": -1}), (PolyDom, {"strength": 0.0}),
-        (Greedy, {"lambdas": ()}), (Greedy, {"lambdas": (-1.0,)}),
+        (PolyDomBestFirst, {"covering": True}), (Greedy, {"lambdas": ()}), (Greedy, {"lambdas": (-1.0,)}),
     ],
 )  # fmt: skip
 def test_senseless_parameters_are_refused(kind: type, wrong: dict[str, object]) -> None:

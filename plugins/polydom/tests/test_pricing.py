@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench_polydom.pricing import Measurements, fit_price, measure
-from bench_polydom.sized_images import MEASURED
+from bench_polydom.pricing import MEASURED, Measurements, fit_price, measure
 
 
 def test_a_polynomial_is_found_again() -> None:

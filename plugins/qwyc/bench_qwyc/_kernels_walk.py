@@ -1,176 +1,135 @@
-"""Running base models: one row, one base model at a time, marking the features that are read on the way."""
+"""Deciding: blocks of rows run through the base models in order, and whoever may stop leaves the block."""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
-__all__ = [
-    "count_tests",
-    "decide_bins",
-    "decide_margins",
-    "decide_thresholds",
-    "features_of_models",
-    "score_models",
-]
+from bench_qwyc._kernels_models import BLOCK, run_model
+
+__all__ = ["decide_bins", "decide_margins", "decide_thresholds"]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def _leaf(trees, node, x, feature_of_column, seen):  # type: ignore[no-untyped-def]
-    """The leaf of a tree that a row falls into."""
-    column = trees.column[node]
-    while column >= 0:
-        seen[feature_of_column[column]] = True
-        value = x[column]
-        if np.isnan(value):
-            left = trees.missing_left[node]
-        else:
-            if trees.single:
-                value = np.float64(np.float32(value))
-            left = value <= trees.threshold[node]
-        node = trees.left[node] if left else trees.right[node]
-        column = trees.column[node]
-    return node
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def _network(s, t, x, feature_of_column, seen):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(s.start[t], s.start[t + 1]):
-        seen[feature_of_column[s.columns[i]]] = True
-    for h in range(s.offset.shape[1]):
-        inside = s.offset[t, h]
-        for i in range(s.start[t], s.start[t + 1]):
-            inside += s.inner[h, i] * x[s.columns[i]]
-        total += s.outer[t, h] * np.tanh(inside)
-    return total
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def _run(packed, t, x, seen, out):  # type: ignore[no-untyped-def]
-    """Scores of base model t on a row, into ``out`` (outputs,)."""
+@numba.njit(cache=True, nogil=True)
+def _load(packed, X, rows, count, columns):  # type: ignore[no-untyped-def]
+    """Rows as columns, for small networks."""
     if not packed.is_trees:
-        out[0] = _network(packed.subsets, t, x, packed.feature_of_column, seen)
-        return
-    trees = packed.trees
-    if trees.root.shape[1] == len(out):
-        for k in range(len(out)):
-            out[k] = trees.value[_leaf(trees, trees.root[t, k], x, packed.feature_of_column, seen), 0]
-    else:
-        leaf = _leaf(trees, trees.root[t, 0], x, packed.feature_of_column, seen)
-        for k in range(len(out)):
-            out[k] = trees.value[leaf, k]
+        for c in range(X.shape[1]):
+            for i in range(count):
+                columns[c, i] = X[rows[i], c]
 
 
 @numba.njit(cache=True, nogil=True)
-def score_models(packed, X, start, stop, out):  # type: ignore[no-untyped-def]
-    """Fill ``out[:, start:stop]`` (T, rows, outputs) with the scores of every base model."""
-    seen = np.zeros(packed.feature_of_column.max() + 1, dtype=np.bool_)
-    for t in range(out.shape[0]):
-        for i in range(start, stop):
-            _run(packed, t, X[i], seen, out[t, i])
+def _shrink(packed, X, rows, slots, count, columns, g, ids, seen, wide):  # type: ignore[no-untyped-def]
+    """Move those who go on to the front, once a quarter of the places is idle; the number of places in use."""
+    if 4 * count > 3 * wide:
+        return wide
+    for a in range(count):
+        place = slots[a]
+        rows[a], ids[a] = rows[place], ids[place]
+        g[a] = g[place]
+        seen[a] = seen[place]
+        slots[a] = a
+    _load(packed, X, rows, count, columns)
+    return count
 
 
 @numba.njit(cache=True, nogil=True)
-def features_of_models(packed, out):  # type: ignore[no-untyped-def]
-    """Mark in ``out`` (T, features) what every base model may read."""
-    trees, s = packed.trees, packed.subsets
-    stack = np.empty(len(trees.column) + 1, dtype=np.int64)
-    for t in range(out.shape[0]):
-        if not packed.is_trees:
-            for i in range(s.start[t], s.start[t + 1]):
-                out[t, packed.feature_of_column[s.columns[i]]] = True
-            continue
-        for k in range(trees.root.shape[1]):
-            stack[0], height = trees.root[t, k], 1
-            while height:
-                height -= 1
-                node = stack[height]
-                if trees.column[node] >= 0:
-                    out[t, packed.feature_of_column[trees.column[node]]] = True
-                    stack[height], stack[height + 1] = trees.left[node], trees.right[node]
-                    height += 2
-
-
-@numba.njit(cache=True, nogil=True)
-def count_tests(packed, models, X):  # type: ignore[no-untyped-def]
-    """Mean number of tests of each base model on the rows."""
-    trees, s = packed.trees, packed.subsets
-    total = np.zeros(models)
-    for t in range(models):
-        if not packed.is_trees:
-            total[t] = (s.start[t + 1] - s.start[t]) * len(X)
-            continue
-        for k in range(trees.root.shape[1]):
-            for i in range(len(X)):
-                node = trees.root[t, k]
-                while trees.column[node] >= 0:
-                    value = X[i, trees.column[node]]
-                    if np.isnan(value):
-                        left = trees.missing_left[node]
-                    else:
-                        left = value <= trees.threshold[node]
-                    node = trees.left[node] if left else trees.right[node]
-                    total[t] += 1
-    return total / max(len(X), 1)
-
-
-@numba.njit(cache=True, nogil=True)
-def _natural_sum(scores, models, bias, total):  # type: ignore[no-untyped-def]
-    """The full score, added in the natural order: the reference's own rounding."""
-    for k in range(len(total)):
-        total[k] = bias[k]
+def _natural_sum(kept, models, bias, total):  # type: ignore[no-untyped-def]
+    """The full score of one row, added in the natural order: the reference's own rounding."""
+    total[:] = bias
     for t in range(models):
         for k in range(len(total)):
-            total[k] += scores[t, k]
+            total[k] += kept[t, k]
 
 
 @numba.njit(cache=True, nogil=True)
 def decide_thresholds(packed, X, order, low, high, bias, beta, start, stop, seen, runs, score, positive):  # type: ignore[no-untyped-def]
     """Run base models in order until the sum is below ``low`` or above ``high``; at the end the full score decides.
 
-    ``seen`` (rows, features), ``runs``, ``score`` and ``positive`` (rows,) are results.
+    ``seen`` (rows, columns), ``runs``, ``score`` and ``positive`` (rows,) are results.
     """
     models = len(order)
-    kept, total = np.empty((models, 1), dtype=bias.dtype), np.empty(1, dtype=bias.dtype)
-    for i in range(start, stop):
-        g = bias[0]
-        done = 0
+    kept = np.empty((BLOCK, models, 1), dtype=bias.dtype)
+    out, g, full = np.empty((BLOCK, 1), bias.dtype), np.empty(BLOCK, bias.dtype), np.empty(1, bias.dtype)
+    columns = np.empty((X.shape[1], BLOCK))
+    inside, total = np.empty(BLOCK), np.empty(BLOCK)
+    marks = np.empty((BLOCK, X.shape[1]), dtype=np.bool_)
+    for begin in range(start, stop, BLOCK):
+        count = min(BLOCK, stop - begin)
+        slots, ids = np.arange(BLOCK), np.arange(BLOCK)
+        rows, wide = begin + ids, count
+        g[:], marks[:] = bias[0], False
+        _load(packed, X, rows, count, columns)
         for r in range(models):
-            _run(packed, order[r], X[i], seen[i], kept[order[r]])
-            g += kept[order[r], 0]
-            if r < models - 1 and (g < low[r] or g > high[r]):
-                runs[i], score[i], positive[i], done = r + 1, g, g > high[r], 1
+            t = order[r]
+            run_model(packed, t, X, columns, wide, slots, rows, count, marks, inside, total, out)
+            stay = 0
+            for a in range(count):
+                place = slots[a]
+                kept[ids[place], t, 0] = out[place, 0]
+                g[place] += out[place, 0]
+                if r < models - 1 and (g[place] < low[r] or g[place] > high[r]):
+                    row = rows[place]
+                    runs[row], score[row], positive[row] = r + 1, g[place], g[place] > high[r]
+                    seen[row] = marks[place]
+                else:
+                    slots[stay] = place
+                    stay += 1
+            count = stay
+            if count == 0:
                 break
-        if not done:
-            _natural_sum(kept, models, bias, total)
-            runs[i], score[i], positive[i] = models, total[0], total[0] >= beta
+            wide = _shrink(packed, X, rows, slots, count, columns, g, ids, marks, wide)
+        for a in range(count):
+            place = slots[a]
+            row = rows[place]
+            _natural_sum(kept[ids[place]], models, bias, full)
+            runs[row], score[row], positive[row] = models, full[0], full[0] >= beta
+            seen[row] = marks[place]
 
 
 @numba.njit(cache=True, nogil=True)
 def decide_margins(packed, X, order, limits, bias, start, stop, seen, runs, score, label):  # type: ignore[no-untyped-def]
     """The same for several classes: stop when the lead over the second class exceeds a limit."""
     models, outputs = len(order), len(bias)
-    kept, g = np.empty((models, outputs), dtype=bias.dtype), np.empty(outputs, dtype=bias.dtype)
-    for i in range(start, stop):
-        g[:] = bias
-        done = 0
+    infinity = bias.dtype.type(np.inf)
+    kept = np.empty((BLOCK, models, outputs), dtype=bias.dtype)
+    out, g = np.empty((BLOCK, outputs), bias.dtype), np.empty((BLOCK, outputs), bias.dtype)
+    columns = np.empty((0, BLOCK))
+    inside, total = np.empty(BLOCK), np.empty(BLOCK)
+    marks = np.empty((BLOCK, X.shape[1]), dtype=np.bool_)
+    for begin in range(start, stop, BLOCK):
+        count = min(BLOCK, stop - begin)
+        slots, rows = np.arange(BLOCK), begin + np.arange(BLOCK)
+        g[:], marks[:] = bias, False
         for r in range(models):
-            _run(packed, order[r], X[i], seen[i], kept[order[r]])
-            best, second, label[i] = bias.dtype.type(-np.inf), bias.dtype.type(-np.inf), 0
-            for k in range(outputs):
-                g[k] += kept[order[r], k]
-                if g[k] > best:
-                    best, second, label[i] = g[k], best, k
-                elif g[k] > second:
-                    second = g[k]
-            if r < models - 1 and best - second > limits[r]:
-                runs[i], done = r + 1, 1
+            t = order[r]
+            run_model(packed, t, X, columns, count, slots, rows, count, marks, inside, total, out)
+            stay = 0
+            for a in range(count):
+                place = slots[a]
+                best, second, first = -infinity, -infinity, 0
+                for k in range(outputs):
+                    kept[place, t, k] = out[place, k]
+                    g[place, k] += out[place, k]
+                    if g[place, k] > best:
+                        best, second, first = g[place, k], best, k
+                    elif g[place, k] > second:
+                        second = g[place, k]
+                if r < models - 1 and best - second > limits[r]:
+                    row = rows[place]
+                    runs[row], label[row], score[row], seen[row] = r + 1, first, g[place], marks[place]
+                else:
+                    slots[stay] = place
+                    stay += 1
+            count = stay
+            if count == 0:
                 break
-        if not done:
-            _natural_sum(kept, models, bias, g)
-            runs[i], label[i] = models, g.argmax()
-        score[i] = g
+        for a in range(count):
+            place = slots[a]
+            row = rows[place]
+            _natural_sum(kept[place], models, bias, score[row])
+            runs[row], label[row], seen[row] = models, score[row].argmax(), marks[place]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -183,31 +142,59 @@ def decide_bins(  # type: ignore[no-untyped-def]
     Bins of position r are ``bins[first[r]:first[r + 1]]``, ascending, with ``mean`` and ``spread`` beside them.
     """
     models = len(order)
-    kept, total = np.empty((models, 1), dtype=bias.dtype), np.empty(1, dtype=bias.dtype)
-    for i in range(start, stop):
-        g = bias[0]
-        done, watched = 0, True
+    kept = np.empty((BLOCK, models, 1), dtype=bias.dtype)
+    out, g, full = np.empty((BLOCK, 1), bias.dtype), np.empty(BLOCK, bias.dtype), np.empty(1, bias.dtype)
+    columns = np.empty((X.shape[1], BLOCK))
+    inside, total = np.empty(BLOCK), np.empty(BLOCK)
+    marks = np.empty((BLOCK, X.shape[1]), dtype=np.bool_)
+    watched = np.empty(BLOCK, dtype=np.bool_)  # by first place
+    for begin in range(start, stop, BLOCK):
+        count = min(BLOCK, stop - begin)
+        slots, ids = np.arange(BLOCK), np.arange(BLOCK)
+        rows, wide = begin + ids, count
+        g[:], marks[:], watched[:] = bias[0], False, True
+        _load(packed, X, rows, count, columns)
         for r in range(models):
-            _run(packed, order[r], X[i], seen[i], kept[order[r]])
-            g += kept[order[r], 0]
-            if not watched or r == models - 1:
-                continue
-            low, high = first[r], first[r + 1]
-            wanted = np.floor(np.float64(g) / width)
-            while low < high:
-                middle = (low + high) // 2
-                if bins[middle] < wanted:
-                    low = middle + 1
+            t = order[r]
+            run_model(packed, t, X, columns, wide, slots, rows, count, marks, inside, total, out)
+            stay = 0
+            for a in range(count):
+                place = slots[a]
+                kept[ids[place], t, 0] = out[place, 0]
+                g[place] += out[place, 0]
+                above, below = False, False
+                if r < models - 1 and watched[ids[place]]:
+                    at = _find(bins, first[r], first[r + 1], np.floor(np.float64(g[place]) / width))
+                    if at < 0:
+                        watched[ids[place]] = False
+                    else:
+                        above = g[place] > beta + (mean[at] + gamma * spread[at])
+                        below = g[place] < beta + (mean[at] - gamma * spread[at])
+                if below or (above and two_sided):
+                    row = rows[place]
+                    runs[row], score[row], positive[row] = r + 1, g[place], above
+                    seen[row] = marks[place]
                 else:
-                    high = middle
-            if low == first[r + 1] or bins[low] != wanted:
-                watched = False
-                continue
-            above = g > beta + (mean[low] + gamma * spread[low])
-            below = g < beta + (mean[low] - gamma * spread[low])
-            if below or (above and two_sided):
-                runs[i], score[i], positive[i], done = r + 1, g, above, 1
+                    slots[stay] = place
+                    stay += 1
+            count = stay
+            if count == 0:
                 break
-        if not done:
-            _natural_sum(kept, models, bias, total)
-            runs[i], score[i], positive[i] = models, total[0], total[0] >= beta
+            wide = _shrink(packed, X, rows, slots, count, columns, g, ids, marks, wide)
+        for a in range(count):
+            place = slots[a]
+            row = rows[place]
+            _natural_sum(kept[ids[place]], models, bias, full)
+            runs[row], score[row], positive[row] = models, full[0], full[0] >= beta
+            seen[row] = marks[place]
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _find(bins, low, high, wanted):  # type: ignore[no-untyped-def]
+    """Place of a value in ``bins[low:high]``, ascending; −1 when it is not there."""
+    length = high - low
+    while length > 1:
+        half = length // 2
+        low += half if bins[low + half] <= wanted else 0
+        length -= half
+    return low if length == 1 and bins[low] == wanted else -1

@@ -18,8 +18,8 @@ SUPPORTED = (
     "LGBMClassifier"
 )
 Array = NDArray[Any]
-_FIELDS = ("column", "threshold", "left", "right", "missing_left", "value")
-_KINDS = (np.int64, np.float64, np.int64, np.int64, np.bool_, np.float64)
+_FIELDS = ("column", "threshold", "child", "missing_left", "value")
+_KINDS = (np.int64, np.float64, np.int64, np.bool_, np.float64)
 
 
 def adapt(
@@ -68,6 +68,7 @@ def adapt(
         classes=np.asarray(model.classes_, dtype=np.int64),
         n_classes=n_classes,
         n_features=n_features,
+        single=nodes.single,
     )
     _check(ensemble, model, X, used)
     return ensemble
@@ -108,16 +109,18 @@ class _Nodes:
     count: int = 0
 
     def add(self, column: Any, threshold: Any, left: Any, right: Any, missing_left: Any, value: Any) -> None:
-        """One tree, children as node numbers of the tree; ``column`` −1 for leaves."""
+        """One tree, children as node numbers of the tree; ``column`` −1 for leaves. Siblings are put side by side."""
         self.root.append(self.count)
-        leaf = np.asarray(column) < 0
-        given = (column, threshold, left, right, missing_left, value)
+        inner = np.flatnonzero(np.asarray(column) >= 0)
+        old = np.zeros(len(np.asarray(column)), dtype=np.int64)  # the root stays first
+        old[1::2], old[2::2] = np.asarray(left)[inner], np.asarray(right)[inner]
+        child = np.zeros(len(old), dtype=np.int64)
+        child[inner] = self.count + 1 + 2 * np.arange(len(inner))
+        given = (column, threshold, child, missing_left, value)
         for name, kind, part in zip(_FIELDS, _KINDS, given, strict=True):
-            array: Array = np.array(part, dtype=kind)
-            if name in ("left", "right"):
-                array = np.where(leaf, 0, array + self.count)
+            array: Array = np.array(part, dtype=kind)[old]
             self.parts[name].append(array if array.ndim == 2 or name != "value" else array[:, None])
-        self.count += len(leaf)
+        self.count += len(old)
 
     def packed(self, columns: NDArray[np.int64], dtype: np.dtype[Any]) -> Trees:
         """All trees; columns of the model renumbered as columns of the problem."""
@@ -127,11 +130,9 @@ class _Nodes:
             root=np.array(self.root, dtype=np.int32).reshape(-1, self.trees_per_model),
             column=column.astype(np.int32),
             threshold=whole["threshold"],
-            left=whole["left"].astype(np.int32),
-            right=whole["right"].astype(np.int32),
+            child=whole["child"].astype(np.int32),
             missing_left=whole["missing_left"],
             value=np.ascontiguousarray(whole["value"], dtype=dtype),
-            single=self.single,
         )
 
 

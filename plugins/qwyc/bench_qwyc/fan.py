@@ -69,7 +69,7 @@ def make_bins(scores: NDArray[Any], order: Any, width: float, bias: float = 0.0)
         place = np.floor(g.astype(np.float64) / width)
         if np.abs(place).max() > 2.0**53:
             raise ValueError(f"bins of width {width} are too narrow for scores up to {np.abs(g).max()}")
-        number, which = np.unique(place, return_inverse=True)
+        number, which = _numbered(place)
         away = g.astype(np.float64) - full.astype(np.float64)
         count = np.bincount(which)
         mean = np.bincount(which, away) / count
@@ -86,3 +86,15 @@ def make_bins(scores: NDArray[Any], order: Any, width: float, bias: float = 0.0)
         np.concatenate(means),
         np.concatenate(spreads),
     )
+
+
+def _numbered(place: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Distinct values, ascending, and which one each value is: without a sort where whole numbers lie close."""
+    least, most = place.min(), place.max()
+    if most - least > 4 * len(place) + 1000:
+        number, which = np.unique(place, return_inverse=True)
+        return number, which
+    offset = (place - least).astype(np.int64)
+    there = np.zeros(int(most - least) + 1, dtype=bool)
+    there[offset] = True
+    return np.flatnonzero(there) + least, (np.cumsum(there) - 1)[offset]

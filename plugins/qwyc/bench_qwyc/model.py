@@ -29,24 +29,21 @@ class Trees(NamedTuple):
         root: int32 (T, trees of a base model).
         column: int32 (nodes,): column of X a node tests; −1 for a leaf.
         threshold: float64 (nodes,).
-        left, right: int32 (nodes,).
+        child: int32 (nodes,): the left child; the right one is the next node.
         missing_left: bool (nodes,).
         value: (nodes, outputs of a tree), in the type in which scores are added.
-        single: values are rounded to float32 before they are compared.
     """
 
     root: Array
     column: Array
     threshold: Array
-    left: Array
-    right: Array
+    child: Array
     missing_left: Array
     value: Array
-    single: bool
 
 
 class Subsets(NamedTuple):
-    """Small networks: f_t(x) = Σ_h w_th tanh(a_th · x + b_th), x a few columns.
+    """Small networks: f_t(x) = Σ_h w_th φ(a_th · x + b_th), x a few columns, φ nearly the hyperbolic tangent.
 
     Attributes:
         start: int64 (T + 1,): base model t reads ``columns[start[t]:start[t + 1]]``.
@@ -74,16 +71,7 @@ class Packed(NamedTuple):
 def blank_trees(dtype: Any) -> Trees:
     """No trees."""
     whole, real = np.zeros(0, dtype=np.int32), np.zeros(0)
-    return Trees(
-        np.zeros((0, 1), np.int32),
-        whole,
-        real,
-        whole,
-        whole,
-        np.zeros(0, bool),
-        np.zeros((0, 1), dtype),
-        False,
-    )
+    return Trees(np.zeros((0, 1), np.int32), whole, real, whole, np.zeros(0, bool), np.zeros((0, 1), dtype))
 
 
 def blank_subsets() -> Subsets:
@@ -109,6 +97,7 @@ class Ensemble:
         n_classes: classes of the problem; those not in ``classes`` have probability 0.
         n_features: features of the problem.
         beta: decision threshold.
+        single: values are rounded to float32 before trees compare them.
     """
 
     packed: Packed
@@ -119,6 +108,12 @@ class Ensemble:
     n_classes: int
     n_features: int
     beta: float = 0.0
+    single: bool = False
+
+    def readable(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rows as the kernels read them: contiguous, and rounded where the base models compare float32."""
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(X.astype(np.float32) if self.single else X, dtype=np.float64)
 
     @property
     def binary(self) -> bool:
@@ -131,18 +126,18 @@ class Ensemble:
 
     def scores(self, X: NDArray[np.float64], threads: int = 1) -> Array:
         """Scores of every base model on every row: (T, rows), or (T, rows, K); written once, where they stay."""
-        from bench_qwyc._kernels_walk import score_models
+        from bench_qwyc._kernels_models import score_models
         from bench_qwyc._threads import run_ranges
 
         out = np.empty((self.models, len(X), len(self.bias)), dtype=self.bias.dtype)
-        X = np.ascontiguousarray(X, dtype=np.float64)
+        X = self.readable(X)
         run_ranges(lambda a, b: score_models(self.packed, X, a, b, out), len(X), threads, 512)
         return out[:, :, 0] if self.binary else out
 
     @cached_property
     def uses(self) -> NDArray[np.bool_]:
         """bool (T, features): the features that each base model may read."""
-        from bench_qwyc._kernels_walk import features_of_models
+        from bench_qwyc._kernels_models import features_of_models
 
         out = np.zeros((self.models, self.n_features), dtype=bool)
         features_of_models(self.packed, out)
@@ -150,6 +145,6 @@ class Ensemble:
 
     def path_lengths(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean number of tests (features for a network) of each base model on the rows: (T,)."""
-        from bench_qwyc._kernels_walk import count_tests
+        from bench_qwyc._kernels_models import count_tests
 
-        return np.asarray(count_tests(self.packed, self.models, np.ascontiguousarray(X, dtype=np.float64)))
+        return np.asarray(count_tests(self.packed, self.models, self.readable(X)))

@@ -91,22 +91,35 @@ class StoppingPolicy(Policy):
 
     def decide(self, rows: Rows) -> Decisions:
         e = self.ensemble
-        X = np.ascontiguousarray(rows.X, dtype=np.float64)
-        seen = np.zeros((len(X), e.n_features), dtype=bool)
+        X = e.readable(rows.X)
+        read = np.zeros(X.shape, dtype=bool)
         runs = np.zeros(len(X), dtype=np.int64)
         shape: Any = len(X) if e.binary else (len(X), len(e.bias))
         score, label = np.zeros(shape, dtype=e.bias.dtype), np.zeros(len(X), dtype=np.int64)
-        self._run(X, seen, runs, score, label)
+        self._run(X, read, runs, score, label)
         cost = None
         if self.model_prices is not None:
             cost = np.concatenate([[0.0], np.cumsum(self.model_prices[self.order])])[runs]
         return Decisions(
-            acquired=seen,
+            acquired=self._acquired(read, runs),
             probabilities=probabilities(e, score, runs, label),
             stage=runs,
             evaluations=runs.astype(np.float64),
             evaluation_cost=cost,
         )
+
+    def _acquired(self, read: Array, runs: Array) -> Array:
+        """Features of the columns that trees read, or of the networks that were run."""
+        e = self.ensemble
+        if not e.packed.is_trees:
+            return np.asarray(np.logical_or.accumulate(e.uses[self.order], axis=0)[runs - 1])
+        owner = e.packed.feature_of_column
+        if np.array_equal(owner, np.arange(e.n_features)):
+            return read
+        seen = np.zeros((len(read), e.n_features), dtype=bool)
+        for column, feature in enumerate(owner):
+            seen[:, feature] |= read[:, column]
+        return seen
 
     def _run(self, X: Array, seen: Array, runs: Array, score: Array, label: Array) -> None:
         from bench_qwyc import _kernels_walk as walk

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Family, Method, Problem, Rows
+from bench_core import Family, Method, Problem
 from bench_core.errors import RequestError
 from bench_qwyc.checks import error_budget
 from bench_qwyc.model import Ensemble
@@ -54,6 +54,7 @@ class EnsembleMethod(Method):
     prices: Literal["unit", "path", "features"] = "unit"
     optimise_on: Literal["train", "validation", "both"] = "train"
 
+    version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
 
     def __post_init__(self) -> None:
@@ -75,7 +76,7 @@ class EnsembleMethod(Method):
         Raises:
             RequestError: the ensemble cannot be fitted on this problem; the message says why.
         """
-        ensemble, rate = fitted(self.recipe, problem)
+        ensemble, rate, saved = fitted(self.recipe, problem)
         prices = _model_prices(self.prices, ensemble, problem)
         stock = Stock(self, problem, ensemble, prices)
         policies = self.policies(stock)
@@ -88,12 +89,7 @@ class EnsembleMethod(Method):
             "validation_error_full": validation_error(ensemble, problem),
         }
         diagnostics["order"] = policies[0].order.tolist()
-        chosen, runs = _representative(policies, reference, problem)
-        counts = np.bincount(runs, minlength=ensemble.models + 1)
-        diagnostics["histogram_of"] = chosen.label
-        diagnostics["validation_histogram"] = counts[1:].tolist()
-        history = {"remaining": 1.0 - np.cumsum(counts) / max(len(runs), 1)}
-        return Family(policies, reference, history=history, diagnostics=diagnostics)
+        return Family(policies, reference, diagnostics=diagnostics, reused_seconds=saved)
 
     @abstractmethod
     def policies(self, stock: Stock) -> list[StoppingPolicy]:
@@ -184,35 +180,6 @@ class Stock:
                 )
             )
         return policies
-
-
-def _representative(
-    policies: Sequence[StoppingPolicy], reference: StoppingPolicy, problem: Problem
-) -> tuple[StoppingPolicy, NDArray[np.int64]]:
-    """The policy for the histogram of base models run (Figures 5 and 6), and that number for each validation row.
-
-    It is the one that needs the fewest among those that differ from the full ensemble on at most 0.5 % of the
-    validation rows, or else the one that differs least.
-    """
-    rows = Rows(problem.validation.X, problem.validation.sizes)
-
-    def decided(policy: StoppingPolicy) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        found = policy.decide(rows)
-        return np.asarray(found.probabilities).argmax(axis=1), np.asarray(found.stage)
-
-    truth, _ = decided(reference)
-    best: tuple[tuple[bool, float, float], StoppingPolicy, NDArray[np.int64]] | None = None
-    for policy in policies:
-        labels, runs = decided(policy)
-        share = float((labels != truth).mean()) if len(truth) else 0.0
-        faithful = share <= 0.005
-        mean = float(runs.mean()) if len(runs) else 0.0
-        key = (not faithful, 0.0 if faithful else share, mean)
-        if best is None or key < best[0]:
-            best = key, policy, runs
-    if best is None:
-        raise ValueError("a family needs a policy")
-    return best[1], best[2]
 
 
 def _model_prices(kind: str, ensemble: Ensemble, problem: Problem) -> NDArray[np.float64]:

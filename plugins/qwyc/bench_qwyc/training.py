@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Literal
@@ -39,18 +40,29 @@ class Recipe:
     precision: str
 
 
-_LAST: list[tuple[bytes, list[Ensemble]]] = []
+@dataclass(frozen=True)
+class _Made:
+    """Ensembles, the key of what they were made from, and how long that took."""
+
+    key: bytes
+    ensembles: list[Ensemble]
+    seconds: float
+
+
+_LAST: list[_Made] = []
 """The ensembles fitted last: a suite's methods share them. Fitting again would give the same ones."""
 
 
-def fitted(recipe: Recipe, problem: Problem) -> tuple[Ensemble, float]:
+def fitted(recipe: Recipe, problem: Problem) -> tuple[Ensemble, float, float]:
     """The full ensemble and its learning rate: of several, the one with the least validation error (the first among
-    equals).
+    equals). And the seconds that were saved because the ensembles were there already.
     """
+    key = _key(recipe, problem)
+    saved = _LAST[0].seconds if _LAST and _LAST[0].key == key else 0.0
     candidates = fit_candidates(recipe, problem)
     errors = [validation_error(ensemble, problem) for ensemble in candidates]
     best = int(np.argmin(errors)) if len(candidates) > 1 else 0
-    return candidates[best], recipe.learning_rates[best] if recipe.learning_rates else 0.0
+    return candidates[best], recipe.learning_rates[best] if recipe.learning_rates else 0.0, saved
 
 
 def validation_error(ensemble: Ensemble, problem: Problem) -> float:
@@ -84,8 +96,9 @@ def fit_candidates(recipe: Recipe, problem: Problem) -> list[Ensemble]:
     if len(np.unique(problem.train.y)) < 2:
         raise RequestError("the training part has rows of one class only; an ensemble needs two")
     key = _key(recipe, problem)
-    if _LAST and _LAST[0][0] == key:
-        return _LAST[0][1]
+    if _LAST and _LAST[0].key == key:
+        return _LAST[0].ensembles
+    start = time.perf_counter()
     columns = _strongest(recipe, problem)
     if recipe.ensemble.startswith("subsets"):
         from bench_qwyc.subsets import fit_subsets
@@ -109,7 +122,7 @@ def fit_candidates(recipe: Recipe, problem: Problem) -> list[Ensemble]:
     else:
         rates = recipe.learning_rates if recipe.ensemble != "random-forest" else recipe.learning_rates[:1]
         made = [_trees(recipe, problem, columns, rate) for rate in rates]
-    _LAST[:] = [(key, made)]
+    _LAST[:] = [_Made(key, made, time.perf_counter() - start)]
     return made
 
 
@@ -162,7 +175,8 @@ def _trees(recipe: Recipe, problem: Problem, columns: NDArray[np.int64], rate: f
 
     model = _classifier(recipe, problem, rate)
     X = np.ascontiguousarray(problem.train.X[:, columns])
-    with threadpool_limits(limits=problem.threads), warnings.catch_warnings():
+    # Threads that wait for each other at every node lose more on a busy machine than they win on an idle one.
+    with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model.fit(X, problem.train.y)
         return adapt(
@@ -212,7 +226,7 @@ def _classifier(recipe: Recipe, problem: Problem, rate: float) -> Any:
         learning_rate=rate,
         boost_from_average=False,
         random_state=seed,
-        n_jobs=problem.threads,
+        n_jobs=1,
         deterministic=True,
         force_row_wise=True,
         verbosity=-1,

@@ -1,6 +1,6 @@
 """How long QWYC's order and thresholds take: Adult, T = 500, N = 32,561; and how time grows with T and N.
 
-    python bench_optimise.py [--threads 2] [--growth PLOT.svg]
+    python bench_optimise.py [--threads 2] [--quick] [--growth PLOT.svg]
 
 - *Adult* is read from $BUDGETBENCH_SHARED (skipped when that is not set): scikit-learn's histogram boosting, 500
   trees of depth 5, learning rate 0.1, on UCI's own training part.
@@ -9,6 +9,8 @@
   which is known from the optimised run; sorting is all that it is charged for.
 - *oracle*: the plain NumPy twin must find the same order, thresholds and exits, bit for bit, on a part of the rows
   and trees; disagreement and exits of the full run are recounted from its thresholds.
+- *--quick*: float64 only, without the twin: half a minute.
+- *growth*: time against T and against N on random scores, with the exponents.
 """
 
 from __future__ import annotations
@@ -43,10 +45,13 @@ def base_scores(X: Any, y: Any, trees: int) -> tuple[Any, float]:
     """Scores (T, N) of a boosted ensemble, and its start."""
     from bench_qwyc.adapters import adapt
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     model = HistGradientBoostingClassifier(
         max_iter=trees, max_depth=5, max_leaf_nodes=None, early_stopping=False, random_state=0
-    ).fit(X, y)
+    )
+    with threadpool_limits(limits=1):
+        model.fit(X, y)
     ensemble = adapt(model, X, np.arange(X.shape[1]), n_features=X.shape[1], n_classes=2)
     return ensemble.scores(X), float(ensemble.bias[0])
 
@@ -90,6 +95,15 @@ def timed(*arguments: Any, **options: Any) -> tuple[float, Stopping]:
     return best, found
 
 
+def oracle(scores: Any, bias: float) -> None:
+    """Compare with the plain twin on a part."""
+    part = np.ascontiguousarray(scores[:60, :3000])
+    one, two = optimise(part, 0.005, bias=bias), optimise_plainly(part, 0.005, bias=bias)
+    for name in ("order", "low", "high", "exits"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+    print("oracle: the NumPy twin agrees bit for bit; exits and errors recounted")
+
+
 def growth(path: str, threads: int) -> None:
     """Time against T and N on random scores; the exponents, and a plot."""
     import matplotlib
@@ -110,6 +124,8 @@ def growth(path: str, threads: int) -> None:
         x = [t if name == "T" else n for t, n in sizes]
         slope = np.polyfit(np.log(x), np.log(seconds), 1)[0]
         axis.loglog(x, seconds, "o-")
+        axis.set_xticks(x, [f"{one:,}" for one in x])
+        axis.set_xticks([], minor=True)
         axis.set_xlabel(name)
         axis.set_ylabel("seconds")
         axis.set_title(f"time ~ {name}^{slope:.2f}")
@@ -124,6 +140,7 @@ def growth(path: str, threads: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="float64 only, without the twin")
     parser.add_argument("--growth", help="plot of time against T and N")
     options = parser.parse_args()
     optimise(np.random.default_rng(0).normal(size=(4, 50)), 0.1)  # compile
@@ -133,7 +150,7 @@ def main() -> None:
         print(f"Adult: T = {len(scores)}, N = {scores.shape[1]}, {options.threads} threads")
         print("| scores | alpha | seconds | argsort per candidate | ratio | mean base models | GBT order |")
         print("|---|---|---|---|---|---|---|")
-        for dtype in (np.float64, np.float32):
+        for dtype in (np.float64,) if options.quick else (np.float64, np.float32):
             typed = scores.astype(dtype)
             for alpha in (0.005, 0.0):
                 seconds, found = timed(typed, alpha, bias=bias, threads=options.threads)
@@ -145,11 +162,8 @@ def main() -> None:
                 )
                 if dtype is np.float64:
                     recount(typed, found, bias)
-        part = np.ascontiguousarray(scores[:60, :3000])
-        one, two = optimise(part, 0.005, bias=bias), optimise_plainly(part, 0.005, bias=bias)
-        for name in ("order", "low", "high", "exits"):
-            assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
-        print("oracle: the NumPy twin agrees bit for bit; exits and errors recounted")
+        if not options.quick:
+            oracle(scores, bias)
     else:
         print("BUDGETBENCH_SHARED is not set: Adult is left out")
     if options.growth:

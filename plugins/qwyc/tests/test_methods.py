@@ -112,7 +112,56 @@ def test_the_learning_rate_is_chosen_on_validation() -> None:
     family = Qwyc(size=10, learning_rates=(1e-4, 0.3), alphas=(0.0,)).fit(given)
     assert family.diagnostics["learning_rate"] == 0.3
     assert len(family.diagnostics["order"]) == 10
-    assert sum(family.diagnostics["validation_histogram"]) == len(given.validation)
+
+
+def test_methods_of_one_problem_share_the_ensemble_and_count_its_time() -> None:
+    given, other = problem(seed=1), problem(seed=2)
+    method = Fan(size=20, max_depth=3, widths=(0.1,))
+    anew = method.fit(given)
+    Qwyc(size=20, max_depth=3, alphas=(0.02,)).fit(other)  # pushes the ensemble out
+    assert method.fit(given).reused_seconds == 0.0
+    shared = Qwyc(size=20, max_depth=3, alphas=(0.02,)).fit(given)
+    again = method.fit(given)
+    assert shared.reused_seconds == again.reused_seconds > 0.0
+    for one, two in zip(anew.policies, again.policies, strict=True):
+        a, b = (policy.decide(Rows(given.validation.X)) for policy in (one, two))
+        np.testing.assert_array_equal(a.probabilities, b.probabilities)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(a.acquired, b.acquired)
+    assert anew.diagnostics == again.diagnostics
+    # Another depth is another ensemble.
+    assert Qwyc(size=20, max_depth=2, alphas=(0.02,)).fit(given).reused_seconds == 0.0
+
+
+@pytest.mark.parametrize("method", [Qwyc, EarlyStopping, Fan, SmallerEnsemble])
+def test_an_ensemble_of_one_base_model_is_run_whole(method: Any) -> None:
+    given = problem()
+    family = method(size=1, max_depth=3).fit(given)
+    assert family.reference is not None
+    whole = family.reference.decide(Rows(given.validation.X))
+    for policy in family.policies:
+        found = policy.decide(Rows(given.validation.X))
+        np.testing.assert_array_equal(found.probabilities, whole.probabilities)
+        assert found.evaluations is not None
+        assert (found.evaluations == 1).all()
+
+
+@pytest.mark.parametrize("kind", ["hist-gradient-boosting", "subsets-independent"])
+def test_what_a_row_gets_does_not_depend_on_the_block_it_is_in(kind: Any) -> None:
+    """Rows leave a block at different times and the rest moves together; alone, a row has a block of its own."""
+    given = problem()
+    for method in (
+        Qwyc(ensemble=kind, size=40, subset=2, alphas=(0.02,)),
+        Fan(ensemble=kind, size=40, subset=2, gammas=(1.0,), widths=(0.05,)),
+    ):
+        policy = method.fit(given).policies[0]
+        X = given.validation.X[:150]
+        whole = policy.decide(Rows(X))
+        assert whole.evaluations is not None
+        assert len(np.unique(whole.evaluations)) > 5
+        for i in range(0, 150, 7):
+            alone = policy.decide(Rows(X[[i]]))
+            for name in ("acquired", "probabilities", "evaluations", "stage"):
+                np.testing.assert_array_equal(getattr(alone, name)[0], getattr(whole, name)[i])
 
 
 def test_only_the_strongest_features_are_used() -> None:

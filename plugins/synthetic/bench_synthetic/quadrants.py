@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -23,7 +24,8 @@ class Quadrants(DataSource):
     feature of the point's own quadrant equals the label, the other three are random numbers. So the cheapest
     perfect predictor pays 1 + 1 + 10 = 12. The prices come with the data (cost scheme ``from-data``).
 
-    Where the paper is silent: the random numbers are standard normal; a coordinate of exactly 0 counts as
+    Where the paper is silent: the random numbers look like their feature does in its own quadrant (``decoys``), since
+    otherwise a value tells the quadrant and the cheap features are not needed; a coordinate of exactly 0 counts as
     positive; the means are not given, but Figure 5 prints the first two levels' regression weights (no
     intercept): −9.64 on sign(z), 0.83 and −5.27 on sign(x). Labels with the means below have −10, 1 and −5.
     As in the paper, the means for negative z are the higher ones.
@@ -31,14 +33,17 @@ class Quadrants(DataSource):
     Attributes:
         rows: number of points.
         noise: standard deviation of what the expensive features miss of the label; the paper's 0 makes a perfect
-            prediction possible, else noise² is the least mean squared error.
+            prediction possible, else noise² is the mean squared error of taking the right feature for the label.
         means: label means of the quadrants ++, +-, -+, -- (signs of x and z).
+        decoys: the random numbers: ``alike``: with the distribution that the feature has in its own quadrant;
+            ``standard``: standard normal.
         seed: of the draw.
     """
 
     rows: int = 4000
     noise: float = 0.0
     means: tuple[float, float, float, float] = (-9.0, 5.0, -11.0, 15.0)
+    decoys: Literal["alike", "standard"] = "alike"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -56,6 +61,8 @@ class Quadrants(DataSource):
         own = np.stack([(sign_x == a) & (sign_z == b) for a, b in QUADRANTS], axis=1)
         label = np.array(self.means)[own.argmax(axis=1)] + rng.standard_normal(self.rows)
         expensive = rng.standard_normal((self.rows, 4))
+        if self.decoys == "alike":
+            expensive = np.sqrt(1.0 + self.noise**2) * expensive + np.array(self.means)
         missed = self.noise * rng.standard_normal(self.rows)
         expensive[own] = label - missed
         return Dataset(

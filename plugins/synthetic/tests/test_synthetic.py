@@ -146,6 +146,21 @@ def test_noise_is_the_least_error_a_quadrants_predictor_can_have(context):
     assert ((own - data.target) ** 2).mean() == pytest.approx(0.25, rel=0.05)
 
 
+def test_decoys_look_like_the_feature_in_its_own_quadrant_or_are_standard_normal(context):
+    alike = Quadrants(rows=40_000, noise=0.5, means=(1.0, 2.0, 30.0, -40.0)).load(context)
+    standard = Quadrants(rows=40_000, noise=0.5, means=(1.0, 2.0, 30.0, -40.0), decoys="standard").load(context)
+    quadrant = (alike.values[:, 4] < 0) * 2 + (alike.values[:, 5] < 0)
+    for feature, mean in enumerate((1.0, 2.0, 30.0, -40.0)):
+        own, other = quadrant == feature, quadrant != feature
+        for rows in (own, other):
+            assert alike.values[rows, feature].mean() == pytest.approx(mean, abs=0.05)
+            assert alike.values[rows, feature].var() == pytest.approx(1.25, abs=0.06)
+        assert standard.values[other, feature].mean() == pytest.approx(0.0, abs=0.05)
+        assert standard.values[other, feature].var() == pytest.approx(1.0, abs=0.05)
+        assert (standard.values[own, feature] == alike.values[own, feature]).all()
+        assert abs(np.corrcoef(alike.values[other, feature], alike.target[other])[0, 1]) < 0.03
+
+
 def test_item_sizes_and_prices_keep_to_the_papers_ranges(context):
     data = SizedItems(rows=5000, features=15, seed=3).load(context)
     assert (data.sizes.min(), data.sizes.max()) == (1, 500)

@@ -1,0 +1,108 @@
+"""Algorithm 1 of BUDGETPRUNE: projected subgradient steps on the duals of the coupling of the trees.
+
+Beyond the paper's sketch: the step is Polyak's, along a running mean of subgradients; primal solutions are the
+trees' own, thresholds of their running mean (a fractional solution of a totally unimodular program is a mixture
+of its threshold cuts), and best responses of one tree to the others; and nodes whose state the bound settles are
+taken out of the problem, so that iterations get cheaper as the gap closes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_budgetprune.reduction import Reduced, reduce
+from bench_budgetprune.search import BLOCKS, Search
+from bench_budgetprune.solve import Pruning
+
+__all__ = ["Subgradient"]
+
+RECOVER_EVERY = 10
+"""Iterations between two recoveries of primal solutions and two attempts to make the problem smaller."""
+THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
+MEMORY = 0.3
+"""Weight of the newest subgradient in the direction."""
+LONG_MEMORY = 0.05
+"""Weight of the newest subgradient in the running mean that threshold cuts are taken of."""
+RELAXATION = 1.5
+"""Share of Polyak's step at the start. The best known objective stands in for the optimum, so that the step may
+be too long: the share falls by DAMPING after PATIENCE iterations without a better bound, and recovers slowly."""
+DAMPING, PATIENCE, RECOVERY = 0.7, 10, 1.03
+
+
+class Subgradient(Search):
+    """One solve; the duals are `share`, per entry and over λ, and live on a simplex per pair."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self.entry: NDArray[Any] | None = None
+        self.share: NDArray[np.float64] | None = None
+        super().__init__(*arguments)
+        if self.share is None:
+            self.share = self._whole_share()
+
+    def _whole_share(self) -> NDArray[np.float64]:
+        solver = self.solver
+        if solver.share is None:
+            lengths = np.diff(solver.instance.pair_start)
+            solver.share = np.repeat(solver.instance.price / np.maximum(lengths, 1), lengths)
+        return solver.share
+
+    def leave_out(self, less: Reduced, fixed: NDArray[np.int8]) -> None:
+        before = self._whole_share() if self.share is None else self.share
+        self._keep_duals()
+        self.entry = less.entry if self.entry is None else self.entry[less.entry]
+        self.share = less.carry(before)
+        super().leave_out(less, fixed)
+
+    def go(self, max_iterations: int, starts: Iterable[NDArray[np.bool_]]) -> Pruning:
+        """Solve; see `Solver.solve`."""
+        from bench_budgetprune import _solve_kernels as kernels
+
+        self.begin(starts)
+        way, step, share_of_step, waited = np.zeros(self.now.nodes), 0.0, RELAXATION, 0
+        self.mean = np.zeros(self.now.nodes)
+        for iteration in range(1, max_iterations + 1):
+            tolls = np.zeros((BLOCKS, self.now.nodes))
+            slack = self.lam * sum(self.each(kernels.step_duals, way, step, self.share, blockwise=tolls))
+            toll = self.lam * (tolls.sum(axis=0) + self.now.toll)
+            low = self.constant + slack + self.prune(toll)
+            before = self.bound
+            self.raise_bound(low)
+            waited = 0 if self.bound > before else waited + 1
+            if waited == 0:
+                share_of_step = min(share_of_step * RECOVERY, RELAXATION)
+            elif waited == PATIENCE:
+                share_of_step, waited = share_of_step * DAMPING, 0
+            self.consider(self.opened)
+            weight = max(LONG_MEMORY, 1 / iteration)
+            self.mean = weight * self.opened + (1 - weight) * self.mean
+            way = MEMORY * self.opened + (1 - MEMORY) * way if way.any() else self.opened.astype(np.float64)
+            if iteration % RECOVER_EVERY == 0:
+                for threshold in THRESHOLDS:
+                    self.consider((self.mean >= threshold) & (self.now.left >= 0))
+                self.respond(3)
+                fixed = None if self.done() else self.settle(low, toll)
+                if fixed is not None:
+                    less = reduce(self.now, fixed)
+                    self.leave_out(less, fixed)
+                    self.mean, way = self.mean[less.node], way[less.node]
+            if self.note():
+                break
+            length = self.lam * sum(self.each(kernels.way_length, way))
+            step = share_of_step * (self.objective - low) / length if length > 0 else 0.0
+            if step == 0:
+                way = np.zeros(self.now.nodes)
+        self._keep_duals()
+        return self.result()
+
+    def _keep_duals(self) -> None:
+        """Leave the duals for the next λ."""
+        if self.share is None:
+            return
+        if self.entry is None:
+            self.solver.share = self.share
+        else:
+            self._whole_share()[self.entry] = self.share

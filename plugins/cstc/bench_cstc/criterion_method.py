@@ -1,0 +1,76 @@
+"""The CSTC criterion in a suite: a row that buys nothing, with the Jaccard matrix of its data set in its records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bench_core import Family, Method, Problem
+
+__all__ = ["LabelOverlapMethod"]
+
+
+@dataclass(frozen=True)
+class LabelOverlapMethod(Method):
+    """Constant prediction that buys nothing, with the CSTC criterion of the data set in its diagnostics (§6.8).
+
+    The policy is the mean target, or the shares of the classes: what cost 0 gives. Diagnostics: ``overlap a vs b |
+    b vs c`` for every two classifiers of neighbouring labels, ``falling`` (share of the steps away from the
+    matrix's diagonal at which the coefficient does not rise), ``adjacent`` and ``furthest`` (mean coefficients of
+    pairs next to each other and furthest apart). History: ``overlap_by_distance``, ``features_selected``. On fewer
+    than three labels there is only the policy.
+
+    Attributes:
+        strength: l1 weight, as a share of the least that selects nothing; between 0 and 1.
+        levels: ranges that a target with more than ten values is cut into, at least 3.
+    """
+
+    version: ClassVar[int] = 1
+
+    strength: float = 0.1
+    levels: int = 5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.strength < 1:
+            raise ValueError(f"strength must be between 0 and 1, not {self.strength}")
+        if self.levels < 3:
+            raise ValueError(f"levels must be at least 3, not {self.levels}")
+
+    def fit(self, problem: Problem) -> Family:
+        """The constant, and the criterion on the training part.
+
+        Raises:
+            ValueError: missing values.
+        """
+        from bench_linear import refuse_missing
+
+        from bench_cstc.criterion import label_overlap
+        from bench_cstc.walker import ConstantPolicy
+
+        y = problem.train.y
+        if problem.n_classes:
+            counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(
+                np.float64
+            )
+            policy = ConstantPolicy(problem.n_features, tuple((counts / counts.sum()).tolist()))
+        else:
+            policy = ConstantPolicy(problem.n_features, value=float(np.mean(y)))
+        if len(np.unique(y)) < 3:
+            return Family([policy])
+        refuse_missing(problem)
+        found = label_overlap(problem.train.X, y, problem.feature_of_column, self.strength, self.levels)
+        diagnostics = {
+            f"overlap {found.pairs[i]} | {found.pairs[j]}": float(found.matrix[i, j])
+            for i in range(len(found.pairs))
+            for j in range(i + 1, len(found.pairs))
+        }
+        apart = found.by_distance
+        if len(apart) > 1:
+            diagnostics |= {"falling": found.falling, "adjacent": apart[1], "furthest": apart[-1]}
+        history = {
+            "overlap_by_distance": apart,
+            "features_selected": [float(count) for count in found.selected.sum(axis=1)],
+        }
+        return Family([policy], history=history, diagnostics=diagnostics)

@@ -1,0 +1,33 @@
+"""The best policy within a budget: what compares families of policies "at equal cost" (CSTC Fig. 6, 7)."""
+
+from __future__ import annotations
+
+from bench_core import Metric
+from bench_core.decisions import Outcome
+from bench_core.metrics import accuracy, mse, ndcg_at, precision_at
+
+__all__ = ["METRICS", "best_within"]
+
+
+def best_within(outcome: Outcome, k: int) -> float:
+    """Quality of a policy that costs at most k % of all features on average; minus its share of that price otherwise.
+
+    The cost is that of features and of evaluations together. The quality is NDCG@5 of a ranking, Precision@5 of two
+    classes with queries, accuracy of other classes, 1 / (1 + mean squared error) of a regression: never below 0, so
+    a policy within the budget is always better than one beyond it, and beyond it the cheaper one is.
+    """
+    full = float(outcome.full_bill.mean()) if len(outcome.full_bill) else 0.0
+    paid = float((outcome.bill + outcome.evaluation_bill).mean()) if len(outcome.bill) else 0.0
+    share = paid / full if full > 0 else 0.0
+    if share > k / 100 * (1 + 1e-9):
+        return -share
+    if outcome.task == "ranking":
+        return ndcg_at(outcome, 5)
+    if outcome.task == "regression":
+        return 1.0 / (1.0 + mse(outcome))
+    if outcome.task == "binary" and outcome.query is not None:
+        return precision_at(outcome, 5)
+    return accuracy(outcome)
+
+
+METRICS: tuple[Metric, ...] = (Metric("best-within@k", best_within, "max", "Quality, ≤ @k % of the price"),)

@@ -1,0 +1,150 @@
+"""What all methods of this plugin share: a learner, units, one policy per budget, what is kept of the fit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from bench_core import Family, Method, Problem
+from bench_core.errors import DataError
+from bench_polydom.estimates import ActualCosts, by_budget
+from bench_polydom.index import Index, lookup_microseconds
+from bench_polydom.lattice import MAX_FEATURES, Expansion
+from bench_polydom.learners import LearnerName, make_learner
+from bench_polydom.learning import Majority, Trainer, shared_accuracies
+from bench_polydom.policy import BudgetPolicy
+from bench_polydom.pricing import load_measurements
+from bench_polydom.units import Units, units_of
+
+__all__ = ["Budgeted", "counts"]
+
+BUDGET_SHARES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+@dataclass(frozen=True)
+class Budgeted(Method):
+    """What all methods of this plugin share: a learner, budgets, units.
+
+    Attributes:
+        budgets: what a row may cost; one policy each. When empty: shares 0.05 … 1 of what all features cost on
+            average on the training rows, and what they cost for the dearest.
+        learner: the black box, see `bench_polydom.learners.make_learner`; ``linear-sgd`` is the paper's.
+        strength: see there.
+        units: ``groups`` acquires an acquisition group as a whole, ``features`` its features one by one.
+        share_accuracies: remember accuracies between methods that are fitted on the same rows in one process, as in
+            the paper's experiments. Changes no result; the times of fits then say nothing.
+        measured: measured times of the features, by the name of a file that comes with the plugin or a path (see
+            `bench_polydom.pricing`); the history then says what the models of every budget really cost
+            (`bench_polydom.estimates.by_budget`). Decides nothing.
+        time_lookups: measure look-ups and keep the time in the diagnostics; the record then depends on the machine.
+    """
+
+    version: ClassVar[int] = 1
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    budgets: tuple[float, ...] = ()
+    learner: LearnerName = "logistic"
+    strength: float = 1.0
+    units: Literal["groups", "features"] = "groups"
+    share_accuracies: bool = False
+    measured: str = ""
+    time_lookups: bool = False
+
+    def __post_init__(self) -> None:
+        for budget in self.budgets:
+            if not 0 <= budget < math.inf:
+                raise ValueError(f"budgets must be finite and not negative, not {budget}")
+        if not 0 < self.strength < math.inf:
+            raise ValueError(f"strength must be above 0 and finite, not {self.strength}")
+
+    def fit(self, problem: Problem) -> Family:
+        """Train on the training part, estimate accuracy on the validation part, index, one policy per budget.
+
+        Raises:
+            ValueError: missing values, or too many units.
+            DataError: prices depend on item size, and the rows have none; ``measured`` lacks a feature or a size.
+        """
+        _refuse_missing(problem)
+        if problem.costs.depends_on_size and problem.train.sizes is None:
+            raise DataError("these prices depend on item size, and the rows have none")
+        units = units_of(problem, self.units, self._most_units())
+        seed = int(problem.rng("polydom", "learner").integers(2**31 - 1))
+        measured = problem.validation if len(problem.validation) else problem.train
+        trainer = Trainer(
+            make_learner(self.learner, self.strength, seed),
+            problem.train.X, problem.train.y, units.columns, measured.X, measured.y,
+        )  # fmt: skip
+        if self.share_accuracies:
+            trainer.known = shared_accuracies(
+                problem.train.X, (id(measured.X), seed, self.learner, self.strength, self.units)
+            )
+        index, diagnostics, series = self._index(trainer, units, _median_size(problem))
+        budgets = self.budgets or _default_budgets(problem)
+        policies = [
+            BudgetPolicy(
+                budget=budget,
+                index=index,
+                units=units,
+                trainer=trainer,
+                majority=Majority.of(problem.train.y),
+                n_features=problem.n_features,
+                n_classes=problem.n_classes,
+                label=f"budget={budget:g}",
+            )
+            for budget in budgets
+        ]
+        sizes = (
+            measured.sizes if measured.sizes is not None and problem.costs.depends_on_size else np.zeros(1)
+        )
+        actual = None
+        if self.measured:
+            actual = ActualCosts.of(load_measurements(self.measured), problem, units, sizes)
+        if self.time_lookups:
+            diagnostics["lookup_microseconds"] = lookup_microseconds(
+                index, np.unique(sizes)[:200].tolist(), budgets
+            )
+        history = {**series, "budgets": list(budgets), **by_budget(index, sizes, budgets, actual)}
+        return Family(policies, history=history, diagnostics=diagnostics)
+
+    def _most_units(self) -> int:
+        return MAX_FEATURES
+
+    def _index(
+        self, trainer: Trainer, units: Units, size: float
+    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
+        raise NotImplementedError
+
+
+def counts(expansion: Expansion, index: Index) -> dict[str, Any]:
+    """The diagnostics that every method has."""
+    return {
+        "sets_expanded": expansion.n_expanded,
+        "sets_failed": len(expansion.failures),
+        "candidates": len(index.candidates),
+        "index_entries": index.entries,
+        "index_points": getattr(index, "points", 1),
+    }
+
+
+def _refuse_missing(problem: Problem) -> None:
+    for part in (problem.train, problem.validation):
+        holes = np.flatnonzero(np.isnan(part.X).any(axis=0))
+        if len(holes):
+            names = dict.fromkeys(problem.feature_names[f] for f in problem.feature_of_column[holes])
+            raise ValueError(
+                f"missing values in {', '.join(map(repr, names))}; choose an encoding that imputes "
+                "(encode = 'ordinal', 'onehot' or 'impute')"
+            )
+
+
+def _median_size(problem: Problem) -> float:
+    sizes = problem.train.sizes
+    return float(np.median(sizes)) if sizes is not None and problem.costs.depends_on_size else 0.0
+
+
+def _default_budgets(problem: Problem) -> tuple[float, ...]:
+    full = problem.costs.total(len(problem.train), problem.train.sizes)
+    shares = [share * float(full.mean()) for share in BUDGET_SHARES]
+    return tuple(sorted({*shares, float(full.max())}))

@@ -1,0 +1,120 @@
+"""What an index expects of its models, by budget, and what was measured (PolyDom, appendix, "Estimated Versus Actual").
+
+An index expects a model to cost what its polynomial says: PolyDom for the item's own size, Greedy for the one size it
+was built for. What features really cost stands in a file of measured times: every item there gives the actual cost of
+any set of features, the sum of their times on that item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Problem
+from bench_core.errors import DataError, did_you_mean
+from bench_polydom.candidates import features_of
+from bench_polydom.index import NOTHING, Index
+from bench_polydom.polynomials import evaluate
+from bench_polydom.pricing import Measurements
+from bench_polydom.units import Units
+
+__all__ = ["ActualCosts", "by_budget"]
+
+
+@dataclass(frozen=True, eq=False)
+class ActualCosts:
+    """Measured times of units.
+
+    Attributes:
+        times: item size → float64 (items, units).
+    """
+
+    times: Mapping[float, NDArray[np.float64]]
+
+    @classmethod
+    def of(
+        cls, measured: Measurements, problem: Problem, units: Units, sizes: NDArray[np.float64]
+    ) -> ActualCosts:
+        """The times of a problem's units: a feature ``hog[3]`` belongs to what was measured as ``hog``.
+
+        Raises:
+            DataError: a unit, or a size, was not measured.
+        """
+        names = []
+        for features in units.features:
+            stems = {problem.feature_names[f].split("[")[0] for f in features.tolist()}
+            for stem in sorted(stems):
+                if stem not in measured.times:
+                    hint = did_you_mean(stem, list(measured.times))
+                    raise DataError(f"the measured times have none of {stem!r}; {hint}")
+            if len(stems) > 1:
+                raise DataError(
+                    f"what was measured as {sorted(stems)[0]!r} and {sorted(stems)[1]!r} is acquired as one"
+                )
+            names.append(stems.pop())
+        table: dict[float, NDArray[np.float64]] = {}
+        for size in np.unique(sizes).tolist():
+            if size not in measured.sizes:
+                raise DataError(f"nothing was measured for items of size {size:g}: {measured.sizes}")
+            at = measured.sizes.index(size)
+            counts = {len(measured.times[name][at]) for name in names}
+            if len(counts) != 1:
+                raise DataError(f"features were measured on different numbers of items of size {size:g}")
+            table[size] = np.array([measured.times[name][at] for name in names], dtype=np.float64).T
+        return cls(table)
+
+    def totals(self, size: float, units: Sequence[int]) -> NDArray[np.float64]:
+        """What some units took together on every measured item of a size: float64 (items,)."""
+        total: NDArray[np.float64] = self.times[size][:, list(units)].sum(axis=1)
+        return total
+
+
+def by_budget(
+    index: Index, sizes: NDArray[np.float64], budgets: Sequence[float], actual: ActualCosts | None = None
+) -> dict[str, list[float]]:
+    """Series with a number for every budget, means over items; where nothing fits all are 0.
+
+    Args:
+        index: what is asked.
+        sizes: the items' (rows,).
+        budgets: what a row may cost.
+        actual: measured times.
+
+    Returns:
+        ``estimated_accuracy`` and ``estimated_cost``; with measured times also ``actual_cost`` (the mean over the
+        measured items) and ``actual_over_budget`` (the share of measured items on which the model takes longer than
+        the budget). When items differ in size, each again for the smallest and the largest (``…_smallest``,
+        ``…_largest``).
+    """
+    different, counts = np.unique(sizes, return_counts=True)
+    parts = {"": counts.astype(np.float64)}
+    if len(different) > 1:
+        for name, at in (("_smallest", 0), ("_largest", -1)):
+            parts[name] = np.zeros(len(different))
+            parts[name][at] = 1.0
+    series: dict[str, list[float]] = {}
+    for budget in budgets:
+        seen = [_seen(index, size, budget, actual) for size in different.tolist()]
+        for part, weights in parts.items():
+            for name in seen[0]:
+                value = float(np.average([one[name] for one in seen], weights=weights))
+                series.setdefault(name + part, []).append(value)
+    return series
+
+
+def _seen(index: Index, size: float, budget: float, actual: ActualCosts | None) -> dict[str, float]:
+    found = index.lookup(size, budget)
+    fits = found != NOTHING
+    chosen = index.candidates
+    seen = {
+        "estimated_accuracy": float(chosen.accuracy[found]) if fits else 0.0,
+        "estimated_cost": float(evaluate(chosen.curves[[found]], index.priced_at(size))[0]) if fits else 0.0,
+    }
+    if actual is not None:
+        totals = actual.totals(size, features_of(int(chosen.masks[found])) if fits else ())
+        seen["actual_cost"] = float(totals.mean())
+        seen["actual_over_budget"] = float(np.mean(totals > budget))
+    return seen

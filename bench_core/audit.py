@@ -123,7 +123,7 @@ class Auditor:
         """
         paid = decisions.acquired[:, self.feature_of_column]
         for substitute in self.substitutes:
-            mixed = Rows(np.where(paid, self.rows.X, substitute), self.rows.sizes)
+            mixed = self.rows.having(np.where(paid, self.rows.X, substitute))
             try:
                 again = policy.decide(mixed)
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -154,7 +154,7 @@ class Auditor:
             X = np.array(self.rows.X)
             for column in np.flatnonzero(self.feature_of_column == feature):
                 X[unpaid, column] = substitute[unpaid, column]
-            count = int(changed_rows(decisions, policy.decide(Rows(X, self.rows.sizes))).sum())
+            count = int(changed_rows(decisions, policy.decide(self.rows.having(X))).sum())
             if count:
                 guilty.append((count, feature_name))
         guilty.sort(key=lambda pair: -pair[0])

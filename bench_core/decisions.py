@@ -22,17 +22,28 @@ class Rows:
     Attributes:
         X: float64 (rows, columns), encoded as the training part was.
         sizes: float64 (rows,) item sizes, or None. Reading a size is free.
+        query: int64 (rows,) query ids, or None. Reading them is free; only a policy whose ``company`` is
+            ``"query"`` may let them matter.
     """
 
     X: NDArray[np.float64]
     sizes: NDArray[np.float64] | None = None
+    query: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.X)
 
     def take(self, rows: NDArray[Any]) -> Rows:
         """Some of the rows, by index or mask."""
-        return Rows(self.X[rows], None if self.sizes is None else self.sizes[rows])
+        return Rows(
+            self.X[rows],
+            None if self.sizes is None else self.sizes[rows],
+            None if self.query is None else self.query[rows],
+        )
+
+    def having(self, X: NDArray[np.float64]) -> Rows:
+        """The same rows with other values."""
+        return Rows(X, self.sizes, self.query)
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def prepare(
     )
     rng = np.random.default_rng(np.random.SeedSequence([seed, 0xA0D17]))
     auditor = Auditor.prepare(
-        Rows(test.X, test.sizes), encoder.feature_of_column, train.X, rng, rounds=audit_rounds
+        Rows(test.X, test.sizes, test.query), encoder.feature_of_column, train.X, rng, rounds=audit_rounds
     )
     return Prepared(problem, test, split, auditor)
 
@@ -291,7 +291,7 @@ def _judge(
 
 
 def _decide(policy: Policy, rows: Part, problem: Problem, said: str) -> Decisions:
-    decisions = policy.decide(Rows(rows.X, rows.sizes))
+    decisions = policy.decide(Rows(rows.X, rows.sizes, rows.query))
     if not isinstance(decisions, Decisions):
         raise ContractError(f"{said}: decide must return Decisions, not {type(decisions).__name__}")
     try:

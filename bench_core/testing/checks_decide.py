@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench_core.dataset import Task
 from bench_core.decisions import Decisions, Rows
@@ -64,13 +65,14 @@ def bill_is_sound(problem: Problem, rows: Rows, policies: list[tuple[str, Policy
 
 
 def check_one_row(method: Method, task: Task) -> None:
-    """A batch of one row works and gets the answer the row has among others."""
+    """A batch of one row works and gets the answer the row has among others (or in its query, where that counts)."""
     case, family = fitted(method, task)
     for name, policy in some_policies(family):
         whole = decide(policy, case.rows, case.problem, name)
         for row in (0, len(case.rows) - 1):
             alone = decide(policy, case.rows.take(np.array([row])), case.problem, f"{name}, one row")
-            same_decisions(whole.take(np.array([row])), alone, f"{name}, row {row} decided alone")
+            if policy.company == "row":
+                same_decisions(whole.take(np.array([row])), alone, f"{name}, row {row} decided alone")
 
 
 def check_no_rows(method: Method, task: Task) -> None:
@@ -96,11 +98,22 @@ def check_batch_size(method: Method, task: Task) -> None:
     rows = len(case.rows)
     for name, policy in some_policies(family):
         whole = decide(policy, case.rows, case.problem, name)
+        if policy.company == "query":
+            for query in np.unique(_queries(case.rows)):
+                batch = np.flatnonzero(_queries(case.rows) == query)
+                part = decide(policy, case.rows.take(batch), case.problem, name)
+                same_decisions(whole.take(batch), part, f"{name}, query {query} decided alone")
+            continue
         for size in (7, rows // 2):
             for start in range(0, rows, size):
                 batch = np.arange(start, min(start + size, rows))
                 part = decide(policy, case.rows.take(batch), case.problem, name)
                 same_decisions(whole.take(batch), part, f"{name}, rows in batches of {size}")
+
+
+def _queries(rows: Rows) -> NDArray[np.int64]:
+    """Query ids; one query where there are none."""
+    return np.zeros(len(rows), dtype=np.int64) if rows.query is None else rows.query
 
 
 def check_no_trace(method: Method, task: Task) -> None:
@@ -122,6 +135,8 @@ def check_no_trace(method: Method, task: Task) -> None:
         both = Rows(
             np.concatenate([paid_changed.X, unpaid_changed.X]),
             None if rows.sizes is None else np.concatenate([rows.sizes, rows.sizes]),
+            # Other queries in the second half: the changed rows are not in company with the unchanged.
+            np.concatenate([_queries(rows), _queries(rows) + _queries(rows).max(initial=0) + 1]),
         )
         fresh = decide(new, both, case.problem, name)
         half = np.arange(len(rows))
@@ -148,7 +163,7 @@ def _changed(rows: Rows, decisions: Decisions, problem: Problem, *, paid: bool) 
         donors = rng.permutation(len(rows))
         for column in columns:
             X[chosen, column] = rows.X[donors[chosen], column]
-    return Rows(X, rows.sizes)
+    return rows.having(X)
 
 
 def check_rows_unchanged(method: Method, task: Task) -> None:

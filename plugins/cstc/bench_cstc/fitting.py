@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Costs, Family, Policy, Problem
+from bench_core import Costs, Family, Policy, Problem, Rows
+from bench_core.favourite import worth
 from bench_cstc.calibrate import fit_platt
 from bench_cstc.columns import Columns, PlainColumns, boost
 from bench_cstc.criterion import leaf_overlap
@@ -18,7 +19,6 @@ from bench_cstc.methods import TreeMethod
 from bench_cstc.penalty import Penalty
 from bench_cstc.targets import Target, criterion_of, targets_of
 from bench_cstc.walker import ConstantPolicy, TreePolicy, Walker
-from bench_cstc.worth import worth
 
 __all__ = ["fit_family"]
 
@@ -50,7 +50,8 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
     policies = [_policy(problem, fits, i, lam) for i, lam in enumerate(lambdas)]
     if not method.empty and any(policy.details["features"] for policy in policies):
         policies = [policy for policy in policies if policy.details["features"]]
-    worths = [worth(problem, policy) for policy in policies]
+    rows = Rows(problem.validation.X, problem.validation.sizes)
+    worths = [worth(problem, policy.decide(rows)) for policy in policies]
     best = max(range(len(policies)), key=lambda i: (*worths[i], i))
     history = {
         f"objective, lambda={lam:g}{_suffix(fit.target)}": fit.trees[i].run.values

@@ -21,6 +21,7 @@ class TreeMethod(Method):
 
     Attributes:
         lambdas: trade-offs λ ≥ 0, one policy each; fitted in ascending order, each warm-started from the one before.
+            The default is §6.2's eight in their proportions (1/3, 1/2, 1, 2, …, 6), with 6.3 as λ = 1.
         unit: what λ and ρ are measured in. ``relative``: λ = 1 is the least λ at which a single classifier gives
             no priced column weight, ρ = 1 the least ρ at which it gives no column weight, whatever the scale of
             prices, columns and targets. ``price``: as in Eq. 12: λ is mean squared error per unit of price, ρ is
@@ -52,7 +53,7 @@ class TreeMethod(Method):
 
     version: ClassVar[int] = 1
     variant: ClassVar[Literal["cstc", "cscc", "cronus"]] = "cstc"
-    lambdas: tuple[float, ...] = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5)
+    lambdas: tuple[float, ...] = (0.053, 0.079, 0.159, 0.317, 0.476, 0.635, 0.794, 0.952)
     unit: Literal["relative", "price"] = "relative"
     rho: float = 1e-3
     features: Literal["linear", "boosted"] = "linear"

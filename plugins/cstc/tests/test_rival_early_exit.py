@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from bench_cstc.rivals.early_exit import EarlyExit
 from bench_cstc.rivals.exits import exit_by_level, exit_by_query, kth_best, sentinels, thresholds
-from bench_cstc.rivals.outputs import QueryRows
 from bench_cstc.rivals.stagewise import Stagewise
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -102,7 +101,7 @@ def ranking(**parameters):
 
 
 def as_rows(part):
-    return QueryRows(part.X, part.sizes, part.query)
+    return Rows(part.X, part.sizes, part.query)
 
 
 @pytest.mark.parametrize("against", ["training", "query"])
@@ -178,7 +177,7 @@ def test_values_no_document_has_paid_for_do_not_matter_query_by_query(seed):
     decisions = policy.decide(rows)
     other = np.random.default_rng(seed).permuted(rows.X, axis=0)
     paid = decisions.acquired[:, case.problem.feature_of_column]
-    mixed = QueryRows(np.where(paid, rows.X, other), rows.sizes, rows.query)
+    mixed = Rows(np.where(paid, rows.X, other), rows.sizes, rows.query)
     assert not changed_rows(decisions, policy.decide(mixed)).any()
 
 

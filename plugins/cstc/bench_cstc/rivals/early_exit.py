@@ -31,8 +31,8 @@ class EarlyExit(Method):
     It keeps the score it has and pays for the trees it was run through. The family is every s × every kept number
     of iterations, the sentinels standing where they stand for all of them.
 
-    Whose k-th best: the paper's is that of the query at hand (``against = "query"``), which a policy can only
-    know when the rows it decides on say their queries (``Rows.query``). Where a row must be decided by itself,
+    Whose k-th best: the paper's is that of the query at hand (``against = "query"``), for rows that say their
+    queries (``Rows.query``). Where a row must be decided by itself,
     ``against = "training"`` takes the median, over the training queries with at least k documents, of their k-th
     best score at that sentinel. This is ours, an approximation by one query for all. Without query ids the
     training part is one query.
@@ -112,6 +112,7 @@ class EarlyExit(Method):
                         self.removed == "below",
                         label=f"s={s:g}, trees={cut}",
                         details={"s": s, "trees": cut, "sentinels": len(stops) - 1},
+                        company="query" if self.against == "query" else "row",
                     )
                 )
         return Family(best_first(problem, policies), diagnostics={"trees": sums.count, "sentinels": len(at)})
@@ -176,6 +177,7 @@ class ExitPolicy(Policy):
         rule: who leaves where.
         answer: scores → decisions.
         below: whether what left early is ranked behind what left later.
+        company: whom a row's answer may depend on.
     """
 
     sums: Additive
@@ -184,11 +186,7 @@ class ExitPolicy(Policy):
     below: bool
     label: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def company(self) -> str:
-        """Whom a row's answer may depend on: its ``query``, or no one but the ``row``."""
-        return "query" if self.rule.against == "query" else "row"
+    company: Literal["row", "query"] = "row"
 
     def decide(self, rows: Rows) -> Decisions:
         """Score every row until it leaves."""

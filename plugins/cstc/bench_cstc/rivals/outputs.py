@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Problem, Rows
+from bench_core.favourite import favourite_first, worth
 from bench_cstc.calibrate import Platt, combine, fit_platt
 from bench_cstc.targets import Target, targets_of
 from bench_cstc.walker import ConstantPolicy
-from bench_cstc.worth import worth
 
 __all__ = [
     "Answer",
     "Outputs",
-    "QueryRows",
     "best_first",
     "constant",
     "one_output",
@@ -29,22 +28,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 Weight = float | Literal["balanced"]
 Price = float | Literal["scheme"]
-
-
-@dataclass(frozen=True)
-class QueryRows(Rows):
-    """Rows that say which query each belongs to, for policies that judge a document among its query's others.
-
-    Attributes:
-        query: int64 (rows,) query ids, or None.
-    """
-
-    query: NDArray[np.int64] | None = None
-
-    def take(self, rows: NDArray[Any]) -> QueryRows:
-        """Some of the rows, by index or mask."""
-        some = super().take(rows)
-        return QueryRows(some.X, some.sizes, None if self.query is None else self.query[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,20 +166,8 @@ def price_of_evaluation(problem: Problem, evaluation: Price) -> float:
     return problem.costs.evaluation if evaluation == "scheme" else float(evaluation)
 
 
-@dataclass(frozen=True, eq=False)
-class _WithQueries(Policy):
-    """A policy that is told the queries of the rows it decides on."""
-
-    policy: Policy
-    query: NDArray[np.int64] | None
-
-    def decide(self, rows: Rows) -> Decisions:
-        return self.policy.decide(QueryRows(rows.X, rows.sizes, self.query))
-
-
 def best_first(problem: Problem, policies: Sequence[Policy]) -> list[Policy]:
     """The policies, the best on validation in front (the first among equals), the others in their order."""
-    query = problem.validation.query
-    worths = [worth(problem, _WithQueries(policy, query)) for policy in policies]
-    best = max(range(len(policies)), key=lambda i: (*worths[i], -i))
-    return [policies[best], *policies[:best], *policies[best + 1 :]]
+    part = problem.validation
+    rows = Rows(part.X, part.sizes, part.query)
+    return favourite_first(policies, [worth(problem, policy.decide(rows)) for policy in policies])

@@ -90,21 +90,21 @@ class Auditor:
         if rounds and len(rows):
             starts = np.flatnonzero(np.diff(feature_of_column, prepend=-1))
             stops = np.append(starts[1:], len(feature_of_column))
-            alone = starts[stops - starts == 1]
-            varied = (
-                alone[(rows.X[:, alone] != rows.X[0, alone]).any(axis=0)] if len(rows) >= _ENOUGH_ROWS else ()
-            )
-            for columns, pool in ((varied, rows.X), (np.setdiff1d(alone, varied), None)):
-                for chunk in _chunks(columns, len(rows) + len(others)):
-                    own = rows.X[:, chunk]
-                    more = own if pool is not None else np.concatenate([own, others[:, chunk]])
-                    _substitute_columns(own, more, rng, made, chunk)
-            for start, stop in zip(starts, stops, strict=True):
-                if stop - start > 1:
-                    own = rows.X[:, start:stop]
-                    enough = len(rows) >= _ENOUGH_ROWS and bool((own != own[0]).any())
-                    more = own if enough else np.concatenate([own, others[:, start:stop]])
-                    _substitute_block(own, more, rng, made, int(start))
+            alone = stops - starts == 1
+            varied = np.logical_or.reduceat((rows.X[0] != rows.X).any(axis=0), starts)
+            enough = varied & (len(rows) >= _ENOUGH_ROWS)
+
+            def with_pool(columns: Any, own_is_enough: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+                own = rows.X[:, columns]
+                return own, own if own_is_enough else np.concatenate([own, others[:, columns]])
+
+            for own_is_enough in (True, False):
+                for chunk in _chunks(starts[alone & (enough == own_is_enough)], len(rows) + len(others)):
+                    _substitute_columns(*with_pool(chunk, own_is_enough), rng, made, chunk)
+            for feature in np.flatnonzero(~alone):
+                columns = slice(starts[feature], stops[feature])
+                own, pool = with_pool(columns, bool(enough[feature]))
+                _substitute_block(own, pool, rng, made, int(starts[feature]))
         return cls(rows, feature_of_column, made)
 
     def check(

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.canonical import content_hash
+from bench_core.decisions import Rows
 from bench_core.errors import DataError
 
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ class Part:
 
     def __len__(self) -> int:
         return len(self.X)
+
+    def rows(self) -> Rows:
+        """What a policy is given to decide on: all but the labels."""
+        return Rows(self.X, self.sizes, self.query)
 
 
 @dataclass(frozen=True, eq=False)

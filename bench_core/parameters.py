@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -14,7 +14,7 @@ from bench_core.errors import RequestError, did_you_mean
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["build", "describe", "to_plain"]
+__all__ = ["build", "check_lambdas", "describe", "to_plain"]
 
 T = TypeVar("T")
 
@@ -58,6 +58,21 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
             for fault in error.errors()
         )
         raise RequestError(f"{where}: {said}") from None
+
+
+def check_lambdas(lambdas: Sequence[float]) -> None:
+    """Whether values may be a method's trade-offs λ, one policy (or more) each.
+
+    Raises:
+        ValueError: none at all, one that is negative, infinite or NaN, or one twice.
+    """
+    if not lambdas:
+        raise ValueError("lambdas needs at least one value")
+    for value in lambdas:
+        if not 0 <= value < math.inf:
+            raise ValueError(f"lambdas must be finite and not negative, not {value}")
+    if len(set(lambdas)) < len(lambdas):
+        raise ValueError(f"lambdas must differ from each other: {list(lambdas)}")
 
 
 def to_plain(instance: Any) -> dict[str, Any]:

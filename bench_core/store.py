@@ -202,9 +202,7 @@ def _labels(decisions: Decisions) -> NDArray[np.int64] | None:
 
 def _told(column: NDArray[Any] | None, missing: Any) -> NDArray[Any] | None:
     """A policy's column; None when it is filled with what stands for nothing."""
-    if column is None or (
-        len(column) and (column[0] == missing or (missing != missing and np.isnan(column[0])))
-    ):
+    if column is None or np.array_equal(column[:1], [missing], equal_nan=True):
         return None
     return column
 

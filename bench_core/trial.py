@@ -17,7 +17,7 @@ from bench_core.audit import Auditor
 from bench_core.canonical import canonical_json, plain, sha256_text
 from bench_core.costs import Costs, CostScheme
 from bench_core.dataset import Dataset, DataSource, Part
-from bench_core.decisions import Decisions, Outcome, Rows
+from bench_core.decisions import Decisions, Outcome
 from bench_core.distribution import distribution
 from bench_core.encode import fit_encoder
 from bench_core.errors import BenchError, ContractError, DataError
@@ -174,9 +174,7 @@ def prepare(
         seed=seed,
     )
     rng = np.random.default_rng(np.random.SeedSequence([seed, 0xA0D17]))
-    auditor = Auditor.prepare(
-        Rows(test.X, test.sizes, test.query), encoder.feature_of_column, train.X, rng, rounds=audit_rounds
-    )
+    auditor = Auditor.prepare(test.rows(), encoder.feature_of_column, train.X, rng, rounds=audit_rounds)
     return Prepared(problem, test, split, auditor)
 
 
@@ -291,7 +289,7 @@ def _judge(
 
 
 def _decide(policy: Policy, rows: Part, problem: Problem, said: str) -> Decisions:
-    decisions = policy.decide(Rows(rows.X, rows.sizes, rows.query))
+    decisions = policy.decide(rows.rows())
     if not isinstance(decisions, Decisions):
         raise ContractError(f"{said}: decide must return Decisions, not {type(decisions).__name__}")
     try:

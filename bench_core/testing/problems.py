@@ -177,7 +177,7 @@ def make_case(
         threads=threads,
     )
     test = part(split.test)
-    return Case(problem, Rows(test.X, test.sizes, test.query), test.y)
+    return Case(problem, test.rows(), test.y)
 
 
 def make_problem(task: Task = "binary", variant: str = "plain", **options: Any) -> Problem:

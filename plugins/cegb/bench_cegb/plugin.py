@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bench_core import Family, Method, Problem, Rows, hookimpl
+from bench_core import Family, Method, Problem, hookimpl
 from bench_core.hookspecs import RegisterMethod
+from bench_core.parameters import check_lambdas
 
 __all__ = ["CEGB"]
 
@@ -69,13 +70,7 @@ class CEGB(Method):
             raise ValueError(f"learning_rate must be above 0 and finite, not {self.learning_rate}")
         if not 0 <= self.split_price < math.inf:
             raise ValueError(f"split_price must be finite and not negative, not {self.split_price}")
-        if not self.lambdas:
-            raise ValueError("lambdas needs at least one value")
-        for value in self.lambdas:
-            if not 0 <= value < math.inf:
-                raise ValueError(f"lambdas must be finite and not negative, not {value}")
-        if len(set(self.lambdas)) < len(self.lambdas):
-            raise ValueError(f"lambdas must differ from each other: {list(self.lambdas)}")
+        check_lambdas(self.lambdas)
 
     def fit(self, problem: Problem) -> Family:
         """Train a forest for every λ on the training part; the validation part only ranks them.
@@ -115,7 +110,7 @@ class CEGB(Method):
                 details={"lambda": value, "trees": forest.trees, "features": len(features)},
             )
             policies.append(policy)
-            worths.append(worth(problem, policy.decide(Rows(part.X, part.sizes))))
+            worths.append(worth(problem, policy.decide(part.rows())))
         if not self.empty and any(policy.details["features"] for policy in policies):
             kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
             policies, worths = [policies[i] for i in kept], [worths[i] for i in kept]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Problem
 
-__all__ = ["BoostedTrees", "Columns", "PlainColumns", "boost"]
+__all__ = ["BoostedTrees", "Columns", "PlainColumns", "boost", "price_of_evaluation"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,6 +75,11 @@ class BoostedTrees:
             return np.zeros((0, len(self.features_of)))
         leaf = self.booster.predict(X, pred_leaf=True, num_threads=1).reshape(len(X), -1).astype(np.int64)
         return np.asarray(self.leaf_values[np.arange(len(self.features_of)), leaf])
+
+
+def price_of_evaluation(problem: Problem, evaluation: float | Literal["scheme"]) -> float:
+    """e_t: as given, or the cost scheme's price of an evaluation."""
+    return problem.costs.evaluation if evaluation == "scheme" else float(evaluation)
 
 
 def boost(

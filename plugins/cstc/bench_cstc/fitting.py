@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Costs, Family, Policy, Problem, Rows
+from bench_core import Costs, Family, Policy, Problem
 from bench_core.favourite import worth
 from bench_cstc.calibrate import fit_platt
-from bench_cstc.columns import Columns, PlainColumns, boost
+from bench_cstc.columns import Columns, PlainColumns, boost, price_of_evaluation
 from bench_cstc.criterion import leaf_overlap
 from bench_cstc.family import FittedTree, fit_trees, lambda_max, rho_max
 from bench_cstc.methods import TreeMethod
@@ -45,12 +45,12 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
         refuse_missing(problem)
     lambdas = sorted(method.lambdas)
     if not targets:
-        return Family([_constant(problem)], diagnostics={"constant": True})
+        return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
     fits = [_fit_target(method, problem, target, lambdas) for target in targets]
     policies = [_policy(problem, fits, i, lam) for i, lam in enumerate(lambdas)]
     if not method.empty and any(policy.details["features"] for policy in policies):
         policies = [policy for policy in policies if policy.details["features"]]
-    rows = Rows(problem.validation.X, problem.validation.sizes)
+    rows = problem.validation.rows()
     worths = [worth(problem, policy.decide(rows)) for policy in policies]
     best = max(range(len(policies)), key=lambda i: (*worths[i], i))
     history = {
@@ -81,20 +81,11 @@ def _suffix(target: Target) -> str:
     return "" if target.code is None else f", class={target.code}"
 
 
-def _constant(problem: Problem) -> ConstantPolicy:
-    y = problem.train.y
-    if not problem.n_classes:
-        return ConstantPolicy(problem.n_features, value=float(np.mean(y)) if len(y) else 0.0)
-    counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(np.float64)
-    shares = counts / counts.sum() if counts.sum() else np.full(problem.n_classes, 1.0 / problem.n_classes)
-    return ConstantPolicy(problem.n_features, tuple(shares.tolist()))
-
-
 def _fit_target(method: TreeMethod, problem: Problem, target: Target, lambdas: Sequence[float]) -> _Fitted:
     columns: Columns = PlainColumns.of(problem)
     constant = 0.0
     if method.features == "boosted":
-        price = problem.costs.evaluation if method.evaluation == "scheme" else float(method.evaluation)
+        price = price_of_evaluation(problem, method.evaluation)
         boosted = boost(
             problem, target.y, method.trees, method.tree_depth, method.learning_rate, price, target.weights
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bench_core import Family, Method, Problem
+from bench_core.parameters import check_lambdas
 
 if TYPE_CHECKING:
     from bench_cstc.family import TreeSettings
@@ -74,13 +75,7 @@ class TreeMethod(Method):
     empty: bool = True
 
     def __post_init__(self) -> None:
-        if not self.lambdas:
-            raise ValueError("lambdas needs at least one value")
-        for value in self.lambdas:
-            if not 0 <= value < math.inf:
-                raise ValueError(f"lambdas must be finite and not negative, not {value}")
-        if len(set(self.lambdas)) < len(self.lambdas):
-            raise ValueError(f"lambdas must differ from each other: {list(self.lambdas)}")
+        check_lambdas(self.lambdas)
         if not 0 <= self.rho < math.inf:
             raise ValueError(f"rho must be finite and not negative, not {self.rho}")
         if self.evaluation != "scheme" and not 0 <= float(self.evaluation) < math.inf:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Policy, Rows
+from bench_core import Decisions, Policy, Problem, Rows
 from bench_cstc.calibrate import Platt, combine
 from bench_cstc.columns import Columns
 from bench_cstc.objective import State
@@ -164,6 +164,16 @@ class ConstantPolicy(Policy):
     value: float = 0.0
     label: str = "constant"
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def learnt(cls, problem: Problem) -> Self:
+        """Training frequencies of the classes, or the mean value."""
+        y = problem.train.y
+        if not problem.n_classes:
+            return cls(problem.n_features, value=float(np.mean(y)) if len(y) else 0.0)
+        counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(np.float64)
+        shares = counts / counts.sum() if counts.sum() else np.full(len(counts), 1.0 / len(counts))
+        return cls(problem.n_features, tuple(shares.tolist()))
 
     def decide(self, rows: Rows) -> Decisions:
         """The constant, after no evaluation; two classes have its second probability as score, as trees have one."""

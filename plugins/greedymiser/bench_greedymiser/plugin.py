@@ -12,6 +12,7 @@ import numpy as np
 
 from bench_core import Family, Method, Problem, hookimpl
 from bench_core.hookspecs import RegisterMethod
+from bench_core.parameters import check_lambdas
 
 if TYPE_CHECKING:
     from bench_greedymiser.boosting import Boosted
@@ -91,13 +92,7 @@ class GreedyMiser(Method):
             raise ValueError(f"bins must be 2 to 255, not {self.bins}")
         if not 0 < self.learning_rate < math.inf:
             raise ValueError(f"learning_rate must be above 0 and finite, not {self.learning_rate}")
-        if not self.lambdas:
-            raise ValueError("lambdas needs at least one value")
-        for value in self.lambdas:
-            if not 0 <= value < math.inf:
-                raise ValueError(f"lambdas must be finite and not negative, not {value}")
-        if len(set(self.lambdas)) < len(self.lambdas):
-            raise ValueError(f"lambdas must differ from each other: {list(self.lambdas)}")
+        check_lambdas(self.lambdas)
         if not isinstance(self.prefixes, str) and (not self.prefixes or min(self.prefixes) < 0):
             raise ValueError(f"prefixes must be numbers of rounds from 0, not {list(self.prefixes)}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -152,7 +152,29 @@ class NaiveExpandAll(PolyDom):
 
 
 @dataclass(frozen=True)
-class Greedy(Budgeted):
+class _Grown(Budgeted):
+    """Sets grown feature by feature, by accuracy gained less λ times the cost, or by cost."""
+
+    by: ClassVar[Literal["gain", "cost"]] = "gain"
+
+    def _most_units(self) -> int:
+        return 60
+
+    def _trade_offs(self) -> tuple[float, ...]:
+        return (0.0,)
+
+    def _index(
+        self, trainer: Trainer, units: Units, size: float
+    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
+        found = grow(trainer.accuracy, len(units), units.curves, size, self._trade_offs(), self.by)
+        index = GreedyIndex(found, units.curves)
+        diagnostics = counts(found.expansion, index)
+        diagnostics["sequences"] = len(set(found.sequences))
+        return index, diagnostics, {}
+
+
+@dataclass(frozen=True)
+class Greedy(_Grown):
     """Features one by one by Δaccuracy − λ·Δcost at the median size, for several λ; added while the budget lasts.
 
     Attributes:
@@ -168,55 +190,26 @@ class Greedy(Budgeted):
         if not self.lambdas or not all(0 <= one < math.inf for one in self.lambdas):
             raise ValueError(f"lambdas must be a list of finite numbers from 0, not {list(self.lambdas)}")
 
-    def _most_units(self) -> int:
-        return 60
-
-    def _index(
-        self, trainer: Trainer, units: Units, size: float
-    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
-        return _greedy(trainer, units, size, self.lambdas, "gain")
+    def _trade_offs(self) -> tuple[float, ...]:
+        return self.lambdas
 
 
 @dataclass(frozen=True)
-class GreedyAcc(Budgeted):
+class GreedyAcc(_Grown):
     """Greedy by accuracy alone (λ = 0). Attributes: those all methods of this plugin have.
 
     Source: "Indexing Cost Sensitive Prediction", special cases of Greedy.
     """
 
-    def _most_units(self) -> int:
-        return 60
-
-    def _index(
-        self, trainer: Trainer, units: Units, size: float
-    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
-        return _greedy(trainer, units, size, (0.0,), "gain")
-
 
 @dataclass(frozen=True)
-class GreedyCost(Budgeted):
+class GreedyCost(_Grown):
     """Greedy by cost alone: the cheapest feature first. Attributes: those all methods of this plugin have.
 
     Source: "Indexing Cost Sensitive Prediction", special cases of Greedy.
     """
 
-    def _most_units(self) -> int:
-        return 60
-
-    def _index(
-        self, trainer: Trainer, units: Units, size: float
-    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
-        return _greedy(trainer, units, size, (0.0,), "cost")
-
-
-def _greedy(
-    trainer: Trainer, units: Units, size: float, lambdas: tuple[float, ...], by: Literal["gain", "cost"]
-) -> tuple[Index, dict[str, Any], dict[str, Any]]:
-    found = grow(trainer.accuracy, len(units), units.curves, size, lambdas, by)
-    index = GreedyIndex(found, units.curves)
-    diagnostics = counts(found.expansion, index)
-    diagnostics["sequences"] = len(set(found.sequences))
-    return index, diagnostics, {}
+    by: ClassVar[Literal["gain", "cost"]] = "cost"
 
 
 def _forget(trainer: Trainer, n_units: int, kept: set[int]) -> None:

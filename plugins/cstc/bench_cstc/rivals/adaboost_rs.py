@@ -80,8 +80,9 @@ class AdaBoostRS(Method):
         Raises:
             ValueError: grades that are not numbers.
         """
+        from bench_cstc.columns import price_of_evaluation
         from bench_cstc.rivals.adaboost import adaboost
-        from bench_cstc.rivals.outputs import best_first, constant, one_output, price_of_evaluation
+        from bench_cstc.rivals.outputs import best_first, constant, one_output
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "adaboost-rs")
         if not outputs.targets:

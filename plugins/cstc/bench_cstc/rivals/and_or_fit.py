@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Problem
-from bench_cstc.columns import BoostedTrees, PlainColumns, boost
+from bench_cstc.columns import BoostedTrees, PlainColumns, boost, price_of_evaluation
 from bench_cstc.leaf import scale_of
 from bench_cstc.penalty import Penalty
 from bench_cstc.rivals.and_or_loss import AndOr, Fit
 from bench_cstc.rivals.merge import merge_equal
-from bench_cstc.rivals.outputs import price_of_evaluation
 from bench_cstc.targets import Target
 
 if TYPE_CHECKING:

@@ -78,9 +78,10 @@ class EarlyExit(Method):
         Raises:
             ValueError: targets that are not numbers.
         """
+        from bench_cstc.columns import price_of_evaluation
         from bench_cstc.rivals.additive import boost_outputs, kept_prefixes
         from bench_cstc.rivals.exits import sentinels, thresholds
-        from bench_cstc.rivals.outputs import best_first, constant, price_of_evaluation, several_outputs
+        from bench_cstc.rivals.outputs import best_first, constant, several_outputs
 
         outputs = several_outputs(problem, self.positive_weight)
         if not outputs.targets:

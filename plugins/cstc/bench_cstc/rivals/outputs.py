@@ -21,13 +21,11 @@ __all__ = [
     "best_first",
     "constant",
     "one_output",
-    "price_of_evaluation",
     "several_outputs",
 ]
 
 Floats = NDArray[np.float64]
 Weight = float | Literal["balanced"]
-Price = float | Literal["scheme"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,30 +142,16 @@ class _Silent(ConstantPolicy):
 
     def decide(self, rows: Rows) -> Decisions:
         said = super().decide(rows)
-        n = len(rows)
-        score = said.score
-        if score is None and self.scored:
-            score = np.zeros(n)
-        return replace(said, score=score, stage=np.ones(n, dtype=np.int64), evaluations=np.zeros(n))
+        return replace(said, score=np.zeros(len(rows))) if said.score is None and self.scored else said
 
 
 def constant(problem: Problem) -> ConstantPolicy:
     """The policy that reads nothing: training frequencies of the classes, or the mean value."""
-    y = problem.train.y
-    if not problem.n_classes:
-        return _Silent(problem.n_features, value=float(np.mean(y)) if len(y) else 0.0)
-    counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(np.float64)
-    shares = counts / counts.sum() if counts.sum() else np.full(problem.n_classes, 1.0 / problem.n_classes)
-    return _Silent(problem.n_features, tuple(shares.tolist()), scored=bool((counts > 0).sum() <= 2))
-
-
-def price_of_evaluation(problem: Problem, evaluation: Price) -> float:
-    """e_t: as given, or the cost scheme's price of an evaluation."""
-    return problem.costs.evaluation if evaluation == "scheme" else float(evaluation)
+    silent = _Silent.learnt(problem)
+    return replace(silent, scored=sum(share > 0 for share in silent.probabilities) <= 2)
 
 
 def best_first(problem: Problem, policies: Sequence[Policy]) -> list[Policy]:
     """The policies, the best on validation in front (the first among equals), the others in their order."""
-    part = problem.validation
-    rows = Rows(part.X, part.sizes, part.query)
+    rows = problem.validation.rows()
     return favourite_first(policies, [worth(problem, policy.decide(rows)) for policy in policies])

@@ -61,8 +61,9 @@ class Stagewise(Method):
         Raises:
             ValueError: targets that are not numbers, or a weight of the positive side where values are predicted.
         """
+        from bench_cstc.columns import price_of_evaluation
         from bench_cstc.rivals.additive import boost_outputs, kept_prefixes
-        from bench_cstc.rivals.outputs import best_first, constant, price_of_evaluation, several_outputs
+        from bench_cstc.rivals.outputs import best_first, constant, several_outputs
 
         outputs = several_outputs(problem, self.positive_weight)
         policies: list[Policy] = [constant(problem)] if self.empty or not outputs.targets else []

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from bench_boosted.trees import NAN_LEFT, NAN_RIGHT, ZERO_LEFT, ZERO_RIGHT, AdditiveTrees
 from numpy.typing import NDArray
 
 __all__ = ["MISSING", "ZERO", "Forest", "walk_plain"]
@@ -97,28 +98,22 @@ class Forest:
         Raises:
             ValueError: the rows have other columns than the forest was trained on.
         """
-        from bench_cegb._kernels import walk
-
-        if X.shape[1] != len(feature_of_column):
-            raise ValueError(f"rows have {X.shape[1]} columns, the forest knows {len(feature_of_column)}")
-        scores = np.zeros((len(X), self.outputs))
-        acquired = np.zeros((len(X), n_features), dtype=bool)
-        if len(X):
-            walk(
-                np.ascontiguousarray(X, dtype=np.float64),
-                self.roots,
-                self.column,
-                self.threshold,
-                self.missing,
-                self.default_left,
-                self.left,
-                self.right,
-                self.value,
-                feature_of_column,
-                scores,
-                acquired,
-            )
+        trees = self.additive(feature_of_column, n_features)
+        scores, acquired = trees.empty(len(X))
+        trees.advance(X, 0, trees.trees, scores, acquired)
         return scores, acquired
+
+    def additive(self, feature_of_column: NDArray[np.int64], n_features: int) -> AdditiveTrees:
+        """The trees in the form that is run, for columns that belong to these features."""
+        # A split without missing values takes NaN for 0.
+        nan_left = np.where(self.missing == MISSING["None"], self.threshold >= 0, self.default_left)
+        kind = np.where(nan_left, NAN_LEFT, NAN_RIGHT)
+        zero = np.where(self.default_left, ZERO_LEFT, ZERO_RIGHT)
+        kind = np.where(self.missing == MISSING["Zero"], zero, kind)
+        return AdditiveTrees(
+            self.outputs, self.roots, self.column, self.threshold, kind.astype(np.int8), self.left, self.right,
+            self.value, feature_of_column, n_features, ZERO,
+        )  # fmt: skip
 
 
 _LEAF = (-1, 0.0, 0, False, -1, -1, 0.0)

@@ -102,9 +102,7 @@ class CEGB(Method):
             forest = Forest.from_dump(booster.dump_model())
             features = {int(problem.feature_of_column[column]) for column in forest.used()}
             policy = ForestPolicy(
-                forest,
-                problem.feature_of_column,
-                problem.n_features,
+                forest.additive(problem.feature_of_column, problem.n_features),
                 classes=problem.n_classes > 0,
                 label=f"lambda={value:g}",
                 details={"lambda": value, "trees": forest.trees, "features": len(features)},

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from bench_boosted import AdditiveTrees
 from numpy.typing import NDArray
 
-from bench_cegb.forest import Forest
 from bench_core import Decisions, Policy, Rows
 
 __all__ = ["ForestPolicy", "probabilities_of"]
@@ -31,22 +31,19 @@ class ForestPolicy(Policy):
     """All trees of a forest, walked.
 
     Attributes:
-        forest: the trees.
-        feature_of_column: int64 (columns,).
-        n_features: number of features.
+        trees: the trees.
         classes: whether probabilities are wanted, not a score.
     """
 
-    forest: Forest
-    feature_of_column: NDArray[np.int64]
-    n_features: int
+    trees: AdditiveTrees
     classes: bool
     label: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        scores, acquired = self.forest.run(rows.X, self.feature_of_column, self.n_features)
-        evaluations = np.full(len(rows), float(self.forest.trees))
+        scores, acquired = self.trees.empty(len(rows))
+        self.trees.advance(rows.X, 0, self.trees.trees, scores, acquired)
+        evaluations = np.full(len(rows), float(self.trees.trees))
         if not self.classes:
             return Decisions(acquired, score=scores[:, 0], evaluations=evaluations)
         return Decisions(acquired, probabilities=probabilities_of(scores), evaluations=evaluations)

@@ -141,7 +141,7 @@ def test_without_prices_lambda_changes_nothing():
 def test_a_price_of_splits_makes_smaller_trees():
     X, y = linear()
     plain, dear = (
-        CEGB(**SMALL, lambdas=(0.1,), split_price=p).fit(problem_of(X, y)).policies[0].forest
+        CEGB(**SMALL, lambdas=(0.1,), split_price=p).fit(problem_of(X, y)).policies[0].trees
         for p in (0.0, 0.5)
     )
     assert len(dear.column) < len(plain.column)
@@ -242,7 +242,7 @@ def test_wrong_parameters_are_refused_by_name(wrong, said):
 def test_rows_of_other_columns_are_refused(columns):
     X, y = linear()
     policy = CEGB(**SMALL).fit(problem_of(X, y)).policies[0]
-    with pytest.raises(ValueError, match=rf"{columns} columns, the forest knows 6"):
+    with pytest.raises(ValueError, match=rf"{columns} columns, the trees were grown on 6"):
         policy.decide(Rows(np.zeros((3, columns))))
 
 

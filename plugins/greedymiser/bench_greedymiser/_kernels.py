@@ -1,4 +1,4 @@
-"""Compiled forms of `tree.grow_tree` and of walking rows down an ensemble."""
+"""The compiled form of `tree.grow_tree`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import Any
 import numba
 import numpy as np
 
-__all__ = ["grow", "walk"]
+__all__ = ["grow"]
 
 _MOST_KEPT = 1 << 22
 """Places of all histograms that nodes keep for their children (64 MiB); the children of others are counted anew."""
 
 _SLACK = 1 - 1e-12
 """What products may be off by, many times over."""
-
-_TREES_AT_ONCE = 128
 
 
 @numba.njit(cache=True)
@@ -315,37 +313,3 @@ def _best_cuts(
         gains[c], cuts[c] = best, cut
         sides[c] = side if gone > 0.0 else larger
         bound = max(bound, best - costs[c])
-
-
-@numba.njit(cache=True)
-def walk(
-    X: Any,
-    roots: Any,
-    column: Any,
-    threshold: Any,
-    missing_left: Any,
-    left: Any,
-    value: Any,
-    feature_of_column: Any,
-    first: Any,
-    last: Any,
-    scores: Any,
-    acquired: Any,
-) -> None:
-    """Add the trees ``first`` … ``last − 1`` to scores (rows, outputs) and mark the features on each row's paths."""
-    outputs = scores.shape[1]
-    for start in range(first, last, _TREES_AT_ONCE):
-        stop = min(start + _TREES_AT_ONCE, last)
-        for row in range(len(X)):
-            for tree in range(start, stop):
-                at = roots[tree]
-                c = column[at]
-                while c >= 0:
-                    x = X[row, c]
-                    acquired[row, feature_of_column[c]] = True
-                    if x <= threshold[at] or (missing_left[at] and x != x):
-                        at = left[at]
-                    else:
-                        at = left[at] + 1
-                    c = column[at]
-                scores[row, tree % outputs] += value[at]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from bench_boosted.trees import NAN_LEFT, NAN_RIGHT, AdditiveTrees
 from numpy.typing import NDArray
 
 from bench_greedymiser.bins import Bins
@@ -16,28 +17,16 @@ __all__ = ["Ensemble", "Growing"]
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Trees in the order they were grown; tree ``t`` belongs to output ``t % outputs``.
+    """Rounds of trees in the order they were grown.
 
     Attributes:
         start: float64 (outputs,): scores before the first tree.
-        roots: int64 (trees + 1,): first node of each tree, and the end.
-        column: int32 (nodes,): column tested, −1 at a leaf.
-        threshold: float64 (nodes,): a value ≤ this goes left.
-        missing_left: bool (nodes,).
-        left: int32 (nodes,): the left child; the right one is the next node.
-        value: float64 (nodes,): what a leaf adds, learning rate included.
-        feature_of_column: int64 (columns,).
+        trees: one tree a round and output.
         used: bool (rounds + 1, features): features in the trees of the first r rounds.
     """
 
     start: NDArray[np.float64]
-    roots: NDArray[np.int64]
-    column: NDArray[np.int32]
-    threshold: NDArray[np.float64]
-    missing_left: NDArray[np.bool_]
-    left: NDArray[np.int32]
-    value: NDArray[np.float64]
-    feature_of_column: NDArray[np.int64]
+    trees: AdditiveTrees
     used: NDArray[np.bool_]
 
     @property
@@ -67,25 +56,7 @@ class Ensemble:
         Raises:
             ValueError: the rows have other columns than the trees were grown on.
         """
-        from bench_greedymiser._kernels import walk
-
-        if X.shape[1] != len(self.feature_of_column):
-            raise ValueError(f"rows have {X.shape[1]} columns, the trees know {len(self.feature_of_column)}")
-        if last > first and len(X):
-            walk(
-                np.ascontiguousarray(X, dtype=np.float64),
-                self.roots,
-                self.column,
-                self.threshold,
-                self.missing_left,
-                self.left,
-                self.value,
-                self.feature_of_column,
-                first * self.outputs,
-                last * self.outputs,
-                scores,
-                acquired,
-            )
+        self.trees.advance(X, first * self.outputs, last * self.outputs, scores, acquired)
 
 
 @dataclass
@@ -109,14 +80,18 @@ class Growing:
         column = flat([tree.column for tree, _ in self.trees], np.int32)
         cut = flat([tree.cut for tree, _ in self.trees], np.int64)
         left = flat([tree.left + root for (tree, _), root in zip(self.trees, roots, strict=False)], np.int32)
-        return Ensemble(
-            start=self.start,
-            roots=roots,
+        missing_left = flat([tree.missing_left for tree, _ in self.trees], np.bool_)
+        used = np.array(self.used)
+        trees = AdditiveTrees(
+            outputs=len(self.start),
+            roots=roots[:-1],
             column=column,
             threshold=np.where(column >= 0, self.bins.thresholds[column, cut], np.nan),
-            missing_left=flat([tree.missing_left for tree, _ in self.trees], np.bool_),
+            missing=np.where(missing_left, NAN_LEFT, NAN_RIGHT).astype(np.int8),
             left=left,
+            right=left + np.int32(1),
             value=flat([value for _, value in self.trees], np.float64),
             feature_of_column=self.feature_of_column,
-            used=np.array(self.used),
+            n_features=used.shape[1],
         )
+        return Ensemble(self.start, trees, used)

@@ -99,8 +99,9 @@ def test_compiled_and_plain_growers_give_the_same_bits(make, task, newton):
     costs = Costs(np.array([1.0, 2, 0, 1, 1, 3]), np.array([0, 0, -1, 1, 1, -1]), np.array([2.0, 1.0]))
     problem = make(X, y, task=task, costs=costs)
     a, b = (boosted(problem, value=0.003, newton=newton, grow=g) for g in (grow_tree, grow_compiled))
-    for name in ("column", "threshold", "missing_left", "left", "value", "used", "roots"):
-        np.testing.assert_array_equal(getattr(a.ensemble, name), getattr(b.ensemble, name))
+    for name in ("column", "threshold", "missing", "left", "value", "roots"):
+        np.testing.assert_array_equal(getattr(a.ensemble.trees, name), getattr(b.ensemble.trees, name))
+    np.testing.assert_array_equal(a.ensemble.used, b.ensemble.used)
     assert a.losses == b.losses
 
 
@@ -122,14 +123,14 @@ def test_what_is_used_only_grows_and_is_what_the_trees_test(make):
     X, y = data(6, 200, 8)
     made = boosted(make(X, y), value=0.01, rounds=30).ensemble
     for rounds in range(31):
-        tested = made.column[: made.roots[rounds]]
+        tested = made.trees.column[: np.append(made.trees.roots, len(made.trees.column))[rounds]]
         assert set(np.flatnonzero(made.used[rounds])) == set(tested[tested >= 0])
 
 
 def test_no_round_is_kept_when_nothing_pays(make):
     X, y = data(7)
     made = boosted(make(X, y), value=1e6)
-    assert (made.ensemble.rounds, len(made.losses), len(made.ensemble.column)) == (0, 1, 0)
+    assert (made.ensemble.rounds, len(made.losses), len(made.ensemble.trees.column)) == (0, 1, 0)
     np.testing.assert_allclose(scores_of(made, X)[0][:, 0], y.mean())
 
 
@@ -151,7 +152,8 @@ def test_classes_share_what_was_acquired(make):
     y = np.repeat([0, 1, 2], 30)
     made = boosted(make(np.column_stack([x, x]), y, task="multiclass"), value=0.01, rounds=5)
     assert made.ensemble.used[-1].tolist() == [True, False]
-    assert (np.diff(made.ensemble.roots) > 1).all()
+    sizes = np.diff(made.ensemble.trees.roots, append=len(made.ensemble.trees.column))
+    assert (sizes > 1).all()
 
 
 def test_residuals_are_negative_gradients():

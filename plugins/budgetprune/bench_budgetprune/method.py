@@ -24,9 +24,12 @@ class BudgetPrune(ForestMethod):
     most 0.1 points above the forest's (``pruned_…``; ``cost_kept`` is the share of the cost that is left).
 
     Attributes:
-        lambdas: the λ to solve for, 0 for the forest itself; empty takes 0 and a grid of `count` more.
-        count, low, high: the grid: geometric, between these multiples of the λ at which the whole forest and no
-            forest are equally good.
+        lambdas: the λ to solve for, 0 for the forest itself; empty takes 0 and `count` more, see `spacing`.
+        spacing: ``even``: one λ after the other, each where the two neighbours that are furthest apart in cost are
+            equally good, so that the family spreads over the costs; it is smaller than `count` where no λ has an
+            optimum between two neighbours. ``geometric``: λ in equal ratios between `low` and `high`.
+        count: how many λ above 0 to solve for.
+        low, high: multiples of the λ at which the whole forest and no forest are equally good.
         solver: ``flow`` (entropic dual ascent, then a preflow, and the nesting of optima along λ), or
             ``subgradient``, Algorithm 1 as the paper has it; both end within `gap` of the same optimum.
         gap: relative duality gap to stop at.
@@ -36,6 +39,7 @@ class BudgetPrune(ForestMethod):
     """
 
     lambdas: list[float] = field(default_factory=list)
+    spacing: Literal["even", "geometric"] = "even"
     count: int = 12
     low: float = 0.1
     high: float = 1.5
@@ -59,17 +63,19 @@ class BudgetPrune(ForestMethod):
 
     def fit(self, problem: Problem) -> Family:
         from bench_budgetprune.instance import build
-        from bench_budgetprune.path import lambda_grid, solve_path
+        from bench_budgetprune.path import lambda_grid, solve_path, spread_path
         from bench_budgetprune.usage import Point, as_good, judge
 
         forest = self.grow(problem)
         X = problem.validation.X
         units = price_units(problem.costs, problem.validation.sizes)
         instance = build(forest, forest.route(X, problem.threads), units, self.price_of_a_test)
-        lambdas = self.lambdas or [0.0, *lambda_grid(instance, forest.inner, self.count, self.low, self.high)]
-        path = solve_path(
-            instance, forest.inner, lambdas, self.gap, self.max_iterations, problem.threads, self.solver
-        )
+        how = (self.gap, self.max_iterations, problem.threads, self.solver)
+        if self.lambdas or self.spacing == "geometric":
+            grid = lambda_grid(instance, forest.inner, self.count, self.low, self.high)
+            path = solve_path(instance, forest.inner, self.lambdas or [0.0, *grid], *how)
+        else:
+            path = spread_path(instance, forest.inner, self.count, *how)
         y, _ = self.labels(problem, problem.validation.y)
 
         def judged(one: FlatForest) -> Point:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from bench_budgetprune.flow import supplies
 from bench_budgetprune.instance import Instance
 from bench_budgetprune.solve import Between, Kind, Pruning, Solver
 
-__all__ = ["lambda_grid", "solve_path"]
+__all__ = ["Path", "lambda_grid", "solve_path", "spread_path"]
 
 
 def lambda_grid(
@@ -36,6 +38,81 @@ def lambda_grid(
     return [float(x) for x in gain / cost * np.geomspace(low, high, count)]
 
 
+class Path:
+    """Solutions of (IP) along λ, each looked for between its neighbours.
+
+    Opening nodes never adds training errors, and never takes off cost: so (IP) is submodular with modular gains
+    that fall, beside the cost, as λ grows, and the optima are nested (Gallo, Grigoriadis, Tarjan 1989). A pruning
+    within δ of the optimum of its λ bounds those of all other λ at a loss of δ at most. Where the losses would not
+    let the gap close, or training errors are no such thing (other weights than the tree's own), a λ is solved by
+    itself.
+
+    Args:
+        instance: (IP).
+        unpruned: bool (nodes,): the forest as it is.
+        gap, max_iterations: see `Solver.solve`.
+        threads, kind: see `Solver`; threads have no influence on the result.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        unpruned: NDArray[np.bool_],
+        gap: float,
+        max_iterations: int,
+        threads: int = 1,
+        kind: Kind = "flow",
+    ) -> None:
+        self.instance, self.unpruned = instance, unpruned
+        self.gap, self.max_iterations = gap, max_iterations
+        self.solver = Solver(instance, threads, kind)
+        self.nested = kind == "flow" and supplies(instance, 0.0).min(initial=0.0) >= -1e-12
+        self.none = np.zeros(instance.nodes, dtype=np.bool_)
+        self.solved: list[Pruning] = []
+        """The solutions so far, by rising λ."""
+
+    def solve(self, lam: float, relied_on: bool) -> Pruning:
+        """Solve for a λ, closer when other λ will rely on it: losses pass on from λ to λ."""
+        if lam == 0:
+            found = _free(self.instance, self.unpruned)
+            insort(self.solved, found, key=_by_lambda)
+            return found
+        at = bisect_left(self.solved, lam, key=_by_lambda)
+        below, above = self.solved[:at][-1:], self.solved[at:][:1]
+        between = None
+        if self.nested and (below or above):
+            core = above[0].opened if above else self.none
+            within = below[0].opened if below else self.instance.left >= 0
+            loss = sum(max(one.objective - one.bound, 0.0) for one in (*below, *above))
+            between = Between(core, within | core, loss)
+        starts = [one.opened for one in (*below, *above)]
+        asked = self.gap / 8 if self.nested and relied_on else self.gap
+        found = self.solver.solve(lam, asked, self.max_iterations, starts, between)
+        if found.gap > self.gap and between is not None:
+            alone = self.solver.solve(lam, self.gap, self.max_iterations, [*starts, found.opened])
+            found = alone if alone.gap < found.gap else found
+        insort(self.solved, found, key=_by_lambda)
+        return found
+
+    def finish(self) -> list[Pruning]:
+        """One pruning per λ, rising: every λ takes the best of all that were found for any, ties to the cheaper.
+
+        So cost never rises and training error never falls along the path, also where the gap is not zero.
+        """
+        pool = [self.unpruned, *(one.opened for one in self.solved), self.none]
+        points = np.array([[self.instance.leaf_error(opened), self.instance.cost(opened)] for opened in pool])
+        chosen = []
+        for one in self.solved:
+            values = points[:, 0] + one.lam * points[:, 1]
+            near_best = np.flatnonzero(values <= values.min() * (1 + 1e-12))
+            at = near_best[np.argmin(points[near_best, 1])] if one.lam > 0 else near_best[0]
+            value = float(values[at])
+            chosen.append(
+                Pruning(one.lam, pool[at], value, min(one.bound, value), one.bounds, one.objectives)
+            )
+        return chosen
+
+
 def solve_path(
     instance: Instance,
     unpruned: NDArray[np.bool_],
@@ -45,58 +122,79 @@ def solve_path(
     threads: int = 1,
     kind: Kind = "flow",
 ) -> list[Pruning]:
-    """Solve (IP) for every λ.
-
-    Opening nodes never adds training errors, and never takes off cost: so (IP) is submodular with modular gains
-    that fall, beside the cost, as λ grows, and the optima are nested (Gallo, Grigoriadis, Tarjan 1989). A pruning
-    within δ of the optimum of its λ bounds those of all other λ at a loss of δ at most. The middle λ comes first;
-    each half then has the nodes that it settles left out. Where the losses would not let the gap close, or
-    training errors are no such thing (other weights than the tree's own), a λ is solved by itself.
-
-    In the end every λ takes the best of all prunings found for any λ, ties to the cheaper: so cost never rises
-    and training error never falls along the path, also where the gap is not zero.
+    """Solve (IP) for every λ, the middle one first, then those of both halves; see `Path`.
 
     Args:
-        instance: (IP).
-        unpruned: bool (nodes,): the forest as it is.
+        instance, unpruned, gap, max_iterations, threads, kind: see `Path`.
         lambdas: λ ≥ 0, in any order.
-        gap, max_iterations: see `Solver.solve`.
-        threads, kind: see `Solver`; threads have no influence on the result.
 
     Returns:
         One pruning per λ, rising; λ = 0 keeps the forest as it is where nothing is better.
     """
-    solver = Solver(instance, threads, kind)
+    path = Path(instance, unpruned, gap, max_iterations, threads, kind)
     rising = sorted(lambdas)
-    none = np.zeros(instance.nodes, dtype=np.bool_)
-    solved: dict[int, Pruning] = {k: _free(instance, unpruned) for k, lam in enumerate(rising) if lam == 0}
-    nested = kind == "flow" and supplies(instance, 0.0).min(initial=0.0) >= -1e-12
-    for k, below, above in _halves(len(solved), len(rising)):
-        near = [solved[j] for j in (below, above) if j in solved]
-        # Loss passes on from λ to λ: those that others rely on are solved closer.
-        relied_on = nested and above - below > 2
-        between = None
-        if nested and near:
-            core = solved[above].opened if above in solved else none
-            within = solved[below].opened if below in solved else instance.left >= 0
-            between = Between(core, within | core, sum(max(one.objective - one.bound, 0.0) for one in near))
-        starts = [one.opened for one in near]
-        found = solver.solve(rising[k], gap / 8 if relied_on else gap, max_iterations, starts, between)
-        if found.gap > gap and between is not None:
-            alone = solver.solve(rising[k], gap, max_iterations, [*starts, found.opened])
-            found = alone if alone.gap < found.gap else found
-        solved[k] = found
-    pool = [unpruned, *(solved[k].opened for k in range(len(rising))), none]
-    points = np.array([[instance.leaf_error(opened), instance.cost(opened)] for opened in pool])
-    chosen = []
-    for k in range(len(rising)):
-        one = solved[k]
-        values = points[:, 0] + one.lam * points[:, 1]
-        near_best = np.flatnonzero(values <= values.min() * (1 + 1e-12))
-        at = near_best[np.argmin(points[near_best, 1])] if one.lam > 0 else near_best[0]
-        value = float(values[at])
-        chosen.append(Pruning(one.lam, pool[at], value, min(one.bound, value), one.bounds, one.objectives))
-    return chosen
+    zeros = sum(lam == 0 for lam in rising)
+    for lam in rising[:zeros]:
+        path.solve(lam, True)
+    for k, below, above in _halves(zeros, len(rising)):
+        path.solve(rising[k], above - below > 2)
+    return path.finish()
+
+
+def spread_path(
+    instance: Instance,
+    unpruned: NDArray[np.bool_],
+    count: int,
+    gap: float,
+    max_iterations: int,
+    threads: int = 1,
+    kind: Kind = "flow",
+) -> list[Pruning]:
+    """Solve (IP) for λ = 0 and up to `count` more that spread the prunings over the costs.
+
+    Two prunings are equally good at one λ. There an optimum is either between them, or there is none for any λ: they
+    are neighbours on the lower hull (Eisner, Severance 1976). The two that are furthest apart in cost come first, the
+    forest and no forest to begin with.
+
+    Args:
+        instance, unpruned, gap, max_iterations, threads, kind: see `Path`.
+        count: most λ above 0 to solve for.
+
+    Returns:
+        As `solve_path`; fewer when the whole hull is found, a λ of 1 beside 0 when the forest costs nothing or teaches
+        nothing.
+    """
+    path = Path(instance, unpruned, gap, max_iterations, threads, kind)
+
+    def point(opened: NDArray[np.bool_]) -> tuple[float, float]:
+        return instance.cost(opened), instance.leaf_error(opened)
+
+    errors = dict(point(opened) for opened in (path.solve(0.0, True).opened, path.none))
+    edges: set[tuple[float, float]] = set()
+    for left in range(count, 0, -1):
+        steps = [
+            (dear - cheap, cheap, dear)
+            for cheap, dear in pairwise(sorted(errors))
+            if errors[cheap] > errors[dear] and (cheap, dear) not in edges
+        ]
+        if not steps:
+            break
+        width, cheap, dear = max(steps)
+        lam = (errors[cheap] - errors[dear]) / width
+        found = path.solve(lam, left > count // 2)
+        cost, error = point(found.opened)
+        if found.objective < (errors[cheap] + lam * cheap) * (1 - gap):
+            errors[cost] = error
+        else:
+            edges.add((cheap, dear))
+            path.solved.remove(found)
+    if len(path.solved) == 1:
+        path.solve(1.0, False)
+    return path.finish()
+
+
+def _by_lambda(one: Pruning) -> float:
+    return one.lam
 
 
 def _halves(first: int, end: int) -> Iterator[tuple[int, int, int]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bench_budgetprune import ascent, flow
 from bench_budgetprune.instance import build
-from bench_budgetprune.path import lambda_grid, solve_path
+from bench_budgetprune.path import lambda_grid, solve_path, spread_path
 from bench_budgetprune.solve import Between, Solver
 from bench_forest import from_sklearn, price_units
 from hypothesis import given, settings
@@ -113,6 +113,35 @@ def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(
     assert (core <= found.opened).all()
 
 
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, KINDS)
+def test_a_family_spread_to_the_end_holds_an_optimum_for_every_lambda(made, relaxation, seed, kind):
+    forest, instance = made(seed)
+    path = spread_path(instance, forest.inner, 200, 1e-7, 3000, kind=kind)
+    costs = np.array([instance.cost(one.opened) for one in path])
+    errors = np.array([instance.leaf_error(one.opened) for one in path])
+    assert path[0].lam == 0
+    assert all(a < b for a, b in pairwise(one.lam for one in path))
+    assert len(path) < 200
+    none = instance.objective(np.zeros(instance.nodes, dtype=bool), 0.0)
+    for lam in (1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0):
+        optimum, _ = relaxation(instance, lam)
+        assert min((errors + lam * costs).min(), none) == pytest.approx(optimum, rel=1e-6, abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, st.integers(1, 9))
+def test_a_spread_family_is_no_larger_than_asked_and_every_pruning_in_it_another(made, seed, count):
+    forest, instance = made(seed)
+    path = spread_path(instance, forest.inner, count, 1e-6, 3000)
+    costs = [instance.cost(one.opened) for one in path]
+    errors = [instance.leaf_error(one.opened) for one in path]
+    assert 1 <= len(path) <= count + 1
+    if costs[0] > 0 and errors[0] < instance.leaf_error(np.zeros(instance.nodes, dtype=bool)):
+        assert all(b < a for a, b in pairwise(costs))
+        assert all(b >= a - 1e-12 for a, b in pairwise(errors))
+
+
 @settings(max_examples=40, deadline=None)
 @given(SEEDS)
 def test_cost_never_rises_and_training_error_never_falls_along_the_path(made, seed):
@@ -179,6 +208,20 @@ def test_a_real_forest_is_pruned_to_the_optimum(costs, relaxation, min_cut):
         assert found.objective == pytest.approx(optimum, rel=1e-6)
         assert found.objective == pytest.approx(min_cut(instance, lam), abs=1e-5)
         assert np.abs(z - np.round(z)).max() < 1e-7
+
+
+@pytest.mark.parametrize("costs", [Costs(np.ones(30)), Costs(np.arange(30.0))], ids=["unit", "rising"])
+def test_a_spread_family_leaves_no_wider_step_in_cost_than_a_geometric_one(costs):
+    forest, _, instance = real(costs, trees=20)
+    grid = [0.0, *lambda_grid(instance, forest.inner, 12, 0.1, 1.5)]
+    widest = []
+    for path in (
+        spread_path(instance, forest.inner, 12, 1e-6, 3000),
+        solve_path(instance, forest.inner, grid, 1e-6, 3000),
+    ):
+        costs_down = [*(instance.cost(one.opened) for one in path), 0.0]
+        widest.append(max(a - b for a, b in pairwise(costs_down)))
+    assert widest[0] <= widest[1]
 
 
 def test_cost_is_the_mean_price_of_distinct_features_on_the_rows_ways():

@@ -105,4 +105,9 @@ class Subgradient(Search):
         if self.entry is None:
             self.solver.share = self.share
         else:
-            self._whole_share()[self.entry] = self.share
+            whole = self._whole_share()
+            whole[self.entry] = self.share
+            # What is left of a pair has taken over what its other entries keep here: back onto the simplex.
+            instance = self.solver.instance
+            total = np.add.reduceat(whole, instance.pair_start[:-1])
+            whole *= np.repeat(instance.price / total, np.diff(instance.pair_start))

@@ -11,7 +11,7 @@ from bench_budgetprune.instance import build
 from bench_budgetprune.path import lambda_grid, solve_path, spread_path
 from bench_budgetprune.solve import Between, Solver
 from bench_forest import from_sklearn, price_units
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bench_core.costs import Costs
@@ -85,6 +85,7 @@ def test_a_cut_is_the_best_pruning_above_a_threshold_of_the_levels(made, seed, l
 
 @settings(max_examples=60, deadline=None)
 @given(SEEDS, KINDS, st.lists(LAMBDAS, min_size=1, max_size=7, unique=True), st.sampled_from([1e-2, 1e-6]))
+@example(299933934, "subgradient", [0.0, 0.001, 0.01, 0.03, 0.1, 0.3], 1e-2)  # a λ takes over duals in part
 def test_bounds_hold_along_the_path_and_gaps_are_what_was_asked(made, relaxation, seed, kind, lambdas, asked):
     forest, instance = made(seed)
     for one in solve_path(instance, forest.inner, lambdas, asked, 3000, kind=kind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from bench_core.analysis.policies import by_policy
@@ -27,30 +28,30 @@ def extra_sections(suite: Suite, records: Records) -> list[str]:
     return lines
 
 
-def _trials(records: Records, dataset: str, method: str) -> list[dict[str, Any]]:
-    """The records' infos of a method on a data set, by seed."""
-    return [
-        records.infos[name]
-        for (its_dataset, _, its_method), names in records.trials.items()
-        if its_dataset == dataset and its_method == method
-        for name in names
-    ]
+def _entered(
+    suite: Suite, records: Records, methods: list[str]
+) -> Iterator[tuple[str, str, str, list[dict[str, Any]]]]:
+    """Data set, its name with its prices, method, and the records' infos by seed; for what the suite enters."""
+    for dataset, costs in suite.grids:
+        name = f"{dataset} · {costs}" if suite.has_several_costs(dataset) else dataset
+        for method in methods:
+            if method in suite.methods_on(dataset):
+                done = records.trials.get((dataset, costs, method), [])
+                yield dataset, name, method, [records.infos[trial] for trial in done]
 
 
 def _diagnostics(suite: Suite, records: Records, entry: TableEntry) -> str:
-    """A row per data set and method: each field's mean, least and greatest value over seeds, and the paper's."""
+    """A row per data set, prices and method: each field's mean, least and greatest value over seeds, the paper's."""
     head = ["Data set", "Method", *(text(name) for name in entry.fields), "Seeds"]
     if entry.paper:
         head.append("Paper")
     body = []
-    for dataset in suite.dataset_names():
-        for method in entry.methods:
-            found = _trials(records, dataset, method)
-            cells = [_spread([info["diagnostics"].get(name) for info in found]) for name in entry.fields]
-            row = [text(dataset), text(method), *cells, str(len(found))]
-            if entry.paper:
-                row.append(_count(float(entry.paper.get(dataset, {}).get(method, float("nan")))))
-            body.append(row)
+    for dataset, place, method, found in _entered(suite, records, entry.methods):
+        cells = [_spread([info["diagnostics"].get(name) for info in found]) for name in entry.fields]
+        row = [text(place), text(method), *cells, str(len(found))]
+        if entry.paper:
+            row.append(_count(float(entry.paper.get(dataset, {}).get(method, float("nan")))))
+        body.append(row)
     return table(head, body)
 
 
@@ -70,20 +71,19 @@ def _count(value: float) -> str:
 
 
 def _history(suite: Suite, records: Records, entry: TableEntry) -> str:
-    """A row per data set and method: a series' mean over seeds at chosen places, with its 95 % margin.
+    """A row per data set, prices and method: a series' mean over seeds at chosen places, with its 95 % margin.
 
     A series that stops early counts with its last value from there on.
     """
     head = ["Data set", "Method", *(f"{entry.axis} {place}" for place in entry.at)]
     body = []
-    for dataset in suite.dataset_names():
-        for method in entry.methods:
-            series = [info["history"].get(entry.series) for info in _trials(records, dataset, method)]
-            cells = []
-            for place in entry.at:
-                values = [float(one[min(place, len(one) - 1)]) for one in series if one]
-                cells.append(number(mean_with_margin(values)))
-            body.append([text(dataset), text(method), *cells])
+    for _, name, method, found in _entered(suite, records, entry.methods):
+        series = [info["history"].get(entry.series) for info in found]
+        cells = []
+        for place in entry.at:
+            values = [float(one[min(place, len(one) - 1)]) for one in series if one]
+            cells.append(number(mean_with_margin(values)))
+        body.append([text(name), text(method), *cells])
     return table(head, body)
 
 

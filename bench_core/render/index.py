@@ -99,20 +99,7 @@ def render_index(described: Sequence[Mapping[str, Any]]) -> str:
         ]
         for said in described
     ]
-    lines = sorted(
-        (
-            (row["heading"], row["method"], said["name"]),
-            [
-                text(row["heading"]),
-                text(row["method"]),
-                f"[{text(said['name'])}]({said['name']}.md#{slug(row['heading'])})",
-                _result(said, row),
-                _count(row["done"], row["expected"]),
-            ],
-        )
-        for said in described
-        for row in said["rows"]
-    )
+    lines = sorted(line for said in described for line in _results(said))
     return "\n".join(
         [
             "# Leaderboard",
@@ -133,6 +120,19 @@ def render_index(described: Sequence[Mapping[str, Any]]) -> str:
             "",
         ]
     )
+
+
+def _results(said: Mapping[str, Any]) -> list[tuple[tuple[str, str, str], list[str]]]:
+    """A line for every row of a suite, to be sorted; one for all methods where nothing is done."""
+    begun = {row["heading"] for row in said["rows"] if row["done"]}
+    lines = {}
+    for row in said["rows"]:
+        heading, done = row["heading"], row["heading"] in begun
+        link = f"[{text(said['name'])}]({said['name']}.md#{slug(heading)})"
+        result, seeds = (_result(said, row), _count(row["done"], row["expected"])) if done else ("–", "0")
+        method = text(row["method"]) if done else "every method"
+        lines[heading, method, str(said["name"])] = [text(heading), method, link, result, seeds]
+    return list(lines.items())
 
 
 def _trials(said: Mapping[str, Any]) -> str:

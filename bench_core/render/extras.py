@@ -10,6 +10,7 @@ from bench_core.analysis.records import Records
 from bench_core.analysis.summary import mean_with_margin
 from bench_core.metrics import Metric, resolve_quantity
 from bench_core.render.markdown import number, plain_number, table, text
+from bench_core.render.tables import heading
 from bench_core.suite import Suite, TableEntry
 
 __all__ = ["extra_sections"]
@@ -33,11 +34,15 @@ def _entered(
 ) -> Iterator[tuple[str, str, str, list[dict[str, Any]]]]:
     """Data set, its name with its prices, method, and the records' infos by seed; for what the suite enters."""
     for dataset, costs in suite.grids:
-        name = f"{dataset} · {costs}" if suite.has_several_costs(dataset) else dataset
         for method in methods:
             if method in suite.methods_on(dataset):
                 done = records.trials.get((dataset, costs, method), [])
-                yield dataset, name, method, [records.infos[trial] for trial in done]
+                yield (
+                    dataset,
+                    heading(suite, dataset, costs),
+                    method,
+                    [records.infos[trial] for trial in done],
+                )
 
 
 def _diagnostics(suite: Suite, records: Records, entry: TableEntry) -> str:
@@ -94,7 +99,7 @@ def _policies(suite: Suite, records: Records, entry: TableEntry) -> str:
     percent = [entry.percent if metric is None else metric.percent for metric in metrics]
     body = []
     for place in suite.grids:
-        name = f"{place[0]} · {place[1]}" if suite.has_several_costs(place[0]) else place[0]
+        name = heading(suite, *place)
         for method in entry.methods:
             for label, means in by_policy(records, place, method, entry.fields).items():
                 cells = [number(mean, shares) for mean, shares in zip(means, percent, strict=True)]

@@ -125,14 +125,21 @@ def render_index(described: Sequence[Mapping[str, Any]]) -> str:
 def _results(said: Mapping[str, Any]) -> list[tuple[tuple[str, str, str], list[str]]]:
     """A line for every row of a suite, to be sorted; one for all methods where nothing is done."""
     begun = {row["heading"] for row in said["rows"] if row["done"]}
-    lines = {}
-    for row in said["rows"]:
-        heading, done = row["heading"], row["heading"] in begun
-        link = f"[{text(said['name'])}]({said['name']}.md#{slug(heading)})"
-        result, seeds = (_result(said, row), _count(row["done"], row["expected"])) if done else ("–", "0")
-        method = text(row["method"]) if done else "every method"
-        lines[heading, method, str(said["name"])] = [text(heading), method, link, result, seeds]
-    return list(lines.items())
+    idle = {row["heading"] for row in said["rows"]} - begun
+    lines = [
+        _line(said, row["heading"], row["method"], _result(said, row), _count(row["done"], row["expected"]))
+        for row in said["rows"]
+        if row["heading"] in begun
+    ]
+    return lines + [_line(said, place, "every method", "–", "0") for place in idle]
+
+
+def _line(
+    said: Mapping[str, Any], place: str, method: str, result: str, seeds: str
+) -> tuple[tuple[str, str, str], list[str]]:
+    """What a line is sorted by, and its cells."""
+    link = f"[{text(said['name'])}]({said['name']}.md#{slug(place)})"
+    return (place, method, str(said["name"])), [text(place), text(method), link, result, seeds]
 
 
 def _trials(said: Mapping[str, Any]) -> str:

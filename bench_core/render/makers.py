@@ -25,6 +25,7 @@ from bench_core.metrics import BUILT_IN, Metric, resolve_metric, resolve_quantit
 from bench_core.render.drawing import Drawing, Ranking
 from bench_core.render.figures.palette import Look, look_of
 from bench_core.render.figures.scatter import Axis
+from bench_core.render.tables import heading
 from bench_core.suite import Suite
 
 if TYPE_CHECKING:
@@ -90,11 +91,11 @@ class Maker:
         """A drawing of one data set; ``draw`` is given the figure's title."""
         dataset, costs = place
         several = self.suite.has_several_costs(dataset)
-        heading = f"{dataset} · {costs}" if several else dataset
+        shown = heading(self.suite, dataset, costs)
         section = entry.title or _TITLES[entry.kind]
         file = f"{stem}-{_slug(dataset)}{f'-{_slug(costs)}' if several else ''}.svg"
-        title = f"{heading}: {section[:1].lower()}{section[1:]}"
-        return Drawing(entry.kind, file, section, heading, title, entry.note, partial(draw, title), panel)
+        title = f"{shown}: {section[:1].lower()}{section[1:]}"
+        return Drawing(entry.kind, file, section, shown, title, entry.note, partial(draw, title), panel)
 
     def _curves(self, entry: FigureEntry, stem: str) -> list[Drawing]:
         from bench_core.render.figures.cost_quality import cost_quality_figure

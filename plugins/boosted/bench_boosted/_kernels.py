@@ -5,12 +5,13 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from bench_boosted.trees import NAN_LEFT, NAN_RIGHT, ZERO_LEFT
+
 __all__ = ["lists", "score", "walk"]
 
 _ROWS_AT_ONCE = 128
 _TREES_AT_ONCE = 128
 _MOST_LEAVES = 64
-_NAN_LEFT, _NAN_RIGHT, _ZERO_LEFT = 0, 1, 2
 _ALL = np.uint64(2**64 - 1)
 _ONE = np.uint64(1)
 
@@ -107,13 +108,13 @@ def score(  # type: ignore[no-untyped-def]
             stays[:] = _ALL
             for k in range(start[tree], start[tree + 1]):
                 x, at, kept, kind = block[slot[k]], threshold[k], keep[k], missing[k]
-                if kind == _NAN_LEFT:
+                if kind == NAN_LEFT:
                     for r in range(_ROWS_AT_ONCE):
                         stays[r] &= kept if x[r] > at else _ALL
-                elif kind == _NAN_RIGHT:
+                elif kind == NAN_RIGHT:
                     for r in range(_ROWS_AT_ONCE):
                         stays[r] &= _ALL if x[r] <= at else kept
-                elif kind == _ZERO_LEFT:
+                elif kind == ZERO_LEFT:
                     for r in range(_ROWS_AT_ONCE):
                         stays[r] &= kept if x[r] > at and x[r] != 0.0 else _ALL
                 else:
@@ -162,8 +163,8 @@ def walk(  # type: ignore[no-untyped-def]
                     acquired[row, feature_of_column[c]] = True
                     if -zero <= x <= zero:
                         x = 0.0
-                    if x != x or (x == 0.0 and kind >= _ZERO_LEFT):
-                        goes_left = kind in (_NAN_LEFT, _ZERO_LEFT)
+                    if x != x or (x == 0.0 and kind >= ZERO_LEFT):
+                        goes_left = kind in (NAN_LEFT, ZERO_LEFT)
                     else:
                         goes_left = x <= threshold[at]
                     at = left[at] if goes_left else right[at]

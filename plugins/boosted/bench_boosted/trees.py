@@ -107,6 +107,16 @@ class AdditiveTrees:
         """Scores of 0 (rows, outputs), and nothing acquired (rows, features)."""
         return np.zeros((rows, self.outputs)), np.zeros((rows, self.n_features), dtype=bool)
 
+    def run(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Scores (rows, outputs) of all trees, and the features on each row's paths (rows, features).
+
+        Raises:
+            ValueError: the rows have other columns than the trees were grown on.
+        """
+        scores, acquired = self.empty(len(X))
+        self.advance(X, 0, self.trees, scores, acquired)
+        return scores, acquired
+
     def advance(
         self,
         X: NDArray[np.float64],

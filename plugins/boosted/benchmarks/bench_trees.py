@@ -55,12 +55,10 @@ def main() -> None:
         best = {}
         found = {}
         for name, trees in (("struck", struck), ("walked", walked)) * own.repeats:
-            scores, acquired = trees.empty(own.rows)
-            trees.advance(X[:1], 0, own.trees, scores[:1].copy(), acquired[:1].copy())
+            trees.run(X[:1])
             start = time.perf_counter()
-            trees.advance(X, 0, own.trees, scores, acquired)
+            found[name] = trees.run(X)
             best[name] = min(best.get(name, np.inf), time.perf_counter() - start)
-            found[name] = scores, acquired
         if not all(np.array_equal(a, b) for a, b in zip(found["struck"], found["walked"], strict=True)):
             raise SystemExit("striking out and walking differ")
         each = {name: seconds / own.rows / own.trees * 1e9 for name, seconds in best.items()}

@@ -54,12 +54,6 @@ def odd_rows(rng, rows, columns=5):
     return rng.choice(some, size=(rows, columns))
 
 
-def run(trees, X):
-    scores, acquired = trees.empty(len(X))
-    trees.advance(X, 0, trees.trees, scores, acquired)
-    return scores, acquired
-
-
 @given(
     seed=st.integers(0, 2**31 - 1),
     most_leaves=st.sampled_from([1, 2, 6, 64, 65, 90]),
@@ -73,7 +67,7 @@ def test_scores_and_features_are_those_of_a_plain_walk(seed, most_leaves, output
     trees = grown(rng, 7, most_leaves, outputs=outputs, zero=zero)
     X = odd_rows(rng, rows)
     expected, read = walk_plain(trees, X)
-    scores, acquired = run(trees, X)
+    scores, acquired = trees.run(X)
     np.testing.assert_array_equal(scores, expected)
     np.testing.assert_array_equal(acquired, read)
 
@@ -102,7 +96,7 @@ def test_the_longest_chain_that_fits_is_struck_out_and_a_longer_one_walked(leave
     assert (trees.tests is None) == (leaves > 64)
     stays, leaves_here = (1.0, -1.0) if to_the_right else (-1.0, 1.0)
     X = np.where(np.arange(leaves - 1) < np.arange(leaves)[:, None], stays, leaves_here)
-    scores, acquired = run(trees, X)
+    scores, acquired = trees.run(X)
     assert scores[:, 0].tolist() == list(range(1, leaves + 1))
     assert acquired.sum(axis=1).tolist() == [*range(1, leaves), leaves - 1]
 
@@ -112,7 +106,7 @@ def test_a_hundred_features_are_told_apart():
     trees = grown(rng, 40, 12, columns=150, features=np.repeat(np.arange(100), [1, 2] * 50))
     X = odd_rows(rng, 50, 150)
     expected, read = walk_plain(trees, X)
-    scores, acquired = run(trees, X)
+    scores, acquired = trees.run(X)
     np.testing.assert_array_equal(scores, expected)
     np.testing.assert_array_equal(acquired, read)
     assert read[:, 64:].any()
@@ -124,7 +118,7 @@ def test_a_tree_of_many_leaves_among_small_ones_changes_nothing():
     X = odd_rows(rng, 200)
     walked = replace(small)
     walked.__dict__["tests"] = None
-    for a, b in zip(run(small, X), run(walked, X), strict=True):
+    for a, b in zip(small.run(X), walked.run(X), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -135,7 +129,7 @@ def test_rounds_run_one_after_the_other_give_what_they_give_at_once():
     scores, acquired = trees.empty(len(X))
     for first in range(0, 12, 3):
         trees.advance(X, first, first + 3, scores, acquired)
-    for got, whole in zip((scores, acquired), run(trees, X), strict=True):
+    for got, whole in zip((scores, acquired), trees.run(X), strict=True):
         np.testing.assert_array_equal(got, whole)
 
 
@@ -143,9 +137,9 @@ def test_a_row_s_answer_does_not_depend_on_its_batch():
     rng = np.random.default_rng(2)
     trees = grown(rng, 9, 30, outputs=2)
     X = odd_rows(rng, 131)
-    scores, acquired = run(trees, X)
+    scores, acquired = trees.run(X)
     for row in (0, 1, 127, 128, 130):
-        alone, read = run(trees, X[row : row + 1])
+        alone, read = trees.run(X[row : row + 1])
         np.testing.assert_array_equal(alone[0], scores[row])
         np.testing.assert_array_equal(read[0], acquired[row])
 
@@ -156,13 +150,13 @@ def test_missing_values_go_where_the_test_says_and_zero_with_them_if_it_says_so(
     for missing, expected in ((0, [1, 1, 1, 1, 2]), (1, [2, 1, 1, 1, 2]), (ZERO_LEFT, [1, 1, 1, 1, 2]),
                               (ZERO_RIGHT, [2, 2, 2, 1, 2])):  # fmt: skip
         trees = replace(one, missing=np.full(3, missing, dtype=np.int8), zero=1e-35)
-        assert run(trees, X)[0][:, 0].tolist() == expected
+        assert trees.run(X)[0][:, 0].tolist() == expected
 
 
 def test_no_tree_and_trees_without_a_test_read_nothing():
     rng = np.random.default_rng(0)
     for trees in (grown(rng, 0, 1), grown(rng, 4, 1)):
-        scores, acquired = run(trees, odd_rows(rng, 3))
+        scores, acquired = trees.run(odd_rows(rng, 3))
         assert not acquired.any()
         np.testing.assert_allclose(scores[:, 0], trees.value.sum())
 
@@ -171,4 +165,4 @@ def test_no_tree_and_trees_without_a_test_read_nothing():
 def test_rows_of_other_columns_are_refused(shape):
     trees = grown(np.random.default_rng(0), 2, 5)
     with pytest.raises(ValueError, match=r"the rows have .*, the trees were grown on 5 columns"):
-        run(trees, np.zeros(shape))
+        trees.run(np.zeros(shape))

@@ -71,9 +71,11 @@ class BudgetPrune(ForestMethod):
         units = price_units(problem.costs, problem.validation.sizes)
         instance = build(forest, forest.route(X, problem.threads), units, self.price_of_a_test)
         how = (self.gap, self.max_iterations, problem.threads, self.solver)
-        if self.lambdas or self.spacing == "geometric":
+        if self.lambdas:
+            path = solve_path(instance, forest.inner, self.lambdas, *how)
+        elif self.spacing == "geometric":
             grid = lambda_grid(instance, forest.inner, self.count, self.low, self.high)
-            path = solve_path(instance, forest.inner, self.lambdas or [0.0, *grid], *how)
+            path = solve_path(instance, forest.inner, [0.0, *grid], *how)
         else:
             path = spread_path(instance, forest.inner, self.count, *how)
         y, _ = self.labels(problem, problem.validation.y)

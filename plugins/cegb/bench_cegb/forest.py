@@ -98,10 +98,7 @@ class Forest:
         Raises:
             ValueError: the rows have other columns than the forest was trained on.
         """
-        trees = self.additive(feature_of_column, n_features)
-        scores, acquired = trees.empty(len(X))
-        trees.advance(X, 0, trees.trees, scores, acquired)
-        return scores, acquired
+        return self.additive(feature_of_column, n_features).run(X)
 
     def additive(self, feature_of_column: NDArray[np.int64], n_features: int) -> AdditiveTrees:
         """The trees in the form that is run, for columns that belong to these features."""

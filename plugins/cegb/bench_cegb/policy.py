@@ -41,8 +41,7 @@ class ForestPolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        scores, acquired = self.trees.empty(len(rows))
-        self.trees.advance(rows.X, 0, self.trees.trees, scores, acquired)
+        scores, acquired = self.trees.run(rows.X)
         evaluations = np.full(len(rows), float(self.trees.trees))
         if not self.classes:
             return Decisions(acquired, score=scores[:, 0], evaluations=evaluations)

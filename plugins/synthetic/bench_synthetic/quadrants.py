@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from bench_core.costs import Costs
 from bench_core.dataset import DataContext, Dataset, DataSource
+from bench_synthetic.draws import Draws, on_grid
 
 __all__ = ["QUADRANTS", "Quadrants"]
 
@@ -28,7 +29,7 @@ class Quadrants(DataSource):
     otherwise a value tells the quadrant and the cheap features are not needed; a coordinate of exactly 0 counts as
     positive; the means are not given, but Figure 5 prints the first two levels' regression weights (no
     intercept): −9.64 on sign(z), 0.83 and −5.27 on sign(x). Labels with the means below have −10, 1 and −5.
-    As in the paper, the means for negative z are the higher ones.
+    As in the paper, the means for negative z are the higher ones. Labels and features are multiples of 2⁻³⁰.
 
     Attributes:
         rows: number of points.
@@ -40,6 +41,7 @@ class Quadrants(DataSource):
         seed: of the draw.
     """
 
+    version: ClassVar[int] = 2
     rows: int = 4000
     noise: float = 0.0
     means: tuple[float, float, float, float] = (-9.0, 5.0, -11.0, 15.0)
@@ -55,16 +57,16 @@ class Quadrants(DataSource):
             raise ValueError("means must be finite")
 
     def load(self, context: DataContext) -> Dataset:
-        rng = np.random.default_rng(np.random.SeedSequence([self.seed, 0xC57C]))
-        x, z = rng.uniform(-1.0, 1.0, (2, self.rows))
+        draws = Draws(self.seed, 0xC57C)
+        x, z = draws.uniform(2, self.rows) * 2.0 - 1.0
         sign_x, sign_z = np.where(x < 0, -1, 1), np.where(z < 0, -1, 1)
         own = np.stack([(sign_x == a) & (sign_z == b) for a, b in QUADRANTS], axis=1)
-        label = np.array(self.means)[own.argmax(axis=1)] + rng.standard_normal(self.rows)
-        expensive = rng.standard_normal((self.rows, 4))
+        label = on_grid(np.array(self.means)[own.argmax(axis=1)] + draws.normal(self.rows))
+        expensive = draws.normal(self.rows, 4)
         if self.decoys == "alike":
-            expensive = np.sqrt(1.0 + self.noise**2) * expensive + np.array(self.means)
-        missed = self.noise * rng.standard_normal(self.rows)
-        expensive[own] = label - missed
+            expensive = np.sqrt(1.0 + self.noise * self.noise) * expensive + np.array(self.means)
+        expensive[own] = label - self.noise * draws.normal(self.rows)
+        expensive = on_grid(expensive)
         return Dataset(
             name="quadrants",
             task="regression",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from bench_core.costs import Costs
 from bench_core.dataset import DataContext, Dataset, DataSource
-from bench_synthetic.families import classification
+from bench_synthetic.draws import Draws
+from bench_synthetic.families import MakeClassification, classification
 
 __all__ = ["SizedItems"]
 
@@ -19,7 +21,7 @@ class SizedItems(DataSource):
 
     The price of a feature for an item of size n is a_0 + a_1·n + a_2·n² with a_0 ~ U[0, 100], a_1 ~ U[0, 1] and
     a_2 ~ U[0, 0.001]. The prices come with the data (cost scheme ``from-data``). The paper simulates accuracies
-    only; the table behind them is ours (scikit-learn's ``make_classification``), and sizes say nothing of the class.
+    only; the table behind them is ours (``make-classification``), and sizes say nothing of the class.
 
     Attributes:
         rows: number of items.
@@ -30,6 +32,7 @@ class SizedItems(DataSource):
         seed: of the table, the sizes and the prices.
     """
 
+    version: ClassVar[int] = 2
     rows: int = 1000
     features: int = 12
     helpful: float = 0.5
@@ -47,25 +50,22 @@ class SizedItems(DataSource):
             raise ValueError("sizes need 0 <= smallest <= largest")
 
     def load(self, context: DataContext) -> Dataset:
-        from sklearn.datasets import make_classification
-
         informative = max(1, round(self.helpful * self.features))
-        X, y = make_classification(
-            n_samples=self.rows,
-            n_features=self.features,
-            n_informative=informative,
-            n_redundant=0,
-            n_clusters_per_class=1 if informative == 1 else 2,
+        table = MakeClassification(
+            rows=self.rows,
+            features=self.features,
+            informative=informative,
+            redundant=0,
+            clusters_per_class=1 if informative == 1 else 2,
             class_sep=self.class_sep,
-            random_state=self.seed,
+            seed=self.seed,
         )
-        sizes, prices = (
-            np.random.default_rng(child) for child in np.random.SeedSequence([self.seed, 0x517E]).spawn(2)
-        )
-        polynomials = prices.uniform(0.0, [100.0, 1.0, 0.001], (self.features, 3))
+        # Sources of their own: prices do not depend on the number of rows.
+        sizes, prices = Draws(self.seed, 0x517E, 0), Draws(self.seed, 0x517E, 1)
+        polynomials = prices.uniform(self.features, 3) * np.array([100.0, 1.0, 0.001])
         return replace(
-            classification("sized-items", 2, X, y),
-            sizes=sizes.integers(self.smallest, self.largest, self.rows, endpoint=True).astype(np.float64),
+            classification("sized-items", 2, *table.draw()),
+            sizes=sizes.whole(self.smallest, self.largest, self.rows).astype(np.float64),
             costs=Costs(polynomials),
             provenance={"source": "generated; PolyDom, Simulation", "licence": "none needed"},
         )

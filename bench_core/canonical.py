@@ -57,7 +57,7 @@ def sha256_text(text: str) -> str:
 
 
 def content_hash(header: Any, arrays: Mapping[str, np.ndarray | None]) -> str:
-    """SHA-256 over a plain header and named arrays (dtype, shape, bytes; −0.0 counts as 0.0).
+    """SHA-256 over a plain header and named arrays (dtype, shape, little-endian bytes; −0.0 counts as 0.0).
 
     Args:
         header: plain JSON value hashed first.
@@ -69,7 +69,7 @@ def content_hash(header: Any, arrays: Mapping[str, np.ndarray | None]) -> str:
         if array is None:
             digest.update(f"|{name}:none".encode())
             continue
-        array = np.ascontiguousarray(array)
+        array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
         if array.dtype.kind == "f":
             array = array + array.dtype.type(0.0)
             array[np.isnan(array)] = np.nan

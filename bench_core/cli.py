@@ -11,6 +11,7 @@ import click
 from bench_core import __version__
 from bench_core.terminal.options import MIRROR, OFFLINE, ONLY, OUT, SEEDS, STORE, SUITE, Quantity, requests
 from bench_core.terminal.output import Progress, print_table
+from bench_core.threads import start_with_one_blas_thread
 
 if TYPE_CHECKING:
     from bench_core.commands.run import RunReport
@@ -22,6 +23,7 @@ __all__ = ["main"]
 @click.version_option(__version__, prog_name="bench")
 def main() -> None:
     """Benchmark classifiers that must pay for what they look at."""
+    start_with_one_blas_thread()
 
 
 @main.command()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.canonical import content_hash
+from bench_core.canonical import content_hash, plain
 from bench_core.decisions import Rows
 from bench_core.errors import DataError
 
@@ -74,6 +74,10 @@ class Dataset:
         split: int8 (rows,): 0 train, 1 validation, 2 test: the split that comes with the data.
         costs: the prices that come with the data, used by the cost scheme ``from-data``.
         provenance: where it is from: source, licence, anything worth printing.
+        origin: what ``values`` and the prices in ``costs`` are made from, for a table whose last bits depend on the
+            machine (descriptors of images, fitted prices): hashes of the inputs, the steps, their versions and
+            parameters, as plain JSON. `content` then hashes it in the place of both, so it must say all that they
+            depend on. None, the usual case, hashes them to the last bit.
 
     Raises:
         DataError: no rows, one class, an infinite value, names that are empty or not unique, lengths that differ.
@@ -92,6 +96,7 @@ class Dataset:
     split: NDArray[np.int8] | None = None
     costs: Costs | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         problem = self._fault()
@@ -189,10 +194,13 @@ class Dataset:
 
     @property
     def content(self) -> str:
-        """SHA-256 of all that can change a result (the name and the provenance are not in it)."""
+        """SHA-256 of all that can change a result (the name and the provenance are not in it).
+
+        With an `origin`, that stands for the values and the prices.
+        """
         cached = self.__dict__.get("_content")
         if cached is None:
-            header = {
+            header: dict[str, Any] = {
                 "task": self.task,
                 "features": list(self.feature_names),
                 "classes": list(self.classes),
@@ -200,13 +208,19 @@ class Dataset:
                 "categories": {str(i): list(texts) for i, texts in sorted(self.categories.items())},
                 "costs": self.costs.as_plain() if self.costs is not None else None,
             }
-            arrays = {
+            arrays: dict[str, NDArray[Any] | None] = {
                 "values": self.values,
                 "target": self.target,
                 "sizes": self.sizes,
                 "query": self.query,
                 "split": self.split,
             }
+            if self.origin is not None:
+                del arrays["values"]
+                header["origin"] = plain(self.origin)
+                if self.costs is not None:
+                    kept = self.costs.as_plain()
+                    header["costs"] = {key: kept[key] for key in ("groups", "classes")}
             cached = content_hash(header, arrays)
             object.__setattr__(self, "_content", cached)
         return cast(str, cached)
@@ -313,6 +327,16 @@ class DataSource(ABC):
         changes with them (names, lengths, times of change), or None: always load.
         """
         return ""
+
+    def content(self, context: DataContext) -> str | None:
+        """`Dataset.content` of what `load` would give, where it is known without making the whole table; else None.
+
+        Worth writing for a table that has an ``origin`` and takes long to make.
+
+        Raises:
+            DataUnavailable, DataError: as `load`.
+        """
+        return None
 
     def status(self, context: DataContext) -> str:
         """One word: ``built-in``, ``cached``, ``mirrored`` or ``missing``."""

@@ -15,6 +15,7 @@ from bench_core.dataset import DataContext, Dataset, DataSource
 from bench_core.errors import BenchError, DataUnavailable
 from bench_core.plugins import Registry
 from bench_core.store import Store
+from bench_core.threads import one_blas_thread
 from bench_core.trial import Trial, fragment
 
 __all__ = ["DatasetCache", "Known", "Plan", "Planned", "make_plan", "with_hint"]
@@ -85,13 +86,18 @@ class DatasetCache:
         """
         print_of_source = source.fingerprint(self.context)
         if print_of_source is None:
-            return self.load(use, source).content
+            return self._content(use, source)
         plugin = self.registry.plugin_of("datasets", use).source
         key = sha256_text(f"{plugin}|{fragment(use, source)}|{print_of_source}")
         if key not in self._hashes:
-            self._hashes[key] = self.load(use, source).content
+            self._hashes[key] = self._content(use, source)
             self._dirty = True
         return self._hashes[key]
+
+    def _content(self, use: str, source: DataSource) -> str:
+        with one_blas_thread():
+            known = source.content(self.context)
+        return known if known is not None else self.load(use, source).content
 
     def load(self, use: str, source: DataSource) -> Dataset:
         """The data set of a source."""
@@ -99,7 +105,8 @@ class DatasetCache:
         if key in self._loaded:
             self._loaded.move_to_end(key)
             return self._loaded[key]
-        dataset = source.load(self.context)
+        with one_blas_thread():
+            dataset = source.load(self.context)
         self._loaded[key] = dataset
         self._bytes += dataset.values.nbytes
         while self._bytes > self._KEPT_BYTES and len(self._loaded) > 1:

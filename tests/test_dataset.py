@@ -101,6 +101,28 @@ def test_the_content_hash_ignores_name_provenance_and_memory_layout():
     assert negative_zero.content == zero.content
 
 
+def test_an_origin_stands_for_the_values_and_the_prices_and_for_nothing_else():
+    made_from = {"images": "abc", "version": 1}
+    here = table(origin=made_from, costs=Costs([1.0, 2.0]))
+    there = table(origin=made_from, costs=Costs([1.0, 2.0 + 1e-15]), values=table().values * (1 + 1e-15))
+    assert here.content == there.content != table(costs=Costs([1.0, 2.0])).content
+    others = {
+        what: change for what, change in CHANGES.items() if what not in ("a missing value", "precision")
+    }
+    others["values"] = {"origin": {**made_from, "version": 2}}
+    others["prices"] = {"costs": None}
+    hashes = {here.content} | {
+        table(**{"origin": made_from, "costs": Costs([1.0, 2.0]), **change}).content
+        for change in others.values()
+    }
+    assert len(hashes) == 1 + len(others)
+
+
+def test_the_byte_order_of_an_array_is_not_in_the_content_hash():
+    swapped = table(values=table().values.astype(">f8"))
+    assert swapped.content == table().content
+
+
 def frame(**columns):
     return pd.DataFrame(
         {

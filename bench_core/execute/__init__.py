@@ -11,6 +11,7 @@ from bench_core.dataset import DataContext
 from bench_core.execute.worker import Done, Worker, WorkerSettings
 from bench_core.plan import DatasetCache, Plan, Planned
 from bench_core.plugins import Registry
+from bench_core.threads import one_blas_thread
 
 __all__ = ["Done", "Options", "Summary", "execute"]
 
@@ -92,12 +93,9 @@ def execute(
 
     cores = os.cpu_count() or 1
     if options.resolved == "serial":
-        from threadpoolctl import threadpool_limits
-
         settings = WorkerSettings(store, context, metrics, threads=cores)
         worker = Worker(settings, registry, cache)
-        # One BLAS thread, always: how many there are must not show in a record.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             for planned in todo:
                 note(worker.run(planned))
     else:

@@ -12,11 +12,12 @@ from typing import Any
 from bench_core.execute.worker import Done, Worker, WorkerSettings, environment, start_of_record
 from bench_core.plan import Planned
 from bench_core.store import Store
+from bench_core.threads import BLAS_VARIABLES
 from bench_core.trial import failed_record
 
 __all__ = ["run_in_processes"]
 
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", *BLAS_VARIABLES)
 _WORKER: Worker | None = None
 
 

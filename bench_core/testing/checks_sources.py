@@ -36,6 +36,15 @@ def check_loads_twice(source: DataSource, context: DataContext) -> None:
         raise ContractError(f"{type(source).__name__}.load gives other content the second time")
 
 
+def check_content(source: DataSource, context: DataContext) -> None:
+    """Content that a source knows without loading is that of what it loads."""
+    known, loaded = source.content(context), _load(source, context).content
+    if known is not None and known != loaded:
+        raise ContractError(
+            f"{type(source).__name__}.content gives {known!r}, but what load gives has the content {loaded!r}"
+        )
+
+
 def check_fingerprint(source: DataSource, context: DataContext) -> None:
     """The fingerprint is a text or None, and stays while the data stay."""
     _load(source, context)
@@ -83,6 +92,7 @@ def check_source_declaration(source: DataSource, context: DataContext) -> None:
 DATASET_CHECKS: dict[str, Callable[[DataSource, DataContext], None]] = {
     "declaration": check_source_declaration,
     "loads-twice": check_loads_twice,
+    "content": check_content,
     "fingerprint": check_fingerprint,
     "status": check_status,
     "usable": check_usable,

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_core.canonical import canonical_json, plain, sha256_text
 from bench_core.errors import DataError, DataUnavailable, did_you_mean
 
 __all__ = ["Measurements", "fit_price", "load_measurements", "measure"]
@@ -49,6 +50,12 @@ class Measurements:
     def prices(self, which: Literal["worst", "median"] = "worst", degree: int = 2) -> dict[str, list[float]]:
         """Feature → polynomial coefficients of its price, lowest power first, in microseconds."""
         return {f: fit_price(self.sizes, self.statistic(f, which), degree).tolist() for f in self.times}
+
+    def content(self, features: Sequence[str]) -> str:
+        """SHA-256 of the sizes and of these features' times: what their fitted prices are made from."""
+        return sha256_text(
+            canonical_json(plain({"sizes": self.sizes, "times": {f: self.times[f] for f in features}}))
+        )
 
     def spread(self, feature: str, degree: int = 2) -> NDArray[np.float64]:
         """Estimated over actual: the price by the worst case, over the median time, for every size."""

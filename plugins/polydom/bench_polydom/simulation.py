@@ -62,9 +62,10 @@ def draw_features(
     d: int, combiner: Literal["best", "all"], rng: np.random.Generator, helpful: float = 0.5
 ) -> Draw:
     """Features at random, as the module's docstring says."""
-    prices = rng.uniform(0.0, [100.0, 1.0, 0.001], (d, 3))
+    # Products and sums of whole arrays: a compiled "low + range * u" may be one rounding on some processors.
+    prices = rng.random((d, 3)) * np.array([100.0, 1.0, 0.001])
     helps = rng.random(d) < helpful
-    single = np.where(helps, rng.uniform(0.7, 0.9, d), rng.uniform(0.5, 0.6, d))
+    single = np.where(helps, 0.7 + (0.9 - 0.7) * rng.random(d), 0.5 + (0.6 - 0.5) * rng.random(d))
     return Draw(prices, single, combiner)
 
 

@@ -16,9 +16,22 @@ from bench_core import Costs, Dataset
 from bench_core.canonical import content_hash
 from bench_core.dataset import DataContext, DataSource
 from bench_core.errors import DataError, DataUnavailable
-from bench_polydom.pricing import load_measurements
+from bench_polydom.pricing import Measurements, load_measurements
 
 __all__ = ["SizedImages", "rescaled"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Recipe:
+    """All that the table is made from. ``key`` names the images, their sides and the descriptors' versions."""
+
+    pictures: list[NDArray[np.float64]]
+    target: NDArray[np.int64]
+    classes: tuple[str, ...]
+    which: NDArray[np.int64]
+    side: NDArray[np.int64]
+    measured: Measurements
+    key: str
 
 
 @dataclass(frozen=True)
@@ -31,6 +44,11 @@ class SizedImages(DataSource):
     sides, so that no copy of a test image is trained on. With ``every_side`` it is a row at each of them, as in the
     paper; the set then comes with a split by image (protocol ``split = { kind = "given" }``), since a random one
     would part the copies and overstate accuracy.
+
+    The last bits of scikit-image's descriptors, and through cut-off grey levels more than those, depend on the machine;
+    the fitted prices' do too. So the data set is named by its ``origin``: the pictures, the sides, the version of the
+    descriptors and of scikit-image, and the measurements with the fit's settings. Records of two machines have one
+    name, and may differ as their descriptors do.
 
     Attributes:
         source: a registered data set whose rows are square grey images (``digits``, ``mnist``).
@@ -45,7 +63,7 @@ class SizedImages(DataSource):
         seed: of the drawing.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     network: ClassVar[bool] = True
     source: str = "digits"
     path: str = ""
@@ -88,7 +106,32 @@ class SizedImages(DataSource):
             DataUnavailable: scikit-image, the images or the measurements are not here.
             DataError: the source's rows are no square images, or a descriptor was not measured.
         """
-        from bench_polydom.extractors import EXTRACTORS, VERSION, require_skimage
+        from bench_polydom.extractors import EXTRACTORS
+
+        recipe = self._recipe(context)
+        kept = context.cache / "sized-images" / f"{recipe.key}.npz"
+        described = _read(kept, list(EXTRACTORS))
+        if described is None:
+            pictures = [recipe.pictures[i] for i in recipe.which]
+            described = _describe(pictures, recipe.side.tolist(), EXTRACTORS)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            partial = kept.with_suffix(f".{np.random.default_rng().integers(1 << 60)}.npz")
+            np.savez(partial, **described)  # type: ignore[arg-type]
+            partial.replace(kept)
+        return self._table(recipe, described)
+
+    def content(self, context: DataContext) -> str:
+        """Without describing the images: their descriptors are not in it."""
+        from bench_polydom.extractors import EXTRACTORS
+
+        recipe = self._recipe(context)
+        # A descriptor's length is the same for every image.
+        one = _describe([np.zeros((8, 8))], [8], EXTRACTORS)
+        blank = {name: np.zeros((len(recipe.which), table.shape[1])) for name, table in one.items()}
+        return self._table(recipe, blank).content
+
+    def _recipe(self, context: DataContext) -> _Recipe:
+        from bench_polydom.extractors import VERSION, require_skimage
 
         try:
             version = require_skimage().__version__
@@ -101,36 +144,39 @@ class SizedImages(DataSource):
             {"extractors": VERSION, "skimage": version},
             {"which": which, "side": side, **{f"{i}": picture for i, picture in enumerate(pictures)}},
         )
-        kept = context.cache / "sized-images" / f"{key}.npz"
-        described = _read(kept, list(EXTRACTORS))
-        if described is None:
-            described = _describe([pictures[i] for i in which], side.tolist(), EXTRACTORS)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            partial = kept.with_suffix(f".{np.random.default_rng().integers(1 << 60)}.npz")
-            np.savez(partial, **described)  # type: ignore[arg-type]
-            partial.replace(kept)
+        return _Recipe(pictures, target, classes, which, side, measured, key)
+
+    def _table(self, recipe: _Recipe, described: Mapping[str, NDArray[np.float64]]) -> Dataset:
         names, groups = [], []
         for number, (name, table) in enumerate(described.items()):
             names += [f"{name}[{i}]" for i in range(table.shape[1])]
             groups += [number] * table.shape[1]
-        fitted = measured.prices(self.statistic, self.degree)
+        fitted = recipe.measured.prices(self.statistic, self.degree)
         for name in described:
             if name not in fitted:
                 raise DataError(f"sized-images: {self.prices!r} has no times of {name!r}")
         costs = Costs(np.zeros(len(names)), np.array(groups), np.array([fitted[name] for name in described]))
         return Dataset(
             "sized-images",
-            "binary" if len(classes) == 2 else "multiclass",
+            "binary" if len(recipe.classes) == 2 else "multiclass",
             np.hstack(list(described.values())),
             tuple(names),
-            target[which],
-            classes,
-            sizes=np.square(side.astype(np.float64)),
-            split=self._split(len(pictures))[which] if self.every_side else None,
+            recipe.target[recipe.which],
+            recipe.classes,
+            sizes=np.square(recipe.side.astype(np.float64)),
+            split=self._split(len(recipe.pictures))[recipe.which] if self.every_side else None,
             costs=costs,
             provenance={
                 "source": self.path or self.source,
-                "prices": f"measured on {measured.machine!r}, microseconds, {self.statistic} case",
+                "prices": f"measured on {recipe.measured.machine!r}, microseconds, {self.statistic} case",
+            },
+            origin={
+                "source": "sized-images",
+                "version": self.version,
+                "images": recipe.key,
+                "times": recipe.measured.content(list(described)),
+                "statistic": self.statistic,
+                "degree": self.degree,
             },
         )
 

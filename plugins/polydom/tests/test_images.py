@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,54 @@ def test_a_row_is_an_image_at_a_side_and_a_descriptor_is_a_group(data_context: D
     assert len(loaded.costs.group_prices) == 13
     members = np.flatnonzero(loaded.costs.groups == 4).tolist()
     assert loaded.costs.cost_of(members, 64.0) == loaded.costs.cost_of(members[:1], 64.0) > 0
+
+
+def test_the_content_is_known_without_describing_the_images_and_does_not_hold_the_descriptors(
+    data_context: DataContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = SMALL.load(data_context)
+    assert SMALL.content(data_context) == loaded.content
+    assert loaded.costs is not None
+    assert loaded.costs.group_prices is not None
+    moved = replace(
+        loaded,
+        values=loaded.values * (1 + 1e-15),
+        costs=replace(loaded.costs, group_prices=loaded.costs.group_prices * (1 + 1e-15)),
+    )
+    assert moved.content == loaded.content
+    monkeypatch.setattr("bench_polydom.extractors.VERSION", 10**6)
+    assert SMALL.content(data_context) != loaded.content
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"sides": (8, 13)},
+        {"images": 29},
+        {"statistic": "median"},
+        {"degree": 1},
+        {"every_side": False},
+    ],
+)
+def test_all_that_the_table_is_made_from_is_in_its_content(
+    change: dict[str, object], data_context: DataContext
+) -> None:
+    changed = replace(SMALL, **change)  # type: ignore[arg-type]
+    assert changed.content(data_context) != SMALL.content(data_context)
+
+
+def test_other_times_are_other_content(tmp_path: Path, data_context: DataContext) -> None:
+    from bench_polydom.pricing import load_measurements
+
+    reference = load_measurements("reference")
+    times = {name: [list(some) for some in several] for name, several in reference.times.items()}
+    same = replace(SMALL, prices=str(tmp_path / "same.json"))
+    Measurements("elsewhere", reference.sizes, times).save(tmp_path / "same.json")
+    times["hog"][0][0] += 1.0
+    other = replace(SMALL, prices=str(tmp_path / "other.json"))
+    Measurements("elsewhere", reference.sizes, times).save(tmp_path / "other.json")
+    assert same.content(data_context) == SMALL.content(data_context) != other.content(data_context)
 
 
 def test_otherwise_an_image_is_one_row_at_one_of_the_sides(data_context: DataContext) -> None:

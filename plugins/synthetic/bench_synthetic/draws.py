@@ -86,7 +86,9 @@ class Draws:
             while len(found) < count:
                 found.setdefault(int(self.words(1)[0]) >> (64 - leading))
             chosen = list(found)
-        bits = np.array([[code >> place & 1 for place in range(leading)] for code in chosen], dtype=np.float64)
+        bits = np.array(
+            [[code >> place & 1 for place in range(leading)] for code in chosen], dtype=np.float64
+        )
         others = self.whole(0, 1, count * (dimensions - leading)).reshape(count, -1)
         return np.hstack([bits, others.astype(np.float64)])
 

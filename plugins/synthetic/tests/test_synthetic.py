@@ -70,7 +70,7 @@ def test_synthetic30_has_the_papers_shape(context):
     assert counts.min() > 300
 
 
-def test_synthetic30_is_make_classification_with_the_settled_settings(context):
+def test_synthetic30_is_make_classification_with_the_papers_settings(context):
     whole = Synthetic30(seed=5).load(context)
     knobs = MakeClassification(rows=1000, features=30, informative=25, redundant=0, classes=3, seed=5).load(
         context
@@ -91,6 +91,47 @@ def test_make_classification_follows_its_knobs(context):
         values[:, 3]
     )  # redundant: linear in the informative ones
     assert any(np.array_equal(values[:, 4], values[:, j]) for j in range(4))  # repeated
+
+
+def test_make_classification_is_of_scikit_learns_family(context):
+    from sklearn.datasets import make_classification
+
+    def summary(X, y):
+        between = sum(np.mean((X[y == k].mean(axis=0) - X.mean(axis=0)) ** 2) for k in range(3))
+        return [np.mean(X.std(axis=0)), np.mean(np.abs(X.mean(axis=0))), between]
+
+    ours, theirs = [], []
+    for seed in range(10):
+        data = MakeClassification(rows=600, features=12, informative=8, classes=3, seed=seed).load(context)
+        ours.append(summary(data.values, data.target))
+        theirs.append(summary(*make_classification(600, 12, n_informative=8, n_classes=3, random_state=seed)))
+    spread = np.std(ours, axis=0) + np.std(theirs, axis=0)
+    assert (np.abs(np.mean(ours, axis=0) - np.mean(theirs, axis=0)) < spread).all()
+
+
+def test_flipped_labels_are_the_share_that_is_asked_for(context):
+    plain, flipped = (
+        MakeClassification(rows=4000, flip_y=share, shuffle=False, seed=1).draw()[1] for share in (0.0, 0.3)
+    )
+    assert (plain != flipped).mean() == pytest.approx(0.15, abs=0.03)
+
+
+def test_clusters_are_centred_on_different_corners_of_the_hypercube(context):
+    X, _ = MakeClassification(
+        rows=40_000, features=3, informative=3, redundant=0, classes=4, clusters_per_class=2, flip_y=0.0,
+        class_sep=30.0, shuffle=False,
+    ).draw()  # fmt: skip
+    corners = np.sign([part.mean(axis=0) for part in np.split(X, 8)])
+    assert len(np.unique(corners, axis=0)) == 8
+    assert np.abs(X.mean(axis=0)).max() < 1.0
+    assert np.abs(X).mean() == pytest.approx(30.0, rel=0.02)
+
+
+def test_low_rank_features_have_the_singular_values_that_were_asked_for(context):
+    data = MakeRegression(rows=120, features=30, effective_rank=4, tail_strength=0.3).load(context)
+    place = np.arange(30) / 4
+    expected = 0.7 * np.exp(-(place**2)) + 0.3 * np.exp(-0.1 * place)
+    assert np.linalg.svd(data.values, compute_uv=False) == pytest.approx(expected, abs=1e-6)
 
 
 def test_make_regression_without_noise_is_linear_in_its_features(context):

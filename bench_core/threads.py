@@ -1,0 +1,30 @@
+"""One thread of linear algebra, from the start: how many there are must not show in data, a record or a page.
+
+The command line says so in the environment before a library is loaded. Where the core is used from Python, libraries
+are loaded already, and are told when data is loaded, a trial is run or a page is rendered.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["BLAS_VARIABLES", "one_blas_thread", "start_with_one_blas_thread"]
+
+BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+"""What the libraries read when they are loaded. Not ``OMP_NUM_THREADS``: methods' own kernels get the other cores."""
+
+
+def start_with_one_blas_thread() -> None:
+    """Tell libraries that are still to be loaded; for the start of a process."""
+    os.environ.update(dict.fromkeys(BLAS_VARIABLES, "1"))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """One thread within, in the libraries that are loaded by now; what was before, after."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield

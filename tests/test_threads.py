@@ -1,0 +1,56 @@
+"""One BLAS thread from the start: on the command line, and where the core is used from Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from bench_core.dataset import DataContext, Dataset, DataSource
+from bench_core.plan import DatasetCache
+from bench_core.plugins import load_registry
+from bench_core.threads import BLAS_VARIABLES
+
+COUNT = """
+from bench_core.cli import main
+try:
+    main(["list", "metrics"])
+except SystemExit:
+    pass
+import numpy, scipy.linalg, threadpoolctl
+print([one["num_threads"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"])
+"""
+
+
+def blas_threads() -> set[int]:
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+@dataclass(frozen=True)
+class Counted(DataSource):
+    """Two rows whose values are the numbers of BLAS threads while they are loaded."""
+
+    def load(self, context: DataContext) -> Dataset:
+        counted = np.full((2, 1), float(max(blas_threads())))
+        return Dataset("counted", "binary", counted, ("threads",), np.array([0, 1]), ("a", "b"))
+
+
+def test_the_command_line_has_one_blas_thread_whatever_the_environment_says() -> None:
+    environment = {**os.environ, **dict.fromkeys(BLAS_VARIABLES, "2")}
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT], env=environment, capture_output=True, text=True, check=True
+    )
+    assert set(json.loads(done.stdout.splitlines()[-1])) == {1}
+
+
+def test_data_is_loaded_with_one_blas_thread(tmp_path: Path) -> None:
+    cache = DatasetCache(DataContext(tmp_path), load_registry([], entry_points=False), tmp_path)
+    with threadpool_limits(2, user_api="blas"):
+        assert cache.load("counted", Counted()).values.tolist() == [[1.0], [1.0]]
+        assert blas_threads() == {2}

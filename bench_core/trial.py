@@ -64,7 +64,8 @@ class Trial:
         """
         # Written key by key, in sorted order: the fragments are shared by thousands of trials.
         return (
-            f'{{"audit_rounds":{self.audit_rounds},"contract":{CONTRACT_VERSION},"costs":{fragment(self.costs_use, self.scheme)},'
+            f'{{"audit_rounds":{self.audit_rounds},"contract":{CONTRACT_VERSION},'
+            f'"costs":{fragment(self.costs_use, self.scheme)},'
             f'"dataset":"{content}","encode":"{self.encode}",'
             f'"method":{fragment(self.method_use, self.estimator)},'
             f'"reject":{"true" if self.reject else "false"},"seed":{self.seed},'

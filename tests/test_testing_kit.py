@@ -614,12 +614,23 @@ class Restless(Table):
         return "downloaded"
 
 
+@dataclass(frozen=True)
+class Misnamed(Table):
+    """Knows another content than that of its table, whose origin hides that it is other data at every load."""
+
+    def load(self, context):
+        return replace(make_dataset(seed=next(_LOADS)), origin={"source": "misnamed"})
+
+    def content(self, context):
+        return "0" * 64
+
+
 def test_good_sources_pass_and_absent_ones_are_skipped(tmp_path):
     assert outcomes(check_dataset(Table())) == {}
     absent = {r.check: r.outcome for r in check_dataset(Elsewhere(), DataContext(tmp_path))}
     assert absent == {
-        "declaration": "passed", "loads-twice": "skipped", "fingerprint": "skipped", "status": "skipped",
-        "usable": "skipped",
+        "declaration": "passed", "loads-twice": "skipped", "content": "skipped", "fingerprint": "skipped",
+        "status": "skipped", "usable": "skipped",
     }  # fmt: skip
 
 
@@ -628,6 +639,9 @@ def test_bad_sources_are_found():
     found = outcomes(check_dataset(Restless()))
     assert "fingerprint changed from" in found["fingerprint"]
     assert "not 'downloaded'" in found["status"]
+    found = outcomes(check_dataset(Misnamed()))
+    assert "other content the second time" in found["loads-twice"]
+    assert "but what load gives has the content" in found["content"]
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ def _load(source: DataSource, context: DataContext) -> Dataset:
 def check_loads_twice(source: DataSource, context: DataContext) -> None:
     """Loaded twice, the content is the same."""
     first, second = _load(source, context), _load(source, context)
-    if first.content != second.content:
+    # An origin hides the values from the content.
+    if first.content != second.content or not np.array_equal(first.values, second.values, equal_nan=True):
         raise ContractError(f"{type(source).__name__}.load gives other content the second time")
 
 

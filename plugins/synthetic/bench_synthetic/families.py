@@ -9,7 +9,7 @@ own, so the last bits of its tables, and with them every trial's name, differ be
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray

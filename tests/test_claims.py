@@ -133,6 +133,22 @@ NUMBERS = {
         told(kind="difference", method="A", against="B", value=-0.1, **ACCURACY),
         "not reproduced",
     ),
+    "a difference where the paper has none": (
+        told(kind="difference", method="A", against="B", value=0, tolerance=0, **ACCURACY),
+        "not reproduced",
+    ),
+    "no difference where the paper has one": (
+        told(kind="difference", method="A", against="B", value=0.1, metric="coverage", datasets=["X"]),
+        "not reproduced",
+    ),
+    "a ratio of exactly 1": (
+        told(kind="ratio", method="A", against="B", value=2, metric="coverage", datasets=["X"]),
+        "not reproduced",
+    ),
+    "a value on the baseline": (
+        told(kind="value", method="A", value=9, baseline=4, metric="cost", datasets=["Y"]),
+        "not reproduced",
+    ),
     "a difference that is small enough": (
         told(kind="difference", method="A", against="B", value=0.15, relation="<", **ACCURACY),
         "reproduced",
@@ -277,6 +293,38 @@ def test_a_number_that_fits_only_because_the_interval_is_wide_cannot_be_checked(
     assert (far.verdict, far.why) == ("cannot be checked", WIDE)
     near = check(kind="value", method="A", value=0.81, **ACCURACY)
     assert (near.verdict, near.why) == ("reproduced", "")
+
+
+@pytest.mark.parametrize(
+    ("count", "ranks"),
+    # The tightest pair of order statistics that covers the median with 95 % (all values where none does).
+    [
+        (2, (1, 2)),
+        (5, (1, 5)),
+        (6, (1, 6)),
+        (8, (1, 8)),
+        (9, (2, 8)),
+        (12, (3, 10)),
+        (20, (6, 15)),
+        (25, (8, 18)),
+    ],
+)
+def test_the_medians_interval_is_of_order_statistics(count: int, ranks: tuple[int, int]) -> None:
+    costs = [float(cost) for cost in range(count, 0, -1)]
+    suite = suite_of(
+        ["X"], ["A"], count, metrics=["cost"],
+        more=claim_text(told(kind="value", method="A", statistic="median", value=1, **COST)),
+    )  # fmt: skip
+    records = records_of({("X", "A"): {"cost": costs}})
+    ours = check_claims(suite, records, Cells(select(records, suite)))[0].ours[0][1]
+    assert (ours.value, ours.low, ours.high) == ((count + 1) / 2, *ranks)
+    assert (ours.least, ours.most) == (1.0, count)
+
+
+def test_the_median_of_one_seed_has_no_interval() -> None:
+    one = {("X", "A"): {"cost": [3.0]}}
+    found = check(one, kind="value", method="A", statistic="median", value=3, **COST)
+    assert (found.verdict, found.ours[0][1].has_interval) == ("reproduced", False)
 
 
 def by_the_fit(**fields: Any) -> Checked:

@@ -60,6 +60,16 @@ def test_a_raised_version_is_compared_seed_by_seed(tmp_path: Path) -> None:
     }
 
 
+def test_pairs_are_formed_by_seed_where_each_side_lacks_another_one(tmp_path: Path) -> None:
+    before = [record_of("D", "A", 0, None), *(told("A", seed, cost=10.0 * seed) for seed in (1, 2, 3))]
+    after = [*(told("A", seed, version=2, cost=10.0 * seed + 1) for seed in (0, 1, 2))]
+    after.append(record_of("D", "A", 3, None, version=2))
+    _, found = both(tmp_path, before, after, metrics=["cost"])
+    [cost] = found
+    assert (cost.before, cost.after) == (15.0, 16.0)
+    assert (cost.gap.value, cost.gap.margin, cost.gap.count, cost.verdict) == (1.0, 0.0, 2, "worse")
+
+
 def test_better_and_worse_go_by_the_metrics_goal(tmp_path: Path) -> None:
     _, found = both(
         tmp_path,

@@ -103,6 +103,34 @@ NUMBERS = {
         ),
         "reproduced",
     ),
+    "above for certain, thanks to the tolerance": (  # the interval is 8.52 to 13.48
+        told(kind="value", method="A", value=9, relation=">", tolerance=1, **COST),
+        "reproduced",
+    ),
+    "above for certain without it": (
+        told(kind="value", method="A", value=8, relation=">", **COST),
+        "reproduced",
+    ),
+    "above on the mean, thanks to the tolerance": (
+        told(kind="value", method="A", value=12, relation=">", tolerance=1.5, **COST),
+        "same direction",
+    ),
+    "below for certain, thanks to the tolerance": (
+        told(kind="value", method="A", value=13, relation="<", tolerance=1, **COST),
+        "reproduced",
+    ),
+    "below on the mean, thanks to the tolerance": (
+        told(kind="value", method="A", value=10, relation="<", tolerance=1.5, **COST),
+        "same direction",
+    ),
+    "at the limit, which is allowed": (
+        told(kind="value", method="A", value=4, relation=">=", metric="cost", datasets=["Y"]),
+        "reproduced",
+    ),
+    "at the limit, which is not allowed": (
+        told(kind="value", method="A", value=4, relation="<", metric="cost", datasets=["Y"]),
+        "not reproduced",
+    ),
     "not above": (told(kind="value", method="A", value=11.5, relation=">", **COST), "not reproduced"),
     "a ratio": (told(kind="ratio", method="A", against="B", value=0.5, **COST), "reproduced"),
     "so much below": (
@@ -266,6 +294,17 @@ def test_what_is_there_can_refute_what_is_missing_cannot_confirm() -> None:
         kind="dominance", method="B", against=["A", "GM*"], relation="non-dominated", datasets=["X"]
     )
     assert dominated.verdict == "not reproduced"
+
+
+def test_a_page_is_told_what_contradicts_and_what_is_unsure() -> None:
+    against = check(kind="order", methods=["A", "B"], **COST)
+    assert (against.verdict, against.why) == ("not reproduced", "A is not above B")
+    unsure = check(kind="order", methods=["B", "A", "C"], **COST)  # A and C differ on the mean only
+    assert (unsure.verdict, unsure.why) == ("same direction", "interval includes the opposite: A and C")
+    sure = check(kind="order", methods=["B", "A"], **COST)
+    assert (sure.verdict, sure.why) == ("reproduced", "")
+    both = check(kind="order", methods=["A", "B", "GM*"], **COST)
+    assert both.why == "A is not above B"
 
 
 def test_a_relation_over_one_seed_is_at_most_the_same_direction() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.tiny_plugin import Blobs
@@ -53,13 +52,15 @@ def test_policies_that_do_not_say_have_no_histogram() -> None:
 
 
 class Busy(Policy):
-    """Spins for so many milliseconds, whatever the rows."""
+    """Spins for so many of the processor's milliseconds, whatever the rows, and counts how often it was asked."""
 
     def __init__(self, milliseconds: float, models: int) -> None:
-        self.milliseconds, self.models = milliseconds, models
+        self.seconds, self.models = milliseconds / 1000, models
+        self.asked = 0
 
     def decide(self, rows: Rows) -> Decisions:
-        end = time.process_time() + self.milliseconds / 1000
+        self.asked += 1
+        end = time.process_time() + self.seconds
         while time.process_time() < end:
             pass
         count = len(rows)
@@ -75,9 +76,11 @@ class Spin(Method):
     """Two policies, of 3 and of 1 ms, beside one of 9 ms."""
 
     reused: float = 0.0
+    made: ClassVar[list[Busy]] = []
 
     def fit(self, problem: Problem) -> Family:
-        return Family([Busy(3, 2), Busy(1, 1)], Busy(9, 4), reused_seconds=self.reused)
+        self.made[:] = [Busy(3, 2), Busy(1, 1), Busy(9, 4)]
+        return Family(self.made[:2], self.made[2], reused_seconds=self.reused)
 
 
 def run(method: Method) -> TrialResult:
@@ -106,20 +109,24 @@ def run(method: Method) -> TrialResult:
 def test_a_record_keeps_how_long_each_policy_decided_on_the_test_rows_and_how_many_base_models_rows_ran() -> (
     None
 ):
+    began = time.process_time()
     record = run(Spin()).record
+    spent = time.process_time() - began
     assert record["status"] == "ok", record
-    three, one = record["timings"]["decide_per_policy"]
-    assert 0.003 <= three < 0.05
-    assert 0.001 <= one < three
-    assert record["timings"]["decide_reference"] >= 0.009
+    kept = [*record["timings"]["decide_per_policy"], record["timings"]["decide_reference"]]
+    assert all(seconds >= policy.seconds for seconds, policy in zip(kept, Spin.made, strict=True))
+    # Deciding on validation rows and for the audit took its time beside what is kept, not within it.
+    assert sum(kept) <= spent - sum((policy.asked - 1) * policy.seconds for policy in Spin.made)
     rows = record["rows"]["test"]
     assert record["evaluations"] == {"width": 1, "counts": [[0, rows, 0, 0], [rows, 0, 0, 0]]}
 
 
 def test_the_time_to_fit_counts_what_was_taken_over_from_an_earlier_fit() -> None:
+    began = time.perf_counter()
     alone, reusing = (run(Spin(reused)).record["timings"]["fit"] for reused in (0.0, 70.0))
-    assert alone < 60.0
-    assert reusing == pytest.approx(70.0, abs=10.0)
+    spent = time.perf_counter() - began
+    assert 0.0 <= alone <= spent
+    assert 70.0 <= reusing <= 70.0 + spent
 
 
 def told(timings: list[dict[str, Any]]) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from support.bench import ROOT
+from support.bench import ROOT, scripts
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
@@ -67,6 +67,7 @@ def test_the_leaderboard_workflows_commands_work(tmp_path: Path) -> None:
         subprocess.run(["git", "rm", "-rq", "--", str(page)], cwd=clone, check=True)
     environment = {**os.environ, "RUN_OPTIONS": "--seeds 1 --only dataset=Pima", "BUDGETBENCH_OFFLINE": "1"}
     environment["PYTHONPATH"] = str(clone)
+    environment["PATH"] = os.pathsep.join([str(scripts()), os.environ.get("PATH", os.defpath)])
     done = []
     commands = [
         step["run"] for step in steps(ROOT / ".github" / "workflows" / "leaderboard.yml") if "run" in step

@@ -7,11 +7,20 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+
+
+def scripts() -> Path:
+    """The folder of the ``bench`` command that belongs to the running interpreter, whatever the PATH says."""
+    files = metadata.distribution("budgetbench").files or []
+    found = [Path(str(file.locate())) for file in files if file.name in ("bench", "bench.exe")]
+    return found[0].resolve().parent if found else Path(sysconfig.get_path("scripts"))
 
 
 def install(folder: Path, module: str, source: str | Path, entry: str, distribution: str = "") -> None:

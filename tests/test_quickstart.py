@@ -13,7 +13,7 @@ def test_quickstart_runs_without_a_network_and_is_the_same_with_two_workers(benc
     suite = str(ROOT / "suites" / "quickstart.toml")
     offline = {"BUDGETBENCH_OFFLINE": "1"}
     bench("run", suite, "--store", "one", "--out", "page-one", **offline)
-    bench("run", suite, "--store", "two", "--out", "page-two", "--jobs", "2", **offline)
+    bench("run", suite, "--store", "two", "--out", "page-two", "--jobs", "2", fresh=True, **offline)
     one, two = bench.folder / "one", bench.folder / "two"
     assert len(contents(one)) > 20
     assert contents(one) == contents(two)

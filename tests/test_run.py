@@ -55,7 +55,7 @@ def test_a_second_run_computes_nothing_and_plan_says_so(bench: Bench) -> None:
 def test_two_processes_give_what_one_gives_byte_for_byte(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite, "--store", "one", "--out", "page-one")
-    bench("run", suite, "--store", "two", "--out", "page-two", "--jobs", "2")
+    bench("run", suite, "--store", "two", "--out", "page-two", "--jobs", "2", fresh=True)
     assert contents(bench.folder / "one") == contents(bench.folder / "two")
     assert decisions(bench.folder / "one") == decisions(bench.folder / "two")
     assert bench.page(out="page-one") == bench.page(out="page-two")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -37,6 +43,77 @@ def install(folder: Path, module: str, source: str | Path, entry: str, distribut
     (info / "entry_points.txt").write_text(f"[budgetbench]\n{entry} = {module}\n")
 
 
+class Forks:
+    """The server of `support.forked`, started when it is first asked."""
+
+    def __init__(self) -> None:
+        self.server: subprocess.Popen[str] | None = None
+        self.started_with: dict[str, str] = {}
+
+    def can(self, environment: dict[str, str]) -> bool:
+        """Whether a fork would be as good as a new process: nothing that libraries read when loaded is different."""
+        here = self.started_with or dict(os.environ)
+        changed = {
+            name for name in here.keys() | environment.keys() if here.get(name) != environment.get(name)
+        }
+        free = {"PYTHONPATH", "PYTEST_CURRENT_TEST", "HOME", "COLUMNS"}
+        return sys.platform == "linux" and all(
+            name in free or name.startswith("BUDGETBENCH_") for name in changed
+        )
+
+    def run(
+        self, arguments: Sequence[str], cwd: Path, environment: dict[str, str], timeout: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Run ``bench`` in a fork.
+
+        Raises:
+            TimeoutExpired: it took too long; it and the server were killed.
+        """
+        server = self._serving()
+        with tempfile.TemporaryDirectory() as folder:
+            out, err = Path(folder, "out"), Path(folder, "err")
+            request = {
+                "arguments": arguments,
+                "cwd": str(cwd),
+                "environment": environment,
+                "out": str(out),
+                "err": str(err),
+            }
+            server.stdin.write(json.dumps(request) + "\n")
+            server.stdin.flush()
+            if not select.select([server.stdout], [], [], timeout)[0]:
+                self.stop()
+                raise subprocess.TimeoutExpired(["bench", *arguments], timeout)
+            code = int(server.stdout.readline())
+            said = [path.read_text(encoding="utf-8") if path.exists() else "" for path in (out, err)]
+        return subprocess.CompletedProcess(["bench", *arguments], code, *said)
+
+    def _serving(self) -> Any:
+        if self.server is None:
+            self.started_with = dict(os.environ)
+            self.server = subprocess.Popen(
+                [sys.executable, str(Path(__file__).with_name("forked.py"))],
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+            atexit.register(self.stop)
+        return self.server
+
+    def stop(self) -> None:
+        """End the server and what it runs."""
+        if self.server is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.server.pid, signal.SIGKILL)
+            self.server.communicate()
+            self.server = None
+
+
+FORKS = Forks()
+
+
 @dataclass
 class Bench:
     """A folder to work in and the plugins' folder."""
@@ -51,17 +128,29 @@ class Bench:
         return {**kept, "PYTHONPATH": path, "BUDGETBENCH_CACHE": str(self.folder / "cache"), **more}
 
     def __call__(
-        self, *arguments: str, expect: int | None = 0, **more: str
+        self, *arguments: str, expect: int | None = 0, fresh: bool = False, **more: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run ``bench`` and, unless ``expect`` is None, demand its exit code."""
-        done = subprocess.run(
-            [sys.executable, "-m", "bench_core.cli", *arguments],
-            cwd=self.folder,
-            env=self.environment(**more),
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        """Run ``bench`` in a process of its own and, unless ``expect`` is None, demand its exit code.
+
+        Args:
+            *arguments: of the command line.
+            expect: the exit code.
+            fresh: a new interpreter, where that is the point (its start, or the order of its hashes); else a fork
+                of one that has loaded the libraries.
+            **more: further variables of the environment.
+        """
+        environment = self.environment(**more)
+        if not fresh and FORKS.can(environment):
+            done = FORKS.run(arguments, self.folder, environment, timeout=300)
+        else:
+            done = subprocess.run(
+                [sys.executable, "-m", "bench_core.cli", *arguments],
+                cwd=self.folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
         if expect is not None and done.returncode != expect:
             raise AssertionError(f"exit code {done.returncode}, not {expect}:\n{done.stdout}\n{done.stderr}")
         return done

@@ -20,6 +20,8 @@ from bench_core.metrics import BUILT_IN
 METRICS = {metric.name: metric for metric in BUILT_IN}
 ERROR = quality_named("error", METRICS)
 MSE = quality_named("mse", METRICS)
+TRIAL = '{"threshold":null,"split":{"kind":"random"}}'
+ROWS = {"train": 4, "validation": 4, "test": 2}
 Policy = tuple[float, float, float, float]
 """Validation cost and quality, test cost and quality."""
 
@@ -39,7 +41,7 @@ def records_of(families: dict[str, list[list[Policy]]], metric: str = "accuracy"
     ]  # fmt: skip
     frame = pd.DataFrame(rows)
     infos = {
-        name: {"trial": '{"threshold":null}', "task": "binary", "costs": None, **info}
+        name: {"trial": TRIAL, "rows": ROWS, "task": "binary", "costs": None, **info}
         for name in frame["name"]
     }
     return Records(frame, infos)

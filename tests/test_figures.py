@@ -393,7 +393,9 @@ def test_histograms_of_other_widths_are_brought_to_the_widest_and_averaged() -> 
 
 
 def info_with(**history: Any) -> dict[str, Any]:
-    return {"history": history, "diagnostics": {"front": 4}}
+    trial = '{"split":{"kind":"random"}}'
+    rows = {"train": 2, "validation": 2, "test": 2}
+    return {"history": history, "diagnostics": {"front": 4}, "trial": trial, "rows": rows}
 
 
 def test_a_series_that_stops_early_counts_with_its_last_value() -> None:
@@ -401,8 +403,8 @@ def test_a_series_that_stops_early_counts_with_its_last_value() -> None:
     assert found is not None
     assert found.mean.tolist() == [0.0, 3.0, 4.0]
     assert found.reference == 4.0
-    # t(0.975, 1) = 12.706; the standard error of 2 and 4 is 1.
-    assert found.margin[1] == pytest.approx(12.706, abs=1e-3)
+    # t(0.975, 1) = 12.706; 2 and 4 have the variance 2, times 1/2 for two splits and 1/2 for their overlap.
+    assert found.margin[1] == pytest.approx(12.706 * 2**0.5, abs=1e-3)
 
 
 def test_margins_that_the_fits_report_make_the_band() -> None:

@@ -43,7 +43,7 @@ def cost_quality_figure(
         axes = page.figure.subplots()
         shade = _Shade(panel) if panel.rejects else None
         for curve in panel.curves:
-            _draw_band(axes, curve, looks[curve.method], (across, scale))
+            _draw_band(axes, curve, looks[curve.method], (across, scale), panel.quality.percent)
             if hulls:
                 _draw_hull(axes, panel, curve, looks[curve.method], (across, scale))
         handles = [_draw(axes, curve, looks[curve.method], (across, scale), shade) for curve in panel.curves]
@@ -109,18 +109,21 @@ def _shown(curve: Curve) -> NDArray[np.int64]:
     return last[_thinned(len(last), _MOST_STEPS)]
 
 
-def _draw_band(axes: Any, curve: Curve, look: Look, scale: tuple[float, float]) -> None:
-    """The 95 % interval of the mean quality at every step; a bar for a single one."""
+def _draw_band(axes: Any, curve: Curve, look: Look, scale: tuple[float, float], share: bool) -> None:
+    """The 95 % interval of the mean quality at every step, a share's within 0 and 1; a bar for a single one."""
     if not has_band(curve):
         return
     keep = _shown(curve)
-    x, y, margin = scale[0] * curve.cost[keep], scale[1] * curve.quality[keep], scale[1] * curve.margin[keep]
+    x, y, margin = curve.cost[keep], curve.quality[keep], curve.margin[keep]
+    low, high = y - margin, y + margin
+    if share:
+        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    x, y, low, high = scale[0] * x, scale[1] * y, scale[1] * low, scale[1] * high
     if len(x) > 1:
-        axes.fill_between(
-            x, y - margin, y + margin, step="post", color=look.colour, alpha=_FAINT, lw=0, zorder=1
-        )
+        axes.fill_between(x, low, high, step="post", color=look.colour, alpha=_FAINT, lw=0, zorder=1)
     else:
-        axes.errorbar(x, y, yerr=margin, fmt="none", ecolor=look.colour, elinewidth=1.2, capsize=3, zorder=2)
+        ends = [y - low, high - y]
+        axes.errorbar(x, y, yerr=ends, fmt="none", ecolor=look.colour, elinewidth=1.2, capsize=3, zorder=2)
 
 
 def _draw_hull(axes: Any, panel: Panel, curve: Curve, look: Look, scale: tuple[float, float]) -> None:

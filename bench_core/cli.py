@@ -291,11 +291,16 @@ def doctor(store: Path, mirror: Path | None, offline: bool | None) -> int:
 @OUT
 @requests
 def site(directory: Path, out: Path) -> int:
-    """Write the leaderboard's pages as HTML into DIRECTORY."""
+    """Write the leaderboard's pages as HTML into DIRECTORY, and check every link in them."""
+    from bench_core.render.links import dead_links
     from bench_core.render.site import build_site
 
-    click.echo(f"{len(build_site(out, directory))} files in {directory}")
-    return 0
+    written = build_site(out, directory)
+    dead = dead_links((path for path in written if path.suffix == ".html"), directory)
+    for line in dead:
+        click.echo(f"bench: {line}", err=True)
+    click.echo(f"{len(written)} files in {directory}" + (f", {len(dead)} dead links" if dead else ""))
+    return 1 if dead else 0
 
 
 @main.group()

@@ -45,6 +45,8 @@ class FigureEntry(BaseModel):
         datasets: where; everywhere when empty.
         quality: for ``curve``: a metric, or ``right-answers`` (coverage × conclusive accuracy).
         cost: for ``curve``: ``cost``, or another metric such as ``mean-base-models``.
+        hull: for ``curve``: also draws, dashed, the hull of each curve, which is what choosing between two policies
+            at random would buy. Its corners are chosen on validation.
         reference: for ``curve``: the method that has the full model's quality; for ``history``: a diagnostic drawn
             as a level.
         metrics: for ``bars``: a group of bars each; for ``critical-difference``: what is ranked.
@@ -66,6 +68,7 @@ class FigureEntry(BaseModel):
     datasets: list[str] = []
     quality: str = ""
     cost: str = "cost"
+    hull: bool = False
     reference: str = ""
     metrics: list[str] = []
     series: str = ""

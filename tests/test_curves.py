@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support.families import METHODS, made_up_records, made_up_suite
 
 from bench_core.analysis.curves import LEVELS, Curve, Panel, cells_of, curves_of, panel_of
+from bench_core.analysis.fronts import hull
 from bench_core.analysis.quality import RIGHT_ANSWERS, Quality, cost_shares, default_quality, quality_named
 from bench_core.analysis.records import Records
 from bench_core.metrics import BUILT_IN
@@ -20,6 +21,8 @@ from bench_core.metrics import BUILT_IN
 METRICS = {metric.name: metric for metric in BUILT_IN}
 ERROR = quality_named("error", METRICS)
 MSE = quality_named("mse", METRICS)
+TRIAL = '{"threshold":null,"split":{"kind":"random"}}'
+ROWS = {"train": 4, "validation": 4, "test": 2}
 Policy = tuple[float, float, float, float]
 """Validation cost and quality, test cost and quality."""
 
@@ -39,7 +42,7 @@ def records_of(families: dict[str, list[list[Policy]]], metric: str = "accuracy"
     ]  # fmt: skip
     frame = pd.DataFrame(rows)
     infos = {
-        name: {"trial": '{"threshold":null}', "task": "binary", "costs": None, **info}
+        name: {"trial": TRIAL, "rows": ROWS, "task": "binary", "costs": None, **info}
         for name in frame["name"]
     }
     return Records(frame, infos)
@@ -236,3 +239,22 @@ def test_nothing_done_gives_no_curve() -> None:
     records.policies["status"] = "failed"
     assert curves_of(suite, records) == []
     assert curves_of(suite, Records(pd.DataFrame(), {})) == []
+
+
+def test_the_band_is_the_corrected_interval_at_every_budget() -> None:
+    curve = only(records_of({"m": [[(0.2, 0.6, 0.2, 0.5), (0.5, 0.7, 0.5, q)] for q in (0.6, 0.8, 0.7)]}))
+    assert curve.budgets.tolist() == [0.2, 0.5]
+    assert curve.margin[0] == 0.0
+    # t(0.975, 2) = 4.303, variance 0.01; three splits, and 2 test rows for 8 that are learnt from.
+    assert curve.margin[1] == pytest.approx(4.303 * (0.01 * (1 / 3 + 1 / 4)) ** 0.5, rel=1e-3)
+    assert np.isnan(only(records_of({"m": [[(0.2, 0.6, 0.2, 0.5)]]})).margin).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=12))
+def test_no_point_lies_above_the_hull(points: list[tuple[int, int]]) -> None:
+    x, y = (np.array(column, dtype=float) for column in zip(*sorted(dict(points).items()), strict=True))
+    corners = hull(x, y)
+    assert corners[[0, -1]].tolist() == [0, len(x) - 1]
+    assert (np.interp(x, x[corners], y[corners]) >= y - 1e-9).all()
+    slopes = np.diff(y[corners]) / np.diff(x[corners])
+    assert (np.diff(slopes) < 0).all()

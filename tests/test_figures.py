@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -27,7 +28,7 @@ from bench_core.figures_schema import FigureEntry, check_figures
 from bench_core.metrics import BUILT_IN
 from bench_core.render.curves import curve_section, figure_files, figure_section
 from bench_core.render.drawings import Ranking, drawings_of
-from bench_core.render.figures.palette import CARD, HUES, INK, MUTED, look_of
+from bench_core.render.figures.palette import CARD, HUES, INK, MUTED, look_of, themed
 from bench_core.render.figures.ranks import cliques_of, critical_difference_figure
 from bench_core.suite import Suite
 
@@ -96,14 +97,22 @@ def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
     ]
 
 
-def test_the_bytes_do_not_depend_on_the_process() -> None:
+def test_the_bytes_do_not_depend_on_the_process_or_on_what_the_processor_can_do() -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t; print(t.digest(t.all_figures()))"
     )
     here = Path(__file__).parent
     told = []
-    for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "MPLBACKEND": "svg", "TZ": f"UTC+{seed}"}
+    machines = [
+        {"PYTHONHASHSEED": "1", "TZ": "UTC+1", "OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"},
+        {
+            "PYTHONHASHSEED": "2",
+            "TZ": "UTC+2",
+            "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+        },
+    ]
+    for machine in machines:
+        environment = {**os.environ, "MPLBACKEND": "svg", **machine}
         done = subprocess.run(
             [sys.executable, "-c", code, str(here), str(here.parent)],
             env=environment, capture_output=True, text=True, check=True, timeout=120,
@@ -223,6 +232,82 @@ def test_methods_differ_by_more_than_their_colour() -> None:
     looks = [look_of(i) for i in range(40)]
     assert len({(look.marker, str(look.dash)) for look in looks}) == 40
     assert len({(look.colour, look.marker) for look in looks}) == 40
+
+
+def oklab(colour: str) -> np.ndarray[Any, Any]:
+    """A colour where distances are as they are seen (Ottosson 2020)."""
+    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    cones = np.cbrt(
+        linear
+        @ np.array([[0.41222, 0.21190, 0.08830], [0.53633, 0.68070, 0.28172], [0.05145, 0.10740, 0.62998]])
+    )
+    return np.asarray(
+        cones
+        @ np.array([[0.21045, 1.97800, 0.02590], [0.79362, -2.42859, 0.78277], [-0.00407, 0.45059, -0.80868]])
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_thirty_methods_have_thirty_colours_that_can_be_told_apart(scheme: str) -> None:
+    drawn = [themed()[look_of(i).colour] for i in range(30)]
+    places = [oklab(getattr(ink, scheme)) for ink in drawn]
+    apart = [float(np.linalg.norm(a - b)) for a, b in combinations(places, 2)]
+    assert min(apart) > 0.05
+    first = [float(np.linalg.norm(a - b)) for a, b in combinations(places[:8], 2)]
+    assert min(first) > 0.08
+
+
+def test_no_two_methods_have_one_colour_however_many_there_are() -> None:
+    assert len({look_of(i).colour for i in range(256)}) == 256
+
+
+def lines_of(data: bytes) -> list[list[tuple[float, float]]]:
+    """The corners of every open path of a figure that is clipped to its axes: what is drawn as a line."""
+    tree = ElementTree.fromstring(data)
+    paths = [e.get("d", "") for e in tree.iter(f"{SVG}path") if e.get("clip-path")]
+    return [
+        [(float(x), float(y)) for x, y in re.findall(r"[ML] ([-\d.]+) ([-\d.]+)", path)]
+        for path in paths
+        if "z" not in path
+    ]
+
+
+def stepped(seeds: int, hull: bool = False) -> tuple[str, bytes]:
+    """The section and the figure of one family's trade-off."""
+    suite = with_figures(made_up_suite(["Heart"], ["GM*"], seeds=seeds), FigureEntry(kind="curve", hull=hull))
+    records = made_up_records(["Heart"], ["GM*"], seeds=seeds)
+    (data,) = [d for path, d in figure_files(suite, records, Path("f")).items() if "curve" in path.name]
+    return "\n".join(curve_section(suite, records)), data
+
+
+def test_a_familys_curve_is_drawn_in_steps() -> None:
+    longest = max(lines_of(stepped(2)[1]), key=len)
+    assert len(longest) > 10
+    for (x, y), (there, then) in pairwise(longest):
+        assert x == there or y == then
+        assert there >= x
+
+
+def test_the_hull_is_drawn_only_when_it_is_asked_for() -> None:
+    slanted = [
+        any(x != there and y != then for (x, y), (there, then) in pairwise(line))
+        for line in lines_of(stepped(2, hull=True)[1])
+        if len(line) > 2
+    ]
+    assert any(slanted)
+    assert not all(slanted)
+
+
+def test_a_band_is_drawn_with_enough_seeds_and_its_absence_is_said() -> None:
+    said, few = stepped(4)
+    assert "No band for any method: fewer than 5 seeds" in said
+    assert b"95 % bands" not in few
+    said, enough = stepped(5)
+    assert "No band" not in said
+    assert b"95 % bands" in enough
+    assert b"fill-opacity" in enough
+    assert b"fill-opacity" not in few
 
 
 def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Path, bytes]]) -> None:
@@ -393,7 +478,9 @@ def test_histograms_of_other_widths_are_brought_to_the_widest_and_averaged() -> 
 
 
 def info_with(**history: Any) -> dict[str, Any]:
-    return {"history": history, "diagnostics": {"front": 4}}
+    trial = '{"split":{"kind":"random"}}'
+    rows = {"train": 2, "validation": 2, "test": 2}
+    return {"history": history, "diagnostics": {"front": 4}, "trial": trial, "rows": rows}
 
 
 def test_a_series_that_stops_early_counts_with_its_last_value() -> None:
@@ -401,8 +488,8 @@ def test_a_series_that_stops_early_counts_with_its_last_value() -> None:
     assert found is not None
     assert found.mean.tolist() == [0.0, 3.0, 4.0]
     assert found.reference == 4.0
-    # t(0.975, 1) = 12.706; the standard error of 2 and 4 is 1.
-    assert found.margin[1] == pytest.approx(12.706, abs=1e-3)
+    # t(0.975, 1) = 12.706; 2 and 4 have the variance 2, times 1/2 for two splits and 1/2 for their overlap.
+    assert found.margin[1] == pytest.approx(12.706 * 2**0.5, abs=1e-3)
 
 
 def test_margins_that_the_fits_report_make_the_band() -> None:

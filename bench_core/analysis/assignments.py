@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.analysis.records import Records
-from bench_core.analysis.summary import Mean, mean_with_margin
+from bench_core.analysis.summary import Mean, mean_with_margin, overlap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,13 +77,14 @@ def stages_by_class(
         return None
     stage_table, kind_table = np.stack(stages), np.stack(kinds)
     known = np.unique(kind_table)
+    shared = overlap(info)
     votes = np.stack([(kind_table == kind).sum(axis=0) for kind in known])
     return StagesByClass(
         features=names,
-        stages=tuple(mean_with_margin(column) for column in stage_table.T),
+        stages=tuple(mean_with_margin(column, shared) for column in stage_table.T),
         classes=votes.argmax(axis=0),
         labels=tuple(f"class {kind:g}" if named else f"price {kind:g}" for kind in known),
-        means=tuple(_class_mean(stage_table, kind_table == kind) for kind in known),
+        means=tuple(_class_mean(stage_table, kind_table == kind, shared) for kind in known),
         seeds=len(stages),
         settled=bool((kind_table == kind_table[0]).all()),
     )
@@ -96,10 +97,10 @@ def feature_classes(costs: Mapping[str, Any]) -> tuple[NDArray[np.float64], bool
     return np.asarray(costs["prices"], dtype=np.float64)[:, 0], False
 
 
-def _class_mean(stages: NDArray[np.float64], inside: NDArray[np.bool_]) -> Mean:
+def _class_mean(stages: NDArray[np.float64], inside: NDArray[np.bool_], shared: float) -> Mean:
     count = inside.sum(axis=1)
     some = count > 0
-    return mean_with_margin((stages * inside).sum(axis=1)[some] / count[some])
+    return mean_with_margin((stages * inside).sum(axis=1)[some] / count[some], shared)
 
 
 @dataclass(frozen=True, eq=False)

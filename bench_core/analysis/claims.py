@@ -17,9 +17,10 @@ The rule (it is printed on every page that has claims, `RULE`):
   Otherwise a claim about something that the records do not hold **cannot be checked**, and the page says what is
   missing. With one seed there is no interval, so that a relation is at most the same direction.
 
-The intervals are t intervals over seeds (for a median, of order statistics): they say how well the mean under this
-protocol, on these data, is known. Differences are paired by seed. Means over several data sets take these as they
-are (`bench_core.analysis.summary.mean_of_means`). Nothing is corrected for the number of claims.
+The intervals are t intervals over seeds, corrected for the overlap of random splits as every other interval of the
+page (`bench_core.analysis.summary`); for a median, of order statistics. Differences are paired by seed. Means over
+several data sets take these as they are (`bench_core.analysis.summary.mean_of_means`). Nothing is corrected for the
+number of claims.
 
 The tolerance, unless a claim states its own: 0.02 (two points) for shares, 0.05 (five points) for "so much below",
 else 5 % of the paper's number; none for relations.
@@ -59,8 +60,8 @@ RULE = (
     "the *same direction* when it holds on the means only. A claim on so many data sets is *reproduced* when its "
     "relation is reproduced on exactly as many, the *same direction* when it holds on the means on as many or more. "
     "What the records do not hold *cannot be checked*, unless what they hold contradicts it already. Intervals are "
-    'over seeds, paired by seed. Tolerance unless stated: 2 points for shares, 5 points for "so much below", else 5 %'
-    " of the paper's number."
+    "over seeds, paired by seed, with the variance of the tables. Tolerance unless stated: 2 points for shares, 5 "
+    'points for "so much below", else 5 % of the value that the paper gives.'
 )
 
 

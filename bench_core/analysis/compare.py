@@ -19,7 +19,7 @@ from bench_core.analysis.cells import Cells
 from bench_core.analysis.export import RECORDS, read_export
 from bench_core.analysis.records import Labels, Records, tabulate
 from bench_core.analysis.selection import Rules, select
-from bench_core.analysis.summary import Mean, mean_with_margin
+from bench_core.analysis.summary import Mean, mean_with_margin, overlap
 from bench_core.canonical import canonical_json
 from bench_core.errors import RequestError
 from bench_core.metrics import DEFAULT_METRICS, Metric, default_metric, resolve_metric
@@ -182,7 +182,7 @@ def compare(
         name = tables[0].trials[place][0]
         task, threshold = tables[0].infos[name]["task"], tables[0].identities[name]["threshold"]
         for metric in metrics or (suite.metrics if suite else _usual(task, threshold)):
-            found += _difference(cells, place, resolve_metric(metric, known))
+            found += _difference(cells, place, resolve_metric(metric, known), overlap(tables[0].infos[name]))
     return changed, found
 
 
@@ -221,7 +221,9 @@ def _records(pieces: Sequence[tuple[Labels, _Trial]]) -> Records:
     return tabulate((labels, trial.record) for labels, trial in pieces)
 
 
-def _difference(cells: Sequence[Cells], place: tuple[str, str, str], metric: Metric) -> list[Difference]:
+def _difference(
+    cells: Sequence[Cells], place: tuple[str, str, str], metric: Metric, shared: float
+) -> list[Difference]:
     seeds = [side.seeds(*place) for side in cells]
     values = [side.values(*place, metric.name) for side in cells]
     if not all(map(len, values)):
@@ -230,7 +232,7 @@ def _difference(cells: Sequence[Cells], place: tuple[str, str, str], metric: Met
     if not len(at):
         return []
     first, second = values[0][at], values[1][at_other]
-    gap = mean_with_margin(second - first)
+    gap = mean_with_margin(second - first, shared)
     if not (second != first).any():
         verdict = "same"
     elif abs(gap.value) > gap.margin:
@@ -238,7 +240,7 @@ def _difference(cells: Sequence[Cells], place: tuple[str, str, str], metric: Met
     else:
         verdict = "unclear"
     dataset, costs, method = place
-    means = mean_with_margin(first).value, mean_with_margin(second).value
+    means = mean_with_margin(first, shared).value, mean_with_margin(second, shared).value
     return [Difference(dataset, costs, method, metric.name, *means, gap, verdict)]
 
 

@@ -20,17 +20,20 @@ from numpy.typing import NDArray
 from bench_core.analysis.fronts import hypervolume, non_dominated, step_front
 from bench_core.analysis.quality import Quality, cost_shares, default_quality, largest_cost
 from bench_core.analysis.records import Records
-from bench_core.analysis.summary import Mean, mean_with_margin
+from bench_core.analysis.summary import Mean, margins, mean_with_margin, overlap
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bench_core.suite import Suite
 
-__all__ = ["LEVELS", "Curve", "Panel", "cells_of", "curves_of", "panel_of"]
+__all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "cells_of", "curves_of", "has_band", "panel_of"]
 
 LEVELS = (0.95, 0.99, 1.0)
 """Shares of the full model's quality that "cost to reach" is given for."""
+
+FEW_SEEDS = 5
+"""With fewer seeds a curve has no band: its width would be mostly that of the t quantile (4.3 for three seeds)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,8 @@ class Curve:
         budgets: float64 (steps,), ascending: where the mean curve changes.
         validation: float64 (steps,): mean quality on validation at each budget; never gets worse.
         quality: float64 (steps,): mean quality on the test part.
+        margin: float64 (steps,): half the width of the 95 % interval of that mean over seeds, budget by budget,
+            corrected for overlapping splits; NaN with one seed.
         cost: float64 (steps,): mean cost on the test part.
         coverage: float64 (steps,): mean share of conclusive answers, or None where nothing is refused.
         start: cost of the cheapest policy on validation.
@@ -63,6 +68,7 @@ class Curve:
     budgets: NDArray[np.float64]
     validation: NDArray[np.float64]
     quality: NDArray[np.float64]
+    margin: NDArray[np.float64]
     cost: NDArray[np.float64]
     coverage: NDArray[np.float64] | None
     start: Mean
@@ -101,6 +107,11 @@ class Panel:
     def rejects(self) -> bool:
         """Whether any curve refuses answers."""
         return any(curve.coverage is not None for curve in self.curves)
+
+
+def has_band(curve: Curve) -> bool:
+    """Whether a curve has enough seeds for a band."""
+    return len(curve.seeds) >= FEW_SEEDS
 
 
 def curves_of(suite: Suite, records: Records, reference: str | None = None) -> list[Panel]:
@@ -162,8 +173,9 @@ def panel_of(
         floor = float(table["quality"].max() if quality.goal == "min" else table["quality"].min())
     dataset, costs = str(frame["dataset"].iloc[0]), str(frame["costs"].iloc[0])
     groups = table.groupby("method", sort=False).indices
+    shared = overlap(records.infos[str(frame["name"].iloc[0])])
     curves = {
-        str(name): _curve(str(name), table.take(np.asarray(rows)), quality, floor)
+        str(name): _curve(str(name), table.take(np.asarray(rows)), quality, floor, shared)
         for name, rows in groups.items()
     }
     anchor = curves.get(reference) if reference else None
@@ -207,7 +219,7 @@ def _answers(
     return coverage, accuracy
 
 
-def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float) -> Curve:
+def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float, shared: float) -> Curve:
     sign = 1.0 if quality.goal == "max" else -1.0
     seeds, group = np.unique(table["seed"].to_numpy(), return_inverse=True)
     column = {name: table[name].to_numpy() for name in table.columns if name not in ("method", "seed")}
@@ -225,42 +237,45 @@ def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float) -> 
     refuses = bool((column["coverage"] < 1).any())
     names = ["chosen_quality", "quality", "cost", *(["coverage"] if refuses else [])]
     grid = np.unique(budget[budget >= budget[first].max()])
-    means = _mean_steps(grid, budget, bounds, [column[name][chosen] for name in names])
+    steps = {name: _steps(grid, budget, bounds, column[name][chosen]) for name in names}
+    means = {name: told.sum(axis=0) / len(seeds) for name, told in steps.items()}
     full = column["quality"][chosen][last]
     return Curve(
         method=method,
         seeds=tuple(int(one) for one in seeds),
         policies=len(table) / len(seeds),
         budgets=grid,
-        validation=means[0],
-        quality=means[1],
-        cost=means[2],
-        coverage=means[3] if refuses else None,
-        start=mean_with_margin(budget[first]),
-        area=mean_with_margin(area),
+        validation=means["chosen_quality"],
+        quality=means["quality"],
+        margin=margins(steps["quality"], shared),
+        cost=means["cost"],
+        coverage=means.get("coverage"),
+        start=mean_with_margin(budget[first], shared),
+        area=mean_with_margin(area, shared),
         full=float(full.mean()),
         reach={},
-        volume=_volume(group, len(seeds), column),
+        volume=_volume(group, len(seeds), column, shared),
         full_by_seed={int(one): float(value) for one, value in zip(seeds, full, strict=True)},
     )
 
 
-def _mean_steps(
+def _steps(
     grid: NDArray[np.float64],
     budget: NDArray[np.float64],
     bounds: NDArray[np.int64],
-    columns: Sequence[NDArray[np.float64]],
-) -> list[NDArray[np.float64]]:
-    """Mean over seeds of step functions, at the grid's budgets; seed s owns ``bounds[s]:bounds[s + 1]``."""
-    sums = np.zeros((len(columns), len(grid)))
-    stacked = np.stack(columns)
+    values: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Each seed's step function at the grid's budgets, (seeds, grid); seed s owns ``bounds[s]:bounds[s + 1]``."""
+    rows = []
     for start, stop in pairwise(bounds):
         place = np.searchsorted(budget[start:stop], grid, side="right") - 1
-        sums += stacked[:, start:stop][:, place]
-    return list(sums / (len(bounds) - 1))
+        rows.append(values[start:stop][place])
+    return np.stack(rows)
 
 
-def _volume(group: NDArray[np.int64], count: int, column: Mapping[str, NDArray[np.float64]]) -> Mean | None:
+def _volume(
+    group: NDArray[np.int64], count: int, column: Mapping[str, NDArray[np.float64]], shared: float
+) -> Mean | None:
     """Hypervolume of what validation leaves non-dominated, measured on the test part; mean over seeds."""
     known = [column[name] for name in ("chosen_coverage", "chosen_accuracy", "coverage", "accuracy")]
     if any(np.isnan(one).any() for one in known):
@@ -271,7 +286,7 @@ def _volume(group: NDArray[np.int64], count: int, column: Mapping[str, NDArray[n
     volumes = [
         hypervolume(tested[start:stop][non_dominated(chosen[start:stop])]) for start, stop in pairwise(bounds)
     ]
-    return mean_with_margin(volumes)
+    return mean_with_margin(volumes, shared)
 
 
 def _reached(curve: Curve, quality: Quality, anchor: Curve | None) -> Curve:

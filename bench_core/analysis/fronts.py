@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REFERENCE_POINT", "hypervolume", "non_dominated", "pareto_ranks", "step_front"]
+__all__ = ["REFERENCE_POINT", "hull", "hypervolume", "non_dominated", "pareto_ranks", "step_front"]
 
 REFERENCE_POINT = (0.0, 0.0, 0.0)
 """Coverage, accuracy and inverse cost (1 − cost share) of the worst there can be."""
@@ -62,6 +62,27 @@ def hypervolume(points: NDArray[Any], reference: Sequence[float] = REFERENCE_POI
     from moocore import hypervolume as measured
 
     return float(measured(table, ref=list(reference), maximise=True))
+
+
+def hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The vertices of the upper hull of points, from the least x to the greatest (Andrew 1979).
+
+    Args:
+        x: float64 (points,), strictly ascending.
+        y: float64 (points,); for a lower hull give −y.
+
+    Returns:
+        int64 positions, ascending; points on an edge are left out.
+    """
+    kept: list[int] = []
+    for i in range(len(x)):
+        while len(kept) > 1:
+            a, b = kept[-2], kept[-1]
+            if (x[b] - x[a]) * (y[i] - y[a]) < (y[b] - y[a]) * (x[i] - x[a]):
+                break
+            kept.pop()
+        kept.append(i)
+    return np.array(kept, dtype=np.int64)
 
 
 def step_front(

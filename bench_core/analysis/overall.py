@@ -103,6 +103,7 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
     """The table over all data sets; None for fewer than two data sets or none with a record."""
     first = list({grid.dataset: grid for grid in reversed(tables)}.values())[::-1]
     places = [(grid.dataset, grid.costs) for grid in first]
+    overlaps = [grid.overlap for grid in first]
     if len(first) < 2 or not any(row.done for grid in first for row in grid.rows):
         return None
     everywhere = [m for m in suite.method_names() if all(m in suite.methods_on(d) for d, _ in places)]
@@ -115,7 +116,10 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
     complete = [m for m, (done, expected) in counts.items() if done == expected]
     metrics, left_out = _columns(suite, cells, places, complete)
     means = {
-        m: {metric: mean_of_means([cells.values(d, c, m, metric) for d, c in places]) for metric in metrics}
+        m: {
+            metric: mean_of_means([cells.values(d, c, m, metric) for d, c in places], overlaps)
+            for metric in metrics
+        }
         for m in complete
     }
     holes = [m for m in everywhere if m not in complete]

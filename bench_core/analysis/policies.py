@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bench_core.analysis.records import Records
-from bench_core.analysis.summary import Mean, mean_with_margin
+from bench_core.analysis.summary import Mean, mean_with_margin, overlap
 
 __all__ = ["by_policy"]
 
@@ -34,8 +34,10 @@ def by_policy(
         return {}
     mine = (frame["dataset"] == place[0]) & (frame["costs"] == place[1]) & (frame["method"] == method)
     found: dict[str, list[list[float]]] = {}
+    shared = 0.0
     for name, rows in frame[mine & (frame["status"] == "ok")].groupby("name", sort=False):
         rows = rows.sort_values("policy")
+        shared = overlap(records.infos[str(name)])
         columns = []
         for quantity in quantities:
             part, _, key = quantity.partition(".")
@@ -49,4 +51,4 @@ def by_policy(
             kept = found.setdefault(str(label) or f"policy {number}", [[] for _ in quantities])
             for values, value in zip(kept, numbers, strict=True):
                 values.append(float(value))
-    return {label: [mean_with_margin(one) for one in kept] for label, kept in found.items()}
+    return {label: [mean_with_margin(one, shared) for one in kept] for label, kept in found.items()}

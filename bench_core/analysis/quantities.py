@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bench_core.analysis.cells import Cells
 from bench_core.analysis.records import Records
-from bench_core.analysis.summary import mean_of_means
+from bench_core.analysis.summary import mean_of_means, overlap
 
 if TYPE_CHECKING:
     from bench_core.suite import Suite
@@ -87,6 +87,11 @@ class Source:
         """Seeds that the suite asks for, at least."""
         return min(self.suite.seed_count(dataset) for dataset, _ in places)
 
+    def overlaps(self, places: Sequence[tuple[str, str]]) -> list[float]:
+        """Of the splits of each data set; see `bench_core.analysis.summary.overlap`."""
+        named = {(dataset, costs): names[0] for (dataset, costs, _), names in self.records.trials.items()}
+        return [overlap(self.records.infos[named[place]]) for place in places]
+
     def threshold(self, dataset: str) -> float:
         """The confidence threshold p̂ of a data set's records.
 
@@ -152,17 +157,17 @@ def _placed(info: dict[str, Any], series: str, at: int) -> float | None:
     return numbers[min(at, len(numbers) - 1)] if numbers else None
 
 
-def _mean(cells: Sequence[Numbers], expected: int) -> Estimate:
-    mean = mean_of_means(cells)
+def _mean(source: Source, places: Sequence[tuple[str, str]], cells: Sequence[Numbers]) -> Estimate:
+    mean = mean_of_means(cells, source.overlaps(places))
     low, high = mean.value - mean.margin, mean.value + mean.margin
     seen = (float(cells[0].min()), float(cells[0].max())) if len(cells) == 1 else (math.nan, math.nan)
-    return Estimate(mean.value, low, high, *seen, seeds=mean.count, expected=expected)
+    return Estimate(mean.value, low, high, *seen, seeds=mean.count, expected=source.expected(places))
 
 
 def plain(source: Source, check: Any, method: str) -> Estimate:
     """Mean over data sets of a method's means over seeds."""
     places = source.places(check)
-    return _mean([source.by_seed(check, place, method)[1] for place in places], source.expected(places))
+    return _mean(source, places, [source.by_seed(check, place, method)[1] for place in places])
 
 
 def median(source: Source, check: Any, method: str) -> Estimate:
@@ -182,7 +187,7 @@ def difference(source: Source, check: Any, method: str, against: str) -> Estimat
     """Mean over data sets of the mean paired difference, ``method`` − ``against``."""
     places = source.places(check)
     pairs = [source.paired(check, place, method, against) for place in places]
-    return _mean([a - b for a, b in pairs], source.expected(places))
+    return _mean(source, places, [a - b for a, b in pairs])
 
 
 def ratio(source: Source, check: Any, method: str, against: str) -> Estimate:
@@ -202,5 +207,5 @@ def ratio(source: Source, check: Any, method: str, against: str) -> Estimate:
             raise Missing(f"{against} is zero on {place[0]}")
         r = math.fsum(a) / len(a) / below
         cells.append(r + (a - r * b) / below)
-    made = _mean(cells, source.expected(places))
+    made = _mean(source, places, cells)
     return replace(made, least=math.nan, most=math.nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.analysis.summary import mean_with_margin
+from bench_core.analysis.summary import mean_with_margin, overlap
 
 __all__ = ["Series", "mean_series"]
 
@@ -42,7 +43,8 @@ def mean_series(
 
     A series that stops early counts with its last value from there on. When every record also has
     ``<name>_margin`` (the series is itself a mean, over the runs of one seed), the band is that of the mean of the
-    seeds' means, seeds taken as given: √(Σ margin²) / seeds. Otherwise it is the 95 % t interval over seeds.
+    seeds' means, seeds taken as given: √(Σ margin²) / seeds. Otherwise it is the 95 % interval over
+    seeds, corrected for overlapping splits.
 
     Args:
         infos: the records' infos of one method on one data set.
@@ -63,12 +65,13 @@ def mean_series(
     if own:
         margin = np.sqrt(np.square(_table(margins, at)).sum(axis=0)) / count
     elif count > 1:
-        margin = np.array([mean_with_margin(column).margin for column in values.T])
+        shared = overlap(found[0])
+        margin = np.array([mean_with_margin(column, shared).margin for column in values.T])
     else:
         margin = np.full(len(at), np.nan)
     beside = [info["diagnostics"].get(reference) for info in found]
     known = [float(value) for value in beside if isinstance(value, int | float)]
-    level = mean_with_margin(known).value if reference and known else None
+    level = math.fsum(known) / len(known) if reference and known else None
     return Series(at, values.mean(axis=0), margin, count, level, own)
 
 

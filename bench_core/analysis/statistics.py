@@ -3,14 +3,15 @@
 Two questions are kept apart:
 
 - *Which of two methods is better on one data set?* The same random splits serve both, and the splits overlap, so
-  the differences by seed are not independent, and a plain paired test is too sure of itself. With random splits
-  the corrected resampled t-test is used (Nadeau & Bengio 2003), which adds the ratio of test rows to the rows
-  learnt from to the variance of the mean. With a given split the seeds differ only in the method's own randomness;
-  they are independent, and Wilcoxon's signed-rank test is used.
+  the differences by seed are not independent, and a plain paired test is too sure of itself. The corrected resampled
+  t-test is used (Nadeau & Bengio 2003), which adds the ratio of test rows to the rows learnt from to the variance of
+  the mean; with a given split that ratio is 0, and it is the paired t-test. It has the variance of the intervals
+  that stand beside the means (`bench_core.analysis.summary`), and no more: it is not corrected for the number of
+  rows, because then two rows whose 95 % intervals are disjoint could be said not to differ.
 - *Which is better across data sets?* Data sets are independent: average ranks, Friedman, Nemenyi's critical
   difference, and Wilcoxon's signed-rank test over the data sets' means (Demšar 2006).
 
-Families of tests are corrected by Holm's procedure. Tables are float64 (data sets, methods), without holes.
+Tests over data sets are corrected by Holm's procedure. Tables are float64 (data sets, methods), without holes.
 """
 
 from __future__ import annotations
@@ -161,14 +162,14 @@ def wilcoxon_holm(table: Table) -> dict[tuple[int, int], float]:
     return dict(zip(pairs, corrected, strict=True))
 
 
-def corrected_resampled_t(differences: Table, test_to_learn: float) -> float:
+def corrected_resampled_t(differences: Table, overlap: float) -> float:
     """Two-sided p-value of the corrected resampled t-test (Nadeau & Bengio 2003, §4.1).
 
     The variance of the mean of J differences is taken as (1/J + n_test/n_learn) · s² instead of s²/J.
 
     Args:
         differences: (J,), one per split.
-        test_to_learn: test rows over rows learnt from (training and validation: both shape what is fitted).
+        overlap: test rows over rows learnt from, 0 for a given split; see `bench_core.analysis.summary.overlap`.
 
     Returns:
         The p-value; NaN for fewer than two differences; 1 when all are zero, 0 when all are one other number.
@@ -181,5 +182,5 @@ def corrected_resampled_t(differences: Table, test_to_learn: float) -> float:
         return 1.0 if mean == 0 else 0.0
     from scipy.special import stdtr
 
-    t = mean / (variance * (1 / count + test_to_learn)) ** 0.5
+    t = mean / (variance * (1 / count + overlap)) ** 0.5
     return float(2 * stdtr(count - 1, -abs(t)))

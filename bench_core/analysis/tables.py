@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,8 @@ import numpy as np
 from bench_core.analysis.cells import Cells
 from bench_core.analysis.dominance import dominated_by, objectives
 from bench_core.analysis.records import Records
-from bench_core.analysis.statistics import ALPHA, corrected_resampled_t, holm, wilcoxon
-from bench_core.analysis.summary import Mean, Row, summarise
+from bench_core.analysis.statistics import ALPHA, corrected_resampled_t
+from bench_core.analysis.summary import Mean, Row, overlap, summarise
 
 if TYPE_CHECKING:
     from bench_core.suite import Suite
@@ -30,7 +30,7 @@ class Grid:
         objectives: metrics of the Pareto comparison; empty when nothing is done.
         marks: metric → method → ``best`` or ``near`` (not distinguishable from the best).
         dominated: method → methods that dominate it, on the means.
-        test: which paired test gave the marks: ``t`` (corrected resampled), ``wilcoxon``, or empty.
+        overlap: of the splits, which every interval and every test of the table is corrected for.
     """
 
     dataset: str
@@ -40,7 +40,7 @@ class Grid:
     objectives: list[str] = field(default_factory=list)
     marks: dict[str, dict[str, str]] = field(default_factory=dict)
     dominated: dict[str, list[str]] = field(default_factory=dict)
-    test: str = ""
+    overlap: float = 0.0
 
     @property
     def complete(self) -> bool:
@@ -52,7 +52,7 @@ def grids(records: Records, suite: Suite, cells: Cells) -> list[Grid]:
     """Every table of a suite, in its order."""
     aims = {(dataset, costs): _aims(records, suite, cells, dataset, costs) for dataset, costs in suite.grids}
     metrics = dict.fromkeys([*suite.metrics, *(aim for some in aims.values() for aim in some)])
-    tables = summarise(cells.chosen, suite, list(metrics))
+    tables = summarise(records, cells.chosen, suite, list(metrics))
     return [_grid(records, suite, cells, place, rows, aims[place]) for place, rows in tables.items()]
 
 
@@ -81,22 +81,13 @@ def _grid(
     fullest = max(seeds.values(), key=len)
     kept = {row.method: row.means for row in rows if np.array_equal(seeds[row.method], fullest)}
     points = {m: [means[a].value for a in aims] for m, means in kept.items() if all(a in means for a in aims)}
-    ratio = _test_to_learn(records, named)
+    shared = overlap(records.infos[named])
     found = {
-        metric: marks(cells, dataset, costs, kept, metric, suite.metrics[metric].goal, ratio)
+        metric: marks(cells, dataset, costs, kept, metric, suite.metrics[metric].goal, shared)
         for metric in suite.metrics
     }
     dominated = dominated_by(points, [suite.metric(aim) for aim in aims])
-    test = "wilcoxon" if ratio is None else "t"
-    return Grid(dataset, costs, rows, list(kept), aims, found, dominated, test)
-
-
-def _test_to_learn(records: Records, name: str) -> float | None:
-    """Test rows over rows learnt from; None when the split is given, so that no two seeds' rows differ."""
-    if records.identities[name]["split"]["kind"] == "given":
-        return None
-    rows = records.infos[name]["rows"]
-    return float(rows["test"] / (rows["train"] + rows["validation"]))
+    return Grid(dataset, costs, rows, list(kept), aims, found, dominated, shared)
 
 
 def marks(
@@ -106,13 +97,16 @@ def marks(
     means: Mapping[str, Mapping[str, Mean]],
     metric: str,
     goal: str,
-    ratio: float | None,
+    overlap: float,
 ) -> dict[str, str]:
     """Method → ``best`` or ``near``: the best mean (ties too), and those that a paired test cannot tell from it.
 
+    The test is the corrected resampled t-test at 5 %, row by row, with the variance that the rows' intervals have. So
+    a row is near only if its interval and the best row's meet (see `bench_core.analysis.summary`).
+
     Args:
         means: method → metric → mean, of the rows that are compared.
-        ratio: test rows over rows learnt from for the corrected resampled t-test; None for Wilcoxon's.
+        overlap: of the splits, as the means' margins were corrected for.
     """
     values = {method: known[metric].value for method, known in means.items() if metric in known}
     if len(set(values.values())) < 2:  # nothing to tell apart
@@ -120,12 +114,9 @@ def marks(
     best = (max if goal == "max" else min)(values.values())
     said = {method: "best" for method, value in values.items() if value == best}
     leader = next(iter(said))
-    rivals: Sequence[str] = [method for method in values if method not in said]
-    p_values = []
-    for rival in rivals:
-        ours, theirs = cells.paired(dataset, costs, leader, rival, metric)
-        differences = ours - theirs
-        p_values.append(wilcoxon(differences) if ratio is None else corrected_resampled_t(differences, ratio))
-    if len(p_values) and np.isfinite(p_values).all():
-        said |= {rival: "near" for rival, p in zip(rivals, holm(p_values), strict=True) if p >= ALPHA}
+    for rival in values:
+        if rival not in said:
+            ours, theirs = cells.paired(dataset, costs, leader, rival, metric)
+            if corrected_resampled_t(ours - theirs, overlap) >= ALPHA:
+                said[rival] = "near"
     return said

@@ -20,9 +20,15 @@ def _means(suite: Suite, found: Overall) -> list[str]:
     said = ["## Over all data sets", ""]
     several = [d for d, _ in found.datasets if suite.has_several_costs(d)]
     notes = [
-        f"Mean over {len(found.datasets)} data sets of their means over seeds, ± half the width of the 95 % t interval "
-        "over seeds (data sets taken as they are; Welch–Satterthwaite degrees of freedom)."
+        f"Mean over {len(found.datasets)} data sets of their means over seeds, ± half the width of the 95 % interval "
+        "over seeds, with the variance of the tables below (data sets taken as they are; Welch–Satterthwaite degrees "
+        "of freedom)."
     ]
+    if len(found.datasets) >= WILCOXON_NEEDS:
+        notes.append(
+            "≈ asks another question than ±, whether the rows would differ on other data sets: it is Wilcoxon's "
+            "signed-rank test over the data sets' means, corrected by Holm."
+        )
     if "cost" in found.left_out or ("cost-share" in found.metrics and "cost" in suite.metrics):
         notes.append("Prices of different data sets have different units: cost is averaged as a share only.")
     if several:

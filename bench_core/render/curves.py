@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench_core.analysis.curves import LEVELS, Curve, Panel
+from bench_core.analysis.curves import FEW_SEEDS, LEVELS, Curve, Panel, has_band
 from bench_core.analysis.fronts import REFERENCE_POINT
 from bench_core.analysis.records import Records
 from bench_core.render.drawings import Drawing, Ranking, drawings_of
@@ -67,7 +67,8 @@ def _rules(rejects: bool) -> str:
         "A method's curve: at every budget, each seed takes the policy (of all grid points) with the best quality on "
         "validation among those whose validation cost is within the budget, and counts with what that policy does on "
         "the test part; then the mean over seeds, from the least budget at which every seed can afford a policy. "
-        "Steps are not interpolated: between two policies the cheaper one is used.",
+        "Steps are not interpolated: between two policies the cheaper one is used, and the figures draw it so: over "
+        "each cost stands the quality of the largest budget whose mean test cost is not above it.",
         "Costs are shares of the price of all features.",
         "*From*: cost of a family's cheapest policy. *Area*: under the curve over budgets from 0 to 1, with the worst "
         "quality where nothing can be afforded; so what only works at full price has the worst area there is.",
@@ -75,7 +76,8 @@ def _rules(rejects: bool) -> str:
         "“never”.",
         f"*Hypervolume*: of a seed's policies that validation leaves non-dominated, measured on the test part over "
         f"(coverage, accuracy, 1 − cost share) above the reference point ({corner}); a larger family has more chances.",
-        "± is half the width of the 95 % t interval over seeds.",
+        "± is half the width of the 95 % interval over seeds, as in the tables; a band is the same interval of the "
+        "mean quality, budget by budget.",
     ]
     if rejects:
         said.append("The marks' filling is the coverage.")
@@ -97,6 +99,10 @@ def _says(panel: Panel) -> str:
             f" Cost in this table is {text(panel.cost)}, as a share of the largest of any policy "
             f"({plain_number(panel.largest)})."
         )
+    few = [text(curve.method) for curve in panel.curves if not has_band(curve)]
+    if few:
+        which = "any method" if len(few) == len(panel.curves) else ", ".join(few)
+        said += f" No band for {which}: fewer than {FEW_SEEDS} seeds are done."
     return said
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bench_core.analysis.policies import by_policy
 from bench_core.analysis.records import Records
-from bench_core.analysis.summary import mean_with_margin
+from bench_core.analysis.summary import mean_with_margin, overlap
 from bench_core.metrics import Metric, resolve_quantity
 from bench_core.render.markdown import number, plain_number, table, text
 from bench_core.render.tables import heading
@@ -87,7 +87,7 @@ def _history(suite: Suite, records: Records, entry: TableEntry) -> str:
         cells = []
         for place in entry.at:
             values = [float(one[min(place, len(one) - 1)]) for one in series if one]
-            cells.append(number(mean_with_margin(values)))
+            cells.append(number(mean_with_margin(values, overlap(found[0]) if found else 0.0)))
         body.append([text(name), text(method), *cells])
     return table(head, body)
 

@@ -105,8 +105,8 @@ def render_index(described: Sequence[Mapping[str, Any]]) -> str:
             "# Leaderboard",
             "",
             "Every suite whose records are here, and every method on every data set in one line: means over seeds on "
-            "the test part, ± half the width of the 95 % t interval. What is best, what cannot be told apart, and what "
-            "the papers claim is on the suites' pages.",
+            "the test part, ± half the width of the 95 % interval, corrected for overlapping splits. What is best, "
+            "what cannot be told apart, and what the papers claim is on the suites' pages.",
             "",
             "## Suites",
             "",

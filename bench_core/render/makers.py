@@ -109,7 +109,7 @@ class Maker:
             panel = self._panel(entry, place[0], cell)
             if panel is not None:
                 known = self._metrics([panel.cost])[panel.cost]
-                draw = partial(cost_quality_figure, panel, self.looks, known.title or known.name)
+                draw = partial(cost_quality_figure, panel, self.looks, known.title or known.name, entry.hull)
                 made.append(self._drawing(entry, stem, place, draw, panel))
         return made
 
@@ -132,7 +132,7 @@ class Maker:
         chosen = self._selected()
         if chosen.empty:
             return []
-        tables = summarise(chosen, self.suite, names)
+        tables = summarise(self.records, chosen, self.suite, names)
         made = []
         for place in self._places(entry):
             wanted = self._methods(entry, place[0])

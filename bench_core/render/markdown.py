@@ -1,14 +1,18 @@
-"""Markdown: text that can inject nothing, numbers, and tables."""
+"""Markdown: text that can inject nothing, numbers, tables, and how it is read: as GitHub does, without HTML."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from bench_core.analysis.summary import Mean
 
-__all__ = ["code", "fenced", "number", "plain_number", "shown", "slug", "table", "text"]
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+__all__ = ["as_html", "code", "fenced", "number", "parser", "plain_number", "shown", "slug", "table", "text"]
 
 _SPECIAL = str.maketrans(
     {c: f"\\{c}" for c in "\\`*_[]#|~!$^"}
@@ -50,6 +54,20 @@ def slug(heading: str) -> str:
     """The anchor that GitHub gives a heading of this plain text."""
     kept = "".join(c for c in heading.strip().lower() if c.isalnum() or c in " -_")
     return kept.replace(" ", "-")
+
+
+def parser() -> MarkdownIt:
+    """A parser of CommonMark with tables, in which HTML stays text and every heading has its `slug` as its id."""
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.anchors import anchors_plugin
+
+    made = MarkdownIt("commonmark", {"html": False}).enable("table")
+    return made.use(anchors_plugin, max_level=6, slug_func=slug)
+
+
+def as_html(markdown: str) -> str:
+    """Markdown as the HTML of a page's body."""
+    return str(parser().render(markdown))
 
 
 def number(mean: Mean, percent: bool = False) -> str:

@@ -24,10 +24,12 @@ from bench_core.suite import Suite
 __all__ = ["Analysed", "render_page"]
 
 _READING = (
-    "Every row is the policy that validation selected (the rule is in the column *Selected by*), evaluated on the test "
-    "part: the mean over seeds, ± half the width of the 95 % t interval. The interval says how well the mean over "
-    "splits of these rows is known, not how it would differ on other rows. Costs are what the core charged for the "
-    "features a policy acquired, after the audit."
+    "Every row is the policy that validation selected (the rule is in the column *Selected by*), evaluated on the "
+    "test part: the mean over seeds, ± half the width of its 95 % interval. Random splits of the same rows overlap, "
+    "so their results are more alike than those of new rows would be; the interval is wider for it, by the correction"
+    " of Nadeau and Bengio (2003). Where the split is given there is nothing to correct: the interval is of the "
+    "method's own randomness on these rows. Costs are what the core charged for the features a policy acquired, after"
+    " the audit."
 )
 
 

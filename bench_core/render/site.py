@@ -1,4 +1,4 @@
-"""The leaderboard as a static site: every Markdown page as HTML, figures beside them."""
+"""The leaderboard as a static site: every Markdown page as HTML, with the figures and records they link."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from bench_core.errors import RequestError
+from bench_core.render.markdown import parser
 
 __all__ = ["build_site", "page_as_html"]
 
@@ -34,10 +35,8 @@ img {{ max-width: 100%; }}
 
 def page_as_html(markdown: str) -> str:
     """A page's Markdown as a whole HTML document. HTML in the text stays text; links to pages become ``.html``."""
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse(markdown)
+    reader = parser()
+    tokens = reader.parse(markdown)
     title = "leaderboard"
     for before, token in itertools.pairwise(tokens):
         if before.type == "heading_open" and before.tag == "h1":
@@ -53,7 +52,7 @@ def page_as_html(markdown: str) -> str:
                 elif path.endswith(".md"):
                     path = path.removesuffix(".md") + ".html"
                 child.attrs["href"] = f"{path}{mark}{anchor}"
-    body = parser.renderer.render(tokens, parser.options, {})
+    body = reader.renderer.render(tokens, reader.options, {})
     return _PAGE.format(title=html.escape(title), body=body)
 
 
@@ -69,16 +68,15 @@ def build_site(leaderboard: Path, site: Path) -> list[Path]:
         raise RequestError(f"the site {site} would lie within the leaderboard {leaderboard}")
     written = []
     for source in sorted(leaderboard.rglob("*")):
-        target = site / source.relative_to(leaderboard)
-        if source.suffix == ".md":
-            name = "index.html" if source.name == "README.md" else f"{source.stem}.html"
-            target = target.with_name(name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(page_as_html(source.read_text(encoding="utf-8")), encoding="utf-8")
-        elif source.suffix == ".svg":
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
-        else:
+        name = source.relative_to(leaderboard)
+        if source.is_dir() or any(part.startswith(".") for part in name.parts):
             continue
+        target = site / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.suffix == ".md":
+            target = target.with_name("index.html" if source.name == "README.md" else f"{source.stem}.html")
+            target.write_text(page_as_html(source.read_text(encoding="utf-8")), encoding="utf-8")
+        else:
+            shutil.copyfile(source, target)
         written.append(target)
     return written

@@ -16,11 +16,11 @@ __all__ = ["MARKS_READ", "dataset_section", "head_of", "heading", "marked", "pap
 Paper = dict[tuple[str, str], dict[tuple[str, str], float]]
 
 MARKS_READ = (
-    "**Bold** is the best mean of a column; ≈ marks what cannot be told from it at the 5 % level, by a paired test "
-    "over common seeds, corrected within the column by Holm. Where the splits are random they overlap, so the test is "
-    "the corrected resampled t-test (Nadeau & Bengio 2003); where the split is given it is Wilcoxon's signed-rank "
-    "test. Rows with fewer seeds than the fullest take no part. *Dominated by*: a row that is at least as good in all "
-    "objectives and better in one, on the means."
+    "**Bold** is the best mean of a column; ≈ marks what cannot be told from it at the 5 % level by a paired t-test "
+    "over common seeds, one row at a time. The test has the same variance as ±: where a row's interval does not meet "
+    "the best row's, it is never marked ≈; where the two meet, the paired test may still tell them apart, because "
+    "what one split makes hard for both rows drops out of their difference. Rows with fewer seeds than the fullest "
+    "take no part. *Dominated by*: a row that is at least as good in all objectives and better in one, on the means."
 )
 
 

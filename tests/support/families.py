@@ -162,7 +162,9 @@ def _info(
     prices = np.full(features, 5.0) if kinds is None else 10.0 * kinds
     usage = np.sort(rng.beta(0.6, 0.6, size=(count, features)))[:, ::-1]
     return {
-        "trial": canonical_json({"threshold": threshold, "dataset": "0" * 64, "seed": 0}),
+        "trial": canonical_json(
+            {"threshold": threshold, "dataset": "0" * 64, "seed": 0, "split": {"kind": "random"}}
+        ),
         "status": "ok",
         "task": "binary",
         "history": {"front_members": held.tolist()} if method == "EMSCO" else {},

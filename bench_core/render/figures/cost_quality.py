@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.analysis.curves import Curve, Panel
+from bench_core.analysis.curves import Curve, Panel, has_band
+from bench_core.analysis.fronts import hull
 from bench_core.render.figures.canvas import legend, plain_text, sheet
 from bench_core.render.figures.palette import MUTED, Look
 
@@ -16,10 +17,13 @@ __all__ = ["cost_quality_figure"]
 _MOST_STEPS = 240
 _MOST_MARKS = 14
 _COVERAGE_STEPS = 8
+_FAINT = 0.14
 
 
-def cost_quality_figure(panel: Panel, looks: dict[str, Look], unit_of_cost: str, title: str) -> bytes:
-    """Mean test quality against mean test cost, a line per method, a mark alone for a family of one policy.
+def cost_quality_figure(
+    panel: Panel, looks: dict[str, Look], unit_of_cost: str, hulls: bool, title: str
+) -> bytes:
+    """Mean test quality against mean test cost: steps per method with their band, a mark alone for a single policy.
 
     Where answers are refused, the marks' filling is the coverage.
 
@@ -27,6 +31,7 @@ def cost_quality_figure(panel: Panel, looks: dict[str, Look], unit_of_cost: str,
         panel: the curves.
         looks: method → how it is drawn.
         unit_of_cost: the metric of the horizontal axis, when that is not the price of features.
+        hulls: whether each curve's hull is drawn, dashed.
         title: the figure's heading.
     """
     from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -37,6 +42,10 @@ def cost_quality_figure(panel: Panel, looks: dict[str, Look], unit_of_cost: str,
     with sheet(7.6, 4.7) as page:
         axes = page.figure.subplots()
         shade = _Shade(panel) if panel.rejects else None
+        for curve in panel.curves:
+            _draw_band(axes, curve, looks[curve.method], (across, scale), panel.quality.percent)
+            if hulls:
+                _draw_hull(axes, panel, curve, looks[curve.method], (across, scale))
         handles = [_draw(axes, curve, looks[curve.method], (across, scale), shade) for curve in panel.curves]
         axes.set_title(plain_text(title))
         axes.set_xlabel("Mean cost, % of the price of all features" if priced else plain_text(unit_of_cost))
@@ -92,13 +101,48 @@ class _Shade:
         bar.outline.set_edgecolor(MUTED.light)
 
 
+def _shown(curve: Curve) -> NDArray[np.int64]:
+    """The steps that are drawn: of those with one mean test cost or a lesser one later on, only the last; not all
+    where there are very many."""
+    later = np.minimum.accumulate(curve.cost[::-1])[::-1]
+    last = np.flatnonzero(np.append(curve.cost[:-1] < later[1:], True))
+    return last[_thinned(len(last), _MOST_STEPS)]
+
+
+def _draw_band(axes: Any, curve: Curve, look: Look, scale: tuple[float, float], share: bool) -> None:
+    """The 95 % interval of the mean quality at every step, a share's within 0 and 1; a bar for a single one."""
+    if not has_band(curve):
+        return
+    keep = _shown(curve)
+    x, y, margin = curve.cost[keep], curve.quality[keep], curve.margin[keep]
+    low, high = y - margin, y + margin
+    if share:
+        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    x, y, low, high = scale[0] * x, scale[1] * y, scale[1] * low, scale[1] * high
+    if len(x) > 1:
+        axes.fill_between(x, low, high, step="post", color=look.colour, alpha=_FAINT, lw=0, zorder=1)
+    else:
+        ends = [y - low, high - y]
+        axes.errorbar(x, y, yerr=ends, fmt="none", ecolor=look.colour, elinewidth=1.2, capsize=3, zorder=2)
+
+
+def _draw_hull(axes: Any, panel: Panel, curve: Curve, look: Look, scale: tuple[float, float]) -> None:
+    """Straight lines between the policies that are corners of the hull on validation."""
+    sign = 1.0 if panel.quality.goal == "max" else -1.0
+    corners = hull(curve.budgets, sign * curve.validation)
+    axes.plot(
+        scale[0] * curve.cost[corners], scale[1] * curve.quality[corners],
+        color=look.colour, linestyle=(0, (2, 2)), lw=1.0, zorder=2,
+    )  # fmt: skip
+
+
 def _draw(axes: Any, curve: Curve, look: Look, scale: tuple[float, float], shade: _Shade | None) -> Any:
     """One method's line and marks; gives the legend's handle."""
     from matplotlib.lines import Line2D
 
-    keep = _thinned(len(curve.budgets), _MOST_STEPS)
+    keep = _shown(curve)
     x, y = scale[0] * curve.cost[keep], scale[1] * curve.quality[keep]
-    axes.plot(x, y, color=look.colour, linestyle=look.dash, zorder=2)
+    axes.plot(x, y, color=look.colour, linestyle=look.dash, drawstyle="steps-post", zorder=2)
     marks = _spread(x, y, _MOST_MARKS)
     fill: Any = look.colour
     if shade is not None:
@@ -145,4 +189,5 @@ def _words(panel: Panel, across: float, of_cost: str) -> str:
         a, b = curve, f"{scale * curve.quality[-1]:.4g}{unit} at cost {across * curve.cost[-1]:.3g}{of_cost}"
         begin = f"from {scale * a.quality[0]:.4g}{unit} at cost {across * a.cost[0]:.3g}{of_cost} to "
         said.append(f"{curve.method}: {begin if len(curve.budgets) > 1 else ''}{b}")
-    return f"{panel.quality.title} against cost, on the test part. " + "; ".join(said) + "."
+    bands = ", with 95 % bands" if any(map(has_band, panel.curves)) else ""
+    return f"{panel.quality.title} against cost, on the test part, in steps{bands}. " + "; ".join(said) + "."

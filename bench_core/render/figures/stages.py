@@ -9,7 +9,7 @@ import numpy as np
 
 from bench_core.analysis.assignments import StagesByClass
 from bench_core.render.figures.canvas import bare, plain_text, sheet, shorten
-from bench_core.render.figures.palette import FADED, HUES, INK
+from bench_core.render.figures.palette import FADED, INK, look_of
 
 __all__ = ["stage_figure"]
 
@@ -43,7 +43,7 @@ def _draw(axes: Any, method: str, stages: StagesByClass) -> None:
         places = np.flatnonzero(kinds == kind)
         if not len(places):
             continue
-        ink = HUES[kind % len(HUES)].light
+        ink = look_of(kind).colour
         left, right = places[0] - 0.5, places[-1] + 0.5
         if kind % 2 == 0:
             axes.axvspan(left, right, color=FADED.light, lw=0, zorder=0)

@@ -37,9 +37,13 @@ from bench_emsco.ranking import UNBOUNDED, Standing
 
 __all__ = ["EvolutionParams", "EvolutionResult", "History", "evolve"]
 
-Backend = Literal["compiled", "numpy"]
+Backend = Literal["auto", "compiled", "numpy"]
 Point = tuple[int, int, float]
 """(conclusive rows, right rows, total cost over all rows)."""
+
+WORTH_COMPILING = 20_000
+"""Chromosomes of a run, bred at most, from which on compiled kernels are used: compiling takes seconds, and both
+backends give the same bits."""
 
 ELITES_PER_CHILD = 19
 """At most this many elites to a child: 1/20 of a generation are children."""
@@ -120,13 +124,14 @@ def evolve(
     seed: int | np.random.SeedSequence = 0,
     *,
     front: Iterable[Point] | None = None,
-    backend: Backend = "compiled",
+    backend: Backend = "auto",
 ) -> EvolutionResult:
     """Run EMSCO; the same arguments give the same result, with either backend, on every machine.
 
     `k` bounds the stage count (None: the paper's default; more than `n_features` is the same as
     `n_features`). `cache` and `costs_of` are described in `evaluation`. `front`, the exact global front's
-    points if known, only adds counts to the history. Raises ValueError when `n_features` is not in 1..63, `k`
+    points if known, only adds counts to the history. `backend`: compiled kernels, NumPy, or whichever is sooner done
+    on a fresh machine. Raises ValueError when `n_features` is not in 1..63, `k`
     < 1, `n_rows` not in 1..2^26, or `backend` is unknown.
     """
     params = params or EvolutionParams()
@@ -135,6 +140,8 @@ def evolve(
         require(k >= 1, "k", "at least 1", k)
         limit = min(k, n_features)
     require(1 <= n_rows <= pareto.MAX_ROWS, "n_rows", f"in 1..{pareto.MAX_ROWS}", n_rows)
+    if backend == "auto":
+        backend = "compiled" if params.population * params.max_iter >= WORTH_COMPILING else "numpy"
     run = _backend(backend, n_features, limit, n_rows, cache, costs_of)
     cdf = operators.mutation_cdf(limit, params.beta, params.mutation)
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from functools import cache as memoised
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -270,6 +271,18 @@ def test_a_seed_gives_one_run_and_another_seed_another() -> None:
     assert_same(evolve(8, 4, 50, table, prices, QUICK, 5), evolve(8, 4, 50, table, prices, QUICK, sequence))
     one, other = (evolve(8, 4, 50, table, prices, QUICK, seed).history for seed in (5, 6))
     assert one.unique != other.unique
+
+
+def test_a_short_run_gives_what_a_compiled_one_gives_without_compiling() -> None:
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]; import test_evolution as t;"
+        "table, prices = t.problem(8, 50, 2);"
+        "run = t.evolve(8, 4, 50, table, prices, t.QUICK, 5);"
+        "assert not {'bench_emsco._kernels_evolution', 'bench_emsco._kernels_ranking'} & set(sys.modules);"
+        "t.assert_same(run, t.evolve(8, 4, 50, table, prices, t.QUICK, 5, backend='compiled'))"
+    )
+    here = Path(__file__).parent
+    subprocess.run([sys.executable, "-c", code, str(here), str(here.parent)], check=True, timeout=300)
 
 
 def test_a_run_stops_at_max_iter_generations() -> None:

@@ -1,10 +1,14 @@
 """One machine plays several: the same names, data and pages under other kernels, vector units and thread counts.
 
     python3 .ci/machines.py names             data hashes and trial names of every suite, under every setting
-    python3 .ci/machines.py show              those of this process, as JSON
+    python3 .ci/machines.py suites [SUITE …]  run the quick suites under every setting, compare records and pages
+    python3 .ci/machines.py show              the names and hashes of this process, as JSON
 
-Data that is not built in is looked for in the cache and in --mirror DIR, never downloaded; what is not there is left
-out. Exit code 1 when a hash or a name differs.
+The first setting is what the others are compared with; --settings chooses. Data that is not built in is looked for in
+the cache and in --mirror DIR, never downloaded; what is not there is left out.
+
+Exit code 1 when a hash or a name differs, or a page that is rendered from the same records. What differs between the
+settings' own records is printed: the largest difference of two numbers, and each trial that decides differently.
 """
 
 from __future__ import annotations
@@ -16,15 +20,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-KERNELS = {
+KERNELS: dict[str, dict[str, str]] = {
+    "as-is": {},
     "haswell": {"OPENBLAS_CORETYPE": "Haswell"},
     "sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge"},
     "prescott": {"OPENBLAS_CORETYPE": "Prescott"},
     "plain-numpy": {"NPY_DISABLE_CPU_FEATURES": "all that this NumPy dispatches on"},
+    "plain-libm": {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA_Usable,-AVX2_Usable"},
     "plain-numba": {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""},
     "one-thread": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     "two-threads": {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
@@ -32,14 +39,19 @@ KERNELS = {
 """Setting → environment variables. They need x86-64; what a processor does not have, it ignores."""
 
 
+SERIAL = ("two-threads",)
+"""Settings under which suites run in one process, so that methods have all threads; elsewhere in two workers."""
+
+
 def environment(setting: str, scratch: Path) -> dict[str, str]:
-    """The environment of a process that plays a machine, with a numba cache of the machine's own."""
+    """The environment of a process that plays a machine; where numba compiles for another, with a cache of its own."""
     played = dict(KERNELS[setting])
     if "NPY_DISABLE_CPU_FEATURES" in played:
         played["NPY_DISABLE_CPU_FEATURES"] = " ".join(dispatched())
+    if any(name.startswith("NUMBA") for name in played):
+        played["NUMBA_CACHE_DIR"] = str(scratch / f"numba-{setting}")
     others = {name for variables in KERNELS.values() for name in variables} | {"NUMBA_NUM_THREADS"}
-    kept = {name: value for name, value in os.environ.items() if name not in others}
-    return {**kept, **played, "NUMBA_CACHE_DIR": str(scratch / f"numba-{setting}")}
+    return {name: value for name, value in os.environ.items() if name not in others} | played
 
 
 def dispatched() -> list[str]:
@@ -81,8 +93,9 @@ def show(mirror: Path | None) -> dict[str, str]:
 
 def names(settings: Sequence[str], mirror: Path | None) -> int:
     """Compare `show` under every setting; prints each difference, returns the exit code."""
-    with tempfile.TemporaryDirectory() as scratch:
-        answers = {setting: _shown(setting, Path(scratch), mirror) for setting in settings}
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(2) as two:
+        shown = two.map(lambda setting: _shown(setting, Path(scratch), mirror), settings)
+        answers = dict(zip(settings, shown, strict=True))
     first, *others = settings
     different = [
         f"{what}: {answers[first].get(what)} under {first}, {answers[other].get(what)} under {other}"
@@ -105,19 +118,77 @@ def _shown(setting: str, scratch: Path, mirror: Path | None) -> Mapping[str, str
     return answer
 
 
+def suites(settings: Sequence[str], wanted: Sequence[Path], scratch: Path) -> int:
+    """Run suites under every setting and compare them with the first's; the exit code."""
+    from machine_records import compare_pages, compare_runs
+
+    first, *others = settings
+    wrong = 0
+    for suite in wanted:
+        for setting in settings:
+            jobs = "1" if setting in SERIAL else "2"
+            _bench(setting, scratch, "run", suite, "--jobs", jobs, "--store", scratch / setting / "store")
+        for setting in others:
+            found = compare_runs(suite.stem, scratch / first, scratch / setting)
+            pages = compare_pages(suite.stem, scratch / first, scratch / setting)
+            same = _bench(
+                setting, scratch, "leaderboard", suite, "--check", "--store", scratch / "none", of=first
+            )
+            wrong += bool(found.names) + bool(same)
+            print(f"{suite.stem}, {setting} against {first}:")
+            print(f"  names and data: {len(found.names)} differ")
+            print(f"  pages from the same records: {'differ' if same else 'identical'}")
+            print(f"  largest difference of two numbers: {found.largest:.3g} {found.where}".rstrip())
+            print(f"  trials that decide differently: {len(found.trials)}")
+            print(*(f"    {line}" for line in found.trials), sep="\n", end="\n" if found.trials else "")
+            print(f"  pages from each one's own records: {'differ' if pages else 'identical'}")
+            print(*(f"    {line}" for line in pages), sep="\n", end="\n" if pages else "", flush=True)
+    return 1 if wrong else 0
+
+
+def _bench(setting: str, scratch: Path, verb: str, suite: Path, *options: str | Path, of: str = "") -> int:
+    """Run ``bench`` as a machine, on its own leaderboard or on another's; its exit code, with what it said if not 0."""
+    command = [
+        sys.executable,
+        "-m",
+        "bench_core.cli",
+        verb,
+        suite,
+        *options,
+        "--out",
+        scratch / (of or setting) / "leaderboard",
+    ]
+    done = subprocess.run(
+        [str(word) for word in command], env=environment(setting, scratch), cwd=ROOT,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        print(f"{verb} {suite.stem} under {setting}: exit code {done.returncode}\n{done.stdout[-2000:]}")
+    return done.returncode
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["names", "show"])
+    parser.add_argument("what", choices=["names", "suites", "show"])
+    parser.add_argument("suite", nargs="*", type=lambda text: Path(text).resolve())
     parser.add_argument("--mirror", type=Path)
+    parser.add_argument("--keep", type=Path, help="a folder for the stores and pages, which are kept")
     parser.add_argument("--settings", type=lambda text: text.split(","), default=list(KERNELS))
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     if given.what == "show":
         json.dump(show(given.mirror), sys.stdout, indent=1)
         return 0
-    return names(given.settings, given.mirror)
+    for setting in given.settings:
+        if setting not in KERNELS:
+            parser.error(f"there is no setting {setting!r}; known are {', '.join(KERNELS)}")
+    if given.what == "names":
+        return names(given.settings, given.mirror)
+    quick = [ROOT / "suites/quickstart.toml", *sorted((ROOT / "suites").glob("*_small.toml"))]
+    with tempfile.TemporaryDirectory() as scratch:
+        return suites(given.settings, given.suite or quick, given.keep or Path(scratch))
 
 
 if __name__ == "__main__":

@@ -124,13 +124,14 @@ def check_training_rows_only(scheme: CostScheme, dataset: Dataset) -> None:
     train = _train(dataset)
     others = np.setdiff1d(np.arange(dataset.n_rows), train)
     rolled = np.roll(others, 1 + len(others) // 3)
-    changed = _copy(dataset)
-    changed.values[others] = dataset.values[rolled] * 3.0 + 1.0
+    values, target = np.array(dataset.values), np.array(dataset.target)
+    values[others] = dataset.values[rolled] * 3.0 + 1.0
     if dataset.categorical:
         kinds = np.array(dataset.categorical, dtype=np.int64)
-        changed.values[np.ix_(others, kinds)] = dataset.values[np.ix_(rolled, kinds)]
+        values[np.ix_(others, kinds)] = dataset.values[np.ix_(rolled, kinds)]
     # One class, or far larger values: no statistic of all targets stays as it was.
-    changed.target[others] = dataset.target.max() if dataset.classes else dataset.target[rolled] * 3.0 + 1.0
+    target[others] = dataset.target.max() if dataset.classes else dataset.target[rolled] * 3.0 + 1.0
+    changed = replace(dataset, values=values, target=target)
     if scheme.price(dataset, train, 3).as_plain() != scheme.price(changed, train, 3).as_plain():
         raise ContractError(
             f"{type(scheme).__name__} looks beyond the training rows: prices changed when other rows did"

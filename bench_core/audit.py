@@ -219,7 +219,7 @@ def _extremes(X: NDArray[np.float64]) -> NDArray[np.float64]:
     if not len(X):
         return held
     for reduce in (np.fmin.reduce, np.fmax.reduce):
-        at_end = X == reduce(X, axis=0)
+        at_end = reduce(X, axis=0) == X
         held += (at_end / np.maximum(at_end.sum(axis=0), 1)).sum(axis=1)
     return held
 

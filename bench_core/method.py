@@ -167,7 +167,9 @@ def as_family(fitted: Any, method: str) -> Family:
         raise ContractError(f"{method}.fit returned no policy")
     reused: Any = family.reused_seconds
     if not isinstance(reused, int | float | np.number) or not 0 <= reused < np.inf:
-        raise ContractError(f"{method}.fit: reused_seconds must be a number of seconds from 0, not {reused!r}")
+        raise ContractError(
+            f"{method}.fit: reused_seconds must be a number of seconds from 0, not {reused!r}"
+        )
     for policy in [*family.policies, *([family.reference] if family.reference is not None else [])]:
         if not isinstance(policy, Policy):
             raise ContractError(f"{method}.fit returned a {type(policy).__name__} where a Policy is needed")

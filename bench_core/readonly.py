@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 __all__ = ["HOW_TO_WRITE", "checksums", "frozen", "is_write_refusal", "locked"]
 
 HOW_TO_WRITE = (
-    "what the core hands out is read-only, because other trials use it too; work on a copy, such as np.array(rows.X)"
+    "what the core hands out is read-only, because other trials use it too; "
+    "work on a copy, such as np.array(rows.X)"
 )
 """What to tell the author of a plugin that writes in place."""
 

@@ -12,6 +12,7 @@ from bench_core.costs import Costs, CostScheme
 from bench_core.dataset import DataContext, Dataset, DataSource
 from bench_core.encode import fit_encoder
 from bench_core.errors import ContractError
+from bench_core.readonly import HOW_TO_WRITE, is_write_refusal
 from bench_core.split import SplitRule, make_split
 from bench_core.testing.checks_declared import declared, round_trip, unknown
 
@@ -141,7 +142,14 @@ def check_training_rows_only(scheme: CostScheme, dataset: Dataset) -> None:
 def check_dataset_unchanged(scheme: CostScheme, dataset: Dataset) -> None:
     """Pricing leaves the data as they were."""
     mine = _copy(dataset)
-    _price(scheme, mine)
+    try:
+        _price(scheme, mine)
+    except (TypeError, ValueError) as error:
+        if is_write_refusal(error):
+            raise ContractError(
+                f"{type(scheme).__name__}.price changed the dataset in place ({error}): {HOW_TO_WRITE}"
+            ) from error
+        raise
     for name in ("values", "target"):
         if not np.array_equal(getattr(mine, name), getattr(dataset, name), equal_nan=True):
             raise ContractError(

@@ -44,6 +44,8 @@ class Metric:
         percent: shown as a percentage.
         order: it reads the order of the scores (or of the second class's probabilities): where it is computed, the
             audit compares that order exactly. Ranking tasks and data with query ids are always so compared.
+        missed: for a metric to select by that has a cap of its own: whether a value says that the policy misses it.
+            A row selected by such a value is *over budget*: shown as a last resort, never marked, ranked or claimed.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Metric:
     reference: bool = False
     percent: bool = False
     order: bool = False
+    missed: Callable[[float], bool] | None = None
 
     def better(self, a: float, b: float) -> bool:
         """Whether ``a`` is strictly better than ``b``."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.errors import DataError
+from bench_core.readonly import frozen
 
 if TYPE_CHECKING:
     from bench_core.dataset import Dataset
@@ -59,7 +60,7 @@ def _at(polynomials: NDArray[np.float64], sizes: NDArray[np.float64] | None) -> 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Prices of a data set's features.
+    """Prices of a data set's features. Its arrays are copies that cannot be written to.
 
     Attributes:
         prices: float64 (features, degree + 1): coefficients of each feature's price, lowest power of the item
@@ -82,7 +83,7 @@ class Costs:
     def __post_init__(self) -> None:
         given: Any = self.prices
         prices = _polynomials(given, "feature")
-        object.__setattr__(self, "prices", prices)
+        object.__setattr__(self, "prices", frozen(prices))
         if self.groups is not None:
             groups = np.asarray(self.groups, dtype=np.int64)
             if groups.shape != (len(prices),):
@@ -96,15 +97,15 @@ class Costs:
             table = _polynomials(own, "group")
             if len(table) < count:
                 raise DataError(f"group prices: {count} groups are named, {len(table)} prices are given")
-            object.__setattr__(self, "groups", groups)
-            object.__setattr__(self, "group_prices", table)
+            object.__setattr__(self, "groups", frozen(groups))
+            object.__setattr__(self, "group_prices", frozen(table))
         elif self.group_prices is not None:
             raise DataError("group prices are given, but no feature is in a group")
         if self.classes is not None:
             classes = np.asarray(self.classes, dtype=np.int64)
             if classes.shape != (len(prices),):
                 raise DataError(f"cost classes: {len(prices)} are needed, {classes.size} are given")
-            object.__setattr__(self, "classes", classes)
+            object.__setattr__(self, "classes", frozen(classes))
         if not (np.isfinite(self.evaluation) and self.evaluation >= 0):
             raise DataError(
                 f"the price of an evaluation must be finite and not negative, not {self.evaluation}"

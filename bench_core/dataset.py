@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from bench_core.canonical import content_hash, plain
 from bench_core.decisions import Rows
 from bench_core.errors import DataError
+from bench_core.readonly import locked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +60,8 @@ class Part:
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A named table: features, a target, a task; optionally item sizes, query ids, a given split, own prices.
+
+    Its arrays are read-only views of those it was made from.
 
     Attributes:
         name: what messages and tables call it.
@@ -102,6 +105,10 @@ class Dataset:
         problem = self._fault()
         if problem:
             raise DataError(f"data set {self.name!r}: {problem}")
+        for name in ("values", "target", "sizes", "query", "split"):
+            held = getattr(self, name)
+            if held is not None:
+                object.__setattr__(self, name, locked(held))
 
     def _fault(self) -> str:
         rows = len(self.target)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.errors import ContractError
+from bench_core.readonly import locked
 
 __all__ = ["Decisions", "Outcome", "Rows"]
 
@@ -78,6 +79,37 @@ class Decisions:
         }
         return Decisions(**kept)
 
+    @staticmethod
+    def received(given: Any, order: NDArray[np.int64], features: int, classes: int) -> Decisions:
+        """The core's own copy of what a policy returned: read once, checked, put into another order of rows.
+
+        Args:
+            given: what ``decide`` returned.
+            order: int64 (rows,): which of the given rows becomes row 0, row 1, …
+            features, classes: as for `checked`.
+
+        Raises:
+            ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), a
+                wrong shape or type, NaN, improper probabilities.
+        """
+        if type(given) is not Decisions:
+            said = type(given).__name__
+            if isinstance(given, Decisions):
+                said = f"its subclass {said}"
+            raise ContractError(f"decide must return Decisions, not {said}")
+        exact: dict[str, Any] = {}
+        for name in ("acquired", *_COLUMNS):
+            value = getattr(given, name)
+            if value is not None:
+                # An ndarray of a subclass, or anything with __array__, becomes a plain array here and is not asked
+                # again; taking the rows copies it.
+                value = np.asarray(value)
+                if value.shape[:1] == (len(order),):
+                    value = value[order]
+            exact[name] = value
+        received = Decisions(**exact).checked(len(order), features, classes)
+        return Decisions(**{n: _read_only(getattr(received, n)) for n in ("acquired", *_COLUMNS)})
+
     def checked(self, rows: int, features: int, classes: int) -> Decisions:
         """These decisions with exact types, or an error that says which field is wrong and how.
 
@@ -95,7 +127,9 @@ class Decisions:
             raise ContractError(
                 f"Decisions.acquired must have shape ({rows}, {features}), not {acquired.shape}"
             )
-        exact: dict[str, NDArray[Any] | None] = {"acquired": acquired}
+        # A byte above 1 in an array that says bool counts once.
+        exact: dict[str, NDArray[Any] | None] = {"acquired": acquired.view(np.uint8) != 0}
+        exact["probabilities"] = None
         if classes:
             exact["probabilities"] = self._checked_probabilities(rows, classes)
         elif self.score is None:
@@ -141,6 +175,10 @@ class Decisions:
                 f"{table[worst].tolist()}"
             )
         return table.astype(np.float64, copy=False)
+
+
+def _read_only(array: NDArray[Any] | None) -> NDArray[Any] | None:
+    return None if array is None else locked(np.ascontiguousarray(array))
 
 
 _COLUMNS = {"probabilities": "f", "score": "f", "stage": "iu", "evaluations": "fiu", "evaluation_cost": "fiu"}

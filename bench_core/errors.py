@@ -11,6 +11,7 @@ __all__ = [
     "ContractError",
     "DataError",
     "DataUnavailable",
+    "DataWritten",
     "RequestError",
     "TrialFailed",
     "did_you_mean",
@@ -42,6 +43,10 @@ class DataUnavailable(BenchError):
 
 class ContractError(BenchError):
     """A plugin broke the contract: no policy, wrong shapes, NaN probabilities, a bad registration."""
+
+
+class DataWritten(ContractError):
+    """A plugin wrote into a data set that others use: it has to be loaded again."""
 
 
 class TrialFailed(BenchError):

@@ -160,8 +160,16 @@ def as_family(fitted: Any, method: str) -> Family:
         if not isinstance(fitted, Sequence):
             raise ContractError(f"{method}.fit must return policies or a Family, not {type(fitted).__name__}")
         family = Family(list(fitted))
+    # Read once, whatever a property or another sequence would say the next time.
+    fields = {name: getattr(family, name) for name in Family.__dataclass_fields__}
+    family = Family(**{**fields, "policies": tuple(fields["policies"])})
     if not family.policies:
         raise ContractError(f"{method}.fit returned no policy")
+    reused: Any = family.reused_seconds
+    if not isinstance(reused, int | float | np.number) or not 0 <= reused < np.inf:
+        raise ContractError(
+            f"{method}.fit: reused_seconds must be a number of seconds from 0, not {reused!r}"
+        )
     for policy in [*family.policies, *([family.reference] if family.reference is not None else [])]:
         if not isinstance(policy, Policy):
             raise ContractError(f"{method}.fit returned a {type(policy).__name__} where a Policy is needed")

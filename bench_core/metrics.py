@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -42,6 +42,10 @@ class Metric:
         tasks: tasks it makes sense for.
         reference: it needs the family's reference decisions.
         percent: shown as a percentage.
+        order: it reads the order of the scores (or of the second class's probabilities): where it is computed, the
+            audit compares that order exactly. Ranking tasks and data with query ids are always so compared.
+        missed: for a metric to select by that has a cap of its own: whether a value says that the policy misses it.
+            A row selected by such a value is *over budget*: shown as a last resort, never marked, ranked or claimed.
     """
 
     name: str
@@ -51,6 +55,8 @@ class Metric:
     tasks: frozenset[str] = ALL_TASKS
     reference: bool = False
     percent: bool = False
+    order: bool = False
+    missed: Callable[[float], bool] | None = None
 
     def better(self, a: float, b: float) -> bool:
         """Whether ``a`` is strictly better than ``b``."""
@@ -73,15 +79,7 @@ def resolve_metric(name: str, known: Mapping[str, Metric]) -> Metric:
         general = known[f"{match['stem']}@k"]
         k = int(match["k"])
         title = (general.title or general.name).replace("@k", f"@{k}")
-        return Metric(
-            name=name,
-            function=lambda outcome: general.function(outcome, k),
-            goal=general.goal,
-            title=title,
-            tasks=general.tasks,
-            reference=general.reference,
-            percent=general.percent,
-        )
+        return replace(general, name=name, function=lambda outcome: general.function(outcome, k), title=title)
     stem, _, cut = name.partition("@")
     if cut == "k" and name in known:
         raise RequestError(f"metric {name!r} needs a number for k: {stem}@5")
@@ -286,6 +284,6 @@ BUILT_IN: tuple[Metric, ...] = (
     Metric("budget-violations", budget_violations, "min", "Over budget", percent=True),
     Metric("disagreement", disagreement, "min", "Disagreement", CLASSIFICATION, reference=True, percent=True),
     Metric("mse", mse, "min", "MSE", SCORED),
-    Metric("ndcg@k", ndcg_at, "max", "NDCG@k", _RANKED),
-    Metric("precision@k", precision_at, "max", "Precision@k", _RANKED),
+    Metric("ndcg@k", ndcg_at, "max", "NDCG@k", _RANKED, order=True),
+    Metric("precision@k", precision_at, "max", "Precision@k", _RANKED, order=True),
 )

@@ -113,6 +113,11 @@ class DatasetCache:
             self._bytes -= self._loaded.popitem(last=False)[1].values.nbytes
         return dataset
 
+    def forget(self, use: str, source: DataSource) -> None:
+        """Load the data set of a source anew when it is next asked for."""
+        dataset = self._loaded.pop(fragment(use, source), None)
+        self._bytes -= 0 if dataset is None else dataset.values.nbytes
+
     def save(self) -> None:
         """Write the remembered hashes, if there are new ones."""
         if not self._dirty:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench_core.agreement import Agreement
 from bench_core.audit import Auditor, changed_rows
 from bench_core.decisions import Decisions, Rows
 from bench_core.errors import AuditError
@@ -240,15 +241,15 @@ PLAIN = Decisions(np.zeros((60, 4), dtype=bool), np.full((60, 2), 0.5))
 @pytest.mark.parametrize(
     ("second", "said"),
     [
-        (PLAIN.take(np.arange(59)), "gave 59 decisions for 60 rows"),
+        (PLAIN.take(np.arange(59)), ", asked again with unpaid values replaced: .*acquired"),
         (
             ValueError("array must not contain NaN"),
-            "failed where unpaid values were replaced: ValueError: array",
+            " failed where unpaid values were replaced: ValueError: array",
         ),
     ],
 )
 def test_another_kind_of_answer_is_a_verdict_and_not_a_crash(second, said):
-    with pytest.raises(AuditError, match=f"policy 0 {said}"):
+    with pytest.raises(AuditError, match=f"policy 0{said}"):
         audit(scripted(PLAIN, second), rows_of())
 
 
@@ -304,3 +305,97 @@ FIRST = Decisions(
 )
 def test_changed_rows_are_counted_exactly_but_for_rounding(other, changed):
     assert changed_rows(FIRST, other).tolist() == changed
+
+
+def test_the_price_of_evaluations_is_compared():
+    @dataclass
+    class PricesByUnpaid(Policy):
+        def decide(self, rows):
+            half = np.full((len(rows), 2), 0.5)
+            price = 1.0 + np.abs(rows.X[:, 1])
+            return Decisions(np.zeros((len(rows), 4), dtype=bool), half, evaluation_cost=price)
+
+    with pytest.raises(AuditError, match="feature 'income' on 60 rows"):
+        audit(PricesByUnpaid(), rows_of())
+    prices = Decisions(FIRST.acquired, FIRST.probabilities, evaluation_cost=np.array([1.0, 2.0]))
+    dearer = Decisions(FIRST.acquired, FIRST.probabilities, evaluation_cost=np.array([1.0, 2.0 + 1e-6]))
+    assert changed_rows(prices, dearer).tolist() == [False, True]
+
+
+def test_every_column_of_a_wide_table_is_replaced():
+    rows = rows_of(2000, features=530)  # a full chunk of columns, and one that is not
+    made = Auditor.prepare(rows, np.arange(530), rows.X[:0], np.random.default_rng(0), 1).substitutes
+    for substitute in made:
+        assert ((substitute != rows.X).mean(axis=0) > 0.99).all()
+
+
+SURE = Decisions(np.ones((3, 1), bool), np.array([[0.8, 0.2], [0.5, 0.5], [0.3, 0.7]]))
+
+
+def shifted(column, by):
+    table = np.array(SURE.probabilities)
+    table[:, 0] += by * column
+    table[:, 1] -= by * column
+    return Decisions(SURE.acquired, table)
+
+
+@pytest.mark.parametrize(
+    ("agreement", "changed"),
+    [
+        (Agreement(), [False, True, False]),  # one half each: another label
+        (Agreement(threshold=0.8), [True, True, False]),  # on the other side of p̂
+        (Agreement(threshold=0.7), [False, True, False]),
+    ],
+)
+def test_labels_and_conclusive_answers_are_compared_exactly(agreement, changed):
+    after = shifted(np.array([-1.0, -1.0, -1.0]), 1e-10)
+    assert changed_rows(SURE, after, agreement).tolist() == changed
+    assert not changed_rows(SURE, SURE, agreement).any()
+
+
+def scored(*values):
+    return Decisions(np.ones((len(values), 1), bool), score=np.array(values))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "agreement", "changed"),
+    [
+        # A score may be off by a billionth of the target's spread, however large or small it is itself.
+        ((1.0, 2.0), (1.0 + 1e-10, 2.0), Agreement(), [True, False]),
+        ((1.0, 2.0), (1.0 + 1e-10, 2.0), Agreement(scale=1.0), [False, False]),
+        ((1e12, 2e12), (1e12 + 1.0, 2e12), Agreement(scale=1.0), [True, False]),
+        ((1e-10, 2e-10), (2e-10, 1e-10), Agreement(scale=1.0), [False, False]),
+        # ... or by four units in its last place.
+        ((1e12, 2e12), (1e12 + 2**-12, 2e12), Agreement(), [False, False]),
+        # Where rows are ranked, equals must stay equal and the order the same.
+        ((1e-10, 2e-10), (2e-10, 1e-10), Agreement(ranked=True, scale=1.0), [True, True]),
+        ((1.0, 1.0), (1.0, 1.0 + 1e-15), Agreement(ranked=True, scale=1.0), [False, True]),
+        ((1.0, 2.0), (1.0 + 1e-15, 2.0), Agreement(ranked=True, scale=1.0), [False, False]),
+    ],
+)
+def test_scores_are_granted_rounding_by_the_target_and_ranks_none(before, after, agreement, changed):
+    assert changed_rows(scored(*before), scored(*after), agreement).tolist() == changed
+
+
+def test_an_order_is_compared_within_each_query():
+    before, after = scored(1.0, 2.0, 1.0, 2.0), scored(1.0 + 1e-12, 2.0, 1.0, 2.0)
+    ranked = Agreement(ranked=True, scale=1.0)
+    assert not changed_rows(before, after, ranked, np.array([0, 0, 1, 1])).any()
+    assert changed_rows(before, after, ranked).tolist() == [True, False, False, False]
+
+
+scores = st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=1, max_size=12)
+
+
+@given(scores, scores, st.integers(1, 3))
+def test_an_order_has_changed_where_some_pair_of_a_query_has(first, second, queries):
+    count = min(len(first), len(second))
+    a, b, query = np.array(first[:count]), np.array(second[:count]), np.arange(count) % queries
+    changed = changed_rows(scored(*a), scored(*b), Agreement(ranked=True, scale=1e12), query)
+    pairs = [
+        np.sign(a[i] - a[j]) != np.sign(b[i] - b[j])
+        for i in range(count)
+        for j in range(count)
+        if query[i] == query[j]
+    ]
+    assert changed.any() == any(pairs)

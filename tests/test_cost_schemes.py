@@ -65,6 +65,22 @@ def test_a_table_with_groups_charges_each_once():
     assert costs.evaluation == 0.5
 
 
+def test_group_prices_are_told_by_name_in_any_order():
+    scheme = PriceTable(
+        [1.0, 1.0, 1.0], groups={"lab": ["age"], "scan": ["size"]}, group_prices={"scan": 9.0, "lab": 4.0}
+    )
+    costs = scheme.price(TOY, ROWS, 0)
+    assert [costs.cost_of([feature]) for feature in range(3)] == [5.0, 1.0, 10.0]
+    alone = replace(scheme, group_prices={"scan": 9.0}).price(TOY, ROWS, 0)
+    assert [alone.cost_of([feature]) for feature in range(3)] == [1.0, 1.0, 10.0]
+
+
+def test_a_table_prices_an_evaluation_with_groups_and_without():
+    plain = PriceTable([1.0, 1.0, 1.0], evaluation=0.25)
+    grouped = replace(plain, groups={"lab": ["age"]}, group_prices={"lab": 4.0})
+    assert [scheme.price(TOY, ROWS, 0).evaluation for scheme in (plain, grouped)] == [0.25, 0.25]
+
+
 def test_cost_classes_are_scaled():
     costs = CostClasses({"age": 1, "income": 3, "size": 2}, "10**T").price(TOY, ROWS, 0)
     assert costs.prices.tolist() == [[10], [1000], [100]]

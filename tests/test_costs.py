@@ -71,6 +71,22 @@ def test_plain_values_bring_back_equal_costs(case):
     np.testing.assert_array_equal(again.bill(acquired, sizes), costs.bill(acquired, sizes))
 
 
+def test_plain_values_bring_back_the_price_of_an_evaluation():
+    costs = Costs([1.0, 2.0], evaluation=0.25)
+    assert costs.as_plain()["evaluation"] == 0.25
+    assert Costs.from_plain(costs.as_plain()).evaluation == 0.25
+
+
+def test_prices_are_the_costs_own_and_cannot_be_written_to():
+    given = np.array([1.0, 2.0])
+    costs = Costs(given, np.array([0, -1]), np.array([3.0]), np.array([1, 2]))
+    given[:] = 0.0
+    assert costs.prices.ravel().tolist() == [1.0, 2.0]
+    for name in ("prices", "groups", "group_prices", "classes"):
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            getattr(costs, name).flags.writeable = True
+
+
 def test_a_group_is_paid_once_with_its_first_feature():
     costs = Costs([1.0, 2.0, 4.0], groups=[0, 0, -1], group_prices=[10.0])
     assert costs.cost_of([]) == 0

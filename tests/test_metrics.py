@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +72,11 @@ def changed(**fields):
 def test_nothing_conclusive_means_no_accuracy():
     assert KNOWN["conclusive-accuracy"].function(changed(threshold=0.95)) == 0.0
     assert KNOWN["coverage"].function(changed(threshold=0.95)) == 0.0
+
+
+def test_a_cost_share_is_a_share_of_the_sum_and_no_mean_of_shares():
+    sized = replace(WORKED, bill=np.array([1.0, 0.0, 0.0, 5.0]), full_bill=np.array([2.0, 10.0, 10.0, 8.0]))
+    assert KNOWN["cost-share"].function(sized) == pytest.approx(0.2)
 
 
 def test_free_features_have_no_cost_share():

@@ -399,17 +399,35 @@ def test_what_is_refused_politely_passes():
     assert failures(Polite()) == {}
 
 
-DISHONEST = [habit for habit in cheats.HABITS if not habit.startswith("honest")]
+# What it takes back is its own memory: there is nothing left for the kit to find (tests/test_trial.py: it pays).
+HARMLESS = "clears-what-it-acquired"
+DISHONEST = [habit for habit in cheats.HABITS if not habit.startswith("honest") and habit != HARMLESS]
 
 
 @pytest.mark.parametrize("habit", DISHONEST)
 def test_every_cheat_is_caught(habit):
     found = failures(cheats.Cheat(habit))
-    if habit in ("remembers-by-shape", "recognises-the-audit"):
-        assert "remembers earlier rows: paid values changed, a fresh policy differs" in found["no-trace"]
+    said = {
+        "recognises-the-audit": (
+            "no-trace",
+            "remembers earlier rows: paid values changed, a fresh policy differs",
+        ),
+        "remembers-by-shape": ("audit", "answers differently on 30 of 30 rows when nothing is replaced"),
+        "remembers-by-place": ("audit", "answers differently on"),
+        "returns-a-subclass": ("shapes", "decide must return Decisions, not its subclass OtherDecisions"),
+        "writes-prices": ("problem-unchanged", "fit changed problem.costs in place"),
+    }
+    check, message = said.get(habit, ("audit", "read without paying: feature 'large' on "))
+    assert message in found[check]
+    if habit == "recognises-the-audit":
         assert "audit" not in found, "this is why the kit looks for memory"
-    else:
-        assert "read without paying: feature 'large' on " in found["audit"]
+
+
+@pytest.mark.parametrize("habit", ["tiny-scores", "far-scores"])
+def test_scores_within_rounding_are_no_way_to_tell_rows_apart(habit):
+    found = failures(cheats.ScoreCheat(habit), tasks=("ranking",))
+    assert "read without paying: feature 'large' on " in found["audit"]
+    assert failures(cheats.ScoreCheat("honest-scores"), tasks=("ranking", "regression")) == {}
 
 
 def test_a_policy_that_recognises_replaced_values_is_caught():
@@ -679,7 +697,7 @@ def test_good_cost_schemes_pass():
         (Spread(everything=True), "training-rows-only", "looks beyond the training rows"),
         (Spread(by_target=True), "training-rows-only", "looks beyond the training rows"),
         (Spread(short=True), "prices", "gives 5 prices for 6 features"),
-        (Spread(in_place=True), "dataset-unchanged", "changed dataset.values in place"),
+        (Spread(in_place=True), "dataset-unchanged", "changed the dataset in place"),
         (Dice(), "same-prices", "other prices the second time"),
     ],
 )

@@ -33,6 +33,7 @@ class Cells:
         self._seeds = chosen["seed"].to_numpy() if len(chosen) else np.zeros(0, dtype=np.int64)
         self._names = chosen["name"].to_numpy() if len(chosen) else np.zeros(0, dtype=object)
         self._rules = chosen["rule"].to_numpy() if len(chosen) else np.zeros(0, dtype=object)
+        self._over = chosen["over_budget"].to_numpy(dtype=bool) if "over_budget" in chosen else None
         self._columns: dict[str, Numbers] = {}
 
     def _column(self, metric: str) -> Numbers | None:
@@ -57,6 +58,11 @@ class Cells:
         """How the policies were selected; empty when nothing is done."""
         rows = self.rows(dataset, costs, method)
         return str(self._rules[rows[0]]) if len(rows) else ""
+
+    def over_budget(self, dataset: str, costs: str, method: str) -> int:
+        """Seeds whose selected policy misses the cap of the metric that selected it: none kept it on validation."""
+        rows = self.rows(dataset, costs, method)
+        return 0 if self._over is None or not len(rows) else int(self._over[rows].sum())
 
     def names(self, dataset: str, costs: str, method: str) -> list[str]:
         """Names of the trials whose policies were selected, by seed."""

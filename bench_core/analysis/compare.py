@@ -56,7 +56,7 @@ class Difference:
         before, after: means over the common seeds.
         gap: mean of after − before, paired by seed, with its 95 % t interval.
         verdict: ``better`` or ``worse`` when the interval excludes zero (or every seed differs alike), ``same`` when
-            no seed differs, else ``unclear``.
+            no seed differs, ``over budget`` when a side misses the cap it was selected within, else ``unclear``.
     """
 
     dataset: str
@@ -235,6 +235,8 @@ def _difference(
     gap = mean_with_margin(second - first, shared)
     if not (second != first).any():
         verdict = "same"
+    elif any(side.over_budget(*place) for side in cells):
+        verdict = "over budget"
     elif abs(gap.value) > gap.margin:
         verdict = "better" if metric.better(gap.value, 0.0) else "worse"
     else:

@@ -80,6 +80,7 @@ class Overall:
         marks: metric → method → ``best`` or ``near``.
         comparisons: metric → ranks and tests; empty when the grid has holes.
         refused: why there are no ranks; empty when there are.
+        over_budget: methods that miss their own cap on some data set; they are left out.
     """
 
     datasets: list[tuple[str, str]]
@@ -92,6 +93,7 @@ class Overall:
     marks: dict[str, dict[str, str]]
     comparisons: dict[str, Comparison]
     refused: str
+    over_budget: list[str] = field(default_factory=list)
 
     @property
     def few(self) -> bool:
@@ -106,7 +108,9 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
     overlaps = [grid.overlap for grid in first]
     if len(first) < 2 or not any(row.done for grid in first for row in grid.rows):
         return None
-    everywhere = [m for m in suite.method_names() if all(m in suite.methods_on(d) for d, _ in places)]
+    run = [m for m in suite.method_names() if all(m in suite.methods_on(d) for d, _ in places)]
+    over = [m for m in run if any(cells.over_budget(d, c, m) for d, c in places)]
+    everywhere = [m for m in run if m not in over]
     counts = dict.fromkeys(everywhere, (0, 0))
     for grid in first:
         for row in grid.rows:
@@ -139,7 +143,8 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
         left_out=left_out,
         means=means,
         counts=counts,
-        partial=[m for m in suite.method_names() if m not in everywhere],
+        partial=[m for m in suite.method_names() if m not in run],
+        over_budget=over,
         dominated=dominated_by(points, [suite.metric(a) for a in aims]),
         marks={metric: _marks(means, metric, suite.metric(metric).goal, comparisons) for metric in metrics},
         comparisons=comparisons,

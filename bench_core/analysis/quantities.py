@@ -118,6 +118,8 @@ class Source:
             known = method in self.suite.method_names()
             raise Missing(f"no records of {method}" + (f" on {dataset}" if known else ""))
         if getattr(check, "metric", ""):
+            if self.cells.over_budget(dataset, costs, method):
+                raise Missing(f"{method} is over budget on {dataset}")
             values = self.cells.values(dataset, costs, method, check.metric)
             what = f"metric {check.metric}"
         else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from bench_core.analysis.records import KEY, Records
 
 if TYPE_CHECKING:
@@ -31,14 +33,18 @@ def select(records: Records, suite: Rules) -> pd.DataFrame:
     metric takes the best on validation over the family and the grid; among equals the earlier grid point, then the
     earlier policy.
 
+    A metric with a cap of its own (`Metric.missed`) takes a policy that misses it only where none of the family and
+    the grid keeps it.
+
     Returns:
-        The chosen rows of ``records.policies``, with a column ``rule``, in the order of `KEY`.
+        The chosen rows of ``records.policies``, with a column ``rule`` and a boolean ``over_budget`` (the chosen
+        policy misses the cap of its rule, on validation), in the order of `KEY`.
     """
     import pandas as pd
 
     frame = records.policies
     if frame.empty:
-        return frame.assign(rule="")
+        return frame.assign(rule="", over_budget=False)
     done = frame[frame["status"] == "ok"]
     rule_of = {
         (name, method): suite.selection_of(
@@ -55,5 +61,12 @@ def select(records: Records, suite: Rules) -> pd.DataFrame:
         column = f"validation.{rule}"
         if rule in goals and column in ordered:
             ordered = ordered.sort_values(column, ascending=goals[rule].goal == "min", kind="stable")
-        chosen.append(ordered.drop_duplicates(KEY))
-    return pd.concat(chosen).sort_values(KEY, kind="stable", ignore_index=True) if chosen else done
+        first = ordered.drop_duplicates(KEY)
+        missed = goals[rule].missed if rule in goals and column in ordered else None
+        over = [missed is not None and bool(missed(value)) for value in first.get(column, [0.0] * len(first))]
+        chosen.append(first.assign(over_budget=np.array(over, dtype=bool)))
+    return (
+        pd.concat(chosen).sort_values(KEY, kind="stable", ignore_index=True)
+        if chosen
+        else done.assign(over_budget=False)
+    )

@@ -57,6 +57,7 @@ class Row:
         means: metric → mean on the test part.
         done, expected: seeds that are done, and that the suite asks for.
         rule: how the policy was selected.
+        over_budget: seeds whose policy misses the cap of that rule; with any, the row takes no part in comparisons.
     """
 
     method: str
@@ -64,6 +65,7 @@ class Row:
     done: int
     expected: int
     rule: str
+    over_budget: int = 0
 
 
 def moments(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
@@ -172,6 +174,7 @@ def summarise(
     """
     columns = {name: chosen[f"test.{name}"].to_numpy() for name in metrics if f"test.{name}" in chosen}
     rules, names = chosen["rule"].to_numpy(), chosen["name"].to_numpy()
+    over = chosen["over_budget"].to_numpy() if "over_budget" in chosen else np.zeros(len(chosen), dtype=bool)
     cells = chosen.groupby(["dataset", "costs", "method"]).indices if len(chosen) else {}
     tables: dict[tuple[str, str], list[Row]] = {}
     for dataset, costs in suite.grids:
@@ -185,5 +188,5 @@ def summarise(
                 means = {name: mean_with_margin(column[index], shared) for name, column in columns.items()}
             means = {name: mean for name, mean in means.items() if mean.count}
             rule = str(rules[index[0]]) if len(index) else ""
-            rows.append(Row(method, means, len(index), expected, rule))
+            rows.append(Row(method, means, len(index), expected, rule, int(over[index].sum())))
     return tables

@@ -26,7 +26,8 @@ class Grid:
 
     Attributes:
         rows: in the suite's order of methods; their means are of the suite's metrics and the objectives.
-        compared: methods that take part in marks and dominance: those with the same seeds as the fullest row.
+        compared: methods that take part in marks and dominance: those with the same seeds as the fullest row, none
+            of them over budget.
         objectives: metrics of the Pareto comparison; empty when nothing is done.
         marks: metric → method → ``best`` or ``near`` (not distinguishable from the best).
         dominated: method → methods that dominate it, on the means.
@@ -79,7 +80,11 @@ def _grid(
         return Grid(dataset, costs, rows)
     seeds = {row.method: cells.seeds(dataset, costs, row.method) for row in rows}
     fullest = max(seeds.values(), key=len)
-    kept = {row.method: row.means for row in rows if np.array_equal(seeds[row.method], fullest)}
+    kept = {
+        row.method: row.means
+        for row in rows
+        if np.array_equal(seeds[row.method], fullest) and not row.over_budget
+    }
     points = {m: [means[a].value for a in aims] for m, means in kept.items() if all(a in means for a in aims)}
     shared = overlap(records.infos[named])
     found = {

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_core.dataset import DataContext
-from bench_core.errors import DataError
+from bench_core.errors import DataError, DataWritten
 from bench_core.metrics import Metric, resolve_metric
 from bench_core.plan import DatasetCache, Planned
 from bench_core.plugins import Registry
@@ -92,9 +92,13 @@ class Worker:
                 trial, dataset, prepared, self._metrics_for(dataset.task), provenance, self.settings.threads
             )
         except Exception as error:
+            if isinstance(error, DataWritten):
+                self.cache.forget(trial.dataset_use, trial.source)
             failure = failed_record(start_of_record(planned, provenance), error, step, {})
             self.store.write_failure(failure)
             return Done(planned.name, "failed", failure["error"]["message"], time.perf_counter() - started)
+        if result.written:
+            self._prepared.clear()  # the next trials get data as it was
         self.store.write(result)
         message = result.record["error"]["message"] if result.record["status"] == "failed" else ""
         return Done(planned.name, result.record["status"], message, time.perf_counter() - started)

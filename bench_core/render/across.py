@@ -33,6 +33,8 @@ def _means(suite: Suite, found: Overall) -> list[str]:
         notes.append("Prices of different data sets have different units: cost is averaged as a share only.")
     if several:
         notes.append("A data set with several cost schemes counts under its first.")
+    if found.over_budget:
+        notes.append(f"*Over budget* on a data set, so not here: {text(', '.join(found.over_budget))}.")
     if found.partial:
         notes.append(f"Not run on every data set, so not here: {text(', '.join(found.partial))}.")
     said += [" ".join(notes), ""]

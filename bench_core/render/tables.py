@@ -23,6 +23,11 @@ MARKS_READ = (
     "take no part. *Dominated by*: a row that is at least as good in all objectives and better in one, on the means."
 )
 
+OVER_BUDGET_READ = (
+    "A row is *over budget* where no policy of its family and grid keeps, on validation, the cap that it was to be "
+    "selected within: the row shows the last resort, and is compared with nothing."
+)
+
 
 def heading(suite: Suite, dataset: str, costs: str) -> str:
     """A data set's heading, as plain text."""
@@ -63,7 +68,8 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
     for method in dict.fromkeys(m for m, _ in numbers if m not in known):
         blank = [_with_paper("–", suite.metrics[n], numbers.get((method, n))) for n in columns]
         body.append([text(method), *blank, "–", "–", *(["–"] if grid.dominated else [])])
-    return [*said, *_facts(suite, records, grid), table(head, body), ""]
+    over = [OVER_BUDGET_READ, ""] if any(row.over_budget for row in grid.rows) else []
+    return [*said, *_facts(suite, records, grid), table(head, body), "", *over]
 
 
 def _cells(
@@ -76,10 +82,18 @@ def _cells(
         cell = marked(cell, grid.marks.get(name, {}).get(row.method, ""))
         cells.append(_with_paper(cell, metric, paper.get((row.method, name))))
     count = f"{row.done}" if row.done == row.expected else f"{row.done} of {row.expected}"
-    said = [text(row.method), *cells, count, text(row.rule) or "–"]
+    said = [text(row.method), *cells, count, _selected_by(row)]
     if grid.dominated:
         said.append(text(", ".join(grid.dominated.get(row.method, []))) or "–")
     return said
+
+
+def _selected_by(row: Row) -> str:
+    """The rule, and whether nothing kept its cap."""
+    if not row.over_budget:
+        return text(row.rule) or "–"
+    seeds = "" if row.over_budget == row.done else f" on {row.over_budget} of {row.done} seeds"
+    return f"{text(row.rule)}, *over budget*{seeds}"
 
 
 def _with_paper(cell: str, metric: Metric, value: float | None) -> str:

@@ -1,11 +1,12 @@
 """Dishonest policies, each with the habit that the audit (or the kit) must catch, and honest ones it must pass.
 
-They are here to test the audit, and to show a plugin author what is not allowed. All of them answer a binary
-task with a logistic score of a few features; ``paid`` is bought, ``unpaid`` is not.
+They are here to test the audit, and to show a plugin author what is not allowed. `Cheat` answers a binary task with a
+logistic score of a few features, `ScoreCheat` a regression or a ranking; ``paid`` is bought, ``unpaid`` is not.
 """
 
 from __future__ import annotations
 
+import ctypes
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,16 +21,26 @@ from bench_core.method import Method, Policy, Problem
 
 __all__ = [
     "HABITS",
+    "SCORE_HABITS",
     "AcquiresByUnpaid",
     "BatchStatistic",
     "Cheat",
+    "ClearsWhatItAcquired",
     "DeclaresOnSomeRows",
+    "FarScores",
     "HonestEarlyExit",
     "HonestKernel",
+    "HonestScores",
+    "NearlyEven",
+    "OtherDecisions",
     "PeeksWhenPaidIsLarge",
     "ReadsUnpaid",
     "RecognisesTheAudit",
+    "RemembersByPlace",
     "RemembersByShape",
+    "ReturnsASubclass",
+    "ScoreCheat",
+    "TinyScores",
 ]
 
 Floats = NDArray[np.float64]
@@ -111,7 +122,7 @@ class AcquiresByUnpaid(_Two):
 
 @dataclass
 class RemembersByShape(_Two):
-    """Peeks, and answers a matrix of a shape it knows with what it said first; only the kit can tell."""
+    """Peeks, and answers a matrix of a shape it knows with what it said first."""
 
     memory: dict[tuple[int, ...], Decisions] = field(default_factory=dict)
 
@@ -139,6 +150,106 @@ class RecognisesTheAudit(_Two):
             ],
             dtype=np.float64,
         )
+
+
+@dataclass
+class RemembersByPlace(_Two):
+    """Buys nothing, peeks, and answers a place in the batch with what it said there first."""
+
+    memory: list[Floats] = field(default_factory=list)
+
+    def decide(self, rows: Rows) -> Decisions:
+        given = super().decide(rows)
+        table = np.array(given.probabilities)
+        if self.memory:
+            known = min(len(table), len(self.memory[0]))
+            table[:known] = self.memory[0][:known]
+        elif len(table):
+            self.memory.append(table)
+        return Decisions(np.zeros_like(given.acquired), table)
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        return X[:, self.unpaid]
+
+
+class NearlyEven(_Two):
+    """Answers from an unpaid value by probabilities that differ from 1/2 by less than rounding is granted."""
+
+    def decide(self, rows: Rows) -> Decisions:
+        acquired = np.zeros((len(rows), self.n_features), dtype=bool)
+        little = np.where(self.score(rows.X, acquired) > self.level, 4e-10, -4e-10)
+        return Decisions(acquired, np.column_stack([0.5 - little, 0.5 + little]))
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        return X[:, self.unpaid]
+
+
+@dataclass
+class ClearsWhatItAcquired(_Two):
+    """Reads and declares two features, and takes that back from its earlier answers when it is asked again.
+
+    The core bills what it was told: the copy that it made.
+    """
+
+    told: list[NDArray[np.bool_]] = field(default_factory=list)
+
+    def decide(self, rows: Rows) -> Decisions:
+        for acquired in self.told:
+            acquired[:] = False
+        given = super().decide(rows)
+        self.told.append(given.acquired)
+        return given
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        acquired[:, self.unpaid] = True
+        return X[:, self.paid] + X[:, self.unpaid]
+
+
+class OtherDecisions(Decisions):
+    """Decisions that check themselves, and forget what they acquired."""
+
+    def checked(self, rows: int, features: int, classes: int) -> Decisions:
+        return Decisions(np.zeros((rows, features), dtype=bool), self.probabilities)
+
+
+class ReturnsASubclass(_Two):
+    """Reads two features and returns a subclass of Decisions that says otherwise."""
+
+    def decide(self, rows: Rows) -> Decisions:
+        given = super().decide(rows)
+        return OtherDecisions(given.acquired, given.probabilities)
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        acquired[:, self.unpaid] = True
+        return X[:, self.paid] + X[:, self.unpaid]
+
+
+class HonestScores(_Two):
+    """Honest: the paid feature as a score."""
+
+    def decide(self, rows: Rows) -> Decisions:
+        acquired = np.zeros((len(rows), self.n_features), dtype=bool)
+        acquired[:, self.paid] = True
+        return Decisions(acquired, score=self.score(np.nan_to_num(rows.X), acquired))
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        return X[:, self.paid] * 1.0
+
+
+class TinyScores(HonestScores):
+    """Ranks by an unpaid value, with scores so small that they differ by less than rounding is granted."""
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        acquired[:] = False
+        return X[:, self.unpaid] * 1e-10
+
+
+class FarScores(HonestScores):
+    """Ranks by an unpaid value, with scores so large that a relative tolerance would pass anything."""
+
+    def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
+        acquired[:] = False
+        return X[:, self.unpaid] + 1e12
 
 
 class HonestKernel(_Two):
@@ -195,7 +306,12 @@ HABITS: dict[str, Callable[..., _Two]] = {
     "batch-rank": partial(BatchStatistic, statistic="rank"),
     "acquires-by-unpaid": AcquiresByUnpaid,
     "remembers-by-shape": RemembersByShape,
+    "remembers-by-place": RemembersByPlace,
     "recognises-the-audit": RecognisesTheAudit,
+    "nearly-even": NearlyEven,
+    "returns-a-subclass": ReturnsASubclass,
+    "clears-what-it-acquired": ClearsWhatItAcquired,
+    "writes-prices": ReadsUnpaid,
     "honest-kernel": HonestKernel,
     "honest-early-exit": HonestEarlyExit,
 }
@@ -220,11 +336,42 @@ class Cheat(Method):
         "batch-rank",
         "acquires-by-unpaid",
         "remembers-by-shape",
+        "remembers-by-place",
         "recognises-the-audit",
+        "nearly-even",
+        "returns-a-subclass",
+        "clears-what-it-acquired",
+        "writes-prices",
         "honest-kernel",
         "honest-early-exit",
     ] = "reads-unpaid"
 
     def fit(self, problem: Problem) -> list[Policy]:
         unpaid = min(1, problem.n_features - 1)
+        if self.habit == "writes-prices":
+            prices = problem.costs.prices
+            # Past NumPy, which refuses: an array of the core cannot be made writable.
+            ctypes.memset(prices.ctypes.data, 0, prices.nbytes)
         return [HABITS[self.habit](problem.n_features, 0, unpaid)]
+
+
+SCORE_HABITS: dict[str, Callable[..., _Two]] = {
+    "tiny-scores": TinyScores,
+    "far-scores": FarScores,
+    "honest-scores": HonestScores,
+}
+
+
+@dataclass(frozen=True)
+class ScoreCheat(Method):
+    """A method of rankings and regressions whose one policy has a chosen habit; to test the contract kit with.
+
+    Attributes:
+        habit: a key of `SCORE_HABITS`.
+    """
+
+    tasks: ClassVar[frozenset[str]] = frozenset({"ranking", "regression"})
+    habit: Literal["tiny-scores", "far-scores", "honest-scores"] = "tiny-scores"
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        return [SCORE_HABITS[self.habit](problem.n_features, 0, min(1, problem.n_features - 1))]

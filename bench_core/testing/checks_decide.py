@@ -72,7 +72,13 @@ def check_one_row(method: Method, task: Task) -> None:
         for row in (0, len(case.rows) - 1):
             alone = decide(policy, case.rows.take(np.array([row])), case.problem, f"{name}, one row")
             if policy.company == "row":
-                same_decisions(whole.take(np.array([row])), alone, f"{name}, row {row} decided alone")
+                same_decisions(
+                    whole.take(np.array([row])),
+                    alone,
+                    f"{name}, row {row} decided alone",
+                    case.problem,
+                    case.rows.take(np.array([row])),
+                )
 
 
 def check_no_rows(method: Method, task: Task) -> None:
@@ -89,7 +95,9 @@ def check_row_order(method: Method, task: Task) -> None:
     for name, policy in some_policies(family):
         straight = decide(policy, case.rows, case.problem, name).take(order)
         shuffled = decide(policy, case.rows.take(order), case.problem, name)
-        same_decisions(straight, shuffled, f"{name}, rows in another order")
+        same_decisions(
+            straight, shuffled, f"{name}, rows in another order", case.problem, case.rows.take(order)
+        )
 
 
 def check_batch_size(method: Method, task: Task) -> None:
@@ -102,13 +110,25 @@ def check_batch_size(method: Method, task: Task) -> None:
             for query in np.unique(_queries(case.rows)):
                 batch = np.flatnonzero(_queries(case.rows) == query)
                 part = decide(policy, case.rows.take(batch), case.problem, name)
-                same_decisions(whole.take(batch), part, f"{name}, query {query} decided alone")
+                same_decisions(
+                    whole.take(batch),
+                    part,
+                    f"{name}, query {query} decided alone",
+                    case.problem,
+                    case.rows.take(batch),
+                )
             continue
         for size in (7, rows // 2):
             for start in range(0, rows, size):
                 batch = np.arange(start, min(start + size, rows))
                 part = decide(policy, case.rows.take(batch), case.problem, name)
-                same_decisions(whole.take(batch), part, f"{name}, rows in batches of {size}")
+                same_decisions(
+                    whole.take(batch),
+                    part,
+                    f"{name}, rows in batches of {size}",
+                    case.problem,
+                    case.rows.take(batch),
+                )
 
 
 def _queries(rows: Rows) -> NDArray[np.int64]:
@@ -130,7 +150,13 @@ def check_no_trace(method: Method, task: Task) -> None:
         unpaid_changed = _changed(rows, first, case.problem, paid=False)
         paid_changed = _changed(rows, first, case.problem, paid=True)
         second = decide(old, paid_changed, case.problem, name)
-        same_decisions(first, decide(old, rows, case.problem, name), f"{name}, asked again after other rows")
+        same_decisions(
+            first,
+            decide(old, rows, case.problem, name),
+            f"{name}, asked again after other rows",
+            case.problem,
+            rows,
+        )
         # The fresh policy meets both changed tables in one batch, as its first.
         both = Rows(
             np.concatenate([paid_changed.X, unpaid_changed.X]),
@@ -144,11 +170,15 @@ def check_no_trace(method: Method, task: Task) -> None:
             fresh.take(half),
             second,
             f"{name} remembers earlier rows: paid values changed, a fresh policy differs",
+            case.problem,
+            rows,
         )
         same_decisions(
             first,
             fresh.take(half + len(rows)),
             f"{name} recognises the audit: unpaid values changed, a fresh policy differs",
+            case.problem,
+            rows,
         )
 
 

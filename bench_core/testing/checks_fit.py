@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from bench_core.canonical import canonical_json, plain
-from bench_core.dataset import Task
+from bench_core.dataset import Part, Task
 from bench_core.errors import ContractError
 from bench_core.method import Method
 from bench_core.testing.fitting import decide, fit, fitted, paired, same_decisions, some_policies
@@ -42,6 +42,8 @@ def check_determinism(method: Method, task: Task) -> None:
             decide(a, case.rows, case.problem, name),
             decide(b, case.rows, case.problem, name),
             f"{name}, fitted twice under one seed",
+            case.problem,
+            case.rows,
             exact=True,
         )
 
@@ -67,7 +69,7 @@ def check_global_random_state(method: Method, task: Task) -> None:
     (one, first), (two, second) = fits
     names = [name for name, _, _ in paired(one, two, "under another global seed")]
     for name, a, b in zip(names, first, second, strict=True):
-        same_decisions(a, b, f"{name}, under another global seed", exact=True)
+        same_decisions(a, b, f"{name}, under another global seed", case.problem, case.rows, exact=True)
 
 
 def _global_state() -> str:
@@ -84,12 +86,21 @@ def check_threads(method: Method, task: Task) -> None:
             decide(a, case.rows, case.problem, name),
             decide(b, case.rows, case.problem, name),
             f"{name}, with two threads instead of one",
+            case.problem,
+            case.rows,
         )
 
 
 def check_problem_unchanged(method: Method, task: Task) -> None:
     """Fit leaves every array of the problem as it was."""
     problem, untouched = make_case(task).problem, make_case(task).problem
+    # With arrays that can be written, so that the message names the one that was.
+    problem = replace(
+        problem,
+        train=_writable(problem.train),
+        validation=_writable(problem.validation),
+        feature_of_column=np.array(problem.feature_of_column),
+    )
     fit(method, problem)
     for part in ("train", "validation"):
         for name in ("X", "y", "sizes", "query"):
@@ -100,3 +111,8 @@ def check_problem_unchanged(method: Method, task: Task) -> None:
         raise ContractError("fit changed problem.costs in place; work on a copy")
     if not np.array_equal(problem.feature_of_column, untouched.feature_of_column):
         raise ContractError("fit changed problem.feature_of_column in place; work on a copy")
+
+
+def _writable(part: Part) -> Part:
+    sizes, query = (None if column is None else np.array(column) for column in (part.sizes, part.query))
+    return Part(np.array(part.X), np.array(part.y), sizes, query)

@@ -12,6 +12,7 @@ from bench_core.costs import Costs, CostScheme
 from bench_core.dataset import DataContext, Dataset, DataSource
 from bench_core.encode import fit_encoder
 from bench_core.errors import ContractError
+from bench_core.readonly import HOW_TO_WRITE, is_write_refusal
 from bench_core.split import SplitRule, make_split
 from bench_core.testing.checks_declared import declared, round_trip, unknown
 
@@ -135,13 +136,14 @@ def check_training_rows_only(scheme: CostScheme, dataset: Dataset) -> None:
     train = _train(dataset)
     others = np.setdiff1d(np.arange(dataset.n_rows), train)
     rolled = np.roll(others, 1 + len(others) // 3)
-    changed = _copy(dataset)
-    changed.values[others] = dataset.values[rolled] * 3.0 + 1.0
+    values, target = np.array(dataset.values), np.array(dataset.target)
+    values[others] = dataset.values[rolled] * 3.0 + 1.0
     if dataset.categorical:
         kinds = np.array(dataset.categorical, dtype=np.int64)
-        changed.values[np.ix_(others, kinds)] = dataset.values[np.ix_(rolled, kinds)]
+        values[np.ix_(others, kinds)] = dataset.values[np.ix_(rolled, kinds)]
     # One class, or far larger values: no statistic of all targets stays as it was.
-    changed.target[others] = dataset.target.max() if dataset.classes else dataset.target[rolled] * 3.0 + 1.0
+    target[others] = dataset.target.max() if dataset.classes else dataset.target[rolled] * 3.0 + 1.0
+    changed = replace(dataset, values=values, target=target)
     if scheme.price(dataset, train, 3).as_plain() != scheme.price(changed, train, 3).as_plain():
         raise ContractError(
             f"{type(scheme).__name__} looks beyond the training rows: prices changed when other rows did"
@@ -151,7 +153,14 @@ def check_training_rows_only(scheme: CostScheme, dataset: Dataset) -> None:
 def check_dataset_unchanged(scheme: CostScheme, dataset: Dataset) -> None:
     """Pricing leaves the data as they were."""
     mine = _copy(dataset)
-    _price(scheme, mine)
+    try:
+        _price(scheme, mine)
+    except (TypeError, ValueError) as error:
+        if is_write_refusal(error):
+            raise ContractError(
+                f"{type(scheme).__name__}.price changed the dataset in place ({error}): {HOW_TO_WRITE}"
+            ) from error
+        raise
     for name in ("values", "target"):
         if not np.array_equal(getattr(mine, name), getattr(dataset, name), equal_nan=True):
             raise ContractError(

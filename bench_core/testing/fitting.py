@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bench_core.audit import Auditor, changed_rows
+from bench_core.agreement import Agreement
+from bench_core.audit import Auditor
 from bench_core.dataset import Task
 from bench_core.decisions import Decisions, Rows
 from bench_core.errors import ContractError
 from bench_core.method import Family, Method, Policy, Problem, as_family
+from bench_core.readonly import HOW_TO_WRITE, frozen, is_write_refusal
 from bench_core.testing.problems import Case, make_case
 
 __all__ = [
@@ -35,7 +37,26 @@ _FITS: OrderedDict[tuple[type, str, str, str], tuple[Case, Family]] = OrderedDic
 
 def fit(method: Method, problem: Problem) -> Family:
     """Fit, and check that a family of policies came out."""
-    return as_family(method.fit(problem), type(method).__name__)
+    try:
+        return as_family(method.fit(problem), type(method).__name__)
+    except (TypeError, ValueError) as error:
+        raise _explained(error, "fit") from error
+
+
+def _explained(error: Exception, what: str) -> Exception:
+    """The error, or what to do when it is NumPy's refusal to write to what the core hands out."""
+    if is_write_refusal(error):
+        return ContractError(f"{what} writes in place ({error}): {HOW_TO_WRITE}")
+    return error
+
+
+def agreement_of(problem: Problem) -> Agreement:
+    """When two decisions of a policy fitted on a problem are the same, as in a trial."""
+    return Agreement(
+        threshold=problem.threshold,
+        ranked=problem.task == "ranking",
+        scale=0.0 if problem.n_classes else float(np.std(problem.train.y)),
+    )
 
 
 def fitted(method: Method, task: Task, variant: str = "plain") -> tuple[Case, Family]:
@@ -72,30 +93,40 @@ def fresh_rows(rows: Rows) -> Rows:
 
 
 def decide(policy: Policy, rows: Rows, problem: Problem, name: str = "the policy") -> Decisions:
-    """Decide on a copy of the rows, and check what came out."""
-    given = policy.decide(fresh_rows(rows))
-    if not isinstance(given, Decisions):
-        raise ContractError(f"{name}: decide must return Decisions, not {type(given).__name__}")
+    """Decide on a read-only copy of the rows, and check and copy what came out."""
+    shown = Rows(
+        frozen(rows.X),
+        None if rows.sizes is None else frozen(rows.sizes),
+        None if rows.query is None else frozen(rows.query),
+    )
     try:
-        return given.checked(len(rows), problem.n_features, problem.n_classes)
+        given = policy.decide(shown)
+    except (TypeError, ValueError) as error:
+        raise _explained(error, f"{name}: decide") from error
+    try:
+        return Decisions.received(given, np.arange(len(rows)), problem.n_features, problem.n_classes)
     except ContractError as error:
         raise ContractError(f"{name}: {error}") from None
 
 
-def same_decisions(a: Decisions, b: Decisions, what: str, *, exact: bool = False) -> None:
+def same_decisions(
+    a: Decisions, b: Decisions, what: str, problem: Problem, rows: Rows, *, exact: bool = False
+) -> None:
     """Demand the same decisions, row by row.
 
     Args:
         a, b: decisions on the same rows.
         what: the sentence's beginning when they differ.
-        exact: bit for bit; otherwise real numbers may differ by 1e-9.
+        problem: what the policy was fitted on: it says what is compared exactly (`bench_core.agreement`).
+        rows: the rows, for their queries.
+        exact: bit for bit; otherwise real numbers may differ by rounding.
 
     Raises:
         ContractError: they differ; the number of rows and the first of them are said.
     """
     if len(a) != len(b):
         raise ContractError(f"{what}: {len(a)} decisions became {len(b)}")
-    changed = changed_rows(a, b)
+    changed = agreement_of(problem).changed(a, b, rows.query)
     if exact:
         for name in ("score", "probabilities", "evaluation_cost"):
             x, y = getattr(a, name), getattr(b, name)
@@ -142,7 +173,9 @@ def policy_audit(
     """
     decisions = decide(policy, rows, problem, name)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 0xA0D17]))
-    auditor = Auditor.prepare(rows, problem.feature_of_column, problem.train.X, rng, rounds)
+    auditor = Auditor.prepare(
+        rows, problem.feature_of_column, problem.train.X, rng, rounds, agreement_of(problem)
+    )
     auditor.check(policy, decisions, problem.feature_names, name)
     return decisions
 

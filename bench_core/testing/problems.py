@@ -18,6 +18,7 @@ from bench_core.decisions import Rows
 from bench_core.encode import fit_encoder
 from bench_core.errors import did_you_mean
 from bench_core.method import Problem
+from bench_core.readonly import frozen
 from bench_core.split import SplitRule, make_split
 
 __all__ = ["FEATURES", "THRESHOLD", "VARIANTS", "Case", "make_case", "make_dataset", "make_problem"]
@@ -156,10 +157,10 @@ def make_case(
 
     def part(rows: NDArray[np.int64]) -> Part:
         return Part(
-            encoder.transform(dataset.values[rows]),
-            dataset.target[rows],
-            None if dataset.sizes is None else dataset.sizes[rows],
-            None if dataset.query is None else dataset.query[rows],
+            frozen(encoder.transform(dataset.values[rows])),
+            frozen(dataset.target[rows]),
+            None if dataset.sizes is None else frozen(dataset.sizes[rows]),
+            None if dataset.query is None else frozen(dataset.query[rows]),
         )
 
     refuses = bool(dataset.classes) and variant != "no-threshold"
@@ -170,7 +171,7 @@ def make_case(
         task=task,
         n_classes=len(dataset.classes),
         feature_names=dataset.feature_names,
-        feature_of_column=encoder.feature_of_column,
+        feature_of_column=frozen(encoder.feature_of_column),
         categorical=dataset.categorical,
         threshold=threshold if refuses else None,
         seed=seed,

@@ -18,6 +18,7 @@ from bench_core import (
     Family,
     Method,
     Metric,
+    Outcome,
     Policy,
     Problem,
     Rows,
@@ -133,6 +134,12 @@ class _Wrong(Policy):
         return Decisions(np.zeros((rows_, features), dtype=bool), probabilities)
 
 
+def accuracy_under(outcome: Outcome, k: int) -> float:
+    """Accuracy of a policy that costs at most k on average; minus its cost otherwise."""
+    paid = float(outcome.bill.mean())
+    return float(outcome.correct.mean()) if paid <= k else -paid
+
+
 @hookimpl
 def bench_register_datasets(register):  # type: ignore[no-untyped-def]
     register("blobs", Blobs)
@@ -150,4 +157,9 @@ def bench_register_methods(register):  # type: ignore[no-untyped-def]
 
 @hookimpl
 def bench_register_metrics(register):  # type: ignore[no-untyped-def]
+    register(
+        Metric(
+            "accuracy-under@k", accuracy_under, "max", "Accuracy, cost ≤ @k", missed=lambda value: value < 0
+        )
+    )
     register(Metric("max-cost", lambda outcome: float(outcome.bill.max()), "min", "Dearest row"))

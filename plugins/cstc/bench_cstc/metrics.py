@@ -30,4 +30,11 @@ def best_within(outcome: Outcome, k: int) -> float:
     return accuracy(outcome)
 
 
-METRICS: tuple[Metric, ...] = (Metric("best-within@k", best_within, "max", "Quality, ≤ @k % of the price"),)
+def _beyond(value: float) -> bool:
+    """Whether a value of `best_within` is of a policy beyond the budget: no quality is below 0."""
+    return value < 0
+
+
+METRICS: tuple[Metric, ...] = (
+    Metric("best-within@k", best_within, "max", "Quality, ≤ @k % of the price", missed=_beyond),
+)

@@ -44,3 +44,12 @@ def test_it_resolves_with_a_number() -> None:
     metric = resolve_metric("best-within@30", {one.name: one for one in METRICS})
     assert metric.function(outcome("binary", 3.0)) == 0.75
     assert metric.goal == "max"
+
+
+def test_it_says_whether_a_value_is_of_a_policy_beyond_the_budget() -> None:
+    metric = resolve_metric("best-within@30", {one.name: one for one in METRICS})
+    assert metric.missed is not None
+    worst = outcome("regression", 3.0)
+    assert not metric.missed(metric.function(worst))
+    assert not metric.missed(0.0)
+    assert metric.missed(metric.function(outcome("binary", 3.1)))

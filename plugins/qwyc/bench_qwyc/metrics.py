@@ -10,6 +10,8 @@ from bench_core.errors import RequestError
 __all__ = ["METRICS", "base_models_within", "error_within", "speed_up"]
 
 _CLASSES = frozenset({"binary", "multiclass"})
+_UNFAITHFUL = 1e6
+"""More base models than any ensemble has."""
 
 
 def _models(outcome: Outcome) -> float:
@@ -32,7 +34,12 @@ def base_models_within(outcome: Outcome, k: int) -> float:
     To select by: the cheapest policy that is faithful enough, or else the most faithful one.
     """
     share = _disagreement(outcome)
-    return _models(outcome) if share <= k / 1000 + 1e-12 else 1e6 * (1.0 + share)
+    return _models(outcome) if share <= k / 1000 + 1e-12 else _UNFAITHFUL * (1.0 + share)
+
+
+def _unfaithful(value: float) -> bool:
+    """Whether a value of `base_models_within` is of a policy that differs more often."""
+    return value >= _UNFAITHFUL
 
 
 def error_within(outcome: Outcome, k: int) -> float:
@@ -43,6 +50,11 @@ def error_within(outcome: Outcome, k: int) -> float:
     wrong = float(1.0 - outcome.correct.mean()) if len(outcome.y) else 0.0
     models = _models(outcome)
     return wrong if models <= k + 1e-9 else 1.0 + models - k
+
+
+def _beyond(value: float) -> bool:
+    """Whether a value of `error_within` is of a policy that runs more base models: no error is above 1."""
+    return value > 1.0
 
 
 def speed_up(outcome: Outcome) -> float:
@@ -61,6 +73,7 @@ METRICS = (
         "Base models, ≤ @k ‰ different",
         _CLASSES,
         reference=True,
+        missed=_unfaithful,
     ),
-    Metric("error-within@k", error_within, "min", "Error, ≤ @k base models", _CLASSES),
+    Metric("error-within@k", error_within, "min", "Error, ≤ @k base models", _CLASSES, missed=_beyond),
 )

@@ -226,6 +226,10 @@ def test_metrics_of_the_tables() -> None:
     assert base_models_within(one, 249) == 1_250_000.0
     assert error_within(one, 2) == 0.25
     assert error_within(one, 1) == 2.0
+    missed = {metric.name: metric.missed for metric in METRICS if metric.missed is not None}
+    assert [missed["base-models-within@k"](base_models_within(one, k)) for k in (250, 249)] == [False, True]
+    assert [missed["error-within@k"](error_within(one, k)) for k in (2, 1)] == [False, True]
+    assert not missed["error-within@k"](1.0)
     assert {metric.name for metric in METRICS} == {"speed-up", "base-models-within@k", "error-within@k"}
 
 

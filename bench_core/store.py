@@ -174,15 +174,20 @@ class Store:
             )
         return said
 
-    def set_aside(self) -> int:
-        """Move the files of damaged and old records that were read so far to ``damaged``; how many trials had any.
+    @property
+    def unbelieved(self) -> set[str]:
+        """Names of the trials whose records were read so far and are damaged or of an earlier format."""
+        return self._damaged.keys() | self._old
+
+    def set_aside(self) -> set[str]:
+        """Move the files of records that are not believed to ``damaged``; the names of their trials.
 
         Raises:
             StoreError: they cannot be moved.
         """
-        names = [*self._damaged, *sorted(self._old)]
+        names = self.unbelieved
         folder = self.path / DAMAGED
-        for name in names:
+        for name in sorted(names):
             for suffix in (_DONE, _FAILED, _DECISIONS):
                 place = self._place(name, suffix)
                 if not os.path.lexists(place):
@@ -194,7 +199,7 @@ class Store:
                     raise StoreError(f"{place} cannot be moved to {folder}: {_why(error)}") from None
         self._damaged.clear()
         self._old.clear()
-        return len(names)
+        return names
 
     def write(self, result: TrialResult) -> None:
         """Keep a trial's record and decisions.

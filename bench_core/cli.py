@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING
 import click
 
 from bench_core import __version__
-from bench_core.terminal.options import MIRROR, OFFLINE, ONLY, OUT, SEEDS, STORE, SUITE, Quantity, requests
+from bench_core.terminal.options import (
+    DROP,
+    MIRROR,
+    OFFLINE,
+    ONLY,
+    OUT,
+    SEEDS,
+    STORE,
+    SUITE,
+    Quantity,
+    requests,
+)
 from bench_core.terminal.output import Progress, print_table
 from bench_core.threads import start_with_one_blas_thread
 
 if TYPE_CHECKING:
     from bench_core.commands.run import RunReport
+    from bench_core.commands.session import SuiteSession
 
 __all__ = ["main"]
 
@@ -44,6 +56,7 @@ def main() -> None:
 @click.option("--memory", type=Quantity("size", "kMGT"), help="Memory a worker may allocate: 500M, 4G.")
 @click.option("--retry-failed", is_flag=True, help="Run trials again that failed before.")
 @click.option("--strict", is_flag=True, help="Stop at the first failed trial.")
+@DROP
 @MIRROR
 @OFFLINE
 @requests
@@ -59,6 +72,7 @@ def run(
     memory: float | None,
     retry_failed: bool,
     strict: bool,
+    drop: tuple[str, ...],
     mirror: Path | None,
     offline: bool | None,
 ) -> int:
@@ -72,7 +86,14 @@ def run(
     options = Options(jobs, executor, timeout, None if memory is None else int(memory), retry_failed)
     with Progress(strict) as progress:
         report = run_suite(
-            session, options, seeds, parse_only(only, session.suite), progress.started, progress.advance
+            session,
+            options,
+            seeds,
+            parse_only(only, session.suite),
+            progress.started,
+            progress.advance,
+            progress.notice,
+            drop,
         )
     return _say(report, out / f"{session.suite.name}.md")
 
@@ -91,6 +112,8 @@ def _say(report: RunReport, page: Path) -> int:
         )
     kept = report.plan.count("done")
     click.echo(f"{report.summary.computed} trial(s) computed, {kept} kept; {page}")
+    if report.refused:
+        click.echo(f"bench: {report.refused}", err=True)
     return report.exit_code
 
 
@@ -123,6 +146,7 @@ def plan(
     print_table(["data set", "method", "trials", "done", "failed", "missing"], rows)
     for line in stale:
         click.echo(line)
+    _warn(session)
     for label, message in made.unavailable.items():
         click.echo(f"data set {label!r} {message}", err=True)
     click.echo(
@@ -137,11 +161,18 @@ def plan(
 @STORE
 @OUT
 @click.option("--check", is_flag=True, help="Write nothing; fail when the committed files differ.")
+@DROP
 @MIRROR
 @OFFLINE
 @requests
 def leaderboard(
-    suite: Path, store: Path, out: Path, check: bool, mirror: Path | None, offline: bool | None
+    suite: Path,
+    store: Path,
+    out: Path,
+    check: bool,
+    drop: tuple[str, ...],
+    mirror: Path | None,
+    offline: bool | None,
 ) -> int:
     """Render a suite's page from its records."""
     from bench_core.commands import leaderboard as verbs
@@ -151,12 +182,22 @@ def leaderboard(
     session = SuiteSession.open(suite, store, out, DataContext.from_environment(mirror, offline))
     if check:
         wrong = verbs.check(session)
+        _warn(session)
         for line in wrong:
             click.echo(line, err=True)
         return 1 if wrong else 0
-    for path in verbs.publish(session):
+    try:
+        written = verbs.publish(session, drop=drop)
+    finally:
+        _warn(session)
+    for path in written:
         click.echo(str(path))
     return 0
+
+
+def _warn(session: SuiteSession) -> None:
+    for line in session.warnings():
+        click.echo(line, err=True)
 
 
 @main.command()
@@ -191,6 +232,7 @@ def export(
 
     session = SuiteSession.open(suite, store, out, DataContext.from_environment(mirror, offline))
     data = exported(export_table(session.records(), session.suite), form)
+    _warn(session)
     if output is None:
         sys.stdout.buffer.write(data)
     else:
@@ -215,7 +257,9 @@ def compare(store_a: Path, store_b: Path, suite: Path | None, metric: tuple[str,
     """
     from bench_core.commands.compare import compare_stores, rows_of_changes, rows_of_differences
 
-    changed, found = compare_stores(store_a, store_b, suite, metric)
+    changed, found, warnings = compare_stores(store_a, store_b, suite, metric)
+    for line in warnings:
+        click.echo(line, err=True)
     print_table(*rows_of_changes(changed))
     head, rows = rows_of_differences(found)
     if rows:

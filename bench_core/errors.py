@@ -13,6 +13,7 @@ __all__ = [
     "DataUnavailable",
     "DataWritten",
     "RequestError",
+    "StoreError",
     "TrialFailed",
     "did_you_mean",
 ]
@@ -24,6 +25,10 @@ class BenchError(Exception):
 
 class RequestError(BenchError):
     """The request itself is wrong (a suite, an option, a name): exit code 2, nothing was run."""
+
+
+class StoreError(BenchError):
+    """The store cannot be read or written (a full disk, no right to): exit code 2, what was done before is kept."""
 
 
 class DataError(BenchError):

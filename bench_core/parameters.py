@@ -14,7 +14,7 @@ from bench_core.errors import RequestError, did_you_mean
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["build", "check_lambdas", "describe", "to_plain"]
+__all__ = ["build", "check_lambdas", "describe", "given", "to_plain"]
 
 T = TypeVar("T")
 
@@ -81,6 +81,19 @@ def to_plain(instance: Any) -> dict[str, Any]:
     Infinity and NaN, which JSON lacks, become the texts ``inf``, ``-inf`` and ``nan``; `build` reads them back.
     """
     return {f.name: plain(_worded(getattr(instance, f.name))) for f in dataclasses.fields(instance) if f.init}
+
+
+def given(instance: Any) -> dict[str, Any]:
+    """The parameters of an instance that are not their defaults, as plain JSON values; see `to_plain`."""
+    defaults = {
+        f.name: f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
+        for f in dataclasses.fields(instance)
+    }
+    return {
+        name: value
+        for name, value in to_plain(instance).items()
+        if defaults[name] is dataclasses.MISSING or plain(_worded(defaults[name])) != value
+    }
 
 
 def _worded(value: Any) -> Any:

@@ -32,7 +32,7 @@ from bench_core.split import Split, SplitRule, make_split
 
 __all__ = ["Judged", "Prepared", "Trial", "TrialResult", "fragment", "prepare", "run_trial"]
 
-RECORD_FORMAT = 1
+RECORD_FORMAT = 2
 
 
 @dataclass(frozen=True)

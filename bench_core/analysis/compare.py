@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,8 +105,12 @@ def _key(dataset: str, identity: Mapping[str, Any]) -> str:
     return canonical_json([dataset, kept])
 
 
-def read_side(path: Path) -> list[_Trial]:
+def read_side(path: Path, warn: Callable[[list[str]], None] = lambda lines: None) -> list[_Trial]:
     """Every record of a store, or of an export's folder.
+
+    Args:
+        path: the store or folder.
+        warn: called with a line for each damaged record of a store, which counts as not there.
 
     Raises:
         RequestError: it is neither.
@@ -119,7 +123,8 @@ def read_side(path: Path) -> list[_Trial]:
     done, failed = store.names()
     if not done and not failed:
         raise RequestError(f"{path} holds no records: give a store, or the folder of an export")
-    records = (store.read(name) for name in sorted(done | failed))
+    records = [store.read(name) for name in sorted(done | failed)]
+    warn(store.warnings())
     return [
         _Trial(json.loads(r["trial"]), r["provenance"].get("dataset", ""), r)
         for r in records

@@ -2,25 +2,43 @@
 
 ``records.parquet`` holds everything a page is rendered from, sorted and without anything that depends on when or
 where it was computed; times and machines are in ``runs.parquet`` beside it. Test decisions are in neither.
+
+Every record carries a checksum (see `bench_core.analysis.checksums`) and what its data set was defined as. An export
+in which a record does not match its checksum, or its name is not the hash of its trial, is not read at all.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bench_core.analysis.checksums import checksum_of_run, checksums
 from bench_core.analysis.records import Records, sort_policies
-from bench_core.canonical import canonical_json
+from bench_core.canonical import canonical_json, sha256_text
 from bench_core.errors import RequestError
 from bench_core.metrics import Metric
 
-__all__ = ["RECORDS", "RUNS", "Committed", "read_export", "write_export"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["RECORDS", "RUNS", "Committed", "read_export", "state_of", "write_export"]
 
 RECORDS, RUNS = "records.parquet", "runs.parquet"
+
+
+def state_of(folder: Path) -> tuple[int, ...]:
+    """What changes when an export is written: inode, size and time of change of its records; empty for none."""
+    try:
+        found = (folder / RECORDS).stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @dataclass(frozen=True)
@@ -30,25 +48,31 @@ class Committed:
     Attributes:
         folder: where the export lies; it need not be there.
         metrics: metrics that a done trial must have, since the export has no decisions to compute them from.
+        state: which file it was when this was made, see `state_of`.
     """
 
     folder: Path
     metrics: Mapping[str, Metric]
+    state: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "state", state_of(self.folder))
 
     @cached_property
     def _names(self) -> tuple[set[str], set[str]]:
         import pyarrow.parquet as pq
 
         path = self.folder / RECORDS
-        if not path.exists():
+        if not os.path.lexists(path):
             return set(), set()
         try:
-            there = set(pq.read_schema(path).names)
+            file = pq.ParquetFile(path)
+            there = set(file.schema_arrow.names)
             asked = {n: f"test.{n}" for n, m in self.metrics.items() if not m.reference}
             columns = ["name", "status", *(c for c in asked.values() if c in there)]
-            frame = pq.read_table(path, columns=columns).to_pandas()
-        except (ValueError, KeyError, OSError) as error:
-            raise RequestError(f"{path} is damaged: {error}") from None
+            frame = file.read(columns).to_pandas()
+        except _FAULTS as error:
+            raise _damaged(path, error) from None
         done = frame[frame["status"] == "ok"]
         lacking: set[str] = set()
         for name, column in asked.items():
@@ -69,17 +93,18 @@ class Committed:
 
     @cached_property
     def _tasks(self) -> dict[str, str]:
-        records = self._whole
+        records = self.whole
         return {name: info.get("task", "") for name, info in records.infos.items()} if records else {}
 
     @cached_property
-    def _whole(self) -> Records | None:
+    def whole(self) -> Records | None:
+        """The export, with the trials that lack a metric; None when there is none."""
         return read_export(self.folder)
 
     @cached_property
     def records(self) -> Records | None:
         """The export without the trials that lack a metric; None when there is none."""
-        whole = self._whole
+        whole = self.whole
         if whole is None:
             return None
         kept = self.done | self.failed
@@ -90,19 +115,20 @@ class Committed:
             frame.reset_index(drop=True),
             {name: info for name, info in whole.infos.items() if name in kept},
             {name: run for name, run in whole.runs.items() if name in kept},
+            whole.definitions,
         )
 
     @cached_property
     def contents(self) -> dict[str, str]:
-        """Data set → its content hash, as the export has it: it names trials where the data cannot be had."""
-        records = self._whole
+        """Definition of a data set → its content hash: it names trials where the data cannot be had."""
+        records = self.whole
         if records is None:
             return {}
         first = records.policies.drop_duplicates("dataset")
         return {
-            dataset: records.identities[name]["dataset"]
+            records.definitions[dataset]: records.identities[name]["dataset"]
             for dataset, name in zip(first["dataset"], first["name"], strict=True)
-            if name in records.identities
+            if dataset in records.definitions
         }
 
 
@@ -117,15 +143,25 @@ def write_export(records: Records, folder: Path) -> dict[Path, bytes]:
     import pyarrow.parquet as pq
 
     frame = records.policies
-    first = ~frame.duplicated("name")
-    told: list[str | None] = [
-        canonical_json(records.infos[name]) if is_first else None
-        for name, is_first in zip(frame["name"], first, strict=True)
-    ]
-    table = frame.assign(info=pd.Series(told, index=frame.index, dtype="object"))
-    runs = sorted(records.runs)
+    infos = {name: canonical_json(info) for name, info in records.infos.items()}
+    beside: dict[str, list[str | None]] = {column: [None] * len(frame) for column in _BESIDE}
+    told: set[str] = set()
+    for first, slot, name, checksum in checksums(frame, infos, records.definitions):
+        beside["checksum"][first] = checksum
+        beside["definition"][first] = records.definitions.get(slot[0])
+        if name not in told:
+            told.add(name)
+            beside["info"][first] = infos[name]
+    table = frame.assign(
+        **{column: pd.Series(values, index=frame.index, dtype="object") for column, values in beside.items()}
+    )
+    runs = [(name, canonical_json(records.runs[name])) for name in sorted(records.runs)]
     machine = pa.table(
-        {"name": runs, "run": pa.array([canonical_json(records.runs[name]) for name in runs], pa.string())}
+        {
+            "name": pa.array([name for name, _ in runs], pa.string()),
+            "run": pa.array([run for _, run in runs], pa.string()),
+            "checksum": pa.array([checksum_of_run(*run) for run in runs], pa.string()),
+        }
     )
     contents: dict[Path, bytes] = {}
     for file, arrow in (
@@ -142,23 +178,85 @@ def read_export(folder: Path) -> Records | None:
     """The records of a committed export; None when there is none.
 
     Raises:
-        RequestError: a file is damaged.
+        RequestError: a file or a record in it is damaged, or was written before there were checksums.
     """
-    import pyarrow.parquet as pq
-
-    path = folder / RECORDS
-    if not path.exists():
+    path, runs_path = folder / RECORDS, folder / RUNS
+    if not os.path.lexists(path):
         return None
     try:
-        whole = pq.read_table(path)
-        told = zip(whole["name"].to_pylist(), whole["info"].to_pylist(), strict=True)
-        infos = {name: json.loads(info) for name, info in told if info is not None}
-        frame = whole.drop_columns(["info"]).to_pandas()
-        runs: dict[str, dict[str, Any]] = {}
-        beside = folder / RUNS
-        if beside.exists():
-            table = pq.read_table(beside).to_pydict()
-            runs = {name: json.loads(run) for name, run in zip(table["name"], table["run"], strict=True)}
-    except (ValueError, KeyError, OSError) as error:
-        raise RequestError(f"{path} is damaged: {error}") from None
-    return Records(sort_policies(frame), infos, runs)
+        frame = _frame(path)
+        if "checksum" not in frame:
+            raise ValueError("it has no checksums: it was written by an earlier version")
+        frame = sort_policies(frame)
+        texts = {n: i for n, i in zip(frame["name"], frame["info"], strict=True) if isinstance(i, str)}
+        said = zip(frame["dataset"], frame["definition"], strict=True)
+        definitions = {dataset: text for dataset, text in said if isinstance(text, str)}
+        kept = [checksum if isinstance(checksum, str) else "" for checksum in frame["checksum"]]
+        policies = frame.drop(columns=list(_BESIDE))
+        infos = {name: json.loads(info) for name, info in texts.items()}
+        wrong = _wrong(policies, texts, definitions, kept, infos)
+    except _FAULTS as error:
+        raise _damaged(path, error) from None
+    if wrong:
+        raise _damaged(path, *wrong)
+    try:
+        runs = _runs(runs_path) if os.path.lexists(runs_path) else {}
+    except _FAULTS as error:
+        raise _damaged(runs_path, error) from None
+    return Records(policies, infos, runs, definitions)
+
+
+_BESIDE = ("info", "definition", "checksum")
+"""Columns beside the policies' own, each filled in one row of a record: the trial's, the data set's, the record's."""
+_FAULTS = (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionError, NotImplementedError)
+"""What libraries raise on reading a file that is not what it was."""
+_SHOWN = 5
+
+
+def _frame(path: Path) -> pd.DataFrame:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(path).read().to_pandas()
+
+
+def _wrong(
+    frame: pd.DataFrame,
+    texts: Mapping[str, str],
+    definitions: Mapping[str, str],
+    kept: Sequence[str],
+    infos: Mapping[str, Any],
+) -> list[str]:
+    """A line for every record that is not what was written."""
+    said = []
+    places = 0
+    for first, slot, name, checksum in checksums(frame, defaultdict(str, texts), definitions):
+        dataset, _, method, seed, _ = slot
+        where = f"{dataset}, {method}, seed {seed}"
+        places += 1
+        if name not in infos or checksum != kept[first]:
+            said.append(f"{where}: the record does not match its checksum")
+        elif sha256_text(infos[name]["trial"]) != name:
+            said.append(f"{where}: the record's name is not the hash of its trial")
+    if not said and sum(map(bool, kept)) != places:
+        said.append("a record is there twice")
+    return said
+
+
+def _runs(path: Path) -> dict[str, dict[str, Any]]:
+    frame = _frame(path)
+    found = {}
+    for name, run, checksum in zip(frame["name"], frame["run"], frame["checksum"], strict=True):
+        if checksum_of_run(name, run) != checksum:
+            raise ValueError(f"the run of trial {str(name)[:16]}… does not match its checksum")
+        found[name] = json.loads(run)
+    return found
+
+
+def _damaged(path: Path, *faults: object) -> RequestError:
+    said = [" ".join(str(fault).split())[:300] for fault in faults]
+    if len(said) > _SHOWN:
+        said[_SHOWN:] = [f"and {len(said) - _SHOWN} more"]
+    return RequestError(
+        f"{path} is damaged: {'; '.join(said)}. "
+        "Bring back the file that was committed, or remove it and run the suite again"
+    )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench_core.canonical import canonical_json
+from bench_core.errors import StoreError
 from bench_core.metrics import Metric, evaluate
 from bench_core.plan import Plan, Planned
 from bench_core.store import Store
@@ -57,11 +59,13 @@ class Records:
             row with policy −1.
         infos: trial name → the rest of its record (task, history, diagnostics, costs, error, …).
         runs: trial name → its provenance and timings.
+        definitions: data set → what the suite said it is, see `bench_core.plan.definition_of`.
     """
 
     policies: pd.DataFrame
     infos: dict[str, dict[str, Any]]
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    definitions: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def identities(self) -> dict[str, dict[str, Any]]:
@@ -94,7 +98,8 @@ def collect(
     """The records of a plan: the store's, and for trials that the store does not have those of a committed export.
 
     Metrics that a stored record lacks are computed from its stored decisions. A trial that failed in the store and
-    is done in the export counts as done. Trials that were not run are not in it.
+    is done in the export counts as done. Trials that were not run are not in it, nor are damaged records: see
+    `bench_core.store.Store.warnings`.
     """
     done = set() if committed is None else committed.done
     pieces: list[tuple[Labels, dict[str, Any]]] = []
@@ -105,9 +110,10 @@ def collect(
             rest.append(planned)
             continue
         if record["status"] == "ok" and _complete(record, metrics, store, planned):
-            store.rewrite(record)
+            with suppress(StoreError):  # a store that cannot be written is read none the less
+                store.rewrite(record)
         pieces.append((_labels(planned), record))
-    found = tabulate(pieces)
+    found = tabulate(pieces, plan.definitions)
     return found if committed is None or not rest else _joined(found, rest, committed)
 
 
@@ -129,6 +135,7 @@ def _joined(found: Records, rest: list[Planned], committed: Records) -> Records:
         sort_policies(both),
         found.infos | {name: committed.infos[name] for name in names},
         found.runs | {name: committed.runs[name] for name in names if name in committed.runs},
+        found.definitions,
     )
 
 
@@ -154,7 +161,9 @@ def _labels(planned: Planned) -> Labels:
     return Labels(trial.dataset, trial.costs, trial.method, trial.seed, trial.point)
 
 
-def tabulate(pieces: Iterable[tuple[Labels, dict[str, Any]]]) -> Records:
+def tabulate(
+    pieces: Iterable[tuple[Labels, dict[str, Any]]], definitions: Mapping[str, str] | None = None
+) -> Records:
     """Stored records as one table, under the labels given with them."""
     import pandas as pd
 
@@ -196,7 +205,7 @@ def tabulate(pieces: Iterable[tuple[Labels, dict[str, Any]]]) -> Records:
     for key in frame.columns:
         if "." in key or key == "budget":
             frame[key] = pd.to_numeric(frame[key])
-    return Records(sort_policies(frame), infos, runs)
+    return Records(sort_policies(frame), infos, runs, dict(definitions or {}))
 
 
 def sort_policies(frame: pd.DataFrame) -> pd.DataFrame:

@@ -14,15 +14,17 @@ __all__ = ["compare_stores", "rows_of_changes", "rows_of_differences"]
 
 def compare_stores(
     before: Path, after: Path, suite: Path | None, metrics: tuple[str, ...]
-) -> tuple[list[Changed], list[Difference]]:
-    """Compare two stores, or exports.
+) -> tuple[list[Changed], list[Difference], list[str]]:
+    """Compare two stores, or exports; with a line for each record that is damaged and counts as not there.
 
     Raises:
         RequestError: a side is not there, or the suite or a metric is wrong.
     """
     registry = load_registry()
     loaded = load_suite(suite, registry) if suite else None
-    return compare(read_side(before), read_side(after), registry.metrics, loaded, metrics)
+    warnings: list[str] = []
+    sides = [read_side(side, warnings.extend) for side in (before, after)]
+    return *compare(*sides, registry.metrics, loaded, metrics), warnings
 
 
 def rows_of_changes(changed: list[Changed]) -> tuple[list[str], list[list[str]]]:

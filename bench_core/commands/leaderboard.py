@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Collection
 from pathlib import Path
 
-from bench_core.analysis.export import read_export, write_export
+from bench_core.analysis.export import RECORDS, write_export
+from bench_core.analysis.losses import find_losses
 from bench_core.analysis.records import Records
 from bench_core.commands import stamp
 from bench_core.commands.session import SuiteSession
+from bench_core.errors import RequestError, did_you_mean
 from bench_core.plan import Plan
 from bench_core.render import differing, write_files
 from bench_core.render.curves import figure_files
@@ -15,7 +19,9 @@ from bench_core.render.index import DESCRIPTION, describe, read_descriptions, re
 from bench_core.render.page import Analysed, render_page
 from bench_core.render.timings import render_timings
 
-__all__ = ["check", "pages", "publish"]
+__all__ = ["WouldLoseError", "check", "pages", "publish"]
+
+_SHOWN = 20
 
 
 def pages(session: SuiteSession, records: Records) -> dict[Path, bytes]:
@@ -32,13 +38,63 @@ def pages(session: SuiteSession, records: Records) -> dict[Path, bytes]:
     return files
 
 
-def publish(session: SuiteSession, plan: Plan | None = None) -> list[Path]:
-    """Write the export and the pages; the files that changed."""
+class WouldLoseError(RequestError):
+    """A page would be rendered with fewer records than are published."""
+
+
+def publish(
+    session: SuiteSession,
+    plan: Plan | None = None,
+    drop: Collection[str] = (),
+    records: Records | None = None,
+) -> list[Path]:
+    """Write the export and the pages; the files that changed.
+
+    Args:
+        session: the suite and its places.
+        plan: the whole suite's.
+        drop: labels of data sets, costs and methods whose published records may be lost.
+        records: what to render, where that was read before.
+
+    Raises:
+        WouldLoseError: published records would be lost; nothing is written.
+        RequestError: the published export is damaged, ``drop`` has an unknown name, or a file cannot be written.
+    """
     plan = plan or session.plan()
-    files = pages(session, session.records(plan))
+    records = session.records(plan) if records is None else records
+    _check_losses(session, plan, records, drop)
+    files = pages(session, records)
     changed = write_files(files)
     stamp.leave(session, plan, list(files))
     return changed
+
+
+def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Collection[str]) -> None:
+    committed = session.committed.whole
+    known = {
+        *session.suite.dataset_names(),
+        *session.suite.method_names(),
+        *(c for _, c in session.suite.grids),
+    }
+    if committed is not None and len(committed.policies):
+        known.update(*(committed.policies[key].unique().tolist() for key in ("dataset", "costs", "method")))
+    for name in drop:
+        if name not in known:
+            raise RequestError(f"--drop {name}: nothing is called so; {did_you_mean(name, known)}")
+    losses = find_losses(session.suite, plan, committed, records, drop)
+    if not losses or committed is None:
+        return
+    count = sum(loss.count for loss in losses)
+    names = list(dict.fromkeys(loss.dataset for loss in losses))
+    said = [
+        f"{count} of {len(committed.infos)} published record(s) in {session.folder} would be lost, so nothing there "
+        "was written:",
+        *(f"  {loss}" for loss in losses[:_SHOWN]),
+        *([f"  … and {len(losses) - _SHOWN} more groups"] if len(losses) > _SHOWN else []),
+        f"compute them anew: bench run {session.suite.path}; or let them go: "
+        + " ".join(f"--drop {shlex.quote(name)}" for name in names),
+    ]
+    raise WouldLoseError("\n".join(said))
 
 
 def check(session: SuiteSession) -> list[str]:
@@ -46,17 +102,25 @@ def check(session: SuiteSession) -> list[str]:
 
     They must be what the committed export gives, byte for byte, and the export must be what the store gives
     together with it: the store may lack records, but not hold others.
+
+    Raises:
+        RequestError: a record of the export does not match its checksum.
     """
-    committed = read_export(session.folder)
+    committed = session.committed.whole
     if committed is None:
         return [
             f"{session.folder}: there is no committed export; run: bench leaderboard {session.suite.path}"
         ]
     wrong = [f"{path} is not what the records give" for path in differing(pages(session, committed))]
-    now = write_export(session.records(), session.folder)
+    plan = session.plan()
+    records = session.records(plan)
+    wrong += [
+        f"published, but not what the suite asks for: {loss}"
+        for loss in find_losses(session.suite, plan, committed, records)
+    ]
     # runs.parquet is of when and where: a record that was computed again may differ in it.
     return wrong + [
         f"{path} is not what the suite and the store give"
-        for path in differing(now)
-        if path.name == "records.parquet"
+        for path in differing(write_export(records, session.folder))
+        if path.name == RECORDS
     ]

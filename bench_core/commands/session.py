@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from bench_core.analysis.export import Committed
+from bench_core.analysis.export import Committed, state_of
 from bench_core.analysis.records import Records, collect
 from bench_core.dataset import DataContext
 from bench_core.errors import RequestError, did_you_mean
@@ -38,6 +38,7 @@ class SuiteSession:
     store: Store
     out: Path
     context: DataContext
+    _committed: Committed | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def open(cls, path: Path, store: Path, out: Path, context: DataContext | None = None) -> SuiteSession:
@@ -55,10 +56,12 @@ class SuiteSession:
         """Loaded data sets and remembered content hashes."""
         return DatasetCache(self.context, self.registry, self.store.path)
 
-    @cached_property
+    @property
     def committed(self) -> Committed:
-        """The suite's committed export, as it was when it was first asked for; it need not be there."""
-        return Committed(self.folder, self.suite.needed_metrics())
+        """The suite's committed export as it is now, read again when its file changed; it need not be there."""
+        if self._committed is None or self._committed.state != state_of(self.folder):
+            self._committed = Committed(self.folder, self.suite.needed_metrics())
+        return self._committed
 
     def plan(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Plan:
         """The suite's plan, or a part of it. Trials of the store and of the committed export are done."""
@@ -68,6 +71,10 @@ class SuiteSession:
     def folder(self) -> Path:
         """Where the suite's export lies."""
         return self.out / self.suite.name
+
+    def warnings(self) -> list[str]:
+        """A line for everything that was found damaged so far, and is not believed."""
+        return [*self.store.warnings(), *([self.cache.fault] if self.cache.fault else [])]
 
     def records(self, plan: Plan | None = None) -> Records:
         """The suite's records: the store's, and from the committed export what the store does not have."""

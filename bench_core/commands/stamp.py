@@ -1,17 +1,19 @@
 """Stamps: how a finished run knows, at once, that its page is what it would render.
 
 A stamp in the store names the trials, the suite's text, the core's code and the written files (size and time of
-change). When nothing was computed and the stamp still holds, nothing is rendered.
+change). When nothing was computed and the stamp still holds, nothing is rendered. A damaged stamp does not hold; where
+none can be written, the next run renders again.
 """
 
 from __future__ import annotations
 
-import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_core.canonical import canonical_json, sha256_text
+from bench_core.canonical import sha256_text
+from bench_core.sealed import seal, unseal
 
 if TYPE_CHECKING:
     from bench_core.commands.session import SuiteSession
@@ -39,7 +41,7 @@ def _state(paths: list[Path]) -> dict[str, list[int]]:
 def holds(session: SuiteSession, plan: Plan) -> bool:
     """Whether the files written last are those of this plan and have not been touched."""
     try:
-        stamp = json.loads(_place(session).read_bytes())
+        stamp = unseal(_place(session).read_bytes())
         return bool(
             stamp["key"] == _key(session, plan) and stamp["files"] == _state(list(map(Path, stamp["files"])))
         )
@@ -53,5 +55,9 @@ def leave(session: SuiteSession, plan: Plan, paths: list[Path]) -> None:
         return
     stamp = {"key": _key(session, plan), "files": _state([path.resolve() for path in paths])}
     temporary = _place(session).with_suffix(f".{os.getpid()}")
-    temporary.write_text(canonical_json(stamp), encoding="utf-8")
-    os.replace(temporary, _place(session))
+    try:
+        temporary.write_bytes(seal(stamp))
+        os.replace(temporary, _place(session))
+    except OSError:  # the next run renders again
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

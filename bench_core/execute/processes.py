@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, TimeoutE
 from contextlib import contextmanager
 from typing import Any
 
+from bench_core.errors import StoreError
 from bench_core.execute.worker import Done, Worker, WorkerSettings, environment, start_of_record
 from bench_core.plan import Planned
 from bench_core.store import Store
@@ -82,6 +83,8 @@ def _collect(future: Future[Any], planned: Planned, settings: WorkerSettings, ti
         step = "process"
     except CancelledError:
         raise KeyboardInterrupt from None
+    except StoreError:
+        raise
     except Exception as error:
         said = RuntimeError(f"its process could not run it: {type(error).__name__}: {error}")
         step = "process"

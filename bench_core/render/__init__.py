@@ -4,23 +4,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+
+from bench_core.errors import RequestError
 
 __all__ = ["differing", "write_files"]
 
 
 def write_files(files: Mapping[Path, bytes]) -> list[Path]:
-    """Write files whole, each through a temporary name; those that hold the same bytes already are left alone.
+    """Write files, all or none: each under a temporary name, and renamed when the last one is on the disk.
+
+    Those that hold the same bytes already are left alone.
 
     Returns:
         The files that changed.
+
+    Raises:
+        RequestError: one cannot be written.
     """
     changed = differing(files)
-    for path in changed:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        temporary.write_bytes(files[path])
-        os.replace(temporary, path)
+    temporaries = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in changed}
+    path = Path()
+    try:
+        for path, temporary in temporaries.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(files[path])
+            if path.is_dir():
+                raise IsADirectoryError(None, "it is a directory")
+        for path, temporary in temporaries.items():
+            os.replace(temporary, path)
+    except OSError as error:
+        raise RequestError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        for temporary in temporaries.values():
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
     return changed
 
 
@@ -29,11 +48,14 @@ def differing(files: Mapping[Path, bytes]) -> list[Path]:
 
     Parquet files are compared by content: their bytes tell which version wrote them.
     """
-    return [path for path, data in files.items() if not (path.exists() and _same(path, data))]
+    return [path for path, data in files.items() if not _same(path, data)]
 
 
 def _same(path: Path, data: bytes) -> bool:
-    there = path.read_bytes()
+    try:
+        there = path.read_bytes()
+    except OSError:
+        return False
     if there == data or path.suffix != ".parquet":
         return there == data
     import pyarrow as pa

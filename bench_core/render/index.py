@@ -20,6 +20,8 @@ __all__ = ["DESCRIPTION", "describe", "read_descriptions", "render_index"]
 DESCRIPTION = "suite.json"
 _FORMAT = 1
 _SHOWN = ("name", "title", "source", "metrics", "rows")
+_FAULTS = (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionError)
+"""What comes of a description that is not one."""
 
 
 def describe(suite: Suite, tables: Sequence[Grid]) -> bytes:
@@ -82,7 +84,8 @@ def read_descriptions(out: Path, instead: Mapping[Path, bytes]) -> list[dict[str
             said = json.loads(instead[path] if path in instead else path.read_bytes())
             if any(key not in said for key in _SHOWN):
                 raise ValueError("it lacks a key")
-        except (ValueError, TypeError, OSError) as error:
+            render_index([said])
+        except _FAULTS as error:
             raise RequestError(f"{path} is damaged ({error}); render its suite again") from None
         found.append(said)
     return sorted(found, key=lambda said: str(said["name"]))

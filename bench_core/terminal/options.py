@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-__all__ = ["MIRROR", "OFFLINE", "ONLY", "OUT", "SEEDS", "STORE", "SUITE", "Quantity", "requests"]
+__all__ = ["DROP", "MIRROR", "OFFLINE", "ONLY", "OUT", "SEEDS", "STORE", "SUITE", "Quantity", "requests"]
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "k": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -71,6 +71,12 @@ OUT = click.option(
     help="Directory of pages.",
 )
 SUITE = click.argument("suite", type=click.Path(path_type=Path, dir_okay=False))
+DROP = click.option(
+    "--drop",
+    multiple=True,
+    metavar="NAME",
+    help="Let published records of a data set, costs or method go that the suite's records do not hold; repeatable.",
+)
 ONLY = click.option(
     "--only", multiple=True, metavar="KIND=NAME", help="dataset=…, method=… or costs=…; repeatable."
 )

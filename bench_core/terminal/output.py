@@ -48,7 +48,9 @@ class Progress:
 
     def started(self, plan: Plan, todo: int) -> None:
         """Say what there is to do."""
-        self._total = todo
+        self._total, self._done = todo, 0
+        if self._bar is not None:
+            self._bar.stop()
         click.echo(f"{len(plan.planned)} trials, {todo} to compute", err=True)
         if todo and sys.stderr.isatty():
             from rich import progress as rich
@@ -63,6 +65,10 @@ class Progress:
             )
             self._task = self._bar.add_task("", total=todo)
             self._bar.start()
+
+    def notice(self, line: str) -> None:
+        """Say something that is not about progress."""
+        click.echo(line, err=True)
 
     def advance(self, planned: Planned, done: Done) -> None:
         """Count a trial; stop at a failure when strict."""

@@ -166,12 +166,13 @@ class Bench:
 
 
 def contents(store: Path) -> dict[str, Any]:
-    """A store's records by name, without what may differ between two runs (times, dates)."""
+    """A store's records by name, without what may differ between two runs (times, dates, and so the checksum)."""
     found: dict[str, Any] = {}
     for path in sorted(store.rglob("*.json")):
         if path.parent == store:
             continue
         record = json.loads(path.read_text(encoding="utf-8"))
+        record.pop("checksum")
         record.pop("timings")
         record.pop("provenance")
         found[path.name] = record

@@ -49,6 +49,20 @@ class Gone(DataSource):
 
 
 @dataclass(frozen=True)
+class Lent(DataSource):
+    """Blobs from elsewhere: ``TINY_GONE`` says that they cannot be had, ``TINY_SEED`` that others are there now."""
+
+    target: str = "y"
+
+    def load(self, context: DataContext) -> Dataset:
+        if os.environ.get("TINY_GONE"):
+            raise DataUnavailable("the blobs are out on loan", hint="run: bench data fetch lent")
+        if self.target != "y":
+            raise DataError(f"there is no column {self.target!r}")
+        return Blobs(seed=int(os.environ.get("TINY_SEED", "0"))).load(context)
+
+
+@dataclass(frozen=True)
 class OneClass(DataSource):
     """A data set with one class."""
 
@@ -144,6 +158,7 @@ def accuracy_under(outcome: Outcome, k: int) -> float:
 def bench_register_datasets(register):  # type: ignore[no-untyped-def]
     register("blobs", Blobs)
     register("gone", Gone)
+    register("lent", Lent)
     register("one-class", OneClass)
     register("broken", Broken)
 

@@ -11,6 +11,7 @@ from bench_core.analysis.records import Labels, Records, tabulate
 from bench_core.canonical import canonical_json, sha256_text
 from bench_core.plugins import load_registry
 from bench_core.suite import Suite, parse_suite
+from bench_core.trial import RECORD_FORMAT
 from support import tiny_plugin
 
 METRICS = ("coverage", "conclusive-accuracy", "cost", "combined")
@@ -74,7 +75,7 @@ def record_of(
     }
     text = canonical_json(identity)
     record: dict[str, Any] = {
-        "format": 1,
+        "format": RECORD_FORMAT,
         "name": sha256_text(text),
         "trial": text,
         "provenance": {

@@ -1,0 +1,60 @@
+"""Suites run in this process, with the tiny plugin: what the command line does, without starting Python anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench_core.commands.run import RunReport, run_suite
+from bench_core.commands.session import SuiteSession
+from bench_core.dataset import DataContext
+from bench_core.execute import Options
+from bench_core.plugins import load_registry
+from bench_core.store import Store
+from bench_core.suite import parse_suite
+from support import tiny_plugin
+
+REGISTRY = load_registry([("tiny", tiny_plugin)], entry_points=False)
+
+
+@dataclass
+class Place:
+    """A folder with a store and pages.
+
+    Attributes:
+        said: what runs said beside their progress.
+    """
+
+    folder: Path
+    said: list[str] = field(default_factory=list)
+
+    def session(self, text: str, store: str = "store", out: str = "out") -> SuiteSession:
+        """A session on a suite ``s`` of this text."""
+        suite = parse_suite(f'[suite]\nname = "s"\n{text}', "suites/s.toml", REGISTRY)
+        context = DataContext(cache=self.folder / "cache")
+        return SuiteSession(suite, REGISTRY, Store(self.folder / store), self.folder / out, context)
+
+    def run(
+        self, text: str, store: str = "store", out: str = "out", seeds: int | None = None, **more: Any
+    ) -> RunReport:
+        """Run a suite."""
+        self.said.clear()
+        return run_suite(
+            self.session(text, store, out),
+            Options(),
+            seeds,
+            more.pop("only", {}),
+            lambda plan, count: None,
+            lambda planned, done: None,
+            self.said.append,
+            **more,
+        )
+
+    def published(self, out: str = "out") -> dict[str, bytes]:
+        """Every published file; times of computing are not in it."""
+        return {
+            str(path.relative_to(self.folder / out)): path.read_bytes()
+            for path in sorted((self.folder / out).rglob("*"))
+            if path.is_file() and path.name not in ("timings.md", "runs.parquet")
+        }

@@ -76,12 +76,16 @@ def compare_runs(suite: str, first: Path, second: Path) -> Compared:
                 ),
                 default=0.0,
             )
-            found.trials.append(f"{said}: {decided}; accuracy, error, coverage or NDCG by up to {gap:.3g}")
+            found.trials.append(f"{said}: {decided}; accuracy, coverage, MSE or NDCG by up to {gap:.3g}")
     return found
 
 
 _TRIAL = ["dataset", "costs", "method", "seed", "point"]
-_SHARES = ["test.accuracy", "test.error", "test.coverage", "test.mse", "test.ndcg@5"]
+_SHARES = [
+    f"{part}.{metric}"
+    for part in ("validation", "test")
+    for metric in ("accuracy", "coverage", "mse", "ndcg@5")
+]
 
 
 def _records(folder: Path, suite: str) -> Records:

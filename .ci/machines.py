@@ -32,6 +32,11 @@ KERNELS: dict[str, dict[str, str]] = {
     "prescott": {"OPENBLAS_CORETYPE": "Prescott"},
     "plain-numpy": {"NPY_DISABLE_CPU_FEATURES": "all that this NumPy dispatches on"},
     "plain-libm": {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA_Usable,-AVX2_Usable"},
+    "plainest": {
+        "OPENBLAS_CORETYPE": "Prescott",
+        "NPY_DISABLE_CPU_FEATURES": "all that this NumPy dispatches on",
+        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA_Usable,-AVX2_Usable",
+    },
     "plain-numba": {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""},
     "one-thread": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     "two-threads": {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
@@ -118,7 +123,7 @@ def _shown(setting: str, scratch: Path, mirror: Path | None) -> Mapping[str, str
     return answer
 
 
-def suites(settings: Sequence[str], wanted: Sequence[Path], scratch: Path) -> int:
+def suites(settings: Sequence[str], wanted: Sequence[Path], scratch: Path, seeds: int | None) -> int:
     """Run suites under every setting and compare them with the first's; the exit code."""
     from machine_records import compare_pages, compare_runs
 
@@ -127,7 +132,10 @@ def suites(settings: Sequence[str], wanted: Sequence[Path], scratch: Path) -> in
     for suite in wanted:
         for setting in settings:
             jobs = "1" if setting in SERIAL else "2"
-            _bench(setting, scratch, "run", suite, "--jobs", jobs, "--store", scratch / setting / "store")
+            few = ["--seeds", str(seeds)] if seeds else []
+            _bench(
+                setting, scratch, "run", suite, "--jobs", jobs, *few, "--store", scratch / setting / "store"
+            )
         for setting in others:
             found = compare_runs(suite.stem, scratch / first, scratch / setting)
             pages = compare_pages(suite.stem, scratch / first, scratch / setting)
@@ -175,6 +183,7 @@ def main() -> int:
     parser.add_argument("what", choices=["names", "suites", "show"])
     parser.add_argument("suite", nargs="*", type=lambda text: Path(text).resolve())
     parser.add_argument("--mirror", type=Path)
+    parser.add_argument("--seeds", type=int, help="of the suites; all when not given")
     parser.add_argument("--keep", type=Path, help="a folder for the stores and pages, which are kept")
     parser.add_argument("--settings", type=lambda text: text.split(","), default=list(KERNELS))
     given = parser.parse_intermixed_args()
@@ -188,7 +197,7 @@ def main() -> int:
         return names(given.settings, given.mirror)
     quick = [ROOT / "suites/quickstart.toml", *sorted((ROOT / "suites").glob("*_small.toml"))]
     with tempfile.TemporaryDirectory() as scratch:
-        return suites(given.settings, given.suite or quick, given.keep or Path(scratch))
+        return suites(given.settings, given.suite or quick, given.keep or Path(scratch), given.seeds)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from support.bench import ROOT, Bench, install
 
 PLUGIN = """
@@ -83,6 +84,7 @@ parameters = { steeper = 0.1 }
 """
 
 
+@pytest.mark.slow
 def test_other_names_fail_and_other_decisions_are_named_with_how_much(tmp_path: Path) -> None:
     install(tmp_path / "plugins", "other_machine", PLUGIN, "other")
     played = Bench(tmp_path, tmp_path / "plugins")

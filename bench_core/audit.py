@@ -24,7 +24,7 @@ The first two need a judge in another process.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,19 +45,22 @@ _TWICE = 4
 
 @dataclass(frozen=True)
 class _Batch:
-    """How a round's rows are arranged: the rows with substitutes, some of them again as they are, shuffled.
+    """How an audit's rows are arranged: each with its substitutes, some again as they are, shuffled.
 
     Attributes:
-        again: int64 (m,): rows that stand in it a second time.
-        order: int64 (rows + m,): which of the two lists, laid end to end, comes first, second, …
-        back: int64 (rows + m,): where each of the two lists' rows went.
-        query: int64 (rows + m,): query ids in the batch's order, or None.
+        source: int64 (rows + m,): the row that stands at each place.
+        X: float64 (rows + m, columns): the values that the rows have.
+        sizes, query: item sizes and query ids in that order, or None.
     """
 
-    again: NDArray[np.int64]
-    order: NDArray[np.int64]
-    back: NDArray[np.int64]
+    source: NDArray[np.int64]
+    X: NDArray[np.float64]
+    sizes: NDArray[np.float64] | None
     query: NDArray[np.int64] | None
+
+    def decisions(self, decisions: Decisions) -> Decisions:
+        """Decisions on the rows, in the batch's order."""
+        return decisions.take(self.source)
 
 
 @dataclass(frozen=True)
@@ -67,15 +70,15 @@ class Auditor:
     Attributes:
         rows: the rows decided on.
         feature_of_column: int64 (columns,).
-        substitutes: one float64 (rows, columns) matrix per round.
         agreement: when two answers are the same.
     """
 
     rows: Rows
     feature_of_column: NDArray[np.int64]
-    substitutes: tuple[NDArray[np.float64], ...]
-    agreement: Agreement = field(default_factory=Agreement)
-    _batches: tuple[_Batch, ...] = ()
+    agreement: Agreement
+    _batch: _Batch
+    _substitutes: tuple[NDArray[np.float64], ...]
+    _place: NDArray[np.int64]
 
     @classmethod
     def prepare(
@@ -98,11 +101,21 @@ class Auditor:
             agreement: when two answers are the same; by default nothing is refused and nothing ranked.
         """
         made = substitutes(rows.X, feature_of_column, others, rng, rounds)
-        weights = _extremes(rows.X) if rounds else np.zeros(0)
-        # One arrangement more than rounds: for rows that are shown again as they are.
-        batches = tuple(_batch(rows, weights, rng.bit_generator, twice=True) for _ in made)
-        batches += (_batch(rows, weights, rng.bit_generator, twice=False),)
-        return cls(rows, feature_of_column, made, agreement or Agreement(), batches)
+        again = _chosen(rows, rng.bit_generator) if rounds else np.zeros(0, dtype=np.int64)
+        batch, place = _arranged(rows, again, rng.bit_generator)
+        arranged = []
+        for table in made:
+            shown = table[batch.source]
+            shown[place[len(rows) :]] = rows.X[again]
+            arranged.append(shown)
+        return cls(
+            rows, feature_of_column, agreement or Agreement(), batch, tuple(arranged), place[: len(rows)]
+        )
+
+    @property
+    def substitutes(self) -> list[NDArray[np.float64]]:
+        """Every round's substitutes, in the order of the rows."""
+        return [table[self._place] for table in self._substitutes]
 
     def check(
         self, policy: Policy, decisions: Decisions, feature_names: tuple[str, ...], name: str = "the policy"
@@ -118,48 +131,45 @@ class Auditor:
         Raises:
             AuditError: the decisions changed; the message names the feature and the number of rows.
         """
-        paid = decisions.acquired[:, self.feature_of_column]
-        for substitute, arranged in zip(self.substitutes, self._batches, strict=False):
-            # Where all rows are one query, a row that stands in it twice would change it.
-            one_query = policy.company == "query" and self.rows.query is None
-            batch = self._batches[-1] if one_query else arranged
-            mixed = np.where(paid, self.rows.X, substitute)
-            replaced, untouched = self._ask(policy, mixed, batch, decisions, name)
-            changed = self.agreement.changed(decisions, replaced, self.rows.query)
-            if len(batch.again):
-                first = decisions.take(batch.again)
-                query = None if self.rows.query is None else self.rows.query[batch.again]
-                changed[batch.again] |= self.agreement.changed(first, untouched, query)
+        batch, tables = self._batch, self._substitutes
+        if policy.company == "query" and self.rows.query is None:
+            # All rows are one query: a row that stood in it twice would change it.
+            batch, _ = _arranged(self.rows, np.zeros(0, dtype=np.int64), np.random.PCG64(0))
+            tables = tuple(table[batch.source] for table in self.substitutes)
+        first = batch.decisions(decisions)
+        paid = _columns(first.acquired, self.feature_of_column)
+        for number, table in enumerate(tables):
+            changed = self._changed(policy, np.where(paid, batch.X, table), batch, first, name)
             if changed.any():
-                raise AuditError(self._verdict(policy, decisions, substitute, changed, feature_names, name))
+                rows = np.zeros(len(decisions), dtype=bool)
+                rows[batch.source[changed]] = True
+                substitute = self.substitutes[number]
+                raise AuditError(self._verdict(policy, decisions, substitute, rows, feature_names, name))
 
-    def _ask(
+    def _changed(
         self, policy: Policy, X: NDArray[np.float64], batch: _Batch, first: Decisions, name: str
-    ) -> tuple[Decisions, Decisions]:
-        """Decisions on the rows with other values, and on those that stand in the batch again as they are.
+    ) -> NDArray[np.bool_]:
+        """The batch's rows that a policy answers differently when it is shown these values.
+
+        Args:
+            X: float64, in the batch's order.
+            first: what it decided, in the batch's order.
 
         Raises:
             AuditError: the policy failed, or gave what are no decisions on these rows.
         """
-        count, sizes = len(X), self.rows.sizes
-        if len(batch.again):
-            X = np.concatenate([X, self.rows.X[batch.again]])
-            sizes = None if sizes is None else np.concatenate([sizes, sizes[batch.again]])
-        shown = Rows(
-            locked(X[batch.order]), None if sizes is None else locked(sizes[batch.order]), batch.query
-        )
         try:
-            answer = policy.decide(shown)
+            answer = policy.decide(Rows(locked(X), batch.sizes, batch.query))
         except Exception as error:
             raise AuditError(
                 f"{name} failed where unpaid values were replaced: {type(error).__name__}: {error}"
             ) from error
         classes = 0 if first.probabilities is None else first.probabilities.shape[1]
         try:
-            again = Decisions.received(answer, batch.back, first.acquired.shape[1], classes)
+            again = Decisions.received(answer, None, len(X), first.acquired.shape[1], classes)
         except ContractError as error:
             raise AuditError(f"{name}, asked again with unpaid values replaced: {error}") from None
-        return again.take(np.arange(count)), again.take(np.arange(count, len(again)))
+        return self.agreement.changed(first, again, batch.query)
 
     def _verdict(
         self,
@@ -171,9 +181,10 @@ class Auditor:
         name: str,
     ) -> str:
         """Find the features at fault by substituting each alone."""
-        plain = self._batches[-1]
+        batch, _ = _arranged(self.rows, np.zeros(0, dtype=np.int64), np.random.PCG64(len(changed)))
+        first, substitute = batch.decisions(decisions), substitute[batch.source]
         rows = len(changed)
-        moved = self._count(policy, self.rows.X, plain, decisions, name)
+        moved = int(self._changed(policy, batch.X, batch, first, name).sum())
         if moved:
             return (
                 f"{name} answers differently on {moved} of {rows} rows when nothing is replaced and the rows come "
@@ -183,13 +194,13 @@ class Auditor:
             )
         guilty: list[tuple[int, str]] = []
         for feature, feature_name in enumerate(feature_names):
-            unpaid = ~decisions.acquired[:, feature]
+            unpaid = ~first.acquired[:, feature]
             if not unpaid.any():
                 continue
-            X = np.array(self.rows.X)
+            X = np.array(batch.X)
             for column in np.flatnonzero(self.feature_of_column == feature):
                 X[unpaid, column] = substitute[unpaid, column]
-            count = self._count(policy, X, plain, decisions, name)
+            count = int(self._changed(policy, X, batch, first, name).sum())
             if count:
                 guilty.append((count, feature_name))
         guilty.sort(key=lambda pair: -pair[0])
@@ -202,12 +213,13 @@ class Auditor:
         more = f"; and {len(guilty) - 5} more features" if len(guilty) > 5 else ""
         return f"{name} read without paying: {said}{more} (of {rows} rows)"
 
-    def _count(
-        self, policy: Policy, X: NDArray[np.float64], batch: _Batch, decisions: Decisions, name: str
-    ) -> int:
-        """On how many rows the policy answers differently when it is shown these values."""
-        again, _ = self._ask(policy, X, batch, decisions, name)
-        return int(self.agreement.changed(decisions, again, self.rows.query).sum())
+
+def _columns(acquired: NDArray[np.bool_], feature_of_column: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each column's feature was acquired."""
+    if np.array_equal(feature_of_column, np.arange(acquired.shape[1])):
+        return acquired
+    paid: NDArray[np.bool_] = acquired[:, feature_of_column]
+    return paid
 
 
 def _extremes(X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -224,23 +236,27 @@ def _extremes(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return held
 
 
-def _batch(rows: Rows, weights: NDArray[np.float64], bits: np.random.BitGenerator, *, twice: bool) -> _Batch:
-    """An arrangement of the rows; with ``twice``, one in `_TWICE` again, whole queries where there are any."""
-    count = len(rows)
-    again = _chosen(rows, weights, bits) if twice else np.zeros(0, dtype=np.int64)
+def _arranged(
+    rows: Rows, again: NDArray[np.int64], bits: np.random.BitGenerator
+) -> tuple[_Batch, NDArray[np.int64]]:
+    """The rows and some of them again, shuffled; and int64 (rows + m,): where each of them went, in that order."""
+    both = np.concatenate([np.arange(len(rows)), again])
     query = rows.query
     if query is not None:
+        # A query that is there twice is two queries.
         query = np.concatenate([query, query[again] + (query.max(initial=0) - query.min(initial=0) + 1)])
-    order, ids = shuffled(bits, count + len(again), query)
-    back = np.empty(len(order), dtype=np.int64)
-    back[order] = np.arange(len(order))
-    return _Batch(again, order, back, None if ids is None else locked(ids))
+    order, ids = shuffled(bits, len(both), query)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    source = both[order]
+    sizes = None if rows.sizes is None else locked(rows.sizes[source])
+    return _Batch(source, rows.X[source], sizes, None if ids is None else locked(ids)), place
 
 
-def _chosen(rows: Rows, weights: NDArray[np.float64], bits: np.random.BitGenerator) -> NDArray[np.int64]:
+def _chosen(rows: Rows, bits: np.random.BitGenerator) -> NDArray[np.int64]:
     """Random rows, or whole queries, one in `_TWICE` at most, among those that hold the fewest extreme values."""
     count = len(rows)
-    random = np.asarray(bits.random_raw(count))
+    random, weights = np.asarray(bits.random_raw(count)), _extremes(rows.X)
     if rows.query is None:
         return np.sort(np.lexsort((random, weights))[: count // _TWICE])
     _, codes = np.unique(rows.query, return_inverse=True)

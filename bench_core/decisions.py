@@ -80,13 +80,15 @@ class Decisions:
         return Decisions(**kept)
 
     @staticmethod
-    def received(given: Any, order: NDArray[np.int64], features: int, classes: int) -> Decisions:
-        """The core's own copy of what a policy returned: read once, checked, put into another order of rows.
+    def received(
+        given: Any, order: NDArray[np.int64] | None, rows: int, features: int, classes: int
+    ) -> Decisions:
+        """What a policy returned, read once and checked; with an order, the core's own read-only copy.
 
         Args:
             given: what ``decide`` returned.
-            order: int64 (rows,): which of the given rows becomes row 0, row 1, …
-            features, classes: as for `checked`.
+            order: int64 (rows,): which of the given rows becomes row 0, row 1, …; None to compare it and forget it.
+            rows, features, classes: as for `checked`.
 
         Raises:
             ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), a
@@ -104,10 +106,12 @@ class Decisions:
                 # An ndarray of a subclass, or anything with __array__, becomes a plain array here and is not asked
                 # again; taking the rows copies it.
                 value = np.asarray(value)
-                if value.shape[:1] == (len(order),):
+                if order is not None and value.shape[:1] == (rows,):
                     value = value[order]
             exact[name] = value
-        received = Decisions(**exact).checked(len(order), features, classes)
+        received = Decisions(**exact).checked(rows, features, classes)
+        if order is None:
+            return received
         return Decisions(**{n: _read_only(getattr(received, n)) for n in ("acquired", *_COLUMNS)})
 
     def checked(self, rows: int, features: int, classes: int) -> Decisions:

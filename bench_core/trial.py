@@ -447,7 +447,7 @@ def _judge(
 def _received(given: Any, shown: Shown, problem: Problem, said: str) -> Decisions:
     """The core's own copy of decisions on shown rows, in the part's order."""
     try:
-        return Decisions.received(given, shown.place, problem.n_features, problem.n_classes)
+        return Decisions.received(given, shown.place, len(shown.place), problem.n_features, problem.n_classes)
     except ContractError as error:
         raise ContractError(f"{said}: {error}") from None
 

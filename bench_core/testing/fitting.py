@@ -104,7 +104,9 @@ def decide(policy: Policy, rows: Rows, problem: Problem, name: str = "the policy
     except (TypeError, ValueError) as error:
         raise _explained(error, f"{name}: decide") from error
     try:
-        return Decisions.received(given, np.arange(len(rows)), problem.n_features, problem.n_classes)
+        return Decisions.received(
+            given, np.arange(len(rows)), len(rows), problem.n_features, problem.n_classes
+        )
     except ContractError as error:
         raise ContractError(f"{name}: {error}") from None
 

@@ -155,7 +155,9 @@ def test_wrong_parameters_and_problems_are_refused() -> None:
     with pytest.raises(RequestError, match="threshold"):
         Emsco().fit(replace(problem(), threshold=None))
     holed = problem()
-    holed.train.X[3, 2] = np.nan
+    X = np.array(holed.train.X)
+    X[3, 2] = np.nan
+    holed = replace(holed, train=replace(holed.train, X=X))
     with pytest.raises(ValueError, match="feature 'f2' has missing values"):
         Emsco().fit(holed)
     with pytest.raises(ValueError, match="at most 20 features"):

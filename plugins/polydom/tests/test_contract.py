@@ -1,5 +1,6 @@
-"""The contract kit on every method."""
+"""The contract kit on every method; with its own learner, which takes a minute, only where slow tests run."""
 
+import pytest
 from bench_polydom.methods import (
     Greedy,
     GreedyAcc,
@@ -15,8 +16,9 @@ from bench_polydom.simulation import Simulation
 from bench_core.testing import method_contract
 
 test_polydom = method_contract(
-    PolyDom(), PolyDom(alpha=0.02, e=0.01, covering=True, learner="linear-sgd", max_models=20)
+    PolyDom(learner="tree"), PolyDom(alpha=0.02, e=0.01, covering=True, learner="linear-sgd", max_models=20)
 )
+test_polydom_as_it_comes = pytest.mark.slow(method_contract(PolyDom()))
 test_comparison_points = method_contract(
     PolyDomBestFirst(alpha=0.02, e=0.01, learner="tree", max_models=20),
     PolyDomIndexAll(learner="tree"),

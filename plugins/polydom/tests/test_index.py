@@ -67,7 +67,7 @@ def queries(among: Candidates, more: list[float]) -> list[tuple[float, float]]:
 
 # Below that a cost can be subnormal, where a relative tolerance means nothing.
 @given(candidates(), st.lists(st.one_of(st.just(0.0), st.floats(1e-6, 1e4)), max_size=3))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 def test_every_index_finds_the_best_within_the_budget(among: Candidates, sizes: list[float]) -> None:
     pruned = prune(among)
     indexes: list[Index] = [

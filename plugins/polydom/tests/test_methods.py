@@ -62,10 +62,10 @@ def test_the_comparison_points_decide_as_polydom_does() -> None:
 
 def test_estimated_accuracy_is_never_below_that_of_expanding_everything_by_more_than_alpha_and_e() -> None:
     case = make_case("multiclass", "item-sizes")
-    full = as_family(NaiveExpandAll(budgets=BUDGETS).fit(case.problem), "x")
+    full = as_family(NaiveExpandAll(budgets=BUDGETS, learner="tree").fit(case.problem), "x")
     worst = float(full.diagnostics["violation_max"])
     for alpha in (0.0, 0.05):
-        method = PolyDom(budgets=BUDGETS, alpha=alpha, e=worst)
+        method = PolyDom(budgets=BUDGETS, alpha=alpha, e=worst, learner="tree")
         found = as_family(method.fit(case.problem), "x")
         lost = np.array(full.history["estimated_accuracy"]) - np.array(found.history["estimated_accuracy"])
         assert lost.max() <= alpha + 1e-12
@@ -95,16 +95,18 @@ def test_shared_accuracies_change_no_result_and_train_less(monkeypatch: pytest.M
 
 def test_best_first_is_within_alpha_and_says_what_a_precomputation_budget_reached() -> None:
     case = make_case("multiclass", "item-sizes")
-    full = as_family(NaiveExpandAll(budgets=BUDGETS).fit(case.problem), "x")
+    full = as_family(NaiveExpandAll(budgets=BUDGETS, learner="tree").fit(case.problem), "x")
     worst, best = float(full.diagnostics["violation_max"]), np.array(full.history["estimated_accuracy"])
     counts = []
     for alpha in (0.1, 0.02, 0.0):
-        found = as_family(PolyDomBestFirst(budgets=BUDGETS, alpha=alpha, e=worst).fit(case.problem), "x")
+        method = PolyDomBestFirst(budgets=BUDGETS, alpha=alpha, e=worst, learner="tree")
+        found = as_family(method.fit(case.problem), "x")
         assert (best - np.array(found.history["estimated_accuracy"])).max() <= alpha + 1e-12
         assert found.diagnostics["alpha_completed"] == alpha
         counts.append(found.diagnostics["sets_expanded"])
     assert counts == sorted(counts)
-    found = as_family(PolyDomBestFirst(budgets=BUDGETS, e=worst, max_models=9).fit(case.problem), "x")
+    method = PolyDomBestFirst(budgets=BUDGETS, e=worst, max_models=9, learner="tree")
+    found = as_family(method.fit(case.problem), "x")
     assert found.diagnostics["sets_expanded"] == 9
     reached = found.diagnostics["alpha_completed"]
     assert (best - np.array(found.history["estimated_accuracy"])).max() <= reached + 1e-12

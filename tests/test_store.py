@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.told import record_of
 
 from bench_core.decisions import Decisions, Outcome
+from bench_core.sealed import unseal
 from bench_core.store import Store
 from bench_core.trial import Judged, TrialResult
 
@@ -54,3 +62,106 @@ def test_policies_of_a_family_may_tell_different_things(
         np.testing.assert_array_equal(kept[silent, part].decisions.acquired, ACQUIRED)
         np.testing.assert_array_equal(kept[silent, part].decisions.probabilities, PROBABILITIES)
         np.testing.assert_array_equal(kept[silent, part].bill, [1.0, 3.5, 0.0])
+
+
+def big(seed: int, numbers: int = 20_000) -> TrialResult:
+    """A result whose record takes several pages of memory, with decisions."""
+    record = record_of("D", "A", seed, {"cost": float(seed)}, history={"long": list(range(numbers))})
+    outcomes = [judged(0, part) for part in ("validation", "test")]
+    return TrialResult(record, outcomes, {part: np.arange(3) for part in ("validation", "test")})
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    result = big(1)
+    store.write(result)
+    read = Store(tmp_path).read(result.record["name"])
+    assert read is not None
+    told = read.pop("decisions")
+    data = next(tmp_path.glob("??/*.parquet")).read_bytes()
+    assert told == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    assert read == result.record
+    store.rewrite(read | {"decisions": told, "features": ["more"]})
+    again = store.read(result.record["name"])
+    assert again is not None
+    assert again["features"] == ["more"]
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_file_is_whole_and_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failed: bool
+) -> None:
+    flushed: dict[int, int] = {}
+    named: list[tuple[str, int]] = []
+    real_fsync, real_replace = os.fsync, os.replace
+
+    def fsync(descriptor: int) -> None:
+        real_fsync(descriptor)
+        state = os.fstat(descriptor)
+        flushed[state.st_ino] = state.st_size
+
+    def replace(source: str, target: str) -> None:
+        state = os.stat(source)
+        assert flushed[state.st_ino] == state.st_size, "all of it is flushed before it is renamed"
+        assert not os.path.exists(target), "nothing has the name before"
+        real_replace(source, target)
+        named.append((Path(target).suffix, os.stat(target).st_ino))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    result = TrialResult(record_of("D", "A", 0, None), None, None) if failed else big(0)
+    Store(tmp_path).write(result)
+    assert [suffix for suffix, _ in named] == ([".json"] if failed else [".parquet", ".json"])
+    there = {path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file()}
+    assert there == {inode for _, inode in named} == set(flushed)
+
+
+def test_a_reader_never_sees_a_part_of_a_record(tmp_path: Path) -> None:
+    results = [big(1, numbers=100_000 + extra) for extra in range(2)]
+    name = results[0].record["name"]
+    stop = threading.Event()
+
+    def write() -> None:
+        store = Store(tmp_path)
+        while not stop.is_set():
+            for result in results:
+                store.write(result)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    path = tmp_path / name[:2] / f"{name}.json"
+    try:
+        seen = set()
+        until = time.monotonic() + 20
+        while (len(seen) < 2 or time.monotonic() < until - 19.5) and time.monotonic() < until:
+            with suppress(FileNotFoundError):
+                seen.add(len(unseal(path.read_bytes())["history"]["long"]))
+    finally:
+        stop.set()
+        writer.join()
+    assert seen == {100_000, 100_001}
+
+
+def test_a_writer_that_is_killed_leaves_no_part_of_a_record(tmp_path: Path) -> None:
+    for number, delay in enumerate((0.0, 0.003, 0.01, 0.02)):
+        writer = os.fork()
+        if not writer:
+            try:
+                store = Store(tmp_path)
+                for seed in range(1000 * number, 1000 * number + 1000):
+                    store.write(big(seed))
+            finally:
+                os._exit(1)
+        start, before = time.monotonic(), len(Store(tmp_path).names()[0])
+        while len(Store(tmp_path).names()[0]) == before and time.monotonic() < start + 20:
+            pass
+        time.sleep(delay)
+        os.kill(writer, signal.SIGKILL)
+        os.waitpid(writer, 0)
+    store = Store(tmp_path)
+    done, failed = store.names()
+    assert done
+    assert not failed
+    assert all(store.read(name) for name in done)
+    store.sweep()
+    assert not list((tmp_path / "tmp").iterdir())

@@ -58,7 +58,7 @@ def checksums(frame: pd.DataFrame, infos: Mapping[str, str], definitions: Mappin
     starts = np.flatnonzero(new)
     ends = [*starts[1:].tolist(), len(frame)]
     columns = sorted(c for c in frame.columns if "." in c or c == "budget")
-    numbers = np.ascontiguousarray(frame[columns].to_numpy(dtype="<f8", na_value=np.nan))
+    numbers = np.array(frame[columns].to_numpy(dtype="<f8", na_value=np.nan), order="C")
     there = ~np.isnan(numbers)
     used = np.logical_or.reduceat(there, starts, axis=0)
     numbers[~there] = np.nan  # one bit pattern for nothing

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -71,7 +71,7 @@ class Committed:
             asked = {n: f"test.{n}" for n, m in self.metrics.items() if not m.reference}
             columns = ["name", "status", *(c for c in asked.values() if c in there)]
             frame = file.read(columns).to_pandas()
-        except _FAULTS as error:
+        except Exception as error:  # whatever a library makes of bytes that are not its own
             raise _damaged(path, error) from None
         done = frame[frame["status"] == "ok"]
         lacking: set[str] = set()
@@ -191,25 +191,21 @@ def read_export(folder: Path) -> Records | None:
         texts = {n: i for n, i in zip(frame["name"], frame["info"], strict=True) if isinstance(i, str)}
         said = zip(frame["dataset"], frame["definition"], strict=True)
         definitions = {dataset: text for dataset, text in said if isinstance(text, str)}
-        kept = [checksum if isinstance(checksum, str) else "" for checksum in frame["checksum"]]
-        policies = frame.drop(columns=list(_BESIDE))
         infos = {name: json.loads(info) for name, info in texts.items()}
-        wrong = _wrong(policies, texts, definitions, kept, infos)
-    except _FAULTS as error:
+        wrong = _wrong(frame, texts, definitions, infos)
+    except Exception as error:  # whatever a library makes of bytes that are not its own
         raise _damaged(path, error) from None
     if wrong:
         raise _damaged(path, *wrong)
     try:
         runs = _runs(runs_path) if os.path.lexists(runs_path) else {}
-    except _FAULTS as error:
+    except Exception as error:  # whatever a library makes of bytes that are not its own
         raise _damaged(runs_path, error) from None
-    return Records(policies, infos, runs, definitions)
+    return Records(frame.drop(columns=list(_BESIDE)), infos, runs, definitions)
 
 
 _BESIDE = ("info", "definition", "checksum")
 """Columns beside the policies' own, each filled in one row of a record: the trial's, the data set's, the record's."""
-_FAULTS = (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionError, NotImplementedError)
-"""What libraries raise on reading a file that is not what it was."""
 _SHOWN = 5
 
 
@@ -220,24 +216,24 @@ def _frame(path: Path) -> pd.DataFrame:
 
 
 def _wrong(
-    frame: pd.DataFrame,
-    texts: Mapping[str, str],
-    definitions: Mapping[str, str],
-    kept: Sequence[str],
-    infos: Mapping[str, Any],
+    frame: pd.DataFrame, texts: Mapping[str, str], definitions: Mapping[str, str], infos: Mapping[str, Any]
 ) -> list[str]:
     """A line for every record that is not what was written."""
+    kept, defined = (
+        [text if isinstance(text, str) else None for text in frame[column]]
+        for column in ("checksum", "definition")
+    )
     said = []
     places = 0
     for first, slot, name, checksum in checksums(frame, defaultdict(str, texts), definitions):
         dataset, _, method, seed, _ = slot
         where = f"{dataset}, {method}, seed {seed}"
         places += 1
-        if name not in infos or checksum != kept[first]:
+        if (checksum, definitions.get(dataset)) != (kept[first], defined[first]) or name not in infos:
             said.append(f"{where}: the record does not match its checksum")
         elif sha256_text(infos[name]["trial"]) != name:
             said.append(f"{where}: the record's name is not the hash of its trial")
-    if not said and sum(map(bool, kept)) != places:
+    if not said and len(kept) - kept.count(None) != places:
         said.append("a record is there twice")
     return said
 

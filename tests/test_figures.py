@@ -115,7 +115,7 @@ def test_the_bytes_do_not_depend_on_the_process_or_on_what_the_processor_can_do(
         environment = {**os.environ, "MPLBACKEND": "svg", **machine}
         done = subprocess.run(
             [sys.executable, "-c", code, str(here), str(here.parent)],
-            env=environment, capture_output=True, text=True, check=True, timeout=120,
+            env=environment, capture_output=True, text=True, check=True, timeout=600,
         )  # fmt: skip
         told.append(done.stdout.strip())
     assert told == [digest(all_figures())] * 2
@@ -137,7 +137,7 @@ def test_drawing_leaves_no_figure_behind() -> None:
     here = Path(__file__).parent
     told = subprocess.run(
         [sys.executable, "-c", code, str(here), str(here.parent)],
-        capture_output=True, text=True, check=True, timeout=120,
+        capture_output=True, text=True, check=True, timeout=600,
     )  # fmt: skip
     assert told.stdout.strip() == "False"
 
@@ -151,7 +151,7 @@ def test_listing_the_figures_needs_no_matplotlib() -> None:
     here = Path(__file__).parent
     told = subprocess.run(
         [sys.executable, "-c", code, str(here), str(here.parent)],
-        capture_output=True, text=True, check=True, timeout=120,
+        capture_output=True, text=True, check=True, timeout=600,
     )  # fmt: skip
     assert told.stdout.strip() == "False"
 

@@ -306,8 +306,7 @@ def test_a_band_is_drawn_with_enough_seeds_and_its_absence_is_said() -> None:
     said, enough = stepped(5)
     assert "No band" not in said
     assert b"95 % bands" in enough
-    assert b"fill-opacity" in enough
-    assert b"fill-opacity" not in few
+    assert enough.count(b"fill-opacity") == few.count(b"fill-opacity") + 1
 
 
 def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Path, bytes]]) -> None:

@@ -11,6 +11,7 @@ from bench_core.analysis.cells import Cells
 from bench_core.analysis.claims import WIDE, check_claims
 from bench_core.analysis.records import tabulate
 from bench_core.analysis.selection import select
+from bench_core.analysis.tables import grids
 from bench_core.analysis.verdicts import Checked
 from bench_core.errors import RequestError
 
@@ -47,7 +48,7 @@ def claim_text(fields: dict[str, Any]) -> str:
 
 def check(values: Values = VALUES, **fields: Any) -> Checked:
     suite = suite_of(["X", "Y"], ["A", "B", "C"], more=claim_text(fields))
-    records = records_of(values)
+    records = records_of(values, split="given")  # independent seeds, so that intervals are easy to follow
     return check_claims(suite, records, Cells(select(records, suite)))[0]
 
 
@@ -315,8 +316,14 @@ def test_a_relation_over_one_seed_is_at_most_the_same_direction() -> None:
 
 def test_pairs_are_formed_by_seed_not_by_place() -> None:
     values = {("X", "A"): {"cost": [1.0, 5.0, 9.0]}, ("X", "B"): {"cost": [2.0, 6.0, 10.0]}}
-    records = [record_of("X", "A", s, {"cost": v}) for s, v in enumerate(values["X", "A"]["cost"])]
-    records += [record_of("X", "B", s, {"cost": v}) for s, v in enumerate(values["X", "B"]["cost"]) if s > 0]
+    records = [
+        record_of("X", "A", s, {"cost": v}, split="given") for s, v in enumerate(values["X", "A"]["cost"])
+    ]
+    records += [
+        record_of("X", "B", s, {"cost": v}, split="given")
+        for s, v in enumerate(values["X", "B"]["cost"])
+        if s > 0
+    ]
     suite = suite_of(
         ["X"], ["A", "B"], metrics=["cost"],
         more=claim_text(told(kind="difference", method="B", against="A", value=1, tolerance=0, metric="cost")),
@@ -444,3 +451,16 @@ def test_a_claim_needs_its_sentence_and_its_source() -> None:
     bare = '[[claims]]\nkind = "value"\nmethod = "A"\nmetric = "cost"\nvalue = 1\n'
     with pytest.raises(RequestError, match="needs a text and a source"):
         suite_of(["X"], ["A"], more=bare)
+
+
+def test_the_intervals_of_random_splits_are_those_of_the_tables() -> None:
+    suite = suite_of(
+        ["X", "Y"], ["A", "B", "C"], more=claim_text(told(kind="value", method="A", value=11, **COST))
+    )
+    records = records_of(VALUES)
+    cells = Cells(select(records, suite))
+    [found] = check_claims(suite, records, cells)
+    mean = grids(records, suite, cells)[0].rows[0].means["cost"]
+    low, high = mean.value - mean.margin, mean.value + mean.margin
+    assert (found.ours[0][1].low, found.ours[0][1].high) == pytest.approx((low, high))
+    assert mean.margin == pytest.approx(4.303 * (1 / 3 + 25 / 75) ** 0.5, rel=1e-3)

@@ -115,7 +115,7 @@ def test_the_bytes_do_not_depend_on_the_process_or_on_what_the_processor_can_do(
         environment = {**os.environ, "MPLBACKEND": "svg", **machine}
         done = subprocess.run(
             [sys.executable, "-c", code, str(here), str(here.parent)],
-            env=environment, capture_output=True, text=True, check=True, timeout=120,
+            env=environment, capture_output=True, text=True, check=True, timeout=600,
         )  # fmt: skip
         told.append(done.stdout.strip())
     assert told == [digest(all_figures())] * 2
@@ -137,7 +137,7 @@ def test_drawing_leaves_no_figure_behind() -> None:
     here = Path(__file__).parent
     told = subprocess.run(
         [sys.executable, "-c", code, str(here), str(here.parent)],
-        capture_output=True, text=True, check=True, timeout=120,
+        capture_output=True, text=True, check=True, timeout=600,
     )  # fmt: skip
     assert told.stdout.strip() == "False"
 
@@ -151,7 +151,7 @@ def test_listing_the_figures_needs_no_matplotlib() -> None:
     here = Path(__file__).parent
     told = subprocess.run(
         [sys.executable, "-c", code, str(here), str(here.parent)],
-        capture_output=True, text=True, check=True, timeout=120,
+        capture_output=True, text=True, check=True, timeout=600,
     )  # fmt: skip
     assert told.stdout.strip() == "False"
 
@@ -306,8 +306,7 @@ def test_a_band_is_drawn_with_enough_seeds_and_its_absence_is_said() -> None:
     said, enough = stepped(5)
     assert "No band" not in said
     assert b"95 % bands" in enough
-    assert b"fill-opacity" in enough
-    assert b"fill-opacity" not in few
+    assert enough.count(b"fill-opacity") == few.count(b"fill-opacity") + 1
 
 
 def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Path, bytes]]) -> None:

@@ -203,7 +203,7 @@ def test_the_papers_number_stands_beside_ours_also_for_a_method_we_lack() -> Non
     )
     suite, records = made(more=more)
     text = section(page(suite, records), "## D1")
-    assert row(text, "good")[1] == "**90.0 ± 0.8** (paper 87.6)"
+    assert row(text, "good")[1] == "**90.0 ± 1.4** (paper 87.6)"
     assert row(text, "GM\\*")[1] == "– (paper 87.6)"
 
 

@@ -89,7 +89,7 @@ def test_the_table_has_a_row_for_every_policy(records: Records) -> None:
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if "p1" in line
     ]
-    assert rows == [["Heart", "GM\\*", "p1", "50.0 ± 0", "30.00 ± 127", "3.000 ± 13"]]
+    assert rows == [["Heart", "GM\\*", "p1", "50.0 ± 0", "30.00 ± 164", "3.000 ± 16"]]
     assert "Estimated %" in page
     assert "Cost \\| g3" in page
 

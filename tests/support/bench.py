@@ -7,7 +7,6 @@ import json
 import os
 import select
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
@@ -18,6 +17,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,7 +98,6 @@ class Forks:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
-                start_new_session=True,
             )
             atexit.register(self.stop)
         return self.server
@@ -105,8 +105,11 @@ class Forks:
     def stop(self) -> None:
         """End the server and what it runs."""
         if self.server is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.server.pid, signal.SIGKILL)
+            with suppress(psutil.NoSuchProcess):
+                for child in psutil.Process(self.server.pid).children(recursive=True):
+                    with suppress(psutil.NoSuchProcess):
+                        child.kill()
+            self.server.kill()
             self.server.communicate()
             self.server = None
 

@@ -27,6 +27,7 @@ LIBRARIES = (
 
 def become(request: dict[str, Any]) -> None:
     """Make this fork what the request asks for: folder, environment, import path, output."""
+    os.setsid()  # a run that signals its process group must not meet the server
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["environment"])

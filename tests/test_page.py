@@ -135,8 +135,8 @@ def test_what_cannot_be_told_from_the_best_has_an_interval_that_meets_its(
 
 
 def test_a_row_far_from_the_best_is_not_marked_however_many_rows_there_are() -> None:
-    """A spread of seven points around 32.5 beside a best of 11.8, ten splits, among sixteen rivals."""
-    far = [0.325 + 0.067 * s for s in (-1.4, -1.1, -0.8, -0.5, -0.2, 0.2, 0.5, 0.8, 1.1, 1.4)]
+    """A spread of ten points around 32.5 beside a best of 11.8, ten splits, among sixteen rivals."""
+    far = [0.325 + 0.1 * s for s in (-1.4, -1.1, -0.8, -0.5, -0.2, 0.2, 0.5, 0.8, 1.1, 1.4)]
     near = [0.118 + 0.001 * s for s in (1, -1) * 5]
     rows = {"best": near, "far": far} | {f"m{i}": [v + 0.1 for v in near] for i in range(15)}
     suite = suite_of(["D"], list(rows), 10, metrics=["error"], threshold=None)

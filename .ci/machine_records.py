@@ -16,10 +16,10 @@ from bench_core.analysis.export import read_export
 from bench_core.analysis.records import Records
 from bench_core.store import Store
 
+__all__ = ["Compared", "compare_pages", "compare_runs"]
+
 ROUNDING = 1e-6
 """Two predicted values decide alike within so much of the predictions' standard deviation."""
-
-__all__ = ["Compared", "compare_pages", "compare_runs"]
 
 
 @dataclass

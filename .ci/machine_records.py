@@ -18,6 +18,9 @@ from bench_core.store import Store
 
 __all__ = ["Compared", "compare_pages", "compare_runs"]
 
+ROUNDING = 1e-6
+"""Two predicted values decide alike within so much of the predictions' standard deviation."""
+
 
 @dataclass
 class Compared:
@@ -133,6 +136,9 @@ def _decisions(name: str, info: Mapping[str, Any], stores: tuple[Store, Store]) 
                 differs |= x != y
         if a.task == "ranking":
             differs |= _places(a) != _places(b)
+        if a.task == "regression":
+            x, y = a.decisions.score, b.decisions.score
+            differs |= np.abs(x - y) > ROUNDING * max(float(np.std(x)), float(np.std(y)))
         count, total = count + int(differs.sum()), total + len(differs)
         policies += bool(differs.any())
     return (

@@ -70,7 +70,7 @@ class Agreement:
             elif name == "probabilities":
                 changed |= self._changed_answers(a, b)
             else:
-                changed |= ~(np.abs(a - b) <= self._rounding(name, a))
+                changed |= np.asarray(~(np.abs(a - b) <= self._rounding(name, a)))
         first, second = (_ranking(before), _ranking(after)) if self.ranked else (None, None)
         if first is not None and second is not None and not np.array_equal(first, second):
             ids = np.zeros(len(first), dtype=np.int64) if query is None else query

@@ -70,9 +70,11 @@ class Agreement:
             elif name == "probabilities":
                 changed |= self._changed_answers(a, b)
             else:
-                changed |= ~(np.abs(a - b) <= self._rounding(name, a))
-        if self.ranked:
-            changed |= _moved(_ranking(before), _ranking(after), query)
+                changed |= np.asarray(~(np.abs(a - b) <= self._rounding(name, a)))
+        first, second = (_ranking(before), _ranking(after)) if self.ranked else (None, None)
+        if first is not None and second is not None and not np.array_equal(first, second):
+            ids = np.zeros(len(first), dtype=np.int64) if query is None else query
+            changed |= _below(first, ids) != _below(second, ids)
         return changed
 
     def _changed_answers(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -86,7 +88,10 @@ class Agreement:
     def _rounding(self, name: str, a: NDArray[np.float64]) -> NDArray[np.float64]:
         if name == "evaluation_cost":
             return _TOLERANCE * np.abs(a)
-        return np.maximum(_TOLERANCE * self.scale, _LAST_PLACES * np.spacing(np.abs(a)))
+        granted: NDArray[np.float64] = np.maximum(
+            _TOLERANCE * self.scale, _LAST_PLACES * np.spacing(np.abs(a))
+        )
+        return granted
 
 
 def changed_rows(
@@ -109,16 +114,6 @@ def _ranking(decisions: Decisions) -> NDArray[np.float64] | None:
         return np.asarray(decisions.score)
     table = decisions.probabilities
     return None if table is None or np.shape(table)[1] != 2 else np.asarray(table)[:, 1]
-
-
-def _moved(
-    a: NDArray[np.float64] | None, b: NDArray[np.float64] | None, query: NDArray[np.int64] | None
-) -> NDArray[np.bool_] | bool:
-    """Rows with another number of lower-scored rows in their query."""
-    if a is None or b is None or np.array_equal(a, b):
-        return False
-    ids = np.zeros(len(a), dtype=np.int64) if query is None else query
-    return _below(a, ids) != _below(b, ids)
 
 
 def _below(score: NDArray[np.float64], query: NDArray[np.int64]) -> NDArray[np.int64]:

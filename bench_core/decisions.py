@@ -83,7 +83,7 @@ class Decisions:
     def received(
         given: Any, order: NDArray[np.int64] | None, rows: int, features: int, classes: int
     ) -> Decisions:
-        """What a policy returned, read once and checked; with an order, the core's own read-only copy.
+        """What a policy returned, read once; with an order, checked, and the core's own read-only copy.
 
         Args:
             given: what ``decide`` returned.
@@ -109,10 +109,17 @@ class Decisions:
                 if order is not None and value.shape[:1] == (rows,):
                     value = value[order]
             exact[name] = value
-        received = Decisions(**exact).checked(rows, features, classes)
+            # Objects could answer a comparison as they like.
+            if value is not None and value.dtype.kind not in "biuf":
+                raise ContractError(f"Decisions.{name} must hold numbers, not {value.dtype}")
         if order is None:
-            return received
-        return Decisions(**{n: _read_only(getattr(received, n)) for n in ("acquired", *_COLUMNS)})
+            if np.shape(exact["acquired"]) != (rows, features):
+                given_rows = len(np.atleast_1d(exact["acquired"]))
+                raise ContractError(f"it gave {given_rows} decisions for {rows} rows")
+            return Decisions(**exact)
+        received = Decisions(**exact).checked(rows, features, classes)
+        exact = {n: _read_only(getattr(received, n)) for n in ("acquired", *_COLUMNS)}
+        return Decisions(**exact)
 
     def checked(self, rows: int, features: int, classes: int) -> Decisions:
         """These decisions with exact types, or an error that says which field is wrong and how.

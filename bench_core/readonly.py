@@ -31,7 +31,8 @@ def frozen(values: NDArray[_D]) -> NDArray[_D]:
     A copy, unless it is such an array already.
     """
     exact = np.asarray(values)
-    if isinstance(exact.base, bytes) and len(exact.base) == exact.nbytes and exact.flags.c_contiguous:
+    base: Any = exact.base
+    if isinstance(base, bytes) and len(base) == exact.nbytes and exact.flags.c_contiguous:
         return exact
     return np.ndarray(exact.shape, exact.dtype, exact.tobytes())
 

@@ -114,5 +114,9 @@ def check_problem_unchanged(method: Method, task: Task) -> None:
 
 
 def _writable(part: Part) -> Part:
-    sizes, query = (None if column is None else np.array(column) for column in (part.sizes, part.query))
-    return Part(np.array(part.X), np.array(part.y), sizes, query)
+    return Part(
+        np.array(part.X),
+        np.array(part.y),
+        None if part.sizes is None else np.array(part.sizes),
+        None if part.query is None else np.array(part.query),
+    )

@@ -116,8 +116,8 @@ class Store:
                 record = read_record(data, name, status)
             except OldFormatError:
                 raise
-            except ValueError as fault:
-                raise ValueError(f"{place} is damaged: {fault}") from None
+            except ValueError as damage:
+                raise ValueError(f"{place} is damaged: {damage}") from None
             fault = self._fault_of_decisions(record) if decisions else ""
             if not fault:
                 return record

@@ -38,6 +38,7 @@ class BudgetPrune(ForestMethod):
             paper's experiments do.
     """
 
+    version = 2
     lambdas: list[float] = field(default_factory=list)
     spacing: Literal["even", "geometric"] = "even"
     count: int = 12
@@ -63,7 +64,8 @@ class BudgetPrune(ForestMethod):
 
     def fit(self, problem: Problem) -> Family:
         from bench_budgetprune.instance import build
-        from bench_budgetprune.path import lambda_grid, solve_path, spread_path
+        from bench_budgetprune.path import lambda_grid, solve_path
+        from bench_budgetprune.spread import spread_path
         from bench_budgetprune.usage import Point, as_good, judge
 
         forest = self.grow(problem)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from bench_budgetprune.flow import supplies
 from bench_budgetprune.instance import Instance
 from bench_budgetprune.solve import Between, Kind, Pruning, Solver
 
-__all__ = ["Path", "lambda_grid", "solve_path", "spread_path"]
+__all__ = ["Path", "lambda_grid", "solve_path"]
 
 
 def lambda_grid(
@@ -138,58 +137,6 @@ def solve_path(
         path.solve(lam, True)
     for k, below, above in _halves(zeros, len(rising)):
         path.solve(rising[k], above - below > 2)
-    return path.finish()
-
-
-def spread_path(
-    instance: Instance,
-    unpruned: NDArray[np.bool_],
-    count: int,
-    gap: float,
-    max_iterations: int,
-    threads: int = 1,
-    kind: Kind = "flow",
-) -> list[Pruning]:
-    """Solve (IP) for λ = 0 and up to `count` more that spread the prunings over the costs.
-
-    Two prunings are equally good at one λ. There an optimum is either between them, or there is none for any λ: they
-    are neighbours on the lower hull (Eisner, Severance 1976). The two that are furthest apart in cost come first, the
-    forest and no forest to begin with.
-
-    Args:
-        instance, unpruned, gap, max_iterations, threads, kind: see `Path`.
-        count: most λ above 0 to solve for.
-
-    Returns:
-        As `solve_path`; fewer when the whole hull is found, a λ of 1 beside 0 when the forest costs nothing or teaches
-        nothing.
-    """
-    path = Path(instance, unpruned, gap, max_iterations, threads, kind)
-
-    def point(opened: NDArray[np.bool_]) -> tuple[float, float]:
-        return instance.cost(opened), instance.leaf_error(opened)
-
-    errors = dict(point(opened) for opened in (path.solve(0.0, True).opened, path.none))
-    edges: set[tuple[float, float]] = set()
-    for left in range(count, 0, -1):
-        steps = [
-            (dear - cheap, cheap, dear)
-            for cheap, dear in pairwise(sorted(errors))
-            if errors[cheap] > errors[dear] and (cheap, dear) not in edges
-        ]
-        if not steps:
-            break
-        width, cheap, dear = max(steps)
-        lam = (errors[cheap] - errors[dear]) / width
-        found = path.solve(lam, left > count // 2)
-        cost, error = point(found.opened)
-        if found.objective < (errors[cheap] + lam * cheap) * (1 - gap):
-            errors[cost] = error
-        else:
-            edges.add((cheap, dear))
-            path.solved.remove(found)
-    if len(path.solved) == 1:
-        path.solve(1.0, False)
     return path.finish()
 
 

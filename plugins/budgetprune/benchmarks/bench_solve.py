@@ -22,8 +22,9 @@ from typing import get_args
 import numpy as np
 from bench_budgetprune._build_kernels import entries as entries_of
 from bench_budgetprune.instance import Instance, build
-from bench_budgetprune.path import lambda_grid, solve_path, spread_path
+from bench_budgetprune.path import lambda_grid, solve_path
 from bench_budgetprune.solve import Kind, Solver
+from bench_budgetprune.spread import spread_path
 from bench_forest import FlatForest, Units, price_units
 from bench_forest.acquisition import first_tests
 from bench_forest.grower import grow

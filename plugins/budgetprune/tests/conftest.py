@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -67,35 +68,32 @@ def _needs(instance: Instance) -> list[tuple[float, list[int]]]:
     return shared + [(float(instance.toll[h]), [int(h)]) for h in np.flatnonzero(instance.toll > 0)]
 
 
+@lru_cache(maxsize=1)
+def _conditions(instance: Instance) -> tuple[sparse.csr_matrix, np.ndarray, sparse.csr_matrix]:
+    """The relaxation's conditions: −w − Σ z on the way ≤ −1 per need and node, Σ z = 1 on the way to every leaf."""
+    needs, nodes = _needs(instance), instance.nodes
+    on_way = np.zeros((nodes, nodes))  # [h, k]: k is on the way to h, or h itself; parents come first
+    for h in range(nodes):
+        if instance.parent[h] >= 0:
+            on_way[h] = on_way[instance.parent[h]]
+        on_way[h, h] = 1
+    due = [(h, p) for p, (_, at) in enumerate(needs) for h in at]
+    pays = np.zeros((max(len(due), 1), nodes + len(needs)))
+    for row, (h, p) in enumerate(due):
+        pays[row, :nodes], pays[row, nodes + p] = -on_way[h], -1
+    one_leaf = np.hstack([on_way[instance.left < 0], np.zeros(((instance.left < 0).sum(), len(needs)))])
+    return sparse.csr_matrix(pays), np.where(pays.any(axis=1), -1.0, 0.0), sparse.csr_matrix(one_leaf)
+
+
 def _relaxation(instance: Instance, lam: float) -> tuple[float, np.ndarray]:
     """Optimum and z of the LP relaxation of (IP), by HiGHS's simplex."""
-    needs, nodes = _needs(instance), instance.nodes
-
-    def way(h: int) -> list[int]:
-        above = []
-        while h >= 0:
-            above.append(h)
-            h = int(instance.parent[h])
-        return above
-
-    leaves = np.flatnonzero(instance.left < 0)
-    one_leaf = sparse.lil_matrix((len(leaves), nodes + len(needs)))
-    for row, h in enumerate(leaves):
-        one_leaf[row, way(int(h))] = 1
-    pays = sparse.lil_matrix((max(sum(len(at) for _, at in needs), 1), nodes + len(needs)))
-    right = np.zeros(pays.shape[0])
-    row = 0
-    for p, (_, at) in enumerate(needs):
-        for h in at:  # w + Σ z on the way ≥ 1
-            pays[row, [*way(h), nodes + p]] = -1
-            right[row] = -1
-            row += 1
-    prices = np.concatenate([instance.error + lam * instance.steps, [lam * price for price, _ in needs]])
-    answer = linprog(
-        prices, pays.tocsr(), right, one_leaf.tocsr(), np.ones(len(leaves)), (0, 1), method="highs-ds"
+    pays, right, one_leaf = _conditions(instance)
+    prices = np.concatenate(
+        [instance.error + lam * instance.steps, [lam * price for price, _ in _needs(instance)]]
     )
+    answer = linprog(prices, pays, right, one_leaf, np.ones(one_leaf.shape[0]), (0, 1), method="highs-ds")
     assert answer.status == 0
-    return float(answer.fun), answer.x[:nodes]
+    return float(answer.fun), answer.x[: instance.nodes]
 
 
 SCALE = 2.0e8

@@ -41,12 +41,15 @@ def normalise(proba, top, bits, scale):
 
 
 @njit(cache=True, nogil=True)
-def select_columns(mask, feature_of_column, cols):
-    """Design lines of a subset, the intercept first, then padding that is safe to read; returns their number."""
+def select_columns(chosen, cols):
+    """Design lines of a subset, the intercept first, then padding that is safe to read; returns their number.
+
+    chosen: bool (columns,), the columns of the subset.
+    """
     size = 1
     cols[0] = 0
-    for c in range(feature_of_column.shape[0]):
-        if (mask >> np.uint64(feature_of_column[c])) & np.uint64(1):
+    for c in range(chosen.shape[0]):
+        if chosen[c]:
             cols[size] = c + 1
             size += 1
     for i in range(size, size + 3):
@@ -55,10 +58,11 @@ def select_columns(mask, feature_of_column, cols):
 
 
 @njit(cache=True, nogil=True)
-def decide_range(
-    design, rows, labels, masks, feature_of_column, coefficients, threshold, start, stop, confident, right
-):
-    """Bits of subsets start..stop on evaluation rows: best probability >= threshold; and the first best label right."""
+def decide_range(design, rows, labels, chosen, coefficients, threshold, start, stop, confident, right):
+    """Bits of subsets start..stop on evaluation rows: best probability >= threshold; and the first best label right.
+
+    chosen: bool (subsets, columns), the columns of each.
+    """
     lines, padded = design.shape
     classes = coefficients.shape[1]
     cols = np.zeros(lines + 4, np.int64)
@@ -68,7 +72,7 @@ def decide_range(
     bits = np.zeros(padded, np.int64)
     scale = bits.view(np.float64)
     for m in range(start, stop):
-        size = select_columns(masks[m], feature_of_column, cols)
+        size = select_columns(chosen[m], cols)
         for k in range(classes):
             for i in range(size):
                 weights[i] = coefficients[m, k, cols[i]]

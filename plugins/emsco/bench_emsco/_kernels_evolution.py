@@ -9,9 +9,8 @@ needs it (numba is heavy).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-
-from bench_emsco.operators import WORDS_BEFORE_MUTATION
+from numba import njit, types
+from numba.extending import overload
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: Fibonacci hashing
 _ONE = np.uint64(1)
@@ -69,7 +68,7 @@ def unique_rows(chromosomes):
 
 @njit(cache=True)
 def cumulative_masks(chromosomes, k):
-    """`chromosome.cumulative_masks`."""
+    """`chromosome.cumulative_masks` of up to 63 features."""
     size, n = chromosomes.shape
     masks = np.zeros((size, k), np.uint64)
     for row in range(size):
@@ -80,9 +79,34 @@ def cumulative_masks(chromosomes, k):
     return masks
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
+def cumulative_words(chromosomes, k):
+    """`chromosome.cumulative_masks` of more than 63 features."""
+    size, n = chromosomes.shape
+    words = (n + 63) // 64
+    masks = np.zeros((size, k, words), np.uint64)
+    for row in range(size):
+        for i in range(n):
+            masks[row, chromosomes[row, i], i >> 6] |= _ONE << np.uint64(i & 63)
+        for stage in range(1, k):
+            for w in range(words):
+                masks[row, stage, w] |= masks[row, stage - 1, w]
+    return masks
+
+
 def _slot(keys, mask):
-    """Where `mask` is in the open table `keys` (0 = free, a power of two long), or the free place for it."""
+    """Where the set is in the open table `keys` (all zeros = free, a power of two long), or the free place for it."""
+    raise NotImplementedError  # compiled only, for sets of one word and of several
+
+
+@overload(_slot, inline="always")
+def _slot_of(keys, mask):
+    if isinstance(mask, types.Array):
+        return _slot_of_words
+    return _slot_of_word
+
+
+def _slot_of_word(keys, mask):
     last = keys.size - 1
     at = np.int64((mask * _SPREAD) >> np.uint64(32)) & last
     while keys[at] != 0 and keys[at] != mask:
@@ -90,10 +114,28 @@ def _slot(keys, mask):
     return at
 
 
+def _slot_of_words(keys, mask):
+    last = keys.shape[0] - 1
+    code = np.uint64(0)
+    for w in range(mask.size):
+        code = (code ^ mask[w]) * _SPREAD
+        code ^= code >> np.uint64(29)
+    at = np.int64(code >> np.uint64(32)) & last
+    while True:
+        free = True
+        same = True
+        for w in range(mask.size):
+            free = free and keys[at, w] == 0
+            same = same and keys[at, w] == mask[w]
+        if free or same:
+            return at
+        at = (at + 1) & last
+
+
 @njit(cache=True)
 def remember(keys, rows, prices, masks, new_rows, new_prices):
-    """Enter subsets, all new, into the open table (keys, rows, prices)."""
-    for i in range(masks.size):
+    """Enter sets, all new, into the open table (keys, rows, prices); rows are -1 where it is free."""
+    for i in range(masks.shape[0]):
         at = _slot(keys, masks[i])
         keys[at] = masks[i]
         rows[at] = new_rows[i]
@@ -131,7 +173,7 @@ def advance(
         while at_stage[c] < stages[c] and conclusive[c] < n_rows:
             mask = masks[c, at_stage[c]]
             slot = _slot(keys, mask)
-            if keys[slot] == 0:
+            if rows[slot] < 0:
                 missing[wanted] = mask
                 wanted += 1
                 break
@@ -203,9 +245,10 @@ def breed(parents, cumulative, words, recombination, mutation, cdf):
     """`operators.breed`."""
     size = words.shape[0]
     n = parents.shape[1]
-    children = np.empty((size, n), np.int8)
+    before = 4 + (n + 63) // 64
+    children = np.empty((size, n), parents.dtype)
     members = np.zeros(cdf.shape[0], np.int64)
-    renumbered = np.zeros(cdf.shape[0], np.int8)
+    renumbered = np.zeros(cdf.shape[0], parents.dtype)
     stage_of = np.zeros(parents.shape[0], np.int64)
     for p in range(parents.shape[0]):
         for i in range(n):
@@ -215,7 +258,6 @@ def breed(parents, cumulative, words, recombination, mutation, cdf):
     for c in range(size):
         pair[0] = _pick(cumulative, last, words[c, 0])
         pair[1] = _pick(cumulative, last, words[c, 1])
-        coins = words[c, 4]
         if _unit(words[c, 2]) < recombination:
             choice = np.int64(_unit(words[c, 3]) * 3.0)
             stages = stage_of[pair[1]]
@@ -225,7 +267,7 @@ def breed(parents, cumulative, words, recombination, mutation, cdf):
                 stages = stage_of[pair[0]]
             members[:] = 0
             for i in range(n):
-                parent = pair[np.int64((coins >> np.uint64(i)) & _ONE)]
+                parent = pair[np.int64((words[c, 4 + (i >> 6)] >> np.uint64(i & 63)) & _ONE)]
                 rescaled = np.rint(
                     np.float64((parents[parent, i] + 1) * stages) / np.float64(stage_of[parent])
                 )
@@ -239,8 +281,8 @@ def breed(parents, cumulative, words, recombination, mutation, cdf):
             for i in range(n):
                 children[c, i] = renumbered[children[c, i]]
         else:
-            parent = pair[np.int64(coins & _ONE)]
+            parent = pair[np.int64(words[c, 4] & _ONE)]
             for i in range(n):
                 children[c, i] = parents[parent, i]
-        _mutate_row(children[c], words[c, WORDS_BEFORE_MUTATION:], mutation, cdf, members)
+        _mutate_row(children[c], words[c, before:], mutation, cdf, members)
     return children

@@ -147,8 +147,7 @@ def fit_range(
     rows,
     target,
     basis,
-    masks,
-    feature_of_column,
+    chosen,
     ridge,
     pull,
     anchor_hessian,
@@ -158,9 +157,9 @@ def fit_range(
     out,
     steps,
 ):
-    """Fit subsets masks[start:stop].
+    """Fit subsets chosen[start:stop]; chosen is bool (subsets, columns): the columns of each.
 
-    out: (len(masks), classes, lines), intercept first, zeros outside the subset; steps: int64, negative where the
+    out: (subsets, classes, lines), intercept first, zeros outside the subset; steps: int64, negative where the
     solver did not converge. `pull` and `anchor_hessian` come from `quadratic_model`; empty: start from zero.
     """
     classes, axes = basis.shape
@@ -180,7 +179,7 @@ def fit_range(
     line = np.zeros(padded)
     scratch = np.zeros((2, padded))
     for m in range(start, stop):
-        size = select_columns(masks[m], feature_of_column, cols)
+        size = select_columns(chosen[m], cols)
         dim = axes * size
         have = pull.shape[0] > 0
         if have:

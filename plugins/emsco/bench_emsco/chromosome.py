@@ -1,6 +1,7 @@
 """Chromosomes: ordered feature set partitions as integer vectors (EMSCO §2.1 and §3.1).
 
-A chromosome is an int8 vector with one stage number per feature, counted from 0. Its stage count ||Q|| is the
+A chromosome is an int8 vector (int16 where more than 127 stages are allowed) with one stage number per feature,
+counted from 0. Its stage count ||Q|| is the
 greatest stage plus one, and every stage below it has at least one feature: a vector with an empty stage is no
 solution, and `compress` repairs it. All functions take a single chromosome, shape (n,), or a population,
 shape (P, n).
@@ -13,11 +14,19 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Chromosomes = NDArray[np.int8]
-Masks = NDArray[np.uint64]
+from bench_emsco.sets import Sets, from_flags, new_sets
 
-MAX_FEATURES = 63
-"""A subset of features is a bit mask in 64 bits; the top bit stays free."""
+Chromosomes = NDArray[np.int8] | NDArray[np.int16]
+Masks = Sets
+
+MAX_STAGES = 2**15 - 1
+
+
+def stage_type(k: int) -> type[np.int8] | type[np.int16]:
+    """The type of chromosomes with at most `k` stages. Raises ValueError when `k` is above 32767."""
+    if k > MAX_STAGES:
+        raise ValueError(f"k must be at most {MAX_STAGES}, not {k}")
+    return np.int8 if k <= np.iinfo(np.int8).max else np.int16
 
 
 def default_stages(n_features: int) -> int:
@@ -44,10 +53,10 @@ def solution_count(n_features: int, k: int) -> int:
 
 
 def as_population(chromosomes: ArrayLike, n_features: int | None = None, k: int | None = None) -> Chromosomes:
-    """Return a checked (P, n) int8 copy of one chromosome or a population of them.
+    """Return a checked (P, n) copy of one chromosome or a population of them.
 
     Raises ValueError when a stage is negative or not below `k` (default 127), a stage is empty, there are no
-    features or more than 63, or the length is not `n_features`.
+    features, or the length is not `n_features`.
     """
     given = np.asarray(chromosomes)
     if given.ndim == 1:
@@ -60,7 +69,7 @@ def as_population(chromosomes: ArrayLike, n_features: int | None = None, k: int 
     limit = 127 if k is None else k
     if given.size and (given.min() < 0 or given.max() >= limit):
         raise ValueError(f"chromosomes must hold stages in 0..{limit - 1}")
-    population = given.astype(np.int8)
+    population: Chromosomes = given.astype(stage_type(limit))
     if np.any(gaps(population)):
         raise ValueError("chromosomes must have no empty stage below their greatest one; see compress")
     return population
@@ -84,25 +93,29 @@ def compress(chromosomes: Chromosomes) -> Chromosomes:
     Takes non-negative stages of shape (n,) or (P, n); returns a new array of the same shape.
     """
     population = np.atleast_2d(chromosomes)
-    renumbered = np.cumsum(_present(population), axis=1, dtype=np.int8) - np.int8(1)
+    renumbered = np.cumsum(_present(population), axis=1, dtype=np.int64) - 1
     packed = np.take_along_axis(renumbered, population.astype(np.int64), axis=1)
-    return packed.astype(np.int8, copy=False).reshape(np.shape(chromosomes))
+    return packed.astype(population.dtype).reshape(np.shape(chromosomes))
 
 
 def cumulative_masks(chromosomes: Chromosomes, k: int) -> Masks:
-    """The features a row has paid for after each stage, as bit masks (bit f = feature f).
+    """The features a row has paid for after each stage, as sets (see `sets`).
 
-    Shape (P, n) -> (P, k) uint64; beyond a chromosome's last stage the mask of all features is repeated.
+    Shape (P, n) -> (P, k) uint64, or (P, k, words) with 64 features and more; beyond a chromosome's last stage the set
+    of all features is repeated.
     """
     population = np.atleast_2d(chromosomes)
-    bits = np.left_shift(np.uint64(1), np.arange(population.shape[1], dtype=np.uint64))
-    reached = population[:, None, :] <= np.arange(k, dtype=np.int8)[None, :, None]
-    return np.where(reached, bits, np.uint64(0)).sum(axis=2, dtype=np.uint64)
+    size, n = population.shape
+    masks = new_sets(size * k, n)
+    masks = masks.reshape(size, k, *masks.shape[1:])
+    for stage in range(k):
+        masks[:, stage] = from_flags(population <= stage)
+    return masks
 
 
 def keys(chromosomes: Chromosomes) -> list[bytes]:
     """One hashable key per chromosome of a (P, n) population; equal keys mean equal chromosomes."""
-    population = np.ascontiguousarray(chromosomes, dtype=np.int8)
+    population = np.ascontiguousarray(chromosomes)
     return [row.tobytes() for row in population]
 
 
@@ -132,5 +145,5 @@ def _present(population: Chromosomes) -> NDArray[np.bool_]:
 
 
 def _check_feature_count(n_features: int) -> None:
-    if not 1 <= n_features <= MAX_FEATURES:
-        raise ValueError(f"n_features must be in 1..{MAX_FEATURES}, not {n_features}")
+    if n_features < 1:
+        raise ValueError(f"n_features must be at least 1, not {n_features}")

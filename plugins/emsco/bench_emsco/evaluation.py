@@ -3,7 +3,7 @@
 A row leaves at the first stage whose classifier is confident; it pays for every feature up to there, and a
 row that no stage is confident about pays for all. So a chromosome needs, per stage, two bit masks of its
 cumulative subset: confident, and confident and right. They come from a *subset cache*: an object with
-`indices(masks: uint64 (m,)) -> int64 (m,)`, row numbers into its `confident` and `right`, uint64 (capacity,
+`indices(masks) -> int64 (m,)` for m sets (see `sets`), row numbers into its `confident` and `right`, uint64 (capacity,
 words). A call of `indices` may fit models and may reallocate the two arrays. Bits beyond the last row must be
 0, and right a part of confident.
 
@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from bench_emsco.chromosome import Chromosomes, Masks, cumulative_masks, stage_counts
 from bench_emsco.pareto import MAX_ROWS, Ints
+from bench_emsco.sets import ONE_WORD, all_features, distinct_sets, new_sets, unique_sets
 
 CostsOf = Callable[[Masks], NDArray[Any]]
-"""Subset masks (m,) -> the price of each, int64 (ties are exact) or float64, in [0, inf)."""
+"""Sets of features, m of them -> the price of each, int64 (ties are exact) or float64, in [0, inf)."""
 Outcome = tuple[Ints, Ints, NDArray[Any]]
 """(conclusive, right, total cost over the rows), each of shape (P,)."""
 
@@ -53,7 +54,7 @@ def evaluate(
         active = np.flatnonzero((stages > stage) & (conclusive < n_rows))
         if not active.size:
             break
-        subsets, place = np.unique(masks[active, stage], return_inverse=True)
+        subsets, place = unique_sets(masks[active, stage])
         rows = cache.indices(subsets)[place]
         price = _prices(costs_of, subsets)[place]
         new = cache.confident[rows] & ~done[active]
@@ -82,17 +83,19 @@ class CompiledEvaluator:
         self._kernels = kernels
         self._k, self._n_rows, self._cache, self._costs_of = k, n_rows, cache, costs_of
         self._dtype = _cost_dtype(costs_of, n_features)
-        self._known = 0
+        self._n_features, self._known = n_features, 0
         self._allocate(1024)
 
     def __call__(self, chromosomes: Chromosomes) -> Outcome:
-        masks = self._kernels.cumulative_masks(chromosomes, self._k)
+        narrow = self._n_features <= ONE_WORD
+        sets_of = self._kernels.cumulative_masks if narrow else self._kernels.cumulative_words
+        masks = sets_of(chromosomes, self._k)
         stages = stage_counts(chromosomes)
         size = stages.size
         conclusive, right, at_stage = np.zeros((3, size), dtype=np.int64)
         cost = np.zeros(size, dtype=self._dtype)
         done = np.zeros((size, self._cache.confident.shape[1]), dtype=np.uint64)
-        missing = np.empty(size, dtype=np.uint64)
+        missing = new_sets(size, self._n_features)
         while True:
             wanted = self._kernels.advance(
                 masks, stages, self._keys, self._rows, self._prices, self._cache.confident, self._cache.right,
@@ -100,30 +103,31 @@ class CompiledEvaluator:
             )  # fmt: skip
             if not wanted:
                 return conclusive, right, cost
-            self._learn(np.unique(missing[:wanted]))
+            self._learn(distinct_sets(missing[:wanted]))
 
     def _learn(self, subsets: Masks) -> None:
         rows = np.asarray(self._cache.indices(subsets), dtype=np.int64)
         prices = _prices(self._costs_of, subsets).astype(self._dtype, copy=False)
-        if 2 * (self._known + subsets.size) > self._keys.size:
+        known = self._known + len(subsets)
+        if 2 * known > self._rows.size:
             old = self._keys, self._rows, self._prices
-            held = old[0] != 0
-            self._allocate(4 * (self._known + subsets.size))
+            held = self._rows >= 0
+            self._allocate(4 * known)
             self._kernels.remember(self._keys, self._rows, self._prices, *(part[held] for part in old))
         self._kernels.remember(self._keys, self._rows, self._prices, subsets, rows, prices)
-        self._known += subsets.size
+        self._known = known
 
     def _allocate(self, at_least: int) -> None:
         capacity = 1 << (at_least - 1).bit_length()
-        self._keys = np.zeros(capacity, dtype=np.uint64)
-        self._rows = np.zeros(capacity, dtype=np.int64)
+        self._keys = new_sets(capacity, self._n_features)
+        self._rows = np.full(capacity, -1, dtype=np.int64)
         self._prices = np.zeros(capacity, dtype=self._dtype)
 
 
 def _prices(costs_of: CostsOf, subsets: Masks) -> NDArray[Any]:
     prices = np.asarray(costs_of(subsets))
-    if prices.shape != subsets.shape:
-        raise ValueError(f"costs_of must return shape {subsets.shape}, not {prices.shape}")
+    if prices.shape != (len(subsets),):
+        raise ValueError(f"costs_of must return shape {(len(subsets),)}, not {prices.shape}")
     if not np.all((prices >= 0) & (prices < np.inf)):
         raise ValueError("costs_of must return prices in [0, inf)")
     return prices
@@ -131,5 +135,6 @@ def _prices(costs_of: CostsOf, subsets: Masks) -> NDArray[Any]:
 
 def _cost_dtype(costs_of: CostsOf, n_features: int) -> np.dtype[Any]:
     """int64 when the prices are integers, else float64; asked of the set of all features."""
-    everything = np.array([(1 << n_features) - 1], dtype=np.uint64)
-    return np.dtype(np.int64 if _prices(costs_of, everything).dtype.kind in "iu" else np.float64)
+    return np.dtype(
+        np.int64 if _prices(costs_of, all_features(n_features)).dtype.kind in "iu" else np.float64
+    )

@@ -74,7 +74,7 @@ class EvolutionResult:
     """The last generation's unique non-dominated chromosomes, fittest first; arrays of length F."""
 
     chromosomes: Chromosomes
-    """(F, n) int8."""
+    """(F, n)."""
     stages: Ints
     conclusive: Ints
     right: Ints
@@ -131,8 +131,8 @@ def evolve(
     `k` bounds the stage count (None: the paper's default; more than `n_features` is the same as
     `n_features`). `cache` and `costs_of` are described in `evaluation`. `front`, the exact global front's
     points if known, only adds counts to the history. `backend`: compiled kernels, NumPy, or whichever is sooner done
-    on a fresh machine. Raises ValueError when `n_features` is not in 1..63, `k`
-    < 1, `n_rows` not in 1..2^26, or `backend` is unknown.
+    on a fresh machine. Raises ValueError when `n_features` or `k` is below 1, the stage count may exceed 32767,
+    `n_rows` is not in 1..2^26, or `backend` is unknown.
     """
     params = params or EvolutionParams()
     limit = chromosome.default_stages(n_features)
@@ -150,7 +150,10 @@ def evolve(
 
     words = random_words(params.population * n_features).reshape(-1, n_features)
     generation = run.mutate(
-        np.zeros((params.population, n_features), np.int8), words, params.mutation_rate, cdf
+        np.zeros((params.population, n_features), chromosome.stage_type(limit)),
+        words,
+        params.mutation_rate,
+        cdf,
     )
     known: Outcome | None = None
     history = History()
@@ -166,7 +169,7 @@ def evolve(
         if bred >= params.max_iter or patience_over:
             return _result(ranked, history, bred, "patience" if patience_over else "max_iter")
         children = max(params.population - elite.size, -(-elite.size // ELITES_PER_CHILD))
-        size = operators.WORDS_BEFORE_MUTATION + n_features
+        size = operators.words_before_mutation(n_features) + n_features
         words = random_words(children * size).reshape(children, size)
         brood = run.breed(
             ranked.chromosomes,

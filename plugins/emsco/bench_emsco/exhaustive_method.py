@@ -75,7 +75,8 @@ class Exhaustive(Method):
             return constant_family(problem)
         n, rows = problem.n_features, len(problem.validation)
         k = min(self.k or n, n)
-        if n <= MOST_FEATURES and solution_count(n, k) > self.most_solutions:
+        _require_few(n)
+        if solution_count(n, k) > self.most_solutions:
             raise ValueError(
                 f"{n} features in at most {k} stages are {solution_count(n, k):.1e} solutions, more than "
                 f"most_solutions = {self.most_solutions:.1e}; lower k"
@@ -114,13 +115,17 @@ def front_of(search: Search, n_features: int, n_rows: int, k: int, threads: int)
     """
     from bench_emsco.exhaustive import exact_front
 
-    if n_features > MOST_FEATURES:
-        raise ValueError(f"the exact front is for at most {MOST_FEATURES} features, not {n_features}")
+    _require_few(n_features)
     search.cache.fill_all()
     cache = search.cache
     return exact_front(
         cache.confident, cache.right, search.prices.subset_cost_table(), n_rows, k, threads=threads
     )
+
+
+def _require_few(n_features: int) -> None:
+    if n_features > MOST_FEATURES:
+        raise ValueError(f"the exact front is for at most {MOST_FEATURES} features, not {n_features}")
 
 
 def representatives(front: GlobalFront, threads: int) -> Chromosomes:

@@ -81,7 +81,7 @@ class Emsco(Method):
         """Evolve on the validation part, with classifiers learned from the training part.
 
         Raises:
-            RequestError: no threshold. ValueError: more than 63 features, missing values.
+            RequestError: no threshold. ValueError: missing values; with `exact_front` more than 20 features.
         """
         from bench_emsco.evolution import evolve
         from bench_emsco.exhaustive_method import front_of

@@ -2,7 +2,7 @@
 
 These are the plain NumPy versions; `_kernels_evolution` has compiled twins that give the same result bit for
 bit. Randomness is passed in as raw 64-bit words of a bit generator, whose stream NumPy keeps stable between
-versions, in a fixed layout per child (`WORDS_BEFORE_MUTATION` and the functions below). A word becomes a
+versions, in a fixed layout per child (`words_before_mutation` and the functions below). A word becomes a
 number in [0, 1) by its upper 53 bits (`uniforms`).
 
 Settled where the paper is silent:
@@ -27,8 +27,13 @@ Words = NDArray[np.uint64]
 Floats = NDArray[np.float64]
 MutationKind = Literal["beta-binomial", "uniform"]
 
-WORDS_BEFORE_MUTATION = 5
-"""Words of a child: 0, 1 parents; 2 recombine?; 3 stage count; 4 a coin per feature; then n for mutating."""
+
+def words_before_mutation(n_features: int) -> int:
+    """Words of a child: 0, 1 parents; 2 recombine?; 3 stage count; then 64 coins a word, one per feature.
+
+    After these come n for mutating.
+    """
+    return 4 + -(-n_features // 64)
 
 
 def uniforms(words: Words) -> Floats:
@@ -82,7 +87,7 @@ def mutate(chromosomes: Chromosomes, words: Words, rate: float, cdf: Floats) -> 
     k = cdf.shape[0]
     rows = np.arange(result.shape[0])
     stages = stage_counts(result)
-    members = (result[:, :, None] == np.arange(k, dtype=np.int8)).sum(axis=1)
+    members = (result[:, :, None] == np.arange(k, dtype=result.dtype)).sum(axis=1)
     draws = uniforms(words)
     for feature in range(result.shape[1]):
         old = result[:, feature].astype(np.int64)
@@ -99,20 +104,21 @@ def mutate(chromosomes: Chromosomes, words: Words, rate: float, cdf: Floats) -> 
 def recombine(parents_a: Chromosomes, parents_b: Chromosomes, words: Words, rate: float) -> Chromosomes:
     """Algorithm 2 on pairs of parents, (P, n) each; returns (P, n) children without gaps.
 
-    `words` has shape (P, 3). With probability `rate` (word 0) the child's stage count is one of floor((a + b)
-    / 2), a, b (word 1), each feature copies the stage of one parent (bit i of word 2: 0 = a), rescaled to
-    that stage count, max(round((stage + 1) / ||R|| * ||C||) - 1, 0), and gaps are compressed. Otherwise the
-    child is one of its parents (bit 0 of word 2).
+    `words` has shape (P, 2 + ceil(n / 64)). With probability `rate` (word 0) the child's stage count is one of
+    floor((a + b) / 2), a, b (word 1), each feature copies the stage of one parent (bit i of word 2, after 64 features
+    of word 3 and so on: 0 = a), rescaled to that stage count, max(round((stage + 1) / ||R|| * ||C||) - 1, 0), and gaps
+    are compressed. Otherwise the child is one of its parents (bit 0 of word 2).
     """
     stages_a, stages_b = stage_counts(parents_a), stage_counts(parents_b)
     choice = (uniforms(words[:, 1]) * 3.0).astype(np.int64)
     stages = np.choose(choice, [(stages_a + stages_b) // 2, stages_a, stages_b])
-    coins = (words[:, 2, None] >> np.arange(parents_a.shape[1], dtype=np.uint64)) & np.uint64(1)
+    feature = np.arange(parents_a.shape[1])
+    coins = (words[:, 2 + feature // 64] >> (feature % 64).astype(np.uint64)) & np.uint64(1)
     from_b = coins.astype(np.bool_)
     copied = np.where(from_b, parents_b, parents_a).astype(np.int64)
     source = np.where(from_b, stages_b[:, None], stages_a[:, None])
     rescaled = np.rint((copied + 1) * stages[:, None] / source)
-    blended = compress(np.maximum(rescaled - 1.0, 0.0).astype(np.int8))
+    blended = compress(np.maximum(rescaled - 1.0, 0.0).astype(parents_a.dtype))
     parent = np.where(from_b[:, :1], parents_b, parents_a)
     return np.where((uniforms(words[:, 0]) < rate)[:, None], blended, parent)
 
@@ -134,9 +140,10 @@ def breed(
 ) -> Chromosomes:
     """One child per row of `words`: select two parents, recombine, mutate (the inner loop of Algorithm 3).
 
-    `parents` is (U, n), `cumulative` their running selection weights (U,), `words` (C, 5 + n); returns (C,
-    n).
+    `parents` is (U, n), `cumulative` their running selection weights (U,), `words` (C,
+    words_before_mutation(n) + n); returns (C, n).
     """
     chosen = roulette(cumulative, words[:, :2])
-    children = recombine(parents[chosen[:, 0]], parents[chosen[:, 1]], words[:, 2:5], recombination)
-    return mutate(children, words[:, WORDS_BEFORE_MUTATION:], mutation, cdf)
+    before = words_before_mutation(parents.shape[1])
+    children = recombine(parents[chosen[:, 0]], parents[chosen[:, 1]], words[:, 2:before], recombination)
+    return mutate(children, words[:, before:], mutation, cdf)

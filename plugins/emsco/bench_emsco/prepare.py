@@ -18,10 +18,12 @@ from bench_core.canonical import plain
 from bench_emsco.chromosome import Chromosomes, cumulative_masks
 from bench_emsco.policy import MultiStagePolicy, Stage
 from bench_emsco.prices import SubsetPrices
+from bench_emsco.sets import members, unique_sets
 from bench_emsco.subset_cache import SubsetCache
-from bench_emsco.subset_models import MAX_FEATURES
 
 __all__ = ["Search", "policies_of", "prepare"]
+
+_BATCH = 2048
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,9 @@ def prepare(problem: Problem, C: float, method: str) -> Search:
 
     Raises:
         RequestError: the problem has no threshold.
-        ValueError: more than 63 features, or missing values in X.
+        ValueError: missing values in X.
     """
     threshold = problem.need_threshold(method)
-    if problem.n_features > MAX_FEATURES:
-        raise ValueError(
-            f"{method} takes at most {MAX_FEATURES} features, the data set has {problem.n_features}"
-        )
     for part in (problem.train, problem.validation):
         missing = np.isnan(part.X).any(axis=0)
         if missing.any():
@@ -94,19 +92,22 @@ def policies_of(
     Args:
         search: from `prepare`.
         problem: the problem.
-        chromosomes: int8 (m, n).
+        chromosomes: (m, n).
         objectives: what to keep of each in its details, beside the chromosome.
     """
     stages = chromosomes.max(axis=1) + 1
     masks = cumulative_masks(chromosomes, int(stages.max()))
-    subsets, place = np.unique(masks, return_inverse=True)
-    place = place.reshape(masks.shape)
-    fits = search.cache.models.fit(subsets, threads=problem.threads)
-    bits = (subsets[:, None] >> np.arange(problem.n_features, dtype=np.uint64)) & np.uint64(1)
+    subsets, place = unique_sets(masks.reshape(-1, *masks.shape[2:]))
+    place = place.reshape(masks.shape[:2])
+    acquired = members(subsets, np.arange(problem.n_features))
     made = []
-    for mask, member, weights in zip(subsets, bits.astype(bool), fits.coefficients, strict=True):
-        columns = search.cache.columns(int(mask))
-        made.append(Stage(member, columns, weights[:, np.concatenate([[0], columns + 1])]))
+    for start in range(
+        0, len(subsets), _BATCH
+    ):  # a fit holds a number for every column, also outside its subset
+        fits = search.cache.models.fit(subsets[start : start + _BATCH], threads=problem.threads)
+        for mask, weights in zip(fits.masks, fits.coefficients, strict=True):
+            columns = search.cache.columns(mask)
+            made.append(Stage(acquired[len(made)], columns, weights[:, np.concatenate([[0], columns + 1])]))
     return [
         MultiStagePolicy(
             [made[index] for index in row[:count]],

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .subset_models import MAX_FEATURES, check_masks
+from .sets import check_sets, from_flags, has
 
 __all__ = ["SubsetPrices", "subset_costs"]
 
@@ -56,8 +56,6 @@ class SubsetPrices:
         shared = [
             _fraction("group_prices", price) for price in (() if group_prices is None else group_prices)
         ]
-        if len(features) > MAX_FEATURES:
-            raise ValueError(f"feature_prices: at most {MAX_FEATURES} features, got {len(features)}")
         if len(members) != len(shared):
             raise ValueError(f"groups has {len(members)} entries, group_prices {len(shared)}")
         for group in members:
@@ -66,7 +64,10 @@ class SubsetPrices:
         if rows < 1:
             raise ValueError(f"rows must be at least 1, got {rows}")
         self.n_features = len(features)
-        self._group_masks = np.array([sum(1 << f for f in group) for group in members], dtype=np.uint64)
+        flags = np.zeros((len(members), self.n_features), dtype=bool)
+        for group, of in zip(flags, members, strict=True):
+            group[of] = True
+        self._groups = from_flags(flags)
         everything = [*features, *shared]
         denominator = lcm(*(price.denominator for price in everything)) if everything else 1
         units = [int(price * denominator) for price in everything]
@@ -79,13 +80,14 @@ class SubsetPrices:
         self._shared = np.array(values[self.n_features :], dtype=self._dtype)
 
     def costs_of(self, masks: ArrayLike) -> NDArray[Any]:
-        """Cost in units of each subset, (m,). Raises ValueError for a feature that has no price."""
-        subsets = check_masks(masks, self.n_features)
-        total = np.zeros(subsets.size, dtype=self._dtype)
+        """Cost in units of each of m subsets, (m,). Raises ValueError for a feature that has no price."""
+        subsets = check_sets(masks, self.n_features)
+        total = np.zeros(len(subsets), dtype=self._dtype)
         for feature, price in enumerate(self._features):
-            total += price * ((subsets >> np.uint64(feature)) & np.uint64(1)).astype(self._dtype)
-        for group, price in zip(self._group_masks, self._shared, strict=True):
-            total += price * ((subsets & group) != 0).astype(self._dtype)
+            total += price * has(subsets, feature).astype(self._dtype)
+        for group, price in zip(self._groups, self._shared, strict=True):
+            met = (subsets & group) != 0
+            total += price * (met if met.ndim == 1 else met.any(axis=1)).astype(self._dtype)
         return total
 
     def subset_cost_table(self) -> NDArray[Any]:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._threads import resolve_threads, run_ranges
-from .subset_models import SubsetModels, check_labels, check_masks, check_matrix, design_lines, subset_columns
+from .sets import ONE_WORD, Sets, as_integer, check_sets, distinct_sets, new_sets
+from .subset_models import SubsetModels, check_labels, check_matrix, design_lines, subset_columns
 
 __all__ = ["Lookup", "SubsetCache", "TableCache", "pack_rows"]
 
@@ -53,7 +54,7 @@ class SubsetCache:
         C: inverse strength of the l2 penalty. threads: default at most two.
 
     Attributes (index i = order of first request; after `fill_all`, i == subset):
-        masks: uint64 (capacity,), the subset at each index; valid below `n_fitted`.
+        masks: `capacity` sets (see `sets`), the subset at each index; valid below `n_fitted`.
         confident, right: uint64 (capacity, words): confident rows; confident rows whose first best class is correct.
         n_fitted: known subsets. not_converged: subsets whose solver stopped early (a RuntimeWarning says so as well).
         n_features, n_rows, n_words: features, evaluation rows, words per bit mask.
@@ -94,9 +95,10 @@ class SubsetCache:
         self.n_words = -(-self.n_rows // 64)
         self.n_fitted = 0
         self.not_converged: list[int] = []
-        self.masks = np.zeros(256, dtype=np.uint64)
+        self.masks = new_sets(256, self.n_features)
         self.confident = np.zeros((256, self.n_words), dtype=np.uint64)
         self.right = np.zeros((256, self.n_words), dtype=np.uint64)
+        self._index_of: dict[bytes, int] | None = None if self.n_features <= ONE_WORD else {}
         direct = self.n_features <= DIRECT_FEATURES
         self.lookup = Lookup(
             np.full(1 << self.n_features if direct else 0, -1, dtype=np.int32),
@@ -105,19 +107,37 @@ class SubsetCache:
         )
 
     def indices(self, masks: ArrayLike) -> NDArray[np.int64]:
-        """Index of each subset, int64 (m,); subsets not known yet are fitted first, in one batch.
+        """Index of each of m subsets, int64 (m,); subsets not known yet are fitted first, in one batch.
 
         Raises:
             ValueError: a subset has a feature that X_train has not.
         """
+        subsets = check_sets(masks, self.n_features)
+        found = self._find(subsets)
+        if found.min(initial=0) < 0:
+            self._add(distinct_sets(subsets[found < 0]))
+            found = self._find(subsets)
+        return found
+
+    def _find(self, subsets: Sets) -> NDArray[np.int64]:
+        """Index of each subset, -1 when it is not known."""
+        if self._index_of is not None:
+            known = self._index_of
+            return np.array([known.get(subset.tobytes(), -1) for subset in subsets], dtype=np.int64)
         from ._kernels_lookup import find_many
 
-        subsets = check_masks(masks, self.n_features)
         found = np.empty(subsets.size, dtype=np.int64)
-        if find_many(subsets, *self.lookup, found):
-            self._add(np.unique(subsets[found < 0]))
-            find_many(subsets, *self.lookup, found)
+        find_many(subsets, *self.lookup, found)
         return found
+
+    def _enter(self, subsets: Sets, first: int) -> None:
+        """Let the subsets be found at the indices from `first` on."""
+        if self._index_of is not None:
+            self._index_of.update((subset.tobytes(), first + i) for i, subset in enumerate(subsets))
+            return
+        from ._kernels_lookup import insert_many
+
+        insert_many(subsets, first, *self.lookup)
 
     def fill_all(self) -> None:
         """Fit every subset; from then on a subset's index is the subset itself. Earlier indices are void.
@@ -134,73 +154,71 @@ class SubsetCache:
         self.masks, self.confident, self.right = self.masks[order], self.confident[order], self.right[order]
         self.lookup.direct[:] = np.arange(self.lookup.direct.size)
 
-    def coefficients(self, mask: int) -> NDArray[np.float64]:
+    def coefficients(self, mask: int | Sets) -> NDArray[np.float64]:
         """The fit of one subset, (1, 1 + d) or (K, 1 + d): intercept first, then the subset's columns, ascending.
 
         Computed again on each call (the fit is a pure function of the subset, so this is the very model whose bits are
         stored); for `subset_models.stage_probabilities` on X[:, cache.columns(mask)].
         """
-        fits = self.models.fit(np.array([mask], dtype=np.uint64), threads=1)
+        fits = self.models.fit(np.asarray(mask, dtype=np.uint64), threads=1)
         return fits.coefficients[0][:, np.concatenate([[0], self.columns(mask) + 1])]
 
-    def columns(self, mask: int) -> NDArray[np.int64]:
+    def columns(self, mask: int | Sets) -> NDArray[np.int64]:
         """Columns of X that a subset uses, ascending."""
         return subset_columns(mask, self.models.owner)
 
-    def _add(self, fresh: NDArray[np.uint64]) -> None:
+    def _add(self, fresh: Sets) -> None:
         from ._kernels_decide import decide_range
-        from ._kernels_lookup import insert_many
 
-        first, total = self.n_fitted, self.n_fitted + fresh.size
+        first, total = self.n_fitted, self.n_fitted + len(fresh)
         self._reserve(total)
         failed: list[int] = []
-        for begin in range(0, fresh.size, _BATCH):
+        for begin in range(0, len(fresh), _BATCH):
             part = fresh[begin : begin + _BATCH]
             fits = self.models.fit(part, threads=self._threads)
-            rows = slice(first + begin, first + begin + part.size)
+            rows = slice(first + begin, first + begin + len(part))
             confident, right = self.confident[rows], self.right[rows]
 
             def work(
                 start: int,
                 stop: int,
-                part: NDArray[np.uint64] = part,
+                chosen: NDArray[np.bool_] = fits.chosen,
                 coefficients: NDArray[np.float64] = fits.coefficients,
                 confident: NDArray[np.uint64] = confident,
                 right: NDArray[np.uint64] = right,
             ) -> None:
                 decide_range(
-                    self._design, self.n_rows, self._labels, part, self.models.owner, coefficients,
+                    self._design, self.n_rows, self._labels, chosen, coefficients,
                     self.threshold, start, stop, confident, right,
                 )  # fmt: skip
 
-            run_ranges(work, part.size, self._threads, _BLOCK)
-            failed += part[~fits.converged].tolist()
+            run_ranges(work, len(part), self._threads, _BLOCK)
+            failed += [as_integer(subset) for subset in part[~fits.converged]]
         self.masks[first:total] = fresh
-        insert_many(fresh, first, *self.lookup)
+        self._enter(fresh, first)
         self.n_fitted = total
         if failed:
             self.not_converged += failed
             warnings.warn(f"{len(failed)} subset regressions did not converge", RuntimeWarning, stacklevel=3)
 
     def _reserve(self, total: int) -> None:
-        from ._kernels_lookup import insert_many
-
-        capacity = self.masks.size
+        capacity = len(self.masks)
         if total > capacity:
             larger = max(total, 2 * capacity)
-            masks = np.zeros(larger, dtype=np.uint64)
+            masks = new_sets(larger, self.n_features)
             confident = np.zeros((larger, self.n_words), dtype=np.uint64)
             right = np.zeros((larger, self.n_words), dtype=np.uint64)
             masks[: self.n_fitted] = self.masks[: self.n_fitted]
             confident[: self.n_fitted] = self.confident[: self.n_fitted]
             right[: self.n_fitted] = self.right[: self.n_fitted]
             self.masks, self.confident, self.right = masks, confident, right
-        if not self.lookup.direct.size and 2 * total > self.lookup.keys.size:
+        hashed = self._index_of is None and not self.lookup.direct.size
+        if hashed and 2 * total > self.lookup.keys.size:
             size = 1 << (2 * total - 1).bit_length()
             self.lookup = Lookup(
                 self.lookup.direct, np.zeros(size, dtype=np.uint64), np.full(size, -1, dtype=np.int32)
             )
-            insert_many(self.masks[: self.n_fitted], 0, *self.lookup)
+            self._enter(self.masks[: self.n_fitted], 0)
 
 
 class TableCache:
@@ -241,7 +259,7 @@ class TableCache:
 
     def indices(self, masks: ArrayLike) -> NDArray[np.int64]:
         """The subsets themselves, int64 (m,)."""
-        return check_masks(masks, self.n_features).astype(np.int64)
+        return check_sets(masks, self.n_features).astype(np.int64)
 
     def fill_all(self) -> None:
         """Nothing to do: the table is complete."""

@@ -1,7 +1,8 @@
 """What the two kinds of stage classifier share: inputs, the result of a batch, probabilities (EMSCO, section 2).
 
-A stage classifier is an l2-regularised logistic regression on the features acquired so far. A *subset* is a uint64 with
-bit f set when feature f is in it; a feature may own several columns of X.
+A stage classifier is an l2-regularised logistic regression on the features acquired so far. A *subset* is a set of
+features as in `sets`: a uint64 with bit f set when feature f is in it, or several words with 64 features and more. A
+feature may own several columns of X.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._threads import resolve_threads, run_ranges
+from .sets import Sets, all_features, check_sets, members
 
 __all__ = [
-    "MAX_FEATURES",
     "SubsetFits",
     "SubsetModels",
     "feature_index",
@@ -24,7 +25,6 @@ __all__ = [
     "subset_columns",
 ]
 
-MAX_FEATURES = 63
 # Expand the loss at this fraction of the full fit: 0.6 to 0.7 save a fifth of the steps that 0 or 1 need.
 _EXPANSION = 0.65
 _MAX_STEPS = 200
@@ -36,17 +36,19 @@ class SubsetFits:
     """Models fitted on a batch of subsets.
 
     Attributes:
-        masks: uint64 (m,), the subsets.
+        masks: the m subsets.
         coefficients: float64 (m, 1, 1 + columns) for two classes, (m, K, 1 + columns) for K >= 3; intercept first,
             zeros for columns outside the subset.
         steps: int64 (m,), Newton steps taken.
         converged: bool (m,).
+        chosen: bool (m, columns), the columns of each subset.
     """
 
-    masks: NDArray[np.uint64]
+    masks: Sets
     coefficients: NDArray[np.float64]
     steps: NDArray[np.int64]
     converged: NDArray[np.bool_]
+    chosen: NDArray[np.bool_]
 
 
 def feature_index(
@@ -60,7 +62,7 @@ def feature_index(
             column as a flat integer array.
 
     Raises:
-        ValueError: a column is owned by none or by two features, or there are more than 63 features.
+        ValueError: a column is owned by none or by two features.
     """
     if column_of_feature is None:
         owner = np.arange(columns, dtype=np.int64)
@@ -85,16 +87,14 @@ def feature_index(
                             f"column_of_feature: features {owner[column]} and {feature} own column {column}"
                         )
                     owner[column] = feature
-    if owner.size and (owner.min() < 0 or owner.max() >= MAX_FEATURES):
-        raise ValueError(
-            f"column_of_feature: every column needs a feature in 0..{MAX_FEATURES - 1}, got {owner}"
-        )
+    if owner.size and owner.min() < 0:
+        raise ValueError(f"column_of_feature: every column needs a feature, got {owner}")
     return owner
 
 
-def subset_columns(mask: int, owner: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Columns of X that a subset uses, ascending."""
-    return np.flatnonzero((np.uint64(mask) >> owner.astype(np.uint64)) & np.uint64(1))
+def subset_columns(mask: int | Sets, owner: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Columns of X that a subset (an integer, or its words) uses, ascending."""
+    return np.flatnonzero(members(np.asarray(mask, dtype=np.uint64)[None], owner)[0])
 
 
 def stage_probabilities(X: ArrayLike, coefficients: ArrayLike) -> NDArray[np.float64]:
@@ -205,8 +205,7 @@ class SubsetModels:
             self._basis = _zero_sum_basis(n_classes)
             self._target[labels, np.arange(self._rows)] = 1.0
         self._pull, self._hessian = np.zeros(0), np.zeros((0, 0))
-        full = np.array([(1 << self.n_features) - 1], dtype=np.uint64)
-        coefficients = self.fit(full, threads=1).coefficients[0]
+        coefficients = self.fit(all_features(self.n_features), threads=1).coefficients[0]
         self._pull, self._hessian = quadratic_model(
             self._design,
             self._target,
@@ -216,36 +215,27 @@ class SubsetModels:
         )
 
     def fit(self, masks: ArrayLike, *, threads: int | None = None) -> SubsetFits:
-        """Fit the subsets `masks` (m,). Non-convergence is reported in the result, per subset.
+        """Fit the m subsets `masks`. Non-convergence is reported in the result, per subset.
 
         Raises:
             ValueError: a subset has a feature that X has not.
         """
         from ._kernels_regression import fit_range
 
-        subsets = check_masks(masks, self.n_features)
+        subsets = check_sets(masks, self.n_features)
+        chosen = members(subsets, self.owner)
         outputs, lines = self._basis.shape[0], self._design.shape[0]
-        coefficients = np.empty((subsets.size, outputs, lines))
-        steps = np.zeros(subsets.size, dtype=np.int64)
+        coefficients = np.empty((len(subsets), outputs, lines))
+        steps = np.zeros(len(subsets), dtype=np.int64)
 
         def work(start: int, stop: int) -> Any:
             return fit_range(
-                self._design, self._rows, self._target, self._basis, subsets, self.owner, self._ridge,
+                self._design, self._rows, self._target, self._basis, chosen, self._ridge,
                 self._pull, self._hessian, _MAX_STEPS, start, stop, coefficients, steps,
             )  # fmt: skip
 
-        run_ranges(work, subsets.size, resolve_threads(threads), _BLOCK)
-        return SubsetFits(subsets, coefficients, np.abs(steps), steps > 0)
-
-
-def check_masks(masks: ArrayLike, n_features: int) -> NDArray[np.uint64]:
-    """Subsets as contiguous uint64 (m,). Raises ValueError for a bit at or above n_features."""
-    subsets = np.ascontiguousarray(np.atleast_1d(np.asarray(masks, dtype=np.uint64)))
-    if subsets.ndim != 1:
-        raise ValueError(f"masks must be one-dimensional, got shape {subsets.shape}")
-    if (subsets >> np.uint64(n_features)).any():
-        raise ValueError(f"masks: a subset has a feature above {n_features - 1}")
-    return subsets
+        run_ranges(work, len(subsets), resolve_threads(threads), _BLOCK)
+        return SubsetFits(subsets, coefficients, np.abs(steps), steps > 0, chosen)
 
 
 def _zero_sum_basis(classes: int) -> NDArray[np.float64]:

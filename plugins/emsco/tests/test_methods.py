@@ -164,5 +164,5 @@ def test_wrong_parameters_and_problems_are_refused() -> None:
         Exhaustive().fit(problem(n=21))
     with pytest.raises(ValueError, match="lower k"):
         Exhaustive(k=4, most_solutions=100).fit(problem())
-    with pytest.raises(ValueError, match="at most 63 features"):
-        Emsco().fit(problem(n=64))
+    with pytest.raises(ValueError, match="at most 20 features"):
+        Emsco(exact_front=True, max_iter=1).fit(problem(n=100))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bench_emsco import operators
-from bench_emsco.chromosome import compress, gaps, stage_counts
+from bench_emsco.chromosome import compress, gaps, stage_counts, stage_type
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -23,7 +23,7 @@ def random_words(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def random_population(rng: np.random.Generator, size: int, n: int, k: int) -> np.ndarray:
-    return compress(rng.integers(0, k, (size, n)).astype(np.int8))
+    return compress(rng.integers(0, k, (size, n)).astype(stage_type(k)))
 
 
 @pytest.mark.parametrize("support", [0, 1, 4, 14])
@@ -142,11 +142,11 @@ def test_the_kernels_breed_the_same_children(seed: int, mutation: float, recombi
     from bench_emsco import _kernels_evolution as kernels
 
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 64))
+    n = int(rng.integers(1, 64) if seed % 2 else rng.integers(64, 200))
     k = int(rng.integers(1, n + 1))
     parents = random_population(rng, 30, n, k)
     cumulative = np.cumsum(rng.random(30) * (rng.random(30) < 0.7) + (np.arange(30) == 3))
-    words = random_words(rng, 40, operators.WORDS_BEFORE_MUTATION + n)
+    words = random_words(rng, 40, operators.words_before_mutation(n) + n)
     cdf = operators.mutation_cdf(k, 2.0)
     arguments = parents, cumulative, words, recombination, mutation, cdf
     assert np.array_equal(kernels.breed(*arguments), operators.breed(*arguments))

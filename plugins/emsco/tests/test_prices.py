@@ -63,7 +63,6 @@ def test_other_number_types_and_free_features_are_taken():
         (([float("inf")],), "finite"),
         (([1.0], [[1]], [1]), "outside"),
         (([1.0], [[0]], []), "group_prices"),
-        (([1.0] * 64,), "at most 63"),
     ],
 )
 def test_wrong_input_is_named(arguments, word):

@@ -1,0 +1,172 @@
+"""The family that spreads over the costs: the vertices of the lower hull of (cost, training error)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_budgetprune.instance import Instance
+from bench_budgetprune.path import Path
+from bench_budgetprune.solve import Kind, Pruning
+
+__all__ = ["lower_hull", "spread_path"]
+
+ROUNDING = 1e-12
+"""Costs and errors closer than this share of the largest are equal: their sums are rounded."""
+
+
+def lower_hull(points: Sequence[tuple[float, float]]) -> list[int]:
+    """The points that are best for some λ > 0, that is, have the least error + λ cost: by rising cost.
+
+    Points on an edge between two others count, equal points count once. Of points with equal errors the cheapest is
+    best for every λ > 0; of points with equal costs the one with the fewest errors.
+
+    Args:
+        points: (cost, error) of each, both at least 0; one or more.
+
+    Returns:
+        Numbers of points; costs rise and errors fall along them, convexly.
+    """
+    costs, errors = zip(*points, strict=True)
+    near_cost, near_error = ROUNDING * max(costs), ROUNDING * max(errors)
+    hull: list[int] = []
+    for k in sorted(range(len(points)), key=points.__getitem__):
+        if hull and errors[k] >= errors[hull[-1]] - near_error:
+            continue
+        if hull and costs[k] <= costs[hull[-1]] + near_cost:
+            hull.pop()
+        while len(hull) > 1:
+            a, b = hull[-2:]
+            share = (costs[b] - costs[a]) / (costs[k] - costs[a])
+            if errors[b] <= errors[a] + share * (errors[k] - errors[a]) + near_error:
+                break
+            hull.pop()
+        hull.append(k)
+    return hull
+
+
+def spread_path(
+    instance: Instance,
+    unpruned: NDArray[np.bool_],
+    count: int,
+    gap: float,
+    max_iterations: int,
+    threads: int = 1,
+    kind: Kind = "flow",
+) -> list[Pruning]:
+    """Solve (IP) for λ = 0 and up to `count` more that spread the prunings over the costs.
+
+    Two prunings are equally good at one λ. There an optimum is either between them, or there is none for any λ: they
+    are neighbours on the lower hull (Eisner, Severance 1976). The two that are furthest apart in cost come first, the
+    forest and no forest to begin with.
+
+    The optimum of (IP) is concave in λ. So when every pair of neighbours is done and every solve ended within `gap`,
+    the best of the family and of no forest is within twice `gap` of the optimum for *every* λ, those near 0 and those
+    of ties included; and bounds at two λ bound the optimum at those between.
+
+    Args:
+        instance, unpruned, gap, max_iterations, threads, kind: see `Path`.
+        count: most λ above 0 to solve for.
+
+    Returns:
+        One pruning per λ, rising, each the best that was found for its λ: the forest (or what makes fewer training
+        errors) for λ = 0, then every other found that is best for some λ, by falling cost; a λ that solves nothing
+        better than its neighbours is left out. Fewer than `count` when the whole hull is found; one beside λ = 0 when
+        there is nothing between the forest and no forest. A solve that `max_iterations` ended proves nothing: its λ
+        stays, with the best known for it and the gap it has.
+    """
+    path = Path(instance, unpruned, gap, max_iterations, threads, kind)
+    free = path.solve(0.0, True)
+    opened = [path.none, free.opened]
+    points = [(instance.cost(one), instance.leaf_error(one)) for one in opened]
+    found: dict[int, Pruning] = {}
+    bounds = {0.0: free.bound}
+    unproven: list[Pruning] = []
+    done: set[tuple[int, int]] = set()
+    for left in range(count, 0, -1):
+        steps = [
+            (points[dear][0] - points[cheap][0], points[cheap][0], cheap, dear)
+            for cheap, dear in pairwise(lower_hull(points))
+            if (cheap, dear) not in done
+        ]
+        if not steps:
+            break
+        _, _, cheap, dear = max(steps)
+        lam = _tie(points[cheap], points[dear])
+        one = path.solve(lam, left > count // 2)
+        done.add((cheap, dear))
+        bounds[lam] = max(one.bound, bounds.get(lam, 0.0))
+        point = instance.cost(one.opened), instance.leaf_error(one.opened)
+        if _value(point, lam) < _value(points[cheap], lam) * (1 - gap):
+            found[len(points)] = one
+            points.append(point)
+            opened.append(one.opened)
+            continue
+        path.solved = [other for other in path.solved if other is not one]
+        if one.gap > gap:
+            unproven.append(one)
+    hull = lower_hull(points)
+    chosen = _lambdas(points, hull, {k: one.lam for k, one in found.items()}, sorted(bounds))
+    family = {lam: found[k] for k, lam in chosen.items()}
+    if not family:
+        beyond = 2 * _tie(points[hull[0]], points[hull[1]]) if len(hull) > 1 else 0.0
+        last = path.solve(max(1.0, beyond), False)
+        family[last.lam] = last
+        bounds[last.lam] = last.bound
+    for one in unproven:
+        if one.lam not in family:
+            best = min((_value(points[k], one.lam), k) for k in hull)[1]
+            family[one.lam] = replace(one, opened=opened[best])
+    at, low = np.array(sorted(bounds)), np.array([bounds[lam] for lam in sorted(bounds)])
+    return [
+        free,
+        *(_judged(instance, family[lam], lam, float(np.interp(lam, at, low))) for lam in sorted(family)),
+    ]
+
+
+def _value(point: tuple[float, float], lam: float) -> float:
+    """Training error + λ cost."""
+    return point[1] + lam * point[0]
+
+
+def _tie(cheap: tuple[float, float], dear: tuple[float, float]) -> float:
+    """The λ at which two points are equally good."""
+    return (cheap[1] - dear[1]) / (dear[0] - cheap[0])
+
+
+def _lambdas(
+    points: Sequence[tuple[float, float]], hull: list[int], own: Mapping[int, float], solved: Sequence[float]
+) -> dict[int, float]:
+    """A λ for every point of the hull that a solve found, at which no other point is better, all different.
+
+    Its own where that is one. Else, as solves end a little above the optimum, one that was solved for, or one
+    halfway between the two at which its neighbours are as good.
+
+    Args:
+        points, hull: see `lower_hull`.
+        own: the λ at which a point was found; points that no solve found get none.
+        solved: every λ solved for, rising.
+    """
+    ends = [0.0, *reversed([_tie(points[a], points[b]) for a, b in pairwise(hull)]), np.inf]
+    from_to = {
+        k: (a * (1 - ROUNDING), b * (1 + ROUNDING))
+        for k, (a, b) in zip(hull[::-1], pairwise(ends), strict=True)
+        if k in own
+    }
+    chosen = {k: own[k] for k, (a, b) in from_to.items() if a <= own[k] <= b}
+    for k, (a, b) in from_to.items():
+        if k not in chosen:
+            free = [lam for lam in solved if max(a, 0.0) < lam <= b and lam not in chosen.values()]
+            middle = (a + b) / 2 if b < np.inf else 2 * a
+            chosen[k] = min(free, key=lambda lam: abs(lam - own[k])) if free else middle
+    return chosen
+
+
+def _judged(instance: Instance, one: Pruning, lam: float, bound: float) -> Pruning:
+    """A pruning as the solution for a λ."""
+    value = instance.objective(one.opened, lam)
+    return Pruning(lam, one.opened, value, min(bound, value), one.bounds, one.objectives)

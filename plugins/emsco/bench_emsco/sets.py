@@ -1,0 +1,107 @@
+"""Sets of features as bits of 64-bit words.
+
+With up to 63 features a set is one uint64, bit f for feature f, and m sets have shape (m,). With more a set is
+ceil(n / 64) words, bit f % 64 of word f // 64, and m sets have shape (m, words). Few features are the common case, and
+a single number is the faster one; code that treats sets as whole items works on either shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "ONE_WORD",
+    "Sets",
+    "all_features",
+    "as_integer",
+    "check_sets",
+    "distinct_sets",
+    "from_flags",
+    "has",
+    "new_sets",
+    "unique_sets",
+]
+
+Sets = NDArray[np.uint64]
+
+ONE_WORD = 63
+"""Up to so many features a set is a single number; its top bit stays free."""
+
+
+def new_sets(count: int, n_features: int) -> Sets:
+    """`count` empty sets."""
+    return np.zeros(count if n_features <= ONE_WORD else (count, -(-n_features // 64)), dtype=np.uint64)
+
+
+def all_features(n_features: int) -> Sets:
+    """The set of all features, as an array of one set."""
+    return from_flags(np.ones((1, n_features), dtype=bool))
+
+
+def from_flags(flags: NDArray[np.bool_]) -> Sets:
+    """Sets from membership, bool (m, n)."""
+    count, n_features = flags.shape
+    words = max(1, -(-n_features // 64))
+    padded = np.zeros((count, words * 64), dtype=bool)
+    padded[:, :n_features] = flags
+    sets = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    return sets[:, 0].copy() if n_features <= ONE_WORD else sets
+
+
+def has(sets: Sets, feature: int) -> NDArray[np.uint64]:
+    """Whether a feature is in each of m sets: 1 or 0, (m,)."""
+    words = sets if sets.ndim == 1 else sets[:, feature // 64]
+    return (words >> np.uint64(feature % 64)) & np.uint64(1)
+
+
+def members(sets: Sets, features: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of c features are in each of m sets, bool (m, c)."""
+    bits = features.astype(np.uint64)
+    words = sets[:, None]
+    if sets.ndim > 1:
+        words, bits = sets[:, features // 64], bits % np.uint64(64)
+    return ((words >> bits) & np.uint64(1)).astype(np.bool_)
+
+
+def unique_sets(sets: Sets) -> tuple[Sets, NDArray[np.int64]]:
+    """The distinct sets, and for each of m sets which of them it is, int64 (m,)."""
+    if sets.ndim == 1:
+        return np.unique(sets, return_inverse=True)
+    distinct, place = np.unique(sets, axis=0, return_inverse=True)
+    return distinct, place.reshape(-1)
+
+
+def distinct_sets(sets: Sets) -> Sets:
+    """The distinct sets."""
+    return np.unique(sets, axis=0) if sets.ndim > 1 else np.unique(sets)
+
+
+def as_integer(one: Any) -> int:
+    """A single set as a Python integer, bit f for feature f."""
+    return sum(int(word) << (64 * place) for place, word in enumerate(np.atleast_1d(one)))
+
+
+def check_sets(sets: ArrayLike, n_features: int) -> Sets:
+    """Sets as contiguous uint64, (m,) or (m, words).
+
+    Raises:
+        ValueError: another shape, or a bit at or above n_features.
+    """
+    given = np.asarray(sets, dtype=np.uint64)
+    if n_features <= ONE_WORD:
+        narrow = np.ascontiguousarray(np.atleast_1d(given))
+        if narrow.ndim != 1:
+            raise ValueError(f"masks must be one-dimensional, got shape {narrow.shape}")
+        if (narrow >> np.uint64(n_features)).any():
+            raise ValueError(f"masks: a subset has a feature above {n_features - 1}")
+        return narrow
+    words = -(-n_features // 64)
+    wide = np.ascontiguousarray(np.atleast_2d(given))
+    if wide.ndim != 2 or wide.shape[1] != words:
+        raise ValueError(f"masks must have shape (m, {words}) for {n_features} features, got {wide.shape}")
+    if n_features % 64 and (wide[:, -1] >> np.uint64(n_features % 64)).any():
+        raise ValueError(f"masks: a subset has a feature above {n_features - 1}")
+    return wide

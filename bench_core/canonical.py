@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["canonical_json", "content_hash", "plain", "sha256_text", "source_hash"]
+__all__ = ["canonical_json", "content_hash", "plain", "sha256_text", "source_hash", "writable"]
 
 
 def plain(value: Any) -> Any:
     """``value`` as plain JSON types: NumPy scalars and arrays, tuples and mappings are converted.
 
-    Non-finite floats become None, since JSON has no word for them.
+    Non-finite floats become None, since JSON has no word for them; see `writable` for text that UTF-8 has none for.
     """
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
@@ -28,10 +28,12 @@ def plain(value: Any) -> Any:
         return plain(value.item())
     if isinstance(value, float):
         return value if value - value == 0.0 else None
-    if value is None or isinstance(value, str | int):
+    if isinstance(value, str):
+        return writable(value)
+    if value is None or isinstance(value, int):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {writable(str(key)): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, set | frozenset):
@@ -39,6 +41,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"{type(value).__name__} has no plain JSON form: {value!r}")
+
+
+def writable(text: str) -> str:
+    r"""``text`` as it can be written in UTF-8: a lone surrogate becomes its escape (``\udc80``)."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def canonical_json(value: Any) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bench_core import CONTRACT_VERSION
 from bench_core.agreement import Agreement
 from bench_core.audit import Auditor
-from bench_core.canonical import canonical_json, plain, sha256_text
+from bench_core.canonical import canonical_json, plain, sha256_text, writable
 from bench_core.costs import Costs, CostScheme
 from bench_core.dataset import Dataset, DataSource, Part
 from bench_core.decisions import Decisions, Outcome, Rows
@@ -297,7 +297,9 @@ def run_trial(
     start = dict(record)
     try:
         outcomes, deciding = _filled(record, trial, dataset, prepared, metrics, threads, clock)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit() in a method is its trial's failure, not the run's end
         failed = failed_record(start, error, clock.step, clock.seconds)
         return TrialResult(failed, None, None, tuple(prepared.written()))
     written = prepared.written()
@@ -368,7 +370,7 @@ def _described(number: int, policy: Policy) -> _Described:
     Raises:
         ContractError: the budget is not a number from 0.
     """
-    label, budget = str(policy.label), policy.budget
+    label, budget = writable(str(policy.label)), policy.budget
     said = f"policy {number}" + (f" ({label})" if label else "")
     if budget is not None:
         try:
@@ -387,10 +389,16 @@ def failed_record(
     kept = {key: record[key] for key in ("format", "name", "trial", "provenance")}
     known = isinstance(error, BenchError)
     where = "" if known else "".join(traceback.format_exception(error)[-12:])
-    message = " ".join(str(error).split()) or type(error).__name__
-    if not known and is_write_refusal(error):
+    try:
+        message, refused = " ".join(str(error).split()), not known and is_write_refusal(error)
+    except Exception:
+        message, refused = "its message cannot be read", False
+    if isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit):  # their message alone says nothing
+        message = f"{type(error).__name__} was raised{f': {message}' if message else ''}"
+    message = writable(message or type(error).__name__)
+    if refused:
         message = f"{message}: {HOW_TO_WRITE}"
-    said = {"type": type(error).__name__, "message": message, "step": step, "traceback": where}
+    said = {"type": type(error).__name__, "message": message, "step": step, "traceback": writable(where)}
     return {**kept, "status": "failed", "error": said, "timings": dict(seconds)}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_core.dataset import DataContext
-from bench_core.errors import BenchError, RequestError, did_you_mean
+from bench_core.errors import RequestError, did_you_mean
 from bench_core.execute.worker import environment
 from bench_core.parameters import build, describe
 from bench_core.plan import with_hint
@@ -109,7 +109,9 @@ def data_rows(
                 dataset = source.load(context)
                 said += f", {dataset.n_rows} x {dataset.n_features}, {dataset.content[:16]}"
             fine &= verb == "status" or said != "missing"
-        except (BenchError, OSError) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             said, fine = f"failed: {with_hint(error)}", False
         rows.append([name, said])
     return rows, fine

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench_core.dataset import DataContext
+from bench_core.execute.interrupts import Interrupts
+from bench_core.execute.leftovers import adopting_orphans
 from bench_core.execute.worker import Done, Worker, WorkerSettings
 from bench_core.plan import DatasetCache, Plan, Planned
 from bench_core.plugins import Registry
@@ -94,13 +97,24 @@ def execute(
     cores = os.cpu_count() or 1
     if options.resolved == "serial":
         settings = WorkerSettings(store, context, metrics, threads=cores)
-        worker = Worker(settings, registry, cache)
-        with one_blas_thread():
-            for planned in todo:
-                note(worker.run(planned))
+        interrupts = Interrupts()
+        with closing(Worker(settings, registry, cache, interrupts)) as worker:
+            _run_here(todo, worker, interrupts, note)
     else:
         from bench_core.execute.processes import run_in_processes
 
-        settings = WorkerSettings(store, context, metrics, threads=max(1, cores // options.jobs))
-        run_in_processes(todo, settings, options.jobs, options.timeout, options.memory, note)
+        threads = max(1, cores // options.jobs)
+        settings = WorkerSettings(store.absolute(), context, metrics, threads, options.memory, os.getpid())
+        run_in_processes(todo, settings, options.jobs, options.timeout, note)
     return summary
+
+
+def _run_here(
+    todo: list[Planned], worker: Worker, interrupts: Interrupts, note: Callable[[Done], None]
+) -> None:
+    """Run trials in this process, one after another."""
+    with one_blas_thread(), adopting_orphans(), interrupts:
+        for planned in todo:
+            note(worker.run(planned))
+            if interrupts.seen:  # a method that catches everything caught this, too
+                raise KeyboardInterrupt

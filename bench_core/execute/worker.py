@@ -7,6 +7,7 @@ import platform
 import sys
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -15,7 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from bench_core.dataset import DataContext
-from bench_core.errors import DataError, DataWritten
+from bench_core.errors import BenchError, DataError, DataWritten
+from bench_core.execute.interrupts import Interrupts
+from bench_core.execute.leftovers import Leftovers
+from bench_core.execute.markers import Marker
 from bench_core.metrics import Metric, resolve_metric
 from bench_core.plan import DatasetCache, Planned
 from bench_core.plugins import Registry
@@ -34,12 +38,16 @@ class WorkerSettings:
         context: where data comes from.
         metrics: names of metrics to compute beside the built-in ones.
         threads: threads a method may use.
+        memory: bytes that the worker may allocate, or None.
+        run: the number of the run's process; None when the worker is in it.
     """
 
     store: Path
     context: DataContext
     metrics: tuple[str, ...]
     threads: int
+    memory: int | None = None
+    run: int | None = None
 
 
 @dataclass(frozen=True)
@@ -65,22 +73,51 @@ class Worker:
     _KEPT = 4
 
     def __init__(
-        self, settings: WorkerSettings, registry: Registry, cache: DatasetCache | None = None
+        self,
+        settings: WorkerSettings,
+        registry: Registry,
+        cache: DatasetCache | None = None,
+        interrupts: Interrupts | None = None,
     ) -> None:
         self.settings = settings
+        self._interrupts = interrupts
         self.registry = registry
-        self.store = Store(settings.store)
+        # Whatever a method does to the working directory, records go where they were to go.
+        self.folder = os.getcwd()
+        self.store = Store(settings.store.absolute())
+        self.marker = Marker(settings.store.absolute(), settings.run)
+        self.leftovers = Leftovers()
         self.cache = cache or DatasetCache(settings.context, registry, settings.store)
         self._prepared: OrderedDict[tuple[str, ...], Prepared] = OrderedDict()
         self._metrics: dict[str, dict[str, Metric]] = {}
 
     def run(self, planned: Planned) -> Done:
-        """Run a trial and store its record; an error in it becomes a failed record."""
+        """Run a trial and store its record; an error in it becomes a failed record.
+
+        Whatever a plugin raises is the trial's failure, `SystemExit` too; only the user's Ctrl-C ends the run.
+        Afterwards the working directory is what it was, and processes that the trial started are ended.
+        """
         started = time.perf_counter()
+        self.marker.begin(planned)
+        try:
+            failure = self._outcome(planned)
+        finally:
+            self._tidy()
+            self.marker.end()
+        status = "ok" if failure is None else "failed"
+        return Done(planned.name, status, failure or "", time.perf_counter() - started)
+
+    def close(self) -> None:
+        """There is nothing more to run."""
+        self.marker.close()
+
+    def _outcome(self, planned: Planned) -> str | None:
+        """Run a trial and store its record; what went wrong, or None."""
         trial = planned.trial
-        provenance = {**environment(), **self._plugins(trial), "dataset": trial.dataset, "date": _today()}
+        provenance = {**environment(), "dataset": trial.dataset}
         step = "load"
         try:
+            provenance |= {**self._plugins(trial), "date": _today()}
             dataset = self.cache.load(trial.dataset_use, trial.source)
             if dataset.content != planned.content:
                 raise DataError(
@@ -88,20 +125,47 @@ class Worker:
                 )
             step = "prepare"
             prepared = self._prepare(trial, dataset.content)
+            step = "run"
             result = run_trial(
                 trial, dataset, prepared, self._metrics_for(dataset.task), provenance, self.settings.threads
             )
-        except Exception as error:
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and self._interrupts and self._interrupts.possible:
+                raise
             if isinstance(error, DataWritten):
                 self.cache.forget(trial.dataset_use, trial.source)
-            failure = failed_record(start_of_record(planned, provenance), error, step, {})
-            self.store.write_failure(failure)
-            return Done(planned.name, "failed", failure["error"]["message"], time.perf_counter() - started)
+            return self._failed(failed_record(start_of_record(planned, provenance), error, step, {}))
         if result.written:
             self._prepared.clear()  # the next trials get data as it was
-        self.store.write(result)
-        message = result.record["error"]["message"] if result.record["status"] == "failed" else ""
-        return Done(planned.name, result.record["status"], message, time.perf_counter() - started)
+        if result.record["status"] == "failed":
+            return self._failed(result.record)
+        try:
+            self.store.write(result)
+        except (OSError, BenchError):
+            raise  # the store's fault, not the trial's
+        except Exception as error:
+            return self._failed(failed_record(start_of_record(planned, provenance), error, "store", {}))
+        return None
+
+    def _failed(self, record: dict[str, Any]) -> str:
+        """Store a failure; its message."""
+        error = record["error"]
+        if error["type"] == "MemoryError" and self.settings.memory is not None:
+            limit = f"out of memory (limit {self.settings.memory / 2**20:.0f} MiB)"
+            said = "" if error["message"] == error["type"] else f": {error['message']}"
+            error["message"] = f"{limit}{said}"
+        self.store.write_failure(record)
+        return str(error["message"])
+
+    def _tidy(self) -> None:
+        """Go back to the working directory, and end what the trial started and left."""
+        try:
+            if os.getcwd() != self.folder:
+                os.chdir(self.folder)
+        except OSError:  # the trial removed the directory it was in
+            with suppress(OSError):
+                os.chdir(self.folder)
+        self.leftovers.end()
 
     def _prepare(self, trial: Trial, content: str) -> Prepared:
         key = (

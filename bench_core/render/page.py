@@ -108,7 +108,9 @@ def _failures(records: Records) -> list[str]:
         return []
     body = [
         [text(row.method), text(row.dataset), str(row.seed), text(_why(records.infos[str(row.name)]))]
-        for row in failed.drop_duplicates("name").head(50).itertuples(index=False)
+        for row in failed.drop_duplicates(["name", "dataset", "costs", "method"])
+        .head(50)
+        .itertuples(index=False)
     ]
     more = len(failed) - len(body)
     lines = ["## Failed trials", "", table(["Method", "Data set", "Seed", "Why"], body), ""]

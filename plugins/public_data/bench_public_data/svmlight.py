@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from bench_core.dataset import DataContext, Dataset, DataSource
 from bench_core.errors import DataError
 from bench_public_data.local_files import file_status, files_fingerprint, find_file, stem
-from bench_public_data.svmlight_format import read_groups, read_svmlight
+from bench_public_data.svmlight_format import line_of_feature, read_groups, read_svmlight
 
 __all__ = ["SvmLight"]
+
+_LEAST_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class SvmLight(DataSource):
         repeat_irrelevant: how often every row that is not relevant stands (10 gives CSTC §6.3's skewed set).
         features: number of features; None takes the highest index of all files.
         first_index: the number of the first feature in the files.
+        most_values: refuse data of more rows × features, since the table is dense (8 bytes each); a feature counts
+            for 1000 rows at least, since it has a name and a price whatever the rows.
         name: what tables call it; empty takes the file's name.
     """
 
@@ -52,6 +56,7 @@ class SvmLight(DataSource):
     repeat_irrelevant: int = 1
     features: int | None = None
     first_index: Literal[0, 1] = 1
+    most_values: int = 500_000_000
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -65,6 +70,8 @@ class SvmLight(DataSource):
             raise ValueError("repeat_irrelevant needs relevant_from")
         if self.features is not None and self.features < 1:
             raise ValueError("features must be at least 1")
+        if self.most_values < 1:
+            raise ValueError("most_values must be at least 1")
 
     def paths(self) -> list[str]:
         """The data files, training part first, then the group files that are named."""
@@ -97,7 +104,9 @@ class SvmLight(DataSource):
                         f"{self.features}"
                     )
             width = self.features
-        values = np.zeros((sum(len(table.target) for table in tables), width))
+        rows = sum(len(table.target) for table in tables)
+        self._check_size(rows, width, [path for _, path, _ in parts], [t.values.shape[1] for t in tables])
+        values = np.zeros((rows, width))
         start = 0
         for table in tables:
             values[start : start + len(table.target), : table.values.shape[1]] = table.values.toarray()
@@ -137,6 +146,26 @@ class SvmLight(DataSource):
             )
         except DataError as error:
             raise DataError(f"{parts[0][1]}: {error}") from None
+
+    def _check_size(self, rows: int, width: int, paths: list[Path], widths: list[int]) -> None:
+        """Refuse a table that would be too large, before it is made.
+
+        Raises:
+            DataError: file, line and feature number are said.
+        """
+        counted = max(rows, _LEAST_ROWS) * width
+        if counted <= self.most_values:
+            return
+        if self.features is None:
+            widest = paths[widths.index(width)]
+            feature = width - 1 + self.first_index
+            where = f"{widest}, line {line_of_feature(widest, feature)}: feature number {feature}"
+        else:
+            where = f"{paths[0]}: features = {width}"
+        raise DataError(
+            f"{where} makes a dense table of {rows} x {width} numbers, counted as {counted}; if that is meant, give "
+            f"most_values = {counted} (now {self.most_values})"
+        )
 
     def _parts(self, context: DataContext) -> list[tuple[int, Path, Path | None]]:
         """(part, data file, group file) of each file."""

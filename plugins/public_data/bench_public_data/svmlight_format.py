@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bench_core.errors import DataError
 from bench_public_data.local_files import read_bytes
 
-__all__ = ["SvmLightTable", "read_groups", "read_svmlight"]
+__all__ = ["SvmLightTable", "line_of_feature", "read_groups", "read_svmlight"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +87,16 @@ def _find_fault(path: Path, data: bytes, first_index: int) -> None:
                 raise DataError(f"{where}: feature numbers must ascend from {first_index}; {said}")
             last = place
             _finite(value, f"{where}, feature {place}")
+
+
+def line_of_feature(path: Path, feature: int) -> int:
+    """The number of the first line, from 1, that names a feature; 0 when none does."""
+    wanted = b"%d" % feature
+    for number, raw in enumerate(read_bytes(path).split(b"\n"), start=1):
+        words = raw.split(b"#", 1)[0].split()[1:]
+        if any(word.partition(b":")[0].lstrip(b"0") == wanted for word in words):
+            return number
+    return 0
 
 
 def _shown(word: bytes) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -196,3 +197,25 @@ def test_wrong_parameters_are_refused(wrong, said):
     with pytest.raises(RequestError) as caught:
         build(SvmLight, wrong, "suite.toml")
     assert said in str(caught.value)
+
+
+def test_a_feature_number_that_would_need_gigabytes_is_refused_before_it_takes_them(write, context):
+    path = write("# a short file\n1 1:0.5 2:1\n0 3:2 50000000:1\n")
+    tracemalloc.start()
+    with pytest.raises(
+        DataError, match=r"t\.txt, line 3: feature number 50000000 makes .* 2 x 50000000"
+    ) as caught:
+        SvmLight(path=path).load(context)
+    assert tracemalloc.get_traced_memory()[1] < 50e6
+    tracemalloc.stop()
+    assert "most_values = 50000000000 (now 500000000)" in str(caught.value)
+    with pytest.raises(DataError, match=r"t\.txt: features = 60000000 makes"):
+        SvmLight(path=path, features=60_000_000).load(context)
+
+
+def test_the_limit_on_the_dense_table_can_be_set(write, context):
+    path = write("1 1:0.5\n0 3000:2\n")
+    assert SvmLight(path=path).load(context).n_features == 3000
+    assert SvmLight(path=path, most_values=3_000_000).load(context).n_features == 3000
+    with pytest.raises(DataError, match="line 2: feature number 3000"):
+        SvmLight(path=path, most_values=2_999_999).load(context)

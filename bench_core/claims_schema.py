@@ -32,7 +32,7 @@ Relation = Literal["=", "<", "<=", ">", ">="]
 class _Table(BaseModel):
     """A table of a suite: unknown keys are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class PaperEntry(_Table):

@@ -59,7 +59,7 @@ class FigureEntry(BaseModel):
             from 0; for ``tree`` and ``depth-by-price`` (``trees``) lists of nodes as `bench_core.analysis.trees` says.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     kind: FigureKind
     title: Annotated[str, Field(max_length=200)] = ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -35,7 +37,8 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
         where: what a message calls the place (``suites/a.toml: methods[2] 'emsco'``).
 
     Raises:
-        RequestError: an unknown name (the nearest is offered) or a value of the wrong type or range.
+        RequestError: an unknown name (the nearest is offered) or a value of the wrong type or range. Types are
+            strict: a whole number may stand for a fraction, and nothing else for something else. Numbers are finite.
     """
     known = [f.name for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
     for name in parameters:
@@ -47,17 +50,59 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
             return cls()
         except (TypeError, ValueError):
             pass  # a required parameter is missing, or a default is refused: pydantic says it better
+    for name, value in parameters.items():
+        _check_value(value, name, where)
     from pydantic import ValidationError
 
     try:
-        return cast(T, _adapter(cast(Any, cls)).validate_python(dict(parameters)))
+        # JSON's rules, strictly: a list may become a tuple and 1 become 1.0, but no text a number, no number a truth.
+        text = json.dumps(plain(dict(parameters)))
+        return cast(T, _adapter(cast(Any, cls)).validate_json(text, strict=True))
     except ValidationError as error:
         said = "; ".join(
             f"{'.'.join(str(part) for part in fault['loc']) or 'parameters'}: "
             f"{fault['msg'].removeprefix('Value error, ')}"
             for fault in error.errors()
         )
-        raise RequestError(f"{where}: {said}") from None
+        raise RequestError(f"{where}: {_one_line(said)}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the class refuses them in a way of its own
+        said = f"{type(error).__name__}: {error}"
+        raise RequestError(f"{where}: parameters: {_one_line(said)}") from None
+
+
+_MOST_SHOWN = 500
+_LARGEST = 2**63 - 1
+
+
+def _one_line(said: str) -> str:
+    line = " ".join(said.split())
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]} …"
+
+
+def _check_value(value: Any, place: str, where: str) -> None:
+    """Refuse what no parameter can be: numbers that are not finite or too large, dates.
+
+    Raises:
+        RequestError: the place is named.
+    """
+    if isinstance(value, bool | str) or value is None:
+        return
+    if isinstance(value, int):
+        if abs(value) > _LARGEST:
+            raise RequestError(f"{where}: {place}: a whole number must fit into 64 bits")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise RequestError(f"{where}: {place}: must be a finite number, not {value}")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            _check_value(item, f"{place}.{key}", where)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for i, item in enumerate(value):
+            _check_value(item, f"{place}[{i}]", where)
+    elif isinstance(value, date | datetime | time):
+        raise RequestError(f"{where}: {place}: a date or time is no parameter; write it as text")
 
 
 def check_lambdas(lambdas: Sequence[float]) -> None:
@@ -78,7 +123,8 @@ def check_lambdas(lambdas: Sequence[float]) -> None:
 def to_plain(instance: Any) -> dict[str, Any]:
     """Every parameter of an instance, defaults included, as plain JSON values.
 
-    Infinity and NaN, which JSON lacks, become the texts ``inf``, ``-inf`` and ``nan``; `build` reads them back.
+    Infinity and NaN, which JSON lacks, become the texts ``inf``, ``-inf`` and ``nan``. Only code can give them:
+    `build` takes finite numbers.
     """
     return {f.name: plain(_worded(getattr(instance, f.name))) for f in dataclasses.fields(instance) if f.init}
 

@@ -27,7 +27,7 @@ from bench_core.suite_schema import (
     SuiteFile,
     TableEntry,
     seed_list,
-    spell_fault,
+    spell_faults,
 )
 from bench_core.trial import Trial
 
@@ -43,8 +43,9 @@ __all__ = [
 ]
 
 
-def _cost_list(entry: DatasetEntry) -> list[CostsEntry]:
-    return entry.costs if isinstance(entry.costs, list) else [entry.costs]
+def _twice(names: list[str]) -> str:
+    """The least name that is there twice; empty when none is."""
+    return min((name for name, count in Counter(names).items() if count > 1), default="")
 
 
 def _metrics_of(claim: Any) -> list[str]:
@@ -71,11 +72,16 @@ class Suite:
         for i, name in enumerate(file.metrics):
             self.metrics[name] = self._metric(name, f"{path}: metrics[{i}]")
         for label, entries in (("datasets", file.datasets), ("methods", file.methods)):
-            names = [entry.name or entry.use for entry in entries]
-            twice = sorted(name for name, count in Counter(names).items() if count > 1)
+            twice = _twice([entry.name or entry.use for entry in entries])
             if twice:
                 raise RequestError(
-                    f"{path}: {label}: the name {twice[0]!r} is used twice; give one of them a name"
+                    f"{path}: {label}: the name {twice!r} is used twice; give one of them a name"
+                )
+        for i, dataset in enumerate(file.datasets):
+            twice = _twice([costs.name or costs.use for costs in dataset.costs])
+            if twice:
+                raise RequestError(
+                    f"{path}: datasets[{i}].costs: the name {twice!r} is used twice; give one of them a name"
                 )
         self._check_selects()
         self._check_data_set_names()
@@ -111,7 +117,7 @@ class Suite:
     @cached_property
     def grids(self) -> list[tuple[str, str]]:
         """Every (data set, cost scheme) pair, in the file's order."""
-        return [(e.name or e.use, c.name or c.use) for e in self.file.datasets for c in _cost_list(e)]
+        return [(e.name or e.use, c.name or c.use) for e in self.file.datasets for c in e.costs]
 
     def has_several_costs(self, dataset: str) -> bool:
         """Whether a data set is priced in more than one way."""
@@ -126,7 +132,7 @@ class Suite:
         """Data set → how many cost schemes and seeds it has."""
         return {
             e.name or e.use: (
-                len(_cost_list(e)),
+                len(e.costs),
                 len(seed_list(self.file.protocol.seeds if e.seeds is None else e.seeds)),
             )
             for e in self.file.datasets
@@ -274,7 +280,7 @@ class Suite:
             source_class = self.registry.dataset(entry.use, where)
             source = self._build(source_class, entry.parameters, f"{where}.parameters")
             schemes = []
-            for cost in _cost_list(entry):
+            for cost in entry.costs:
                 cost_label = cost.name or cost.use
                 if "costs" in only and cost_label not in only["costs"]:
                     continue
@@ -331,10 +337,22 @@ def parse_suite(text: str, path: str, registry: Registry) -> Suite:
     """Check a suite given as text; ``path`` is what messages call it."""
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise RequestError(f"{path} is not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # tomllib lets int() speak of numbers that are too long
+        said = (
+            "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
+        )
+        raise RequestError(f"{path} is not TOML: {said}") from None
+    return suite_of(tables, path, registry, text)
+
+
+def suite_of(tables: Mapping[str, Any], path: str, registry: Registry, text: str = "") -> Suite:
+    """Check a suite given as TOML's tables; ``text`` is what they were read from.
+
+    Raises:
+        RequestError: it says something wrong; ``path`` and the key are named.
+    """
     try:
         file = SuiteFile.model_validate(tables)
     except ValidationError as error:
-        raise RequestError("\n".join(spell_fault(path, fault) for fault in error.errors())) from None
+        raise RequestError(spell_faults(path, error.errors(include_url=False))) from None
     return Suite(path, text, file, registry)

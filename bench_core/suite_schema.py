@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from bench_core.claims_schema import CHECKS, Check, PaperEntry, without_kind
 from bench_core.encode import ENCODINGS, Encoding
@@ -23,11 +23,53 @@ __all__ = [
     "SuiteFile",
     "TableEntry",
     "seed_list",
-    "spell_fault",
+    "spell_faults",
 ]
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+_MOST_SEEDS = 10_000
+_TAKEN = ("readme", "index")
+"""Names of files that every leaderboard has: README.md is the index over all suites, index.html its site's."""
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must be one line of printable characters")
+    return text
+
+
+def _suite_name(name: str) -> str:
+    if name.casefold() in _TAKEN or name.casefold().endswith(".md"):
+        raise ValueError(f"a suite cannot be called {name!r}: the leaderboard has a file of that name")
+    return name
+
+
+def _seeds(given: Any) -> Any:
+    listed = given if isinstance(given, list) else [given]
+    if not listed or any(isinstance(seed, bool) or not isinstance(seed, int) for seed in listed):
+        raise ValueError("seeds must be a whole number, or a list of whole numbers that is not empty")
+    if isinstance(given, int):
+        if not 1 <= given <= _MOST_SEEDS:
+            raise ValueError(f"seeds must be a count from 1 to {_MOST_SEEDS}, or a list of seeds")
+    elif min(given) < 0 or max(given) >= 2**32 or len(set(given)) != len(given) or len(given) > _MOST_SEEDS:
+        raise ValueError(f"seeds must be distinct, from 0 to 2**32 - 1, and at most {_MOST_SEEDS}")
+    return given
+
+
+def _differing(values: list[Any]) -> list[Any]:
+    if len({repr(value) for value in values}) != len(values):
+        raise ValueError("holds the same value twice")
+    return values
+
+
+def _listed(given: Any) -> Any:
+    return [given] if isinstance(given, dict | CostsEntry) else given
+
+
+Label = Annotated[str, Field(max_length=200), AfterValidator(_one_line)]
+Name = Annotated[Label, Field(min_length=1)]
 Threshold = Annotated[float, Field(gt=0, le=1)]
+Seeds = Annotated[int | list[int], BeforeValidator(_seeds)]
+Values = Annotated[list[Any], Field(min_length=1), AfterValidator(_differing)]
 
 
 def seed_list(seeds: int | list[int]) -> list[int]:
@@ -36,13 +78,17 @@ def seed_list(seeds: int | list[int]) -> list[int]:
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Header(_Table):
     """``[suite]``: what the suite is."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    name: Annotated[
+        str,
+        Field(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"),
+        AfterValidator(_suite_name),
+    ]
     title: str = ""
     source: str = ""
     description: str = ""
@@ -81,25 +127,18 @@ class Protocol(_Table):
     """
 
     split: SplitTable = SplitTable()
-    seeds: int | list[int] = 1
+    seeds: Seeds = 1
     encode: Encoding = "ordinal"
     threshold: Threshold | None = None
     select: str | None = None
     audit_rounds: Annotated[int, Field(ge=1, le=100)] = 2
-
-    @model_validator(mode="after")
-    def _has_seeds(self) -> Protocol:
-        seeds = seed_list(self.seeds)
-        if not seeds or min(seeds) < 0 or len(set(seeds)) != len(seeds):
-            raise ValueError("seeds must be a count of at least 1, or a list of distinct seeds from 0")
-        return self
 
 
 class CostsEntry(_Table):
     """``costs = { use = …, parameters = … }``: a cost scheme for a data set."""
 
     use: Name
-    name: str = ""
+    name: Label = ""
     parameters: dict[str, Any] = {}
 
 
@@ -107,13 +146,15 @@ class DatasetEntry(_Table):
     """``[[datasets]]``: one data set, with its cost schemes and what it changes of the protocol."""
 
     use: Name
-    name: str = ""
+    name: Label = ""
     parameters: dict[str, Any] = {}
-    costs: CostsEntry | list[CostsEntry] = Field(default_factory=lambda: CostsEntry(use="uniform"))
+    costs: Annotated[list[CostsEntry], BeforeValidator(_listed), Field(min_length=1)] = Field(
+        default_factory=lambda: [CostsEntry(use="uniform")]
+    )
     threshold: Threshold | None = None
     encode: Encoding | None = None
     split: SplitTable | None = None
-    seeds: int | list[int] | None = None
+    seeds: Seeds | None = None
 
 
 class MethodEntry(_Table):
@@ -128,9 +169,9 @@ class MethodEntry(_Table):
     """
 
     use: Name
-    name: str = ""
+    name: Label = ""
     parameters: dict[str, Any] = {}
-    grid: dict[str, list[Any]] = {}
+    grid: dict[str, Values] = {}
     on: dict[str, dict[str, Any]] = {}
     only: list[str] = []
     reject: bool = True
@@ -176,7 +217,12 @@ class SuiteFile(_Table):
     protocol: Protocol = Protocol()
     datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
     methods: Annotated[list[MethodEntry], Field(min_length=1)]
-    metrics: list[str] = ["coverage", "conclusive-accuracy", "cost", "combined"]
+    metrics: Annotated[list[Name], Field(min_length=1)] = [
+        "coverage",
+        "conclusive-accuracy",
+        "cost",
+        "combined",
+    ]
     tables: list[TableEntry] = []
     figures: list[FigureEntry] = []
     paper: list[PaperEntry] = []
@@ -196,18 +242,34 @@ def spell_fault(path: str, fault: Mapping[str, Any]) -> str:
     where, key = _spelled(loc), str(loc[-1]) if loc else ""
     if fault["type"] == "extra_forbidden":
         known = list(check.model_fields) if check else _keys_at(loc[:-1])
-        return f"{path}: {where}: unknown key {key!r}; {did_you_mean(key, known)}"
+        return f"{path}: {where}: unknown key {_shortened(key)}; {did_you_mean(key, known)}"
     if fault["type"].startswith("union_tag"):
         tag = fault.get("ctx", {}).get("tag", "")
         hint = did_you_mean(tag, CHECKS) if tag else f"known: {', '.join(CHECKS)}"
         return f"{path}: {where}.kind: {tag!r} is not a kind of claim; {hint}"
     if key == "encode" and fault["type"] == "literal_error":
         wrong = str(fault["input"])
-        return f"{path}: {where}: {wrong!r} is unknown; {did_you_mean(wrong, ENCODINGS)}"
+        return f"{path}: {where}: {_shortened(wrong)} is unknown; {did_you_mean(wrong, ENCODINGS)}"
     said = str(fault["msg"]).removeprefix("Value error, ")
     given = fault.get("input")
-    shown = f" (given: {given!r})" if isinstance(given, str | int | float | bool) else ""
+    shown = f" (given: {_shortened(given)})" if isinstance(given, str | int | float | bool) else ""
     return f"{path}: {where}: {said}{shown}"
+
+
+def spell_faults(path: str, faults: Sequence[Mapping[str, Any]]) -> str:
+    """Pydantic's errors as one line: the first place that is wrong, and how many more there are."""
+    lines: dict[str, str] = {}
+    for fault in faults:
+        where = _spelled(without_kind(fault["loc"])[0])
+        lines.setdefault(where, " ".join(spell_fault(path, fault).split()))
+    more = len(lines) - 1
+    return next(iter(lines.values())) + (f" (and {more} more fault{'s' * (more > 1)})" if more else "")
+
+
+def _shortened(given: Any) -> str:
+    # A number of thousands of digits cannot even be written.
+    said = "a huge number" if isinstance(given, int) and given.bit_length() > 200 else repr(given)
+    return said if len(said) <= 60 else f"{said[:60]}…"
 
 
 def _spelled(loc: tuple[Any, ...]) -> str:
@@ -216,7 +278,8 @@ def _spelled(loc: tuple[Any, ...]) -> str:
         if isinstance(part, int):
             said += f"[{part}]"
         elif part not in _BRANCHES:
-            said += f".{part}" if said else str(part)
+            key = str(part) if str(part).isprintable() and len(str(part)) <= 60 else _shortened(str(part))
+            said += f".{key}" if said else key
     return said or "the file"
 
 
@@ -231,7 +294,7 @@ _TABLES: dict[str, type[BaseModel]] = {
     "paper": PaperEntry,
     "figures": FigureEntry,
 }
-_BRANCHES = {"CostsEntry", "list[CostsEntry]", "float", "literal['threshold']"}
+_BRANCHES = {"float", "literal['threshold']"}
 
 
 def _keys_at(loc: tuple[Any, ...]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import tomllib
 from dataclasses import dataclass, field
@@ -56,6 +57,21 @@ def test_values_are_taken_as_declared():
         ({"name": "a", "mutation": "normal"}, "mutation: .*'beta-binomial' or 'uniform'"),
         ({"name": "a", "lambdas": [1.0, "x"]}, "lambdas.1"),
         ({"name": 3}, "name: .*string"),
+        ({"name": "a", "C": "2.5"}, "C: .*valid number"),
+        ({"name": "a", "C": True}, "C: .*valid number"),
+        ({"name": "a", "C": math.nan}, "C: must be a finite number, not nan"),
+        ({"name": "a", "lambdas": [0.1, math.inf]}, r"lambdas\[1\]: must be a finite number, not inf"),
+        ({"name": "a", "C": "inf"}, "C: .*valid number"),
+        ({"name": "a", "stages": "2"}, "stages: .*valid integer"),
+        ({"name": "a", "stages": True}, "stages: .*valid integer"),
+        ({"name": "a", "stages": 2.0}, "stages: .*valid integer"),
+        ({"name": "a", "stages": 10**400}, "stages: a whole number must fit into 64 bits"),
+        ({"name": "a", "fast": 1}, "fast: .*valid boolean"),
+        ({"name": "a", "fast": "yes"}, "fast: .*valid boolean"),
+        ({"name": "a", "lambdas": 0.1}, "lambdas: .*array"),
+        ({"name": "a", "groups": {"g": "x"}}, "groups.g: .*array"),
+        ({"name": "a", "groups": [1]}, "groups: .*object"),
+        ({"name": datetime.date(2026, 1, 1)}, "name: a date or time is no parameter"),
         ({}, "name: Field required"),
     ],
 )
@@ -70,7 +86,28 @@ def test_a_thing_without_parameters_says_so():
         build(Bare, {"x": 1}, "s.toml")
 
 
-numbers = st.floats(min_value=1e-300) | st.just(math.inf)
+@dataclass(frozen=True)
+class Odd:
+    """Refuses values in a way of its own."""
+
+    how: str = "raise"
+
+    def __post_init__(self) -> None:
+        if self.how == "raise":
+            raise ZeroDivisionError("no\nreason")
+        if self.how == "exit":
+            raise SystemExit("over")
+
+
+@pytest.mark.parametrize(
+    ("how", "said"), [("raise", "ZeroDivisionError: no reason"), ("exit", "SystemExit: over")]
+)
+def test_whatever_a_class_raises_is_a_refusal_in_one_line(how, said):
+    with pytest.raises(RequestError, match=f"^s.toml: parameters: {said}$"):
+        build(Odd, {"how": how}, "s.toml")
+
+
+numbers = st.floats(min_value=1e-300, max_value=1e300)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 
 
@@ -81,7 +118,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
         C=numbers,
         stages=st.none() | st.integers(-(2**62), 2**62),
         mutation=st.sampled_from(["beta-binomial", "uniform"]),
-        lambdas=st.lists(st.floats(allow_nan=False), max_size=4).map(tuple),
+        lambdas=st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=4).map(tuple),
         groups=st.dictionaries(texts, st.lists(texts, max_size=3), max_size=3),
         fast=st.booleans(),
     )

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import copy
+import datetime
+import json
+import math
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin
 from support.bench import ROOT, Bench
 
 from bench_core.errors import RequestError
 from bench_core.plugins import Registry, load_registry
-from bench_core.suite import Suite, load_suite, parse_suite
+from bench_core.suite import Suite, load_suite, parse_suite, suite_of
 
 GOOD = """
 [suite]
@@ -31,9 +37,12 @@ use = "slopes"
 """
 
 
+REGISTRY = load_registry([("tiny", tiny_plugin)], entry_points=False)
+
+
 @pytest.fixture(scope="module")
 def registry() -> Registry:
-    return load_registry([("tiny", tiny_plugin)], entry_points=False)
+    return REGISTRY
 
 
 def parse(text: str, registry: Registry) -> Suite:
@@ -113,6 +122,99 @@ WRONG = {
     "no method": ('[suite]\nname = "s"\n[[datasets]]\nuse = "blobs"\n', ["methods"]),
     "a name that is no file name": (change('name = "s"', 'name = "../s"'), ["suite.name"]),
     "not TOML": ("[suite\n", ["is not TOML"]),
+    "a name that is the index's file": (change('name = "s"', 'name = "ReadMe"'), ["suite.name", "'ReadMe'"]),
+    "a name that is the site's index": (change('name = "s"', 'name = "index"'), ["suite.name"]),
+    "a name that is another page's file": (change('name = "s"', 'name = "other.md"'), ["suite.name"]),
+    "a name that is this folder": (change('name = "s"', 'name = "."'), ["suite.name"]),
+    "a name that is the folder above": (change('name = "s"', 'name = ".."'), ["suite.name"]),
+    "a name in another folder": (change('name = "s"', 'name = "a/b"'), ["suite.name"]),
+    "a name of 300 letters": (
+        change('name = "s"', f'name = "{"s" * 300}"'),
+        ["suite.name", "100 characters"],
+    ),
+    "a data set's name of 300 letters": (
+        change('use = "blobs"', f'use = "blobs"\nname = "{"b" * 300}"'),
+        ["datasets[0].name", "200 characters"],
+    ),
+    "a name of two lines": (change('use = "blobs"', 'use = "blobs"\nname = "a\\nb"'), ["datasets[0].name"]),
+    "a list of no seeds": (change("seeds = 2", "seeds = []"), ["protocol.seeds"]),
+    "no seeds on a data set": (change('use = "blobs"', 'use = "blobs"\nseeds = 0'), ["datasets[0].seeds"]),
+    "a list of no seeds on a data set": (
+        change('use = "blobs"', 'use = "blobs"\nseeds = []'),
+        ["datasets[0].seeds"],
+    ),
+    "seeds as a truth": (change("seeds = 2", "seeds = true"), ["protocol.seeds", "whole number"]),
+    "a seed as a truth": (change("seeds = 2", "seeds = [0, true]"), ["protocol.seeds", "whole number"]),
+    "seeds as a fraction": (change("seeds = 2", "seeds = 2.0"), ["protocol.seeds", "whole number"]),
+    "far too many seeds": (change("seeds = 2", "seeds = 1000000000"), ["protocol.seeds", "10000"]),
+    "a seed that no generator takes": (change("seeds = 2", "seeds = [4294967296]"), ["protocol.seeds"]),
+    "a huge number of seeds": (change("seeds = 2", f"seeds = 1{'0' * 400}"), ["protocol.seeds"]),
+    "a huge number of rounds": (
+        change("seeds = 2", f"audit_rounds = 1{'0' * 400}"),
+        ["protocol.audit_rounds", "a huge number"],
+    ),
+    "a number too long to be read": (change("seeds = 2", f"seeds = 1{'0' * 5000}"), ["is not TOML"]),
+    "a threshold as text": (change("0.7", '"0.7"'), ["protocol.threshold", "valid number"]),
+    "a threshold as a truth": (change("0.7", "true"), ["protocol.threshold", "valid number"]),
+    "a truth as a number": (
+        change('use = "slopes"', 'use = "slopes"\nreject = 1'),
+        ["methods[0].reject", "valid boolean"],
+    ),
+    "a fraction as text": (change("seeds = 2", 'split = { train = "0.5" }'), ["protocol.split.train"]),
+    "a fraction that is no number": (
+        change("seeds = 2", "split = { train = nan }"),
+        ["protocol.split.train"],
+    ),
+    "no metrics": ("metrics = []\n" + GOOD, ["metrics", "at least 1"]),
+    "no costs": (change('use = "blobs"', 'use = "blobs"\ncosts = []'), ["datasets[0].costs", "at least 1"]),
+    "costs twice under one name": (
+        change('use = "blobs"', 'use = "blobs"\ncosts = [{ use = "uniform" }, { use = "uniform" }]'),
+        ["datasets[0].costs", "'uniform' is used twice"],
+    ),
+    "an empty grid list": (
+        change('use = "slopes"', 'use = "slopes"\ngrid = { noise = [] }'),
+        ["methods[0].grid.noise", "at least 1"],
+    ),
+    "a grid that has a value twice": (
+        change('use = "slopes"', 'use = "slopes"\ngrid = { noise = [0.5, 0.5] }'),
+        ["methods[0].grid.noise", "twice"],
+    ),
+    "a parameter that is no number": (
+        change('use = "slopes"', 'use = "slopes"\nparameters = { noise = nan }'),
+        ["methods[0] 'slopes'", "noise", "finite"],
+    ),
+    "an infinite value in a grid": (
+        change('use = "slopes"', 'use = "slopes"\ngrid = { noise = [0.5, inf] }'),
+        ["methods[0] 'slopes'", "noise", "finite"],
+    ),
+    "a huge number": (
+        change('use = "blobs"', f'use = "blobs"\nparameters = {{ rows = 1{"0" * 400} }}'),
+        ["datasets[0] 'blobs'", "rows", "64 bits"],
+    ),
+    "a price that is no number": (
+        change(
+            'use = "blobs"', 'use = "blobs"\ncosts = { use = "uniform", parameters = { price_each = nan } }'
+        ),
+        ["datasets[0]", "costs", "price_each", "finite"],
+    ),
+    "a negative price": (
+        change(
+            'use = "blobs"', 'use = "blobs"\ncosts = { use = "table", parameters = { prices = [1, -1] } }'
+        ),
+        ["datasets[0]", "costs", "prices[1]", "not negative"],
+    ),
+    "a group that has a price and no features": (
+        change(
+            'use = "blobs"',
+            'use = "blobs"\ncosts = { use = "table", '
+            "parameters = { prices = [1, 1], groups = { lab = ['a'] }, group_prices = { lap = 1 } } }",
+        ),
+        ["datasets[0]", "costs", "did you mean 'lab'"],
+    ),
+    "deep nesting": (
+        change('use = "slopes"', f'use = "slopes"\nparameters = {{ noise = {"[" * 10000}{"]" * 10000} }}'),
+        ["is not TOML", "nested too deeply"],
+    ),
 }
 
 
@@ -124,6 +226,8 @@ def test_a_wrong_suite_is_refused_with_file_key_and_remedy(
         parse(text, registry)
     for part in ["s.toml", *said]:
         assert part in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+    assert len(str(caught.value)) < 700
 
 
 def test_a_wrong_request_exits_with_2_and_runs_nothing(bench: Bench) -> None:
@@ -135,6 +239,132 @@ def test_a_wrong_request_exits_with_2_and_runs_nothing(bench: Bench) -> None:
     assert "did you mean 's.toml'?" in bench("run", "ss.toml", expect=2).stderr
     assert bench("run", suite, "--only", "methods=slopes", expect=2)
     assert bench("run", suite, "--timeout", "soon", expect=2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        change("seeds = 2", f"seeds = 1{'0' * 5000}"),
+        change('use = "slopes"', f'use = "slopes"\nparameters = {{ noise = {"[" * 10000}{"]" * 10000} }}'),
+        change('name = "s"', 'name = "README"'),
+    ],
+    ids=["huge", "deep", "README"],
+)
+def test_a_suite_that_cannot_be_read_is_one_line_and_exit_code_2(text: str, bench: Bench) -> None:
+    (bench.folder / "s.toml").write_text(text, encoding="utf-8")
+    said = bench("run", "s.toml", expect=2)
+    assert said.stderr.startswith("bench: s.toml")
+    assert said.stderr.count("\n") == 1
+    assert not (bench.folder / "leaderboard").exists()
+
+
+def test_prices_that_do_not_fit_are_their_data_sets_error(bench: Bench) -> None:
+    """A misspelt feature is found while planning, before anything runs; the rest runs."""
+    prices = "prices = { a = 1, b = 1, c = 1, d = 1, ee = 1 }"
+    suite = bench.suite(
+        f'[[datasets]]\nuse = "blobs"\ncosts = [{{ use = "table", parameters = {{ {prices} }} }}, '
+        '{ use = "uniform" }]\n[[methods]]\nuse = "slopes"\n'
+    )
+    said = bench("run", suite, expect=1)
+    assert "1 trial(s) computed" in said.stdout
+    line = "data set 'blobs' cannot be priced by 'table': data set 'blobs': prices names 'ee'; did you mean"
+    assert said.stderr.count(line) == 1
+    assert "failed" not in said.stderr
+    assert line in bench("plan", suite, expect=1).stderr
+
+
+def _places(tree: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a TOML document: tables, lists, values."""
+    inside = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    found = [place] if place else []
+    for key, item in inside:
+        found += _places(item, (*place, key))
+    return found
+
+
+WHOLE = """
+metrics = ["coverage", "cost"]
+[suite]
+name = "s"
+title = "A suite"
+[protocol]
+seeds = [0, 3]
+threshold = 0.7
+split = { train = 0.5, validation = 0.25, test = 0.25, stratify = true }
+audit_rounds = 2
+[[datasets]]
+use = "blobs"
+parameters = { rows = 60, seed = 2 }
+costs = { use = "table", parameters = { prices = [1, [2.0, 0.5], 3, 4, 5], groups = { lab = ["a"] } } }
+[[datasets]]
+use = "blobs"
+name = "other"
+seeds = 1
+costs = [{ use = "uniform" }, { use = "random", name = "dear", parameters = { choices = [1.0, 9.0] } }]
+[[methods]]
+use = "slopes"
+grid = { noise = [0.0, 0.5] }
+parameters = { slopes = [0.5, 1.0] }
+on = { other = { seconds = 0.0 } }
+select = "first"
+[[figures]]
+kind = "history"
+series = "length"
+[[paper]]
+dataset = "blobs"
+method = "slopes"
+metric = "coverage"
+value = 0.5
+[[claims]]
+kind = "value"
+text = "It covers half."
+source = "p. 1"
+method = "slopes"
+metric = "coverage"
+value = 0.5
+tolerance = 0.1
+"""
+
+ODD: list[Any] = [
+    True, False, 0, -1, 1, 2**63, 10**400, 0.5, -0.5, 1e308, math.nan, math.inf, -math.inf, "", " ", ".", "..",
+    "a/b", "README", "x" * 300, "a\nb", "\x00", "\u202e", "nan", "1", "true", [], [[]], [True], [0, 0], {}, {"": {}},
+    {"a": 1},
+    datetime.date(2026, 1, 1), [1, "a", {}], {"use": "uniform"},
+]  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_a_suite_with_anything_anywhere_is_taken_or_refused_in_a_line(data: st.DataObject) -> None:
+    """One value of a right suite is replaced, added or taken away."""
+    tree = tomllib.loads(WHOLE)
+    place = data.draw(st.sampled_from(_places(tree)), label="place")
+    around: Any = tree
+    for key in place[:-1]:
+        around = around[key]
+    kind = data.draw(st.sampled_from(["replace", "add", "remove"]), label="kind")
+    odd = copy.deepcopy(data.draw(st.sampled_from(ODD), label="value"))
+    if kind == "replace":
+        around[place[-1]] = odd
+    elif kind == "remove":
+        del around[place[-1]]
+    elif isinstance(around, list):
+        around.append(odd)
+    else:
+        around[data.draw(st.sampled_from(["name", "more", "", "a\nb", "k" * 300]), label="key")] = odd
+    refusal, trials = "", []
+    try:
+        trials = list(suite_of(tree, "s.toml", REGISTRY).trials())
+    except RequestError as error:
+        refusal = str(error)
+    if refusal:
+        assert refusal.startswith("s.toml: ")
+        assert len(refusal.splitlines()) == 1
+        assert len(refusal) < 1000
+    else:
+        assert trials
+        for trial in trials:
+            json.loads(trial.identity("f" * 64))
 
 
 def test_only_names_what_the_suite_has(bench: Bench) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bench_core.dataset import DataContext, Dataset, DataSource, Part
     from bench_core.decisions import Decisions, Outcome, Rows
     from bench_core.errors import ContractError, DataError, DataUnavailable, RequestError
+    from bench_core.facts import DataFacts
     from bench_core.hookspecs import hookimpl
     from bench_core.method import Family, Method, Policy, Problem
     from bench_core.metrics import Metric
@@ -29,6 +30,7 @@ _HOMES = {
     "Costs": "costs",
     "DataContext": "dataset",
     "DataError": "errors",
+    "DataFacts": "facts",
     "DataSource": "dataset",
     "DataUnavailable": "errors",
     "Dataset": "dataset",
@@ -52,6 +54,7 @@ __all__ = [
     "Costs",
     "DataContext",
     "DataError",
+    "DataFacts",
     "DataSource",
     "DataUnavailable",
     "Dataset",

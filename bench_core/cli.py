@@ -85,20 +85,18 @@ def run(
     session = SuiteSession.open(suite, store, out, DataContext.from_environment(mirror, offline))
     options = Options(jobs, executor, timeout, None if memory is None else int(memory), retry_failed)
     with Progress(strict) as progress:
+        wanted = parse_only(only, session.suite)
         report = run_suite(
-            session,
-            options,
-            seeds,
-            parse_only(only, session.suite),
-            progress.started,
-            progress.advance,
-            progress.notice,
-            drop,
+            session, options, seeds, wanted, progress.started, progress.advance, progress.notice, drop
         )
     return _say(report, out / f"{session.suite.name}.md")
 
 
 def _say(report: RunReport, page: Path) -> int:
+    from bench_core.commands.run import inapplicable_lines
+
+    for line in inapplicable_lines(report.plan):
+        click.echo(line, err=True)
     for label, message in report.plan.unavailable.items():
         click.echo(f"data set {label!r} {message}", err=True)
     for planned, message in report.summary.failures[:20]:
@@ -136,23 +134,23 @@ def plan(
     offline: bool | None,
 ) -> int:
     """Show a suite's trials, and which are already done."""
-    from bench_core.commands.run import describe_plan
+    from bench_core.commands.run import PLAN_HEAD, describe_plan, inapplicable_lines
     from bench_core.commands.session import SuiteSession, parse_only
     from bench_core.dataset import DataContext
 
     session = SuiteSession.open(suite, store, out, DataContext.from_environment(mirror, offline))
     made = session.plan(seeds, parse_only(only, session.suite))
     rows, stale = describe_plan(session, made)
-    print_table(["data set", "method", "trials", "done", "failed", "missing"], rows)
-    for line in stale:
+    print_table(PLAN_HEAD, rows)
+    for line in [*stale, *inapplicable_lines(made)]:
         click.echo(line)
     _warn(session)
     for label, message in made.unavailable.items():
         click.echo(f"data set {label!r} {message}", err=True)
-    click.echo(
-        f"{len(made.planned)} trials: {made.count('done')} done, {made.count('failed')} failed, ", nl=False
-    )
-    click.echo(f"{len(made.to_run())} to compute")
+    counts = [f"{made.count(state)} {state}" for state in ("done", "failed", "not applicable")]
+    if not made.count("not applicable"):
+        counts.pop()
+    click.echo(f"{len(made.planned)} trials: {', '.join(counts)}, {len(made.to_run())} to compute")
     return 1 if made.unavailable else 0
 
 

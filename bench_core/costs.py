@@ -20,6 +20,7 @@ from bench_core.readonly import frozen
 
 if TYPE_CHECKING:
     from bench_core.dataset import Dataset
+    from bench_core.facts import DataFacts
 
 __all__ = ["CostScheme", "Costs"]
 
@@ -217,3 +218,14 @@ class CostScheme(ABC):
         Raises:
             DataError: the scheme does not fit the data (a wrong length, an unknown feature).
         """
+
+    def units(self, data: DataFacts) -> int:
+        """How many things are bought one by one: acquisition groups, and features that are in none.
+
+        Called while planning, before anything is loaded or run: the place to say that the scheme does not fit. A
+        scheme with groups overrides it.
+
+        Raises:
+            DataError: the scheme does not fit the data.
+        """
+        return data.n_features

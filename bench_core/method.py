@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from zlib import crc32
 
 import numpy as np
@@ -15,6 +15,9 @@ from bench_core.costs import Costs
 from bench_core.dataset import Part, Task
 from bench_core.decisions import Decisions, Rows
 from bench_core.errors import ContractError, RequestError
+
+if TYPE_CHECKING:
+    from bench_core.facts import DataFacts
 
 __all__ = ["Family", "Method", "Policy", "Problem"]
 
@@ -132,13 +135,21 @@ class Method(ABC):
 
     The class docstring's first line says what the method is; it is shown by ``bench list methods``.
 
+    What a method cannot do it declares; a plan then lists such a trial as *not applicable* and does not run it. The
+    class attributes say the common limits; `inapplicable` is for what depends on parameters.
+
     Class attributes:
         version: raised when the algorithm changes, so that old records are not taken for new ones.
         tasks: the tasks it can do.
+        classes_limit, features_limit: the most of them it can do; None where there is no bound.
+        takes_missing: whether it takes NaN in X. There is none unless the suite encodes ``raw``.
     """
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = ALL_TASKS
+    classes_limit: ClassVar[int | None] = None
+    features_limit: ClassVar[int | None] = None
+    takes_missing: ClassVar[bool] = False
 
     @abstractmethod
     def fit(self, problem: Problem) -> Sequence[Policy] | Family:
@@ -147,6 +158,22 @@ class Method(ABC):
         Returns:
             A family of policies along the method's cost–accuracy trade-off (one, or many).
         """
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """Why this method, with these parameters, cannot be tried on a data set; None when it can.
+
+        Called while planning, so it must be quick. The answer is one line, shown in the plan and on the page. What
+        overrides it asks ``super().inapplicable(data)`` first.
+        """
+        if data.task not in self.tasks:
+            return f"it does {', '.join(sorted(self.tasks))}; the task is {data.task}"
+        if self.classes_limit is not None and data.n_classes > self.classes_limit:
+            return f"it does at most {self.classes_limit} classes; there are {data.n_classes}"
+        if self.features_limit is not None and data.n_features > self.features_limit:
+            return f"it does at most {self.features_limit} features; there are {data.n_features}"
+        if data.missing and not self.takes_missing:
+            return "it takes no missing values; encode = 'impute' fills them"
+        return None
 
 
 def as_family(fitted: Any, method: str) -> Family:

@@ -134,3 +134,38 @@ def test_check_finds_what_is_wrong_with_a_plugin(bench: Bench) -> None:
     assert "peeker" in said
     assert "read without paying" in said
     assert "did you mean 'tiny'?" in bench("check", "tinny", expect=2).stderr
+
+
+PICKY = """
+from dataclasses import dataclass
+from tiny_plugin import FirstFeature
+from bench_core import Method, hookimpl
+
+@dataclass(frozen=True)
+class Picky(Method):
+    '''Refuses what it is told to.'''
+    features_limit = 4
+    def fit(self, problem):
+        raise AssertionError("it was to be left out")
+
+@hookimpl
+def bench_register_methods(register): register('picky', Picky)
+"""
+
+
+def test_what_does_not_apply_is_planned_shown_and_no_failure(bench: Bench) -> None:
+    install(bench.plugins, "picky", PICKY, "picky")
+    suite = bench.suite(SUITE + '[[methods]]\nuse = "picky"\n')
+    why = "it does at most 4 features; there are 5"
+    planned = bench("plan", suite).stdout
+    assert f"not applicable: picky on blobs: {why}" in planned
+    assert "4 trials: 0 done, 0 failed, 2 not applicable, 2 to compute" in planned
+    said = bench("run", suite, "--strict")
+    assert f"not applicable: picky on blobs: {why}" in said.stderr
+    assert "2 trial(s) computed" in said.stdout
+    assert f"Not applicable here: picky ({why})." in bench.page()
+    assert "Failed trials" not in bench.page()
+    row = next(line for line in bench.page().splitlines() if line.startswith("| picky "))
+    assert "| not applicable |" in row
+    bench("leaderboard", suite, "--check", "--store", "nowhere")
+    assert "0 trial(s) computed" in bench("run", suite, "--store", "nowhere").stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from bench_core.builtin.scaling import scaled
 from bench_core.costs import Costs
 from bench_core.dataset import Dataset
 from bench_core.errors import DataError, RequestError
+from bench_core.facts import count_units, facts_of
 from bench_core.parameters import build
 from bench_core.testing import cost_scheme_contract, make_dataset
 
@@ -129,23 +131,25 @@ def test_choices_are_drawn_by_weight():
         (PriceTable({"age": 1.0, "incme": 2.0, "size": 1.0}), "prices names 'incme'; did you mean 'income'"),
         (PriceTable([1.0] * 3, {"lab": ["agee"]}), "group 'lab' names feature 'agee'; did you mean 'age'"),
         (PriceTable([1.0] * 3, {"lab": ["age"], "desk": ["age"]}), "feature 'age' is in two groups"),
-        (
-            PriceTable([1.0] * 3, {"lab": ["age"]}, {"lap": 1.0}),
-            "group_prices names 'lap'; did you mean 'lab'",
-        ),
-        (PriceTable([1.0] * 3, {}, {"lab": 1.0}), "group_prices without groups"),
-        (PriceTable([1.0, [], 2.0]), "number 1 .* has no coefficient"),
-        (PriceTable([1.0, -1.0, 2.0]), "number 1 .* -1.0"),
-        (Uniform(-1.0), "not negative"),
         (CostClasses([1, 2]), "classes has 2 entries for 3"),
-        (CostClasses([1, 2, 9], "5-T"), "'toy': scale '5-T' gives a price that is negative"),
-        (CostClasses([1, 999, 2], "10**T"), "'toy': scale '10\\*\\*T' has no value there"),
+        (CostClasses({"age": 1, "income": 2, "sise": 3}), "classes names 'sise'; did you mean 'size'"),
         (FromData(), "comes without prices; choose another cost scheme"),
     ],
 )
 def test_prices_that_do_not_fit_the_data_are_refused(scheme, said):
     with pytest.raises(DataError, match=said):
         scheme.price(TOY, ROWS, 0)
+    with pytest.raises(DataError, match=said):  # while planning, too, without the data
+        scheme.units(facts_of(TOY))
+
+
+def test_a_plan_knows_how_many_things_are_sold():
+    assert Uniform().units(facts_of(TOY)) == 3
+    table = PriceTable([1.0] * 3, {"lab": ["size", "age"], "none": []}, {"lab": 10.0})
+    assert table.units(facts_of(TOY)) == 2
+    assert count_units(PriceTable([1.0] * 3, {"lab": ["size", "age"]}).price(TOY, ROWS, 0)) == 2
+    priced = replace(TOY, costs=Costs([7.0, 8.0, 9.0], groups=[0, -1, 0], group_prices=[1.0]))
+    assert FromData().units(facts_of(priced)) == 2
 
 
 @pytest.mark.parametrize(
@@ -154,6 +158,25 @@ def test_prices_that_do_not_fit_the_data_are_refused(scheme, said):
         ("cost-classes", {"classes": [1], "scale": "__import__('os')"}, "numbers, T"),
         ("cost-classes", {"classes": ["a"]}, "classes"),
         ("cost-classes", {}, "classes: Field required"),
+        (
+            "cost-classes",
+            {"classes": [1, 2, 9], "scale": "5-T"},
+            "scale '5-T' gives a price that is negative",
+        ),
+        ("cost-classes", {"classes": [1, 999], "scale": "10**T"}, r"scale '10\*\*T' has no value there"),
+        ("uniform", {"price_each": -1.0}, "price_each must be finite and not negative, not -1.0"),
+        ("uniform", {"price_each": math.nan}, "price_each: must be a finite number, not nan"),
+        ("table", {"prices": [1.0, -1.0]}, r"prices\[1\] must be finite and not negative, not -1.0"),
+        ("table", {"prices": [1.0, []]}, r"prices\[1\] has no coefficient"),
+        ("table", {"prices": {"age": [1.0, -0.5]}}, r"prices\['age'\] must be finite and not negative"),
+        ("table", {"prices": [1.0], "evaluation": -1.0}, "evaluation must be finite and not negative"),
+        ("table", {"prices": [1.0], "group_prices": {"lab": 1.0}}, "group_prices without groups"),
+        (
+            "table",
+            {"prices": [1.0], "groups": {"lab": ["age"]}, "group_prices": {"lap": 1.0}},
+            "group_prices names 'lap'; did you mean 'lab'",
+        ),
+        ("random", {"choices": [1.0, -2.0]}, r"choices\[1\] must be finite and not negative"),
         ("importance-quantiles", {"levels": 0}, "at least 1"),
         ("importance-quantiles", {"level": 3}, "no parameter 'level'; did you mean 'levels'"),
         ("random", {"low": 5.0, "high": 1.0}, "0 <= low <= high"),

@@ -79,7 +79,7 @@ class Committed:
             holes = set(done["name"] if column not in done else done.loc[done[column].isna(), "name"])
             lacking |= {n for n in holes if self._tasks[n] in self.metrics[name].tasks} if holes else set()
         finished = set(done["name"])
-        return finished - lacking, set(frame["name"]) - finished
+        return finished - lacking, set(frame.loc[frame["status"] == "failed", "name"]) - finished
 
     @property
     def done(self) -> set[str]:
@@ -90,6 +90,13 @@ class Committed:
     def failed(self) -> set[str]:
         """Names of the trials that failed."""
         return self._names[1]
+
+    @cached_property
+    def inapplicable(self) -> dict[str, str]:
+        """Names of the trials that are not applicable → why."""
+        records = self.whole
+        told = {} if records is None else records.inapplicable
+        return {name: reason for (*_, name), reason in told.items()}
 
     @cached_property
     def _tasks(self) -> dict[str, str]:
@@ -107,7 +114,7 @@ class Committed:
         whole = self.whole
         if whole is None:
             return None
-        kept = self.done | self.failed
+        kept = self.done | self.failed | set(self.inapplicable)
         frame = whole.policies[whole.policies["name"].isin(kept)]
         if len(frame) == len(whole.policies):
             return whole

@@ -55,8 +55,8 @@ class Records:
 
     Attributes:
         policies: pandas table, a row per policy of every trial: ``dataset costs method seed point name status
-            policy label details budget`` and ``validation.<metric>``, ``test.<metric>``. A failed trial has one
-            row with policy −1.
+            policy label details budget`` and ``validation.<metric>``, ``test.<metric>``. A trial that failed or is
+            not applicable has one row with policy −1.
         infos: trial name → the rest of its record (task, history, diagnostics, costs, error, …).
         runs: trial name → its provenance and timings.
         definitions: data set → what the suite said it is, see `bench_core.plan.definition_of`.
@@ -79,11 +79,24 @@ class Records:
         return set(frame.loc[frame["status"] == "ok", "name"]) if len(frame) else set()
 
     @cached_property
+    def inapplicable(self) -> dict[tuple[str, str, str, str], str]:
+        """(data set, cost scheme, method, trial name) → why the trial is not applicable."""
+        if self.policies.empty:
+            return {}
+        frame = self.policies[self.policies["status"] == "not applicable"]
+        told = frame[["dataset", "costs", "method", "name"]].itertuples(index=False)
+        return {
+            (dataset, costs, method, name): str(self.infos[name]["error"]["message"])
+            for dataset, costs, method, name in told
+        }
+
+    @cached_property
     def trials(self) -> dict[tuple[str, str, str], list[str]]:
         """(data set, cost scheme, method) → names of its done trials, by seed and grid point."""
         if self.policies.empty:
             return {}
-        done = self.policies[self.policies["status"] == "ok"].drop_duplicates(["name", "method"])
+        done = self.policies[self.policies["status"] == "ok"]
+        done = done.drop_duplicates(["dataset", "costs", "method", "name"])
         found: dict[tuple[str, str, str], list[str]] = {}
         for dataset, costs, method, name in done[["dataset", "costs", "method", "name"]].itertuples(
             index=False
@@ -105,6 +118,9 @@ def collect(
     pieces: list[tuple[Labels, dict[str, Any]]] = []
     rest: list[Planned] = []
     for planned in plan.planned:
+        if planned.state == "not applicable":
+            pieces.append((_labels(planned), _inapplicable(planned)))
+            continue
         record = store.read(planned.name)
         if record is None or (record["status"] != "ok" and planned.name in done):
             rest.append(planned)
@@ -156,6 +172,16 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
     return True
 
 
+def _inapplicable(planned: Planned) -> dict[str, Any]:
+    """What stands in the place of the record of a trial that is not applicable."""
+    return {
+        "name": planned.name,
+        "trial": planned.trial.identity(planned.content),
+        "status": "not applicable",
+        "error": {"type": "NotApplicable", "message": planned.reason, "step": "plan"},
+    }
+
+
 def _labels(planned: Planned) -> Labels:
     trial = planned.trial
     return Labels(trial.dataset, trial.costs, trial.method, trial.seed, trial.point)
@@ -198,7 +224,8 @@ def tabulate(
             infos[name] = {key: record[key] for key in _TRIAL_FIELDS if key in record}
             if "error" in record:  # a traceback names places of one machine: it stays in the store
                 infos[name]["error"] = {k: v for k, v in record["error"].items() if k != "traceback"}
-            runs[name] = {"provenance": record["provenance"], "timings": record["timings"]}
+            if "provenance" in record:
+                runs[name] = {"provenance": record["provenance"], "timings": record["timings"]}
     for column in columns.values():
         column.extend([None] * (length - len(column)))
     frame = pd.DataFrame(columns)

@@ -14,6 +14,7 @@ from bench_core.builtin.scaling import scaled
 from bench_core.costs import Costs, CostScheme
 from bench_core.dataset import Dataset
 from bench_core.errors import DataError, did_you_mean
+from bench_core.facts import DataFacts
 
 __all__ = [
     "SCHEMES",
@@ -36,6 +37,9 @@ class Uniform(CostScheme):
 
     price_each: float = 1.0
 
+    def __post_init__(self) -> None:
+        _check_prices("price_each", self.price_each)
+
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         return Costs(np.full(dataset.n_features, self.price_each))
 
@@ -57,31 +61,43 @@ class PriceTable(CostScheme):
     group_prices: dict[str, float | list[float]] = field(default_factory=dict)
     evaluation: float = 0.0
 
-    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
-        listed = per_feature(self.prices, dataset, "prices")
-        if not self.groups:
-            if self.group_prices:
-                raise DataError(f"data set {dataset.name!r}: group_prices without groups")
-            return Costs(_rectangular(listed), evaluation=self.evaluation)
+    def __post_init__(self) -> None:
+        _check_prices("prices", self.prices)
+        _check_prices("group_prices", self.group_prices)
+        _check_prices("evaluation", self.evaluation)
         for group in self.group_prices:
+            if not self.groups:
+                raise ValueError("group_prices without groups")
             if group not in self.groups:
-                raise DataError(
-                    f"data set {dataset.name!r}: group_prices names {group!r}; {did_you_mean(group, self.groups)}"
-                )
-        index = {name: i for i, name in enumerate(dataset.feature_names)}
-        member = np.full(dataset.n_features, -1)
+                raise ValueError(f"group_prices names {group!r}; {did_you_mean(group, self.groups)}")
+
+    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
+        listed = per_feature(self.prices, dataset.name, dataset.feature_names, "prices")
+        if not self.groups:
+            return Costs(_rectangular(listed), evaluation=self.evaluation)
+        member = np.array(self._members(dataset.name, dataset.feature_names))
+        group_prices = [self.group_prices.get(group, 0.0) for group in self.groups]
+        return Costs(_rectangular(listed), member, _rectangular(group_prices), evaluation=self.evaluation)
+
+    def units(self, data: DataFacts) -> int:
+        per_feature(self.prices, data.name, data.feature_names, "prices")
+        member = self._members(data.name, data.feature_names)
+        return member.count(-1) + len(set(member) - {-1})
+
+    def _members(self, dataset: str, features: tuple[str, ...]) -> list[int]:
+        """The group of each feature, −1 for none."""
+        index = {name: i for i, name in enumerate(features)}
+        member = [-1] * len(features)
         for number, (group, names) in enumerate(self.groups.items()):
             for name in names:
                 if name not in index:
                     raise DataError(
-                        f"data set {dataset.name!r}: group {group!r} names feature {name!r}; "
-                        f"{did_you_mean(name, index)}"
+                        f"data set {dataset!r}: group {group!r} names feature {name!r}; {did_you_mean(name, index)}"
                     )
                 if member[index[name]] >= 0:
-                    raise DataError(f"data set {dataset.name!r}: feature {name!r} is in two groups")
+                    raise DataError(f"data set {dataset!r}: feature {name!r} is in two groups")
                 member[index[name]] = number
-        group_prices = [self.group_prices.get(group, 0.0) for group in self.groups]
-        return Costs(_rectangular(listed), member, _rectangular(group_prices), evaluation=self.evaluation)
+        return member
 
 
 @dataclass(frozen=True)
@@ -97,11 +113,15 @@ class CostClasses(CostScheme):
     scale: str = "T"
 
     def __post_init__(self) -> None:
-        scaled(self.scale, np.array([1]))
+        given = self.classes.values() if isinstance(self.classes, Mapping) else self.classes
+        scaled(self.scale, np.array(list(given) or [1], dtype=np.int64))
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
-        classes = np.array(per_feature(self.classes, dataset, "classes"), dtype=np.int64)
-        return _priced(self.scale, classes, dataset)
+        listed = per_feature(self.classes, dataset.name, dataset.feature_names, "classes")
+        return _priced(self.scale, np.array(listed, dtype=np.int64), dataset)
+
+    def units(self, data: DataFacts) -> int:
+        return len(per_feature(self.classes, data.name, data.feature_names, "classes"))
 
 
 @dataclass(frozen=True)
@@ -179,6 +199,7 @@ class RandomPrices(CostScheme):
             raise ValueError(f"{len(self.choices)} choices have {len(self.weights)} weights")
         if any(not weight >= 0 for weight in self.weights) or (self.weights and sum(self.weights) == 0):
             raise ValueError("weights must not be negative, and not all zero")
+        _check_prices("choices", self.choices)
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         rng = np.random.default_rng(np.random.SeedSequence([self.seed, 0xC057]))
@@ -197,26 +218,53 @@ class FromData(CostScheme):
             raise DataError(f"data set {dataset.name!r} comes without prices; choose another cost scheme")
         return dataset.costs
 
+    def units(self, data: DataFacts) -> int:
+        if not data.priced:
+            raise DataError(f"data set {data.name!r} comes without prices; choose another cost scheme")
+        return data.n_units
 
-def per_feature(given: list[Any] | Mapping[str, Any], dataset: Dataset, what: str) -> list[Any]:
+
+def _check_prices(what: str, given: Any) -> None:
+    """Whether these may be prices: numbers, lists of coefficients, or either by name.
+
+    Raises:
+        ValueError: one is negative or not finite, or a list of coefficients is empty.
+    """
+    several: Mapping[Any, Any] = given if isinstance(given, Mapping) else {}
+    if isinstance(given, list):
+        several = dict(enumerate(given))
+    elif not isinstance(given, Mapping):
+        several = {None: given}
+    for key, price in several.items():
+        place = what if key is None else f"{what}[{key!r}]"
+        coefficients = price if isinstance(price, list) else [price]
+        if not coefficients:
+            raise ValueError(f"{place} has no coefficient")
+        for value in coefficients:
+            if not 0 <= value < np.inf:
+                raise ValueError(f"{place} must be finite and not negative, not {value}")
+
+
+def per_feature(
+    given: list[Any] | Mapping[str, Any], dataset: str, names: tuple[str, ...], what: str
+) -> list[Any]:
     """Values in feature order, from a list of the right length or a table that names every feature once.
 
     Raises:
         DataError: a wrong length, an unknown or a missing feature.
     """
-    names = dataset.feature_names
     if isinstance(given, list):
         if len(given) != len(names):
             raise DataError(
-                f"data set {dataset.name!r}: {what} has {len(given)} entries for {len(names)} features"
+                f"data set {dataset!r}: {what} has {len(given)} entries for {len(names)} features"
             )
         return given
     for name in given:
         if name not in names:
-            raise DataError(f"data set {dataset.name!r}: {what} names {name!r}; {did_you_mean(name, names)}")
+            raise DataError(f"data set {dataset!r}: {what} names {name!r}; {did_you_mean(name, names)}")
     missing = [name for name in names if name not in given]
     if missing:
-        raise DataError(f"data set {dataset.name!r}: {what} misses {', '.join(map(repr, missing[:5]))}")
+        raise DataError(f"data set {dataset!r}: {what} misses {', '.join(map(repr, missing[:5]))}")
     return [given[name] for name in names]
 
 
@@ -225,8 +273,6 @@ def _rectangular(prices: list[Any]) -> NDArray[np.float64]:
     lists = [price if isinstance(price, list) else [price] for price in prices]
     table = np.zeros((len(lists), max((len(row) for row in lists), default=1)))
     for i, row in enumerate(lists):
-        if not row:
-            raise DataError(f"price number {i} (counted from 0) has no coefficient")
         table[i, : len(row)] = row
     return table
 

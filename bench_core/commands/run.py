@@ -11,10 +11,13 @@ from bench_core.commands.leaderboard import WouldLoseError, publish
 from bench_core.commands.session import SuiteSession
 from bench_core.errors import StoreError
 from bench_core.execute import Done, Options, Summary, execute
+from bench_core.execute.markers import take_crashed
 from bench_core.plan import Plan, Planned
 from bench_core.store import DAMAGED
 
-__all__ = ["RunReport", "describe_plan", "other_code", "run_suite"]
+__all__ = ["PLAN_HEAD", "RunReport", "describe_plan", "inapplicable_lines", "other_code", "run_suite"]
+
+PLAN_HEAD = ["data set", "method", "trials", "done", "failed", "missing", "not applicable"]
 
 _ROUNDS = 4
 """How often damaged records are set aside and computed again before the disk is to blame."""
@@ -71,6 +74,8 @@ def run_suite(
         drop: labels of data sets, costs and methods whose published records may be lost.
     """
     session.store.sweep()
+    for said in take_crashed(session.store.path):
+        notice(f"an earlier run died while it ran {said}; a trial without a record is run again")
     metrics = tuple(session.suite.needed_metrics())
     summary, retried = Summary(), options.retry_failed
     plan: Plan | None = None
@@ -118,7 +123,7 @@ def run_suite(
 
 
 def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], list[str]]:
-    """A table (data set, method, trials, done, failed, missing) and the names of records from other code.
+    """A table of counts by data set and method (`PLAN_HEAD`), and lines on records of other code.
 
     Trials whose stored records are damaged become missing in the plan.
     """
@@ -129,10 +134,16 @@ def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], l
         counter = counts.setdefault((planned.trial.dataset, planned.trial.method), Counter())
         counter[planned.state] += 1
     rows = [
-        [dataset, method, str(count.total()), *(str(count[state]) for state in ("done", "failed", "missing"))]
+        [dataset, method, str(count.total()), *(str(count[state]) for state in PLAN_HEAD[3:])]
         for (dataset, method), count in counts.items()
     ]
     return rows, stale
+
+
+def inapplicable_lines(plan: Plan) -> list[str]:
+    """A line for every method that cannot be tried on a data set, and why."""
+    lines = {f"not applicable: {m} on {d}: {why}": None for (d, _, m), why in plan.inapplicable().items()}
+    return list(lines)
 
 
 def other_code(session: SuiteSession, plan: Plan) -> list[str]:

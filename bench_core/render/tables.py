@@ -58,22 +58,42 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
     said = [f"## {text(heading(suite, grid.dataset, grid.costs))}", ""]
     numbers = paper.get((grid.dataset, grid.costs), {})
     columns = [n for n in suite.metrics if any(n in row.means for row in grid.rows)]
+    reasons = _inapplicable(records, grid)
+    told = ", ".join(
+        f"{text(row.method)} ({text(reasons[row.method])})" for row in grid.rows if row.method in reasons
+    )
+    notes = [f"Not applicable here: {told}.", ""] if told else []
     if not columns:
-        return [*said, "No trial of this data set is done.", ""]
+        return [*said, "No trial of this data set is done.", "", *notes]
     head = ["Method", *(head_of(suite.metrics[n]) for n in columns), "Seeds", "Selected by"]
     if grid.dominated:
         head.append("Dominated by")
-    body = [_cells(suite, grid, row, columns, numbers) for row in grid.rows]
+    body = [_cells(suite, grid, row, columns, numbers, row.method in reasons) for row in grid.rows]
     known = {row.method for row in grid.rows}
     for method in dict.fromkeys(m for m, _ in numbers if m not in known):
         blank = [_with_paper("–", suite.metrics[n], numbers.get((method, n))) for n in columns]
         body.append([text(method), *blank, "–", "–", *(["–"] if grid.dominated else [])])
     over = [OVER_BUDGET_READ, ""] if any(row.over_budget for row in grid.rows) else []
-    return [*said, *_facts(suite, records, grid), table(head, body), "", *over]
+    return [*said, *_facts(suite, records, grid), table(head, body), "", *over, *notes]
+
+
+def _inapplicable(records: Records, grid: Grid) -> dict[str, str]:
+    """Methods without a number that cannot be tried on a data set → why."""
+    empty = {row.method for row in grid.rows if not row.done}
+    return {
+        method: reason
+        for (dataset, costs, method, _), reason in records.inapplicable.items()
+        if (dataset, costs) == (grid.dataset, grid.costs) and method in empty
+    }
 
 
 def _cells(
-    suite: Suite, grid: Grid, row: Row, columns: list[str], paper: dict[tuple[str, str], float]
+    suite: Suite,
+    grid: Grid,
+    row: Row,
+    columns: list[str],
+    paper: dict[tuple[str, str], float],
+    inapplicable: bool,
 ) -> list[str]:
     cells = []
     for name in columns:
@@ -82,6 +102,8 @@ def _cells(
         cell = marked(cell, grid.marks.get(name, {}).get(row.method, ""))
         cells.append(_with_paper(cell, metric, paper.get((row.method, name))))
     count = f"{row.done}" if row.done == row.expected else f"{row.done} of {row.expected}"
+    if inapplicable:
+        count = "not applicable"
     said = [text(row.method), *cells, count, _selected_by(row)]
     if grid.dominated:
         said.append(text(", ".join(grid.dominated.get(row.method, []))) or "–")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bench_core.costs import Costs, CostScheme
 from bench_core.dataset import Dataset
 from bench_core.errors import DataError
+from bench_core.facts import DataFacts
 
 __all__ = ["SvmWeights"]
 
@@ -46,3 +47,8 @@ class SvmWeights(CostScheme):
         model = LinearSVC(C=self.C, dual=False, random_state=seed).fit(X, dataset.target[train])
         weights = np.maximum(np.round(np.abs(model.coef_).max(axis=0)), 1.0)
         return Costs(weights / weights.mean())
+
+    def units(self, data: DataFacts) -> int:
+        if not data.n_classes:
+            raise DataError(f"data set {data.name!r}: svm-weights needs classes; the task is {data.task}")
+        return data.n_features

@@ -46,6 +46,7 @@ class CEGB(Method):
     """
 
     version: ClassVar[int] = 1
+    takes_missing: ClassVar[bool] = True
     trees: int = 300
     leaves: int = 31
     depth: int = -1

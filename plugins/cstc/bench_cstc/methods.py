@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from bench_core import Family, Method, Problem
+from bench_core import DataFacts, Family, Method, Problem
 from bench_core.parameters import check_lambdas
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class TreeMethod(Method):
     """
 
     version: ClassVar[int] = 1
+    takes_missing: ClassVar[bool] = True
     variant: ClassVar[Literal["cstc", "cscc", "cronus"]] = "cstc"
     lambdas: tuple[float, ...] = (0.053, 0.079, 0.159, 0.317, 0.476, 0.635, 0.794, 0.952)
     unit: Literal["relative", "price"] = "relative"
@@ -118,6 +119,12 @@ class TreeMethod(Method):
             sweeps=self.sweeps,
             tol=self.tol,
         )
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method; or missing values where features are linear."""
+        if data.missing and self.features == "linear":
+            return "features = 'linear' takes no missing values; encode = 'impute' fills them"
+        return super().inapplicable(data)
 
     def fit(self, problem: Problem) -> Family:
         """One policy per λ; the first is the best on validation.

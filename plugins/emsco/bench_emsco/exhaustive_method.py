@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Family, Method, Problem
+from bench_core import DataFacts, Family, Method, Problem
 from bench_emsco.chromosome import Chromosomes, solution_count
 from bench_emsco.constant import constant_family
 
@@ -38,6 +38,7 @@ class Exhaustive(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    features_limit: ClassVar[int | None] = MOST_FEATURES
 
     k: int = 2
     C: float = 1.0
@@ -48,6 +49,19 @@ class Exhaustive(Method):
             raise ValueError(f"k must be at least 0, not {self.k}")
         if not 0 < self.C < np.inf:
             raise ValueError(f"C must be positive and finite, not {self.C}")
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method; or more solutions than ``most_solutions``."""
+        refused = super().inapplicable(data)
+        if refused is not None:
+            return refused
+        n = data.n_features
+        k = min(self.k or n, n)
+        count = solution_count(n, k)
+        if count > self.most_solutions:
+            said = f"{n} features in at most {k} stages are {count:.1e} solutions"
+            return f"{said}; most_solutions is {self.most_solutions:.1e}"
+        return None
 
     def fit(self, problem: Problem) -> Family:
         """Evaluate every solution on the validation part.

@@ -39,6 +39,7 @@ class ForestMethod(Method):
     """
 
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "ranking"})
+    takes_missing: ClassVar[bool] = True
 
     trees: int = 40
     ensemble: Literal["random-forest", "extra-trees"] = "random-forest"

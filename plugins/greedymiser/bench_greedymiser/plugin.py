@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from bench_core import Family, Method, Problem, hookimpl
+from bench_core import DataFacts, Family, Method, Problem, hookimpl
 from bench_core.hookspecs import RegisterMethod
 from bench_core.parameters import check_lambdas
 
@@ -70,6 +70,7 @@ class GreedyMiser(Method):
     """
 
     version: ClassVar[int] = 2
+    takes_missing: ClassVar[bool] = True
     trees: int = 300
     depth: int = 4
     learning_rate: float = 0.1
@@ -95,6 +96,12 @@ class GreedyMiser(Method):
         check_lambdas(self.lambdas)
         if not isinstance(self.prefixes, str) and (not self.prefixes or min(self.prefixes) < 0):
             raise ValueError(f"prefixes must be numbers of rounds from 0, not {list(self.prefixes)}")
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method; or a loss of classes where there are none."""
+        if self.loss == "logistic" and not data.n_classes:
+            return f"loss = 'logistic' needs classes; the task is {data.task}"
+        return super().inapplicable(data)
 
     def fit(self, problem: Problem) -> Family:
         """Grow an ensemble for every λ on the training part; calibrate and rank prefixes on validation.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bench_core import Family, Method, Problem
+from bench_core import DataFacts, Family, Method, Problem
 from bench_core.errors import DataError
 from bench_polydom.estimates import ActualCosts, by_budget
 from bench_polydom.index import Index, lookup_microseconds
@@ -108,8 +108,23 @@ class Budgeted(Method):
         history = {**series, "budgets": list(budgets), **by_budget(index, sizes, budgets, actual)}
         return Family(policies, history=history, diagnostics=diagnostics)
 
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method; or more units than can be searched in reasonable time."""
+        units, most = data.n_units if self.units == "groups" else data.n_features, self._most_units_in_time()
+        if units > most:
+            return f"it searches the sets of at most {most} units; there are {units}{self._remedy(units)}"
+        return super().inapplicable(data)
+
     def _most_units(self) -> int:
         return MAX_FEATURES
+
+    def _most_units_in_time(self) -> int:
+        """Units beyond which a fit would not end in reasonable time."""
+        return self._most_units()
+
+    def _remedy(self, units: int) -> str:
+        """What would make so many units searchable, to be added to a message; empty when nothing would."""
+        return ""
 
     def _index(
         self, trainer: Trainer, units: Units, size: float

@@ -14,6 +14,7 @@ from bench_polydom.candidates import Candidates, prune
 from bench_polydom.greedy import LAMBDAS, GreedyIndex, grow
 from bench_polydom.index import FullIndex, Index, NaiveScan, PolyDomIndex
 from bench_polydom.lattice import (
+    MAX_FEATURES,
     PROGRESSIVE_ALPHAS,
     Expansion,
     expand_all,
@@ -34,6 +35,10 @@ __all__ = [
     "PolyDomBestFirst",
     "PolyDomIndexAll",
 ]
+
+
+MOST_UNITS_UNBOUNDED = 15
+"""Units that are searched without ``max_models``: every set of them is 32,768 models, minutes; each more doubles it."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,12 @@ class PolyDom(Budgeted):
                 raise ValueError(f"{name} must be finite and not negative, not {getattr(self, name)}")
         if self.max_models < 0:
             raise ValueError("max_models must be 0 (no bound) or positive")
+
+    def _most_units_in_time(self) -> int:
+        return MAX_FEATURES if self.max_models else MOST_UNITS_UNBOUNDED
+
+    def _remedy(self, units: int) -> str:
+        return "; max_models bounds the search" if units <= MAX_FEATURES and not self.max_models else ""
 
     def _expand(self, trainer: Trainer, d: int) -> Expansion:
         if self.max_models:
@@ -146,6 +157,12 @@ class NaiveExpandAll(PolyDom):
 
     Source: "Indexing Cost Sensitive Prediction", comparison points.
     """
+
+    def _most_units_in_time(self) -> int:
+        return MOST_UNITS_UNBOUNDED
+
+    def _remedy(self, units: int) -> str:
+        return ""
 
     def _expand(self, trainer: Trainer, d: int) -> Expansion:
         return expand_all(trainer.accuracy, d)

@@ -160,6 +160,7 @@ class Simulation(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    takes_missing: ClassVar[bool] = True
     algorithm: Algorithm = "polydom"
     combiner: Literal["best", "all"] = "best"
     alpha: float = 0.0

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Family, Method, Problem
+from bench_core import DataFacts, Family, Method, Problem
 from bench_core.errors import RequestError
 from bench_qwyc.checks import error_budget
 from bench_qwyc.model import Ensemble
@@ -21,6 +21,9 @@ from bench_qwyc.policy import StoppingPolicy
 from bench_qwyc.training import Kind, Recipe, fitted, validation_error
 
 __all__ = ["EnsembleMethod", "Stock"]
+
+_READ_MISSING = ("hist-gradient-boosting", "random-forest", "lightgbm")
+"""Ensembles that read missing values."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class EnsembleMethod(Method):
 
     version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    takes_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.size < 1 or self.subset < 1 or self.hidden < 1:
@@ -64,6 +68,15 @@ class EnsembleMethod(Method):
             raise ValueError("max_depth and strongest must not be negative (0: no limit)")
         if not self.learning_rates or any(not 0 < rate < np.inf for rate in self.learning_rates):
             raise ValueError("learning_rates must be one or more numbers above 0")
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method; or missing values that the ensemble cannot read, or filter-and-score of several classes."""
+        if data.missing and (self.ensemble not in _READ_MISSING or self.strongest):
+            what = "strongest" if self.ensemble in _READ_MISSING else f"ensemble = {self.ensemble!r}"
+            return f"{what} takes no missing values; encode = 'impute' fills them"
+        if getattr(self, "stop", "both") != "both" and data.n_classes > 2:
+            return f"filter-and-score rejects the negatives of two classes; there are {data.n_classes}"
+        return super().inapplicable(data)
 
     @property
     def recipe(self) -> Recipe:

@@ -55,6 +55,7 @@ class AdaBoostRS(Method):
     """
 
     version: ClassVar[int] = 1
+    takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
     trees: int = 200
     tree_depth: int = 4

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bench_core import Family, Method, Policy, Problem
+from bench_core import DataFacts, Family, Method, Policy, Problem
 from bench_cstc.rivals.ranges import check_ranges, check_values
 
 __all__ = ["AndOrCascade"]
@@ -51,6 +51,7 @@ class AndOrCascade(Method):
     """
 
     version: ClassVar[int] = 1
+    takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
     lambdas: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1, 0.3)
     rho: float = 1e-3
@@ -79,6 +80,12 @@ class AndOrCascade(Method):
             raise ValueError(f"limits must ascend: {list(self.limits)}")
         if not math.isfinite(self.relevant_from):
             raise ValueError(f"relevant_from must be finite, not {self.relevant_from}")
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method; or missing values where features are linear."""
+        if data.missing and self.features == "linear":
+            return "features = 'linear' takes no missing values; encode = 'impute' fills them"
+        return super().inapplicable(data)
 
     def fit(self, problem: Problem) -> Family:
         """One policy per λ; the best on validation comes first.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_core import DataFacts, Decisions, Family, Method, Policy, Problem, Rows
 from bench_cstc.rivals.ranges import check_prefixes, check_ranges, check_values
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class EarlyExit(Method):
     """
 
     version: ClassVar[int] = 1
+    takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"ranking", "binary"})
     s: tuple[float, ...] = (0.2, 0.3, 0.5)
     trees: int = 300
@@ -71,6 +72,14 @@ class EarlyExit(Method):
         check_ranges(self, whole, ["learning_rate"])
         check_prefixes(self.prefixes)
         check_values("s", self.s, zero=True)
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method; or thresholds of the query at hand where rows belong to none."""
+        if self.against == "query" and not data.queries:
+            return (
+                'against = "query" needs rows that belong to queries; "training" decides every row by itself'
+            )
+        return super().inapplicable(data)
 
     def fit(self, problem: Problem) -> Family:
         """Boost, learn where the k-th best stand, calibrate on validation. The best on validation comes first.

@@ -43,6 +43,7 @@ class Stagewise(Method):
     """
 
     version: ClassVar[int] = 1
+    takes_missing: ClassVar[bool] = True
     trees: int = 300
     tree_depth: int = 4
     learning_rate: float = 0.1

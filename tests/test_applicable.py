@@ -1,0 +1,181 @@
+"""Every method of this repository on every kind of data: it runs, or the plan says before that it does not apply."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench_core import DataContext, Dataset, DataSource, hookimpl
+from bench_core.execute import Options, execute
+from bench_core.plan import DatasetCache, Plan, make_plan
+from bench_core.plugins import Registry, load_registry
+from bench_core.store import Store
+from bench_core.suite import parse_suite
+from bench_core.testing import toml_text
+
+CHEAP = {
+    "trees": 4, "size": 6, "sizes": [2, 6], "generations": 3, "population": 12, "steps": 20, "sweeps": 2, "count": 3,
+    "lambdas": [0.1, 1.0], "search_rows": 50, "exits": 3, "draws": 50, "highest": 1.0, "features": 4,
+    "most_features": 5, "max_iterations": 20,
+}  # fmt: skip
+"""Parameters that make a fit quick, given to every method that has one of the name and type."""
+
+
+@dataclass(frozen=True)
+class Made(DataSource):
+    """A small data set of a kind."""
+
+    task: str = "binary"
+    classes: int = 2
+    rows: int = 120
+    features: int = 4
+    holes: bool = False
+    constant: bool = False
+
+    def load(self, context: DataContext) -> Dataset:
+        rng = np.random.default_rng(7)
+        X = rng.integers(-8, 9, size=(self.rows, self.features)) / 4.0
+        if self.constant:
+            X[:] = 1.0
+        signal = X[:, 0] + 0.5 * X[:, -1] + rng.integers(-4, 5, size=self.rows) / 8.0
+        query = None
+        target: np.ndarray = signal
+        if self.task == "ranking":
+            query = np.repeat(np.arange(self.rows // 6), 6)
+            target = np.digitize(signal, [-1.0, 1.0]).astype(float)
+        elif self.task != "regression":
+            order = np.argsort(signal, kind="stable")
+            target = np.empty(self.rows, dtype=np.int64)
+            target[order] = np.arange(self.rows) * self.classes // self.rows
+        if self.holes:
+            X[rng.random(X.shape) < 0.1] = np.nan
+        names = tuple(f"f{i}" for i in range(self.features))
+        classes = () if self.task in ("regression", "ranking") else tuple(map(str, range(self.classes)))
+        return Dataset("made", self.task, X, names, target, classes, query=query)  # type: ignore[arg-type]
+
+
+KINDS: dict[str, dict[str, object]] = {
+    "binary": {},
+    "five": {"task": "multiclass", "classes": 5},
+    "ten": {"task": "multiclass", "classes": 10, "rows": 200},
+    "regression": {"task": "regression"},
+    "ranking": {"task": "ranking"},
+    "wide": {"features": 70},
+    "twenty": {"features": 20, "rows": 60},
+    "one": {"features": 1},
+    "constant": {"constant": True},
+    "missing": {"holes": True},
+}
+
+
+@hookimpl
+def bench_register_datasets(register):  # type: ignore[no-untyped-def]
+    register("made", Made)
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    plugin = types.ModuleType("grid")
+    plugin.bench_register_datasets = bench_register_datasets  # type: ignore[attr-defined]
+    return load_registry([("grid", plugin)])
+
+
+def _cheap(cls: type) -> dict[str, object]:
+    """The parameters of `CHEAP` that a class has, where its default is of the same kind."""
+    kinds = {f.name: f.default for f in dataclasses.fields(cls)}
+    return {
+        name: value
+        for name, value in CHEAP.items()
+        if name in kinds and isinstance(kinds[name], tuple | list if isinstance(value, list) else type(value))
+    }
+
+
+def plan_of(
+    registry: Registry, folder: Path, methods: list[str], kinds: list[str]
+) -> tuple[Plan, DatasetCache]:
+    """The plan of methods on kinds of data, cheap parameters given."""
+    text = '[suite]\nname = "grid"\n[protocol]\nthreshold = 0.6\n'
+    for kind in kinds:
+        encode = 'encode = "raw"\n' if kind == "missing" else ""
+        text += f'[[datasets]]\nuse = "made"\nname = "{kind}"\n{encode}'
+        text += "[datasets.parameters]\n" + toml_text(KINDS[kind])
+    for method in methods:
+        text += f'[[methods]]\nuse = "{method}"\n[methods.parameters]\n'
+        text += toml_text(_cheap(registry.methods[method]))
+    cache = DatasetCache(DataContext(folder / "cache", None, True), registry, folder / "store")
+    return make_plan(parse_suite(text, "grid.toml", registry).trials(), Store(folder / "store"), cache), cache
+
+
+FORESTS = ["budgetprune", "budgetrf", "ccp", "greedyprune"]
+TWO_CLASSES = ["adaboost-rs", "and-or", "early-exit", "fan"]
+POLYDOM = ["naive-expand-all", "naive-lookup", "polydom", "polydom-best-first", "polydom-index-all"]
+GREEDY = ["greedy", "greedy-acc", "greedy-cost"]
+CLASSES_ONLY = [
+    "cact-lasso", "cost-ordered", "early-stopping", "emsco", "exhaustive", "fan", "polydom-simulation", "qwyc",
+    "rbf-svm", "smaller-ensemble", *POLYDOM, *GREEDY,
+]  # fmt: skip
+LINEAR = [
+    "and-or",
+    "cronus",
+    "cscc",
+    "cstc",
+    "label-overlap",
+    "lasso",
+    "single-cost-sensitive",
+    "single-stage",
+]
+NOT_APPLICABLE: dict[str, list[str]] = {
+    "binary": [],
+    "five": TWO_CLASSES,
+    "ten": TWO_CLASSES,
+    "regression": [*CLASSES_ONLY, *FORESTS, "adaboost-rs", "and-or", "early-exit"],
+    "ranking": CLASSES_ONLY,
+    "wide": ["exhaustive", *POLYDOM, *GREEDY],
+    "twenty": POLYDOM,
+    "one": [],
+    "constant": [],
+    "missing": [
+        *LINEAR, *POLYDOM, *GREEDY, "cact-lasso", "cost-ordered", "emsco", "exhaustive", "rbf-svm",
+    ],
+}  # fmt: skip
+"""Kind of data → the methods that cannot be tried on it, with their default parameters."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_plan_knows_which_methods_do_not_apply(kind: str, registry: Registry, tmp_path: Path) -> None:
+    methods = sorted(name for name in registry.methods if registry.plugin_of("methods", name).distribution)
+    plan, _ = plan_of(registry, tmp_path, methods, [kind])
+    assert [planned.trial.method for planned in plan.planned] == methods
+    refused = {p.trial.method: p.reason for p in plan.planned if p.state == "not applicable"}
+    assert sorted(refused) == sorted(NOT_APPLICABLE[kind])
+    for reason in refused.values():
+        assert reason.splitlines() == [reason]
+    assert {planned.trial.method for planned in plan.to_run()} == set(methods) - set(refused)
+
+
+def _run(registry: Registry, folder: Path, methods: list[str], kinds: list[str]) -> list[str]:
+    """What fails of the trials that the plan takes for applicable."""
+    plan, cache = plan_of(registry, folder, methods, kinds)
+    done = execute(plan, registry, folder / "store", cache.context, (), Options(executor="serial"), cache)
+    assert done.computed == len(plan.to_run())
+    return [f"{planned.trial.method} on {planned.trial.dataset}: {said}" for planned, said in done.failures]
+
+
+def test_what_a_plan_takes_for_applicable_runs(registry: Registry, tmp_path: Path) -> None:
+    """The quick ones: without a kernel to compile."""
+    quick = ["single-stage", "cost-ordered", "lasso", "greedy", "naive-lookup", "polydom-simulation"]
+    assert _run(registry, tmp_path, quick, [kind for kind in KINDS if kind not in ("wide", "twenty")]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_method_runs_where_the_plan_takes_it_for_applicable(
+    kind: str, registry: Registry, tmp_path: Path
+) -> None:
+    methods = sorted(name for name in registry.methods if registry.plugin_of("methods", name).distribution)
+    assert _run(registry, tmp_path, methods, [kind]) == []

@@ -170,7 +170,7 @@ def test_strict_stops_at_the_first_failure(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("how", "limit", "message"),
     [
-        ("hang", ["--timeout", "3"], "longer than the time limit of 3 s"),
+        ("hang", ["--timeout", "6"], "longer than the time limit of 6 s"),
         ("memory", ["--memory", "2G"], "MemoryError"),
         ("exit", ["--jobs", "2"], "its process died (exit code 7)"),
     ],

@@ -24,7 +24,7 @@ LAMBDAS = st.sampled_from([0.0, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0])
 KINDS = st.sampled_from(["flow", "subgradient"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS, KINDS)
 def test_pruning_is_the_optimum_of_the_relaxation_which_is_integral(made, relaxation, seed, lam, kind):
     forest, instance = made(seed)
@@ -36,7 +36,7 @@ def test_pruning_is_the_optimum_of_the_relaxation_which_is_integral(made, relaxa
     assert forest.valid(found.opened)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS, KINDS)
 def test_pruning_is_a_minimum_cut(made, min_cut, seed, lam, kind):
     _, instance = made(seed)
@@ -44,7 +44,7 @@ def test_pruning_is_a_minimum_cut(made, min_cut, seed, lam, kind):
     assert found.objective == pytest.approx(min_cut(instance, lam), abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS, KINDS, st.sampled_from([1e-1, 1e-3, 1e-9]))
 def test_bound_and_objective_enclose_the_optimum_at_every_iteration(made, relaxation, seed, lam, kind, asked):
     _, instance = made(seed)
@@ -57,7 +57,7 @@ def test_bound_and_objective_enclose_the_optimum_at_every_iteration(made, relaxa
     assert found.gap <= asked
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS)
 def test_the_preflow_alone_finds_the_optimum(made, relaxation, seed, lam):
     _, instance = made(seed)
@@ -71,7 +71,7 @@ def test_the_preflow_alone_finds_the_optimum(made, relaxation, seed, lam):
     assert found.objective == pytest.approx(optimum, rel=1e-6, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS, st.integers(1, 8))
 def test_a_cut_is_the_best_pruning_above_a_threshold_of_the_levels(made, seed, lam, levels):
     _, instance = made(seed)
@@ -86,7 +86,7 @@ def test_a_cut_is_the_best_pruning_above_a_threshold_of_the_levels(made, seed, l
     assert instance.objective(cut, lam) == pytest.approx(min(values), abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, KINDS, st.lists(LAMBDAS, min_size=1, max_size=7, unique=True), st.sampled_from([1e-2, 1e-6]))
 @example(299933934, "subgradient", [0.0, 0.001, 0.01, 0.03, 0.1, 0.3], 1e-2)  # a λ takes over duals in part
 def test_bounds_hold_along_the_path_and_gaps_are_what_was_asked(made, relaxation, seed, kind, lambdas, asked):
@@ -98,7 +98,7 @@ def test_bounds_hold_along_the_path_and_gaps_are_what_was_asked(made, relaxation
         assert one.gap <= asked
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(SEEDS, LAMBDAS, LAMBDAS, st.floats(0.0, 0.3))
 def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(
     made, relaxation, seed, one, two, asked
@@ -117,7 +117,7 @@ def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(
     assert (core <= found.opened).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(SEEDS, KINDS, st.sampled_from([1e-7, 1e-2]))
 @example(905, "flow", 1e-7)  # a pruning is as good as the forest at λ = 0, and found at the λ of another tie
 @example(905, "subgradient", 1e-7)
@@ -140,7 +140,7 @@ def test_a_family_spread_to_the_end_holds_an_optimum_for_every_lambda(made, rela
         assert one.objective == pytest.approx(instance.objective(one.opened, one.lam))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(SEEDS, st.integers(1, 9))
 def test_a_spread_family_is_no_larger_than_asked_and_every_pruning_in_it_another(made, seed, count):
     forest, instance = made(seed)
@@ -153,7 +153,7 @@ def test_a_spread_family_is_no_larger_than_asked_and_every_pruning_in_it_another
         assert all(b >= a - 1e-12 for a, b in pairwise(errors))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(SEEDS)
 def test_cost_never_rises_and_training_error_never_falls_along_the_path(made, seed):
     forest, instance = made(seed)
@@ -200,7 +200,7 @@ def test_a_settled_node_is_so_in_every_pruning_that_is_better_by_half_the_gap(ma
             assert not opened[fixed < 0].any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(SEEDS)
 def test_a_pruning_has_one_leaf_on_each_way_from_root_to_leaf(made, seed):
     forest, instance = made(seed)

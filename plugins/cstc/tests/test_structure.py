@@ -58,6 +58,27 @@ def test_hard_traversal_is_the_limit_of_steep_sigmoids(seed, variant):
     np.testing.assert_allclose(score, expected, rtol=1e-6, atol=1e-6)
 
 
+@settings(max_examples=30, deadline=None)
+@given(seeds, variants)
+def test_a_row_at_the_threshold_goes_down_in_training_and_in_the_policy(seed, variant):
+    # Whole numbers: scores are exact, and many are the threshold itself.
+    o, drawn = random_objective(seed, variant)
+    X = np.random.default_rng(seed).integers(-1, 2, o.X.shape).astype(float)
+    state = State(drawn.shape, np.round(drawn.beta), np.zeros(len(drawn.shape)), np.round(drawn.theta))
+    plain = PlainColumns([np.array([t]) for t in range(X.shape[1])])
+    _, at = Walker.of(plain, state, state.beta, state.bias, X.shape[1])(X)
+    assert at.tolist() == walk(state, X).tolist()
+    root = X @ state.beta[0]
+    below = drawn.shape.lower(0)
+    for exits in (at, walk(state, X)):
+        for score, end in zip(root, exits, strict=True):
+            path = drawn.shape.path(int(end))
+            if score <= state.theta[0] and below >= 0:
+                assert below in path
+            if score > state.theta[0] and drawn.shape.upper(0) >= 0:
+                assert drawn.shape.upper(0) in path
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=20), st.sampled_from([0.2, 0.5, 0.8]))
 def test_no_threshold_between_scores_comes_nearer_to_the_share(levels, keep):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .sets import check_sets, from_flags, has
+from .sets import check_sets, from_flags
 
 __all__ = ["SubsetPrices", "subset_costs"]
 
@@ -84,7 +84,8 @@ class SubsetPrices:
         subsets = check_sets(masks, self.n_features)
         total = np.zeros(len(subsets), dtype=self._dtype)
         for feature, price in enumerate(self._features):
-            total += price * has(subsets, feature).astype(self._dtype)
+            words = subsets if subsets.ndim == 1 else subsets[:, feature // 64]
+            total += price * ((words >> np.uint64(feature % 64)) & np.uint64(1)).astype(self._dtype)
         for group, price in zip(self._groups, self._shared, strict=True):
             met = (subsets & group) != 0
             total += price * (met if met.ndim == 1 else met.any(axis=1)).astype(self._dtype)

@@ -78,6 +78,8 @@ class SubsetCache:
         C: float = 1.0,
         threads: int | None = None,
     ) -> None:
+        from . import _kernels_lookup
+
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold must be in 0..1, got {threshold}")
         self.models = SubsetModels(X_train, y_train, n_classes, C=C, column_of_feature=column_of_feature)
@@ -89,6 +91,7 @@ class SubsetCache:
         self._labels = check_labels("y_eval", y_eval, evaluation.shape[0], n_classes, lowest=-1)
         self._design = design_lines(evaluation)
         self._threads = resolve_threads(threads)
+        self._kernels = _kernels_lookup
         self.threshold = float(threshold)
         self.n_features = self.models.n_features
         self.n_rows = evaluation.shape[0]
@@ -124,10 +127,8 @@ class SubsetCache:
         if self._index_of is not None:
             known = self._index_of
             return np.array([known.get(subset.tobytes(), -1) for subset in subsets], dtype=np.int64)
-        from ._kernels_lookup import find_many
-
         found = np.empty(subsets.size, dtype=np.int64)
-        find_many(subsets, *self.lookup, found)
+        self._kernels.find_many(subsets, *self.lookup, found)
         return found
 
     def _enter(self, subsets: Sets, first: int) -> None:
@@ -135,9 +136,7 @@ class SubsetCache:
         if self._index_of is not None:
             self._index_of.update((subset.tobytes(), first + i) for i, subset in enumerate(subsets))
             return
-        from ._kernels_lookup import insert_many
-
-        insert_many(subsets, first, *self.lookup)
+        self._kernels.insert_many(subsets, first, *self.lookup)
 
     def fill_all(self) -> None:
         """Fit every subset; from then on a subset's index is the subset itself. Earlier indices are void.

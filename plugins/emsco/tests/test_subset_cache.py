@@ -117,15 +117,15 @@ def test_wrong_input_is_named():
 @pytest.mark.parametrize("name", ["heart", "pima", "credit"])
 def test_not_one_confident_bit_differs_from_scikit_learn(real_split, name):
     differing = 0
-    for seed in range(10):
+    for seed in range(2):
         split = real_split(name, seed)
         cache = SubsetCache(split.X_train, split.y_train, split.X_valid, split.y_valid, 2, split.threshold)
         cache.fill_all()
         assert not cache.not_converged
         features = cache.n_features
         masks = np.arange(1, 1 << features)
-        if masks.size > 400:  # a sample of the subsets, another one for every seed
-            masks = np.random.default_rng(seed).choice(masks, size=400, replace=False)
+        if masks.size > 120:  # a sample of the subsets, another one for every seed
+            masks = np.random.default_rng(seed).choice(masks, size=120, replace=False)
         for mask in masks:
             columns = subset_columns(int(mask), np.arange(features))
             model = LogisticRegression(solver="newton-cholesky", tol=1e-10, max_iter=1000)

@@ -111,6 +111,27 @@ def test_dear_copies_are_never_bought(make):
     assert made.ensemble.used[-1].tolist() == [True] * 4 + [False] * 4
 
 
+@pytest.mark.parametrize("factor", [0.0, 0.03, 2.0])
+def test_lambda_scales_the_prices_of_features_and_of_groups(make, factor):
+    costs = Costs(np.array([1.0, 2, 4]), np.array([0, 0, -1]), np.array([8.0]))
+    problem = make(np.zeros((2, 3)), np.zeros(2), costs=costs)
+    prices, scaled = mean_prices(problem), mean_prices(problem).times(factor)
+    for used, price in (([1, 0, 0], 9.0), ([1, 1, 0], 11.0), ([0, 0, 1], 4.0), ([1, 1, 1], 15.0)):
+        chosen = np.array(used, dtype=bool)
+        assert prices.of(chosen) == price
+        assert scaled.of(chosen) == pytest.approx(factor * price)
+    assert scaled.total == pytest.approx(factor * 15.0)
+
+
+def test_a_group_is_bought_where_lambda_times_its_price_is_less_than_the_gain(make):
+    # The one split takes the variance of x, 1, off the loss: a group at price 2 pays up to λ = 1/2.
+    x = np.repeat([-1.0, 1.0], 20)
+    problem = make(x[:, None], x, costs=Costs(np.zeros(1), np.zeros(1, dtype=int), np.array([2.0])))
+    for value, bought in ((0.4, True), (0.6, False)):
+        made = boosted(problem, value=value, rounds=1, depth=1, grow=grow_tree)
+        assert bool(made.ensemble.used[-1].any()) == bought
+
+
 def test_a_used_feature_is_free_to_later_trees(make):
     # One feature explains the target step by step: later trees gain less than its price, and still use it.
     x = np.linspace(-1, 1, 64)

@@ -241,7 +241,10 @@ PLAIN = Decisions(np.zeros((60, 4), dtype=bool), np.full((60, 2), 0.5))
 @pytest.mark.parametrize(
     ("second", "said"),
     [
-        (PLAIN.take(np.arange(59)), ", asked again with unpaid values replaced: it gave 59 decisions for 75 rows"),
+        (
+            PLAIN.take(np.arange(59)),
+            ", asked again with unpaid values replaced: it gave 59 decisions for 75 rows",
+        ),
         (
             ValueError("array must not contain NaN"),
             " failed where unpaid values were replaced: ValueError: array",

@@ -79,7 +79,7 @@ class Agreement:
 
     def _changed_answers(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Rows of two probability tables with another label, on the other side of p̂, or off by more than rounding."""
-        changed: NDArray[np.bool_] = ~(np.abs(a - b) <= _TOLERANCE).all(axis=1)
+        changed = np.asarray(~(np.abs(a - b) <= _TOLERANCE).all(axis=1), dtype=np.bool_)
         changed |= a.argmax(axis=1) != b.argmax(axis=1)
         if self.threshold is not None:
             changed |= (a.max(axis=1) >= self.threshold) != (b.max(axis=1) >= self.threshold)

@@ -111,9 +111,14 @@ class Ensemble:
     single: bool = False
 
     def readable(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rows as the kernels read them: contiguous, and rounded where the base models compare float32."""
+        """Rows as the kernels read them: contiguous, and rounded where the base models compare float32.
+
+        Always read-only, as the core's arrays are, so that a kernel is compiled for one type only.
+        """
         with np.errstate(over="ignore"):
-            return np.ascontiguousarray(X.astype(np.float32) if self.single else X, dtype=np.float64)
+            made = np.ascontiguousarray(X.astype(np.float32) if self.single else X, dtype=np.float64).view()
+        made.flags.writeable = False
+        return made
 
     @property
     def binary(self) -> bool:

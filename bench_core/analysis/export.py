@@ -212,7 +212,8 @@ _SHOWN = 5
 def _frame(path: Path) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(path).read().to_pandas()
+    frame: pd.DataFrame = pq.ParquetFile(path).read().to_pandas()
+    return frame
 
 
 def _wrong(

@@ -15,7 +15,8 @@ from typing import Any
 from bench_core.analysis.checksums import SLOT
 from bench_core.analysis.records import Records
 from bench_core.plan import Plan
-from bench_core.suite import Suite, seed_list
+from bench_core.suite import Suite
+from bench_core.suite_schema import seed_list
 from bench_core.trial import Trial
 
 __all__ = ["Loss", "find_losses"]

@@ -23,8 +23,8 @@ def compare_stores(
     registry = load_registry()
     loaded = load_suite(suite, registry) if suite else None
     warnings: list[str] = []
-    sides = [read_side(side, warnings.extend) for side in (before, after)]
-    return *compare(*sides, registry.metrics, loaded, metrics), warnings
+    first, second = (read_side(side, warnings.extend) for side in (before, after))
+    return *compare(first, second, registry.metrics, loaded, metrics), warnings
 
 
 def rows_of_changes(changed: list[Changed]) -> tuple[list[str], list[list[str]]]:

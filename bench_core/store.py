@@ -116,8 +116,8 @@ class Store:
                 record = read_record(data, name, status)
             except OldFormatError:
                 raise
-            except ValueError as damage:
-                raise ValueError(f"{place} is damaged: {damage}") from None
+            except ValueError as error:
+                raise ValueError(f"{place} is damaged: {error}") from None
             fault = self._fault_of_decisions(record) if decisions else ""
             if not fault:
                 return record
@@ -262,7 +262,8 @@ class Store:
         except OSError as error:
             with suppress(OSError):
                 os.unlink(temporary)
-            raise StoreError(f"{path} cannot be written: {_why(error)}; what was done is kept") from None
+            at = "" if error.filename in (None, path, temporary) else f" ({error.filename})"
+            raise StoreError(f"{path} cannot be written: {_why(error)}{at}; what was done is kept") from None
 
     def sweep(self) -> None:
         """Remove temporary files whose process is gone; those that cannot be removed stay."""

@@ -10,6 +10,7 @@ shape (P, n).
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,7 +70,7 @@ def as_population(chromosomes: ArrayLike, n_features: int | None = None, k: int 
     limit = 127 if k is None else k
     if given.size and (given.min() < 0 or given.max() >= limit):
         raise ValueError(f"chromosomes must hold stages in 0..{limit - 1}")
-    population: Chromosomes = given.astype(stage_type(limit))
+    population = cast(Chromosomes, given.astype(stage_type(limit)))
     if np.any(gaps(population)):
         raise ValueError("chromosomes must have no empty stage below their greatest one; see compress")
     return population
@@ -82,8 +83,8 @@ def stage_counts(chromosomes: Chromosomes) -> NDArray[np.int64]:
 
 def gaps(chromosomes: Chromosomes) -> NDArray[np.bool_]:
     """True where some stage below the greatest has no feature (§3.1). Shape (n,) -> (), (P, n) -> (P,)."""
-    present = _present(np.atleast_2d(chromosomes))
-    missing = present.sum(axis=1) != stage_counts(np.atleast_2d(chromosomes))
+    present = _present(_table(chromosomes))
+    missing = present.sum(axis=1) != stage_counts(_table(chromosomes))
     return missing.reshape(np.shape(chromosomes)[:-1])
 
 
@@ -92,7 +93,7 @@ def compress(chromosomes: Chromosomes) -> Chromosomes:
 
     Takes non-negative stages of shape (n,) or (P, n); returns a new array of the same shape.
     """
-    population = np.atleast_2d(chromosomes)
+    population = _table(chromosomes)
     renumbered = np.cumsum(_present(population), axis=1, dtype=np.int64) - 1
     packed = np.take_along_axis(renumbered, population.astype(np.int64), axis=1)
     return packed.astype(population.dtype).reshape(np.shape(chromosomes))
@@ -104,7 +105,7 @@ def cumulative_masks(chromosomes: Chromosomes, k: int) -> Masks:
     Shape (P, n) -> (P, k) uint64, or (P, k, words) with 64 features and more; beyond a chromosome's last stage the set
     of all features is repeated.
     """
-    population = np.atleast_2d(chromosomes)
+    population = _table(chromosomes)
     size, n = population.shape
     masks = new_sets(size * k, n)
     masks = masks.reshape(size, k, *masks.shape[1:])
@@ -147,3 +148,8 @@ def _present(population: Chromosomes) -> NDArray[np.bool_]:
 def _check_feature_count(n_features: int) -> None:
     if n_features < 1:
         raise ValueError(f"n_features must be at least 1, not {n_features}")
+
+
+def _table(chromosomes: Chromosomes) -> Chromosomes:
+    """Chromosomes as (P, n), one as (1, n)."""
+    return cast(Chromosomes, np.atleast_2d(chromosomes))

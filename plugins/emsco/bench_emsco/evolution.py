@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,7 +179,7 @@ def evolve(
             params.mutation_rate,
             cdf,
         )
-        generation = np.concatenate((ranked.chromosomes[elite], brood))
+        generation = cast(Chromosomes, np.concatenate((ranked.chromosomes[elite], brood)))
         conclusive, right, cost = ranked.outcome
         known = conclusive[elite], right[elite], cost[elite]
 

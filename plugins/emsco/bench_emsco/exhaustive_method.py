@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,7 +148,7 @@ def representatives(front: GlobalFront, threads: int) -> Chromosomes:
         reached = evaluate(listed, front.max_stages, front.n_rows, cache, lambda masks: costs[masks])
         for chromosome, decided, hits in zip(listed, reached[0].tolist(), reached[1].tolist(), strict=True):
             chosen.setdefault(where[decided, hits], chromosome)
-    return np.stack([chosen[i] for i in range(front.n_points)])
+    return cast(Chromosomes, np.stack([chosen[i] for i in range(front.n_points)]))
 
 
 def fittest_first(front: GlobalFront) -> NDArray[np.int64]:

@@ -100,7 +100,7 @@ def policies_of(
     subsets, place = unique_sets(masks.reshape(-1, *masks.shape[2:]))
     place = place.reshape(masks.shape[:2])
     acquired = members(subsets, np.arange(problem.n_features))
-    made = []
+    made: list[Stage] = []
     for start in range(
         0, len(subsets), _BATCH
     ):  # a fit holds a number for every column, also outside its subset

@@ -65,8 +65,8 @@ class SubsetPrices:
             raise ValueError(f"rows must be at least 1, got {rows}")
         self.n_features = len(features)
         flags = np.zeros((len(members), self.n_features), dtype=bool)
-        for group, of in zip(flags, members, strict=True):
-            group[of] = True
+        for flag, group in zip(flags, members, strict=True):
+            flag[group] = True
         self._groups = from_flags(flags)
         everything = [*features, *shared]
         denominator = lcm(*(price.denominator for price in everything)) if everything else 1

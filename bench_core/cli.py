@@ -159,6 +159,11 @@ def plan(
 @STORE
 @OUT
 @click.option("--check", is_flag=True, help="Write nothing; fail when the committed files differ.")
+@click.option(
+    "--as-published",
+    is_flag=True,
+    help="Render what is published once more; the page says which records wait to be recomputed.",
+)
 @DROP
 @MIRROR
 @OFFLINE
@@ -168,6 +173,7 @@ def leaderboard(
     store: Path,
     out: Path,
     check: bool,
+    as_published: bool,
     drop: tuple[str, ...],
     mirror: Path | None,
     offline: bool | None,
@@ -185,7 +191,7 @@ def leaderboard(
             click.echo(line, err=True)
         return 1 if wrong else 0
     try:
-        written = verbs.publish(session, drop=drop)
+        written = verbs.publish_again(session) if as_published else verbs.publish(session, drop=drop)
     finally:
         _warn(session)
     for path in written:

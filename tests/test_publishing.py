@@ -16,7 +16,7 @@ from support.told import labelled, record_of, suite_of
 from bench_core.analysis.export import read_export
 from bench_core.analysis.losses import find_losses
 from bench_core.analysis.records import Records, tabulate
-from bench_core.commands.leaderboard import WouldLoseError, check, publish
+from bench_core.commands.leaderboard import WouldLoseError, check, publish, publish_again
 from bench_core.errors import RequestError
 from bench_core.plan import Plan
 from bench_core.render import write_files
@@ -158,6 +158,23 @@ def test_a_method_that_the_suite_no_longer_has_goes_only_when_it_is_named(publis
 )
 def test_a_refusal_says_what_changed(published: Place, change: tuple[str, str], reason: str) -> None:
     assert reason in refused(published, SUITE.replace(*change))
+
+
+def test_records_of_an_earlier_definition_are_published_again_with_a_warning_at_the_top(
+    published: Place,
+) -> None:
+    before = names(published)
+    changed = SUITE.replace("slopes = [4.0]", "slopes = [5.0]")
+    publish_again(published.session(changed))
+    page = (published.folder / "out" / "s.md").read_text(encoding="utf-8")
+    assert names(published) == before
+    assert page.index("being recomputed") < page.index("##")
+    assert "4 records of this page" in page
+    assert "steep: 4 (" in page
+    assert any("not what the suite asks for" in line for line in check(published.session(changed)))
+    publish_again(published.session(SUITE))
+    assert "being recomputed" not in (published.folder / "out" / "s.md").read_text(encoding="utf-8")
+    assert check(published.session(SUITE)) == []
 
 
 def test_new_names_for_the_same_trials_lose_nothing(published: Place) -> None:

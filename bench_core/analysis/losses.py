@@ -19,7 +19,7 @@ from bench_core.suite import Suite
 from bench_core.suite_schema import seed_list
 from bench_core.trial import Trial
 
-__all__ = ["Loss", "find_losses"]
+__all__ = ["Loss", "changes", "find_losses"]
 
 
 @dataclass(frozen=True)
@@ -121,18 +121,18 @@ class _Reasons:
             )
         before = self.committed.identities[name]
         now = json.loads(trial.identity(self.plan.contents.get(dataset, before["dataset"])))
-        changes = _changes(before, now)
+        said = changes(before, now)
         if dataset not in self.plan.contents:
             old, new = (side.definitions.get(dataset, "{}") for side in (self.committed, self.plan))
             if old != new:
-                said = "; ".join(_differences(json.loads(old), json.loads(new), "its "))
-                changes.insert(0, f"the data set was defined otherwise: {said}")
+                differing = "; ".join(_differences(json.loads(old), json.loads(new), "its "))
+                said.insert(0, f"the data set was defined otherwise: {differing}")
         if instead is not None and instead[1] != "ok":
-            changes.append("its trial failed when it was run again")
-        elif not changes:
-            changes.append("it lacks a metric that the suite asks for")
+            said.append("its trial failed when it was run again")
+        elif not said:
+            said.append("it lacks a metric that the suite asks for")
         unavailable = self.plan.unavailable.get(dataset)
-        return "; ".join(changes) + (f" (the data set {unavailable})" if unavailable else "")
+        return "; ".join(said) + (f" (the data set {unavailable})" if unavailable else "")
 
 
 def _seeds(suite: Suite, dataset: str) -> Sequence[int]:
@@ -142,8 +142,8 @@ def _seeds(suite: Suite, dataset: str) -> Sequence[int]:
     return []
 
 
-def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What determines a trial and differs, in words."""
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What determines a trial and differs between two identities, in words."""
     said = []
     for key in sorted(before.keys() | now.keys()):
         old, new = before.get(key), now.get(key)

@@ -19,7 +19,7 @@ from bench_core.render.index import DESCRIPTION, describe, read_descriptions, re
 from bench_core.render.page import Analysed, render_page
 from bench_core.render.timings import render_timings
 
-__all__ = ["WouldLoseError", "check", "pages", "publish"]
+__all__ = ["WouldLoseError", "check", "pages", "publish", "publish_again"]
 
 _SHOWN = 20
 
@@ -36,6 +36,22 @@ def pages(session: SuiteSession, records: Records) -> dict[Path, bytes]:
     files[session.out / f"{session.suite.name}.md"] = render_page(analysed).encode()
     files[session.out / "README.md"] = render_index(read_descriptions(session.out, files)).encode()
     return files
+
+
+def publish_again(session: SuiteSession) -> list[Path]:
+    """Render the published records once more, also those that the suite names otherwise now; the files that changed.
+
+    The page says at its top which records these are. The store is not read.
+
+    Raises:
+        RequestError: nothing is published, the export is damaged, or a file cannot be written.
+    """
+    committed = session.committed.whole
+    if committed is None:
+        raise RequestError(
+            f"{session.folder}: nothing is published there; run: bench run {session.suite.path}"
+        )
+    return write_files(pages(session, committed))
 
 
 class WouldLoseError(RequestError):

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from bench_core.analysis.cells import Cells
 from bench_core.analysis.claims import check_claims
+from bench_core.analysis.outdated import outdated
 from bench_core.analysis.overall import Overall, overall
 from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
@@ -79,7 +80,7 @@ def render_page(analysed: Analysed) -> str:
     """The leaderboard page of a suite, in Markdown, ending in a newline."""
     suite, records = analysed.suite, analysed.records
     head = suite.file.suite
-    parts = [f"# {text(head.title or head.name)}", ""]
+    parts = [f"# {text(head.title or head.name)}", "", *_outdated(suite, records)]
     for said in (head.description, f"Source: {head.source}" if head.source else ""):
         if said:
             parts += [text(said), ""]
@@ -99,6 +100,21 @@ def render_page(analysed: Analysed) -> str:
     parts += _failures(records)
     parts += provenance_section(suite, records)
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _outdated(suite: Suite, records: Records) -> list[str]:
+    """A warning at the top where records are of an earlier definition; they are shown until new ones are there."""
+    found = outdated(suite, records)
+    if not found:
+        return []
+    said = "; ".join(
+        f"{text(method)}: {count} ({text(why)})" for (method, why), count in sorted(found.items())
+    )
+    return [
+        f"> **{sum(found.values())} records of this page are being recomputed.** They were made by an earlier "
+        f"definition of what the suite asks for now: {said}.",
+        "",
+    ]
 
 
 def _failures(records: Records) -> list[str]:

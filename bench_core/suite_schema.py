@@ -259,7 +259,8 @@ def spell_fault(path: str, fault: Mapping[str, Any]) -> str:
 def spell_faults(path: str, faults: Sequence[Mapping[str, Any]]) -> str:
     """Pydantic's errors as one line: the first place that is wrong, and how many more there are."""
     lines: dict[str, str] = {}
-    for fault in faults:
+    # A misspelt key first: where a key is missing as well, it is why.
+    for fault in sorted(faults, key=lambda fault: fault["type"] != "extra_forbidden"):
         where = _spelled(without_kind(fault["loc"])[0])
         lines.setdefault(where, " ".join(spell_fault(path, fault).split()))
     more = len(lines) - 1

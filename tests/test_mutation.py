@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mutation.run import FAULTS, Fault, FaultError, Result, main, read_faults, run_faults
+from mutation.run import FAULTS, Fault, FaultError, Result, main, read_faults
 from support.bench import ROOT
 
 CODE = "def larger(a, b):\n    return a if a > b else b\n"
@@ -95,11 +95,18 @@ def test_a_fault_may_wait_for_its_tests(tree: Path, capsys: pytest.CaptureFixtur
     assert (code, said[-1]) == (0, "0 of 0 faults noticed, 1 wait for their tests")
 
 
-def test_tests_that_fail_without_a_fault_stop_the_run(tree: Path) -> None:
-    (tree / "test_code.py").write_text(TESTS.replace("== 2", "== 3"))
-    one = Fault("swapped", "code_under_test.py", "a > b", "a < b", ("test_code.py",))
-    with pytest.raises(FaultError, match="without any fault"):
-        list(run_faults([one], tree))
+@pytest.mark.slow
+def test_tests_that_fail_without_a_fault_are_named_and_left_out(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tree / "test_code.py").write_text(TESTS + "\ndef test_other():\n    assert larger(1, 2) == 3\n")
+    code, said = ran(tree, fault("swapped"), fault("ties go to b", new="a >= b"), capsys=capsys)
+    assert code == 1
+    assert "tests fail by themselves" in said[0]
+    assert said[0].endswith("none: test_code.py::test_other  <--")
+    assert said[1].endswith("swapped: test_code.py::test_it")
+    assert said[2].startswith("survived ")
+    assert said[3] == "1 of 2 faults noticed (50 %)"
 
 
 def test_a_list_with_a_misspelt_key_is_refused(tree: Path) -> None:

@@ -30,8 +30,8 @@ class Place:
     said: list[str] = field(default_factory=list)
 
     def session(self, text: str, store: str = "store", out: str = "out") -> SuiteSession:
-        """A session on a suite ``s`` of this text."""
-        suite = parse_suite(f'[suite]\nname = "s"\n{text}', "suites/s.toml", REGISTRY)
+        """A session on a suite ``s`` of this text, with one metric: drawing figures is what takes time here."""
+        suite = parse_suite(f'metrics = ["cost"]\n[suite]\nname = "s"\n{text}', "suites/s.toml", REGISTRY)
         context = DataContext(cache=self.folder / "cache")
         return SuiteSession(suite, REGISTRY, Store(self.folder / store), self.folder / out, context)
 

@@ -113,7 +113,7 @@ def test_probabilities_of_a_row_do_not_depend_on_its_neighbours():
         ({"C": 0.0}, "C must be"),
         ({"threads": 0}, "threads"),
         ({"column_of_feature": [[0], [0, 1]]}, "own column"),
-        ({"column_of_feature": [0, 70]}, "needs a feature"),
+        ({"column_of_feature": [0, -1]}, "needs a feature"),
     ],
 )
 def test_wrong_input_is_named(change, word):

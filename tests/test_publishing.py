@@ -172,6 +172,8 @@ def test_records_of_an_earlier_definition_are_published_again_with_a_warning_at_
     assert "4 records of this page" in page
     assert "steep: 4 (" in page
     assert any("not what the suite asks for" in line for line in check(published.session(changed)))
+    with pytest.raises(RequestError, match="data set 'A' is defined otherwise"):
+        publish_again(published.session(SUITE.replace("seed = 3", "seed = 4")))
     publish_again(published.session(SUITE))
     assert "being recomputed" not in (published.folder / "out" / "s.md").read_text(encoding="utf-8")
     assert check(published.session(SUITE)) == []

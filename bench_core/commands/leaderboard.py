@@ -12,7 +12,7 @@ from bench_core.analysis.records import Records
 from bench_core.commands import stamp
 from bench_core.commands.session import SuiteSession
 from bench_core.errors import RequestError, did_you_mean
-from bench_core.plan import Plan
+from bench_core.plan import Plan, definition_of
 from bench_core.render import differing, write_files
 from bench_core.render.curves import figure_files
 from bench_core.render.index import DESCRIPTION, describe, read_descriptions, render_index
@@ -44,13 +44,21 @@ def publish_again(session: SuiteSession) -> list[Path]:
     The page says at its top which records these are. The store is not read.
 
     Raises:
-        RequestError: nothing is published, the export is damaged, or a file cannot be written.
+        RequestError: nothing is published, a data set is defined otherwise now, the export is damaged, or a file
+            cannot be written.
     """
     committed = session.committed.whole
     if committed is None:
         raise RequestError(
             f"{session.folder}: nothing is published there; run: bench run {session.suite.path}"
         )
+    now = {trial.dataset: definition_of(trial) for trial in session.suite.trials(seeds=1)}
+    for dataset, before in committed.definitions.items():
+        if now.get(dataset, before) != before:
+            raise RequestError(
+                f"data set {dataset!r} is defined otherwise now, so that its published records are of other data; "
+                f"run: bench run {session.suite.path}"
+            )
     return write_files(pages(session, committed))
 
 

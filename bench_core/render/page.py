@@ -111,7 +111,7 @@ def _outdated(suite: Suite, records: Records) -> list[str]:
         f"{text(method)}: {count} ({text(why)})" for (method, why), count in sorted(found.items())
     )
     return [
-        f"> **{sum(found.values())} records of this page are being recomputed.** They were made by an earlier "
+        f"**{sum(found.values())} records of this page are being recomputed.** They were made by an earlier "
         f"definition of what the suite asks for now: {said}.",
         "",
     ]

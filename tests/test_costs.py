@@ -143,3 +143,9 @@ def test_growing_prices_without_sizes_are_refused():
 def test_what_is_no_price_is_refused(given_costs, said):
     with pytest.raises(DataError, match=said):
         Costs(**given_costs)
+
+
+def test_prices_grow_with_the_item_where_only_a_groups_does():
+    costs = Costs([[0.0], [2.0]], [0, -1], [[1.0, 3.0]])
+    assert costs.depends_on_size
+    np.testing.assert_array_equal(costs.total(2, np.array([1.0, 10.0])), [6.0, 33.0])

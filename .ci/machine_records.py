@@ -14,7 +14,7 @@ import numpy as np
 
 from bench_core.analysis.export import read_export
 from bench_core.analysis.records import Records
-from bench_core.store import Store
+from bench_core.run.store import Store
 
 __all__ = ["Compared", "compare_pages", "compare_runs"]
 

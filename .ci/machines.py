@@ -69,11 +69,11 @@ def dispatched() -> list[str]:
 
 def show(mirror: Path | None) -> dict[str, str]:
     """What this process calls things: data set → content hash, suite → hash of its trials' names."""
-    from bench_core.canonical import sha256_text
-    from bench_core.commands.session import SuiteSession
-    from bench_core.dataset import DataContext
-    from bench_core.errors import BenchError, RequestError
-    from bench_core.parameters import build
+    from bench_core.contract.canonical import sha256_text
+    from bench_core.contract.dataset import DataContext
+    from bench_core.contract.errors import BenchError, RequestError
+    from bench_core.contract.parameters import build
+    from bench_core.run.session import SuiteSession
 
     known = DataContext.from_environment(mirror)
     context = DataContext(known.cache, known.mirror, offline=True)
@@ -159,7 +159,7 @@ def _bench(setting: str, scratch: Path, verb: str, suite: Path, *options: str | 
     command = [
         sys.executable,
         "-m",
-        "bench_core.cli",
+        "bench_core.cli.main",
         verb,
         suite,
         *options,

@@ -10,14 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bench_core.costs import Costs, CostScheme
-    from bench_core.dataset import DataContext, Dataset, DataSource, Part
-    from bench_core.decisions import Decisions, Outcome, Rows
-    from bench_core.errors import ContractError, DataError, DataUnavailable, RequestError
-    from bench_core.facts import DataFacts
-    from bench_core.hookspecs import hookimpl
-    from bench_core.method import Family, Method, Policy, Problem
-    from bench_core.metrics import Metric
+    from bench_core.contract.costs import Costs, CostScheme
+    from bench_core.contract.dataset import DataContext, Dataset, DataSource, Part
+    from bench_core.contract.decisions import Decisions, Outcome, Rows
+    from bench_core.contract.errors import ContractError, DataError, DataUnavailable, RequestError
+    from bench_core.contract.facts import DataFacts
+    from bench_core.contract.method import Family, Method, Policy, Problem
+    from bench_core.contract.metrics import Metric
+    from bench_core.plugins.hookspecs import hookimpl
 
 __version__ = "0.1.0"
 
@@ -25,26 +25,26 @@ CONTRACT_VERSION = 1
 """Raised when the meaning of a trial changes; part of every trial's name."""
 
 _HOMES = {
-    "ContractError": "errors",
-    "CostScheme": "costs",
-    "Costs": "costs",
-    "DataContext": "dataset",
-    "DataError": "errors",
-    "DataFacts": "facts",
-    "DataSource": "dataset",
-    "DataUnavailable": "errors",
-    "Dataset": "dataset",
-    "Decisions": "decisions",
-    "Family": "method",
-    "Method": "method",
-    "Metric": "metrics",
-    "Outcome": "decisions",
-    "Part": "dataset",
-    "Policy": "method",
-    "Problem": "method",
-    "RequestError": "errors",
-    "Rows": "decisions",
-    "hookimpl": "hookspecs",
+    "ContractError": "contract.errors",
+    "CostScheme": "contract.costs",
+    "Costs": "contract.costs",
+    "DataContext": "contract.dataset",
+    "DataError": "contract.errors",
+    "DataFacts": "contract.facts",
+    "DataSource": "contract.dataset",
+    "DataUnavailable": "contract.errors",
+    "Dataset": "contract.dataset",
+    "Decisions": "contract.decisions",
+    "Family": "contract.method",
+    "Method": "contract.method",
+    "Metric": "contract.metrics",
+    "Outcome": "contract.decisions",
+    "Part": "contract.dataset",
+    "Policy": "contract.method",
+    "Problem": "contract.method",
+    "RequestError": "contract.errors",
+    "Rows": "contract.decisions",
+    "hookimpl": "plugins.hookspecs",
 }
 
 __all__ = [

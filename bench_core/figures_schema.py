@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bench_core.errors import RequestError, did_you_mean
-from bench_core.metrics import Metric, resolve_metric, resolve_quantity
+from bench_core.contract.errors import RequestError, did_you_mean
+from bench_core.contract.metrics import Metric, resolve_metric, resolve_quantity
 
 __all__ = ["FigureEntry", "check_figures", "quantity_metrics"]
 

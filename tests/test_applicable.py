@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from bench_core import DataContext, Dataset, DataSource, hookimpl
-from bench_core.execute import Options, execute
-from bench_core.plan import DatasetCache, Plan, make_plan
-from bench_core.plugins import Registry, load_registry
-from bench_core.store import Store
-from bench_core.suite import parse_suite
+from bench_core.plugins.registry import Registry, load_registry
+from bench_core.run.execute import Options, execute
+from bench_core.run.plan import DatasetCache, Plan, make_plan
+from bench_core.run.store import Store
+from bench_core.run.suite import parse_suite
 from bench_core.testing import toml_text
 
 CHEAP = {

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_core.agreement import Agreement
-from bench_core.audit import Auditor, changed_rows
-from bench_core.decisions import Decisions, Rows
-from bench_core.errors import AuditError
-from bench_core.method import Policy
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.errors import AuditError
+from bench_core.contract.method import Policy
+from bench_core.protocol.agreement import Agreement
+from bench_core.protocol.audit import Auditor, changed_rows
 from bench_core.testing import cheats
 
 NAMES = ("age", "income", "height", "debt")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_core.canonical import canonical_json, content_hash, plain, sha256_text, source_hash
+from bench_core.contract.canonical import canonical_json, content_hash, plain, sha256_text, source_hash
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

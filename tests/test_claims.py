@@ -13,7 +13,7 @@ from bench_core.analysis.records import tabulate
 from bench_core.analysis.selection import select
 from bench_core.analysis.tables import grids
 from bench_core.analysis.verdicts import Checked
-from bench_core.errors import RequestError
+from bench_core.contract.errors import RequestError
 
 # Means by seed. X: A is cheaper than B in every seed; C is cheaper than A on the mean only. Y: B is cheaper than A.
 VALUES: Values = {

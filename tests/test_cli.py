@@ -13,7 +13,7 @@ SUITE = '[protocol]\nseeds = 2\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = 
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom click.testing import CliRunner\nfrom bench_core.cli import main\n"
+        "import sys\nfrom click.testing import CliRunner\nfrom bench_core.cli.main import main\n"
         "assert CliRunner().invoke(main, ['--help']).exit_code == 0\n"
         "print([m for m in ('numpy', 'pandas', 'sklearn', 'numba', 'pydantic', 'rich') if m in sys.modules])"
     )
@@ -23,7 +23,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_listing_plugins_imports_no_learning_library(bench: Bench) -> None:
     code = (
-        "import sys\nfrom bench_core.plugins import load_registry\nload_registry()\n"
+        "import sys\nfrom bench_core.plugins.registry import load_registry\nload_registry()\n"
         "print([m for m in ('pandas', 'sklearn', 'numba', 'scipy', 'matplotlib', 'openml') if m in sys.modules])"
     )
     done = subprocess.run(

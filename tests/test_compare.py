@@ -13,10 +13,10 @@ from support.bench import Bench
 from support.told import record_of, suite_of
 
 from bench_core.analysis.compare import Changed, Difference, compare, read_side
-from bench_core.errors import RequestError
-from bench_core.plugins import load_registry
-from bench_core.store import Store
-from bench_core.trial import TrialResult
+from bench_core.contract.errors import RequestError
+from bench_core.plugins.registry import load_registry
+from bench_core.run.store import Store
+from bench_core.run.trial import TrialResult
 
 KNOWN = load_registry([("tiny", tiny_plugin)], entry_points=False).metrics
 BASE = {"coverage": 0.9, "conclusive-accuracy": 0.8, "cost": 10.0, "combined": 2.0}

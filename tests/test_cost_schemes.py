@@ -18,11 +18,11 @@ from bench_core.builtin.cost_schemes import (
     Uniform,
 )
 from bench_core.builtin.scaling import scaled
-from bench_core.costs import Costs
-from bench_core.dataset import Dataset
-from bench_core.errors import DataError, RequestError
-from bench_core.facts import count_units, facts_of
-from bench_core.parameters import build
+from bench_core.contract.costs import Costs
+from bench_core.contract.dataset import Dataset
+from bench_core.contract.errors import DataError, RequestError
+from bench_core.contract.facts import count_units, facts_of
+from bench_core.contract.parameters import build
 from bench_core.testing import cost_scheme_contract, make_dataset
 
 test_contract = cost_scheme_contract(

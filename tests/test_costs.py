@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_core.costs import Costs
-from bench_core.errors import DataError
+from bench_core.contract.costs import Costs
+from bench_core.contract.errors import DataError
 
 price = st.floats(0, 100, allow_subnormal=False)
 

@@ -16,7 +16,7 @@ from bench_core.analysis.curves import LEVELS, Curve, Panel, cells_of, curves_of
 from bench_core.analysis.fronts import hull
 from bench_core.analysis.quality import RIGHT_ANSWERS, Quality, cost_shares, default_quality, quality_named
 from bench_core.analysis.records import Records
-from bench_core.metrics import BUILT_IN
+from bench_core.contract.metrics import BUILT_IN
 
 METRICS = {metric.name: metric for metric in BUILT_IN}
 ERROR = quality_named("error", METRICS)

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench_core.costs import Costs
-from bench_core.dataset import DataContext, Dataset
-from bench_core.errors import DataError
+from bench_core.contract.costs import Costs
+from bench_core.contract.dataset import DataContext, Dataset
+from bench_core.contract.errors import DataError
 
 
 def table(**changes):

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench_core.decisions import Decisions, Outcome, Rows
-from bench_core.errors import ContractError
+from bench_core.contract.decisions import Decisions, Outcome, Rows
+from bench_core.contract.errors import ContractError
 
 GOOD = Decisions(
     acquired=np.array([[True, False], [True, True], [False, False]]),

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bench_core.dataset import Dataset
-from bench_core.encode import fit_encoder
-from bench_core.errors import RequestError
+from bench_core.contract.dataset import Dataset
+from bench_core.contract.errors import RequestError
+from bench_core.protocol.encode import fit_encoder
 
 NAN = np.nan
 

@@ -7,7 +7,7 @@ from support.families import made_up_records, made_up_suite
 
 from bench_core.analysis.records import Records
 from bench_core.render.extras import extra_sections
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 PRICED_TWICE = """
 [[datasets]]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bench_core import Decisions, Part, Policy
-from bench_core.favourite import favourite_first, worth
-from bench_core.metrics import BUILT_IN, DEFAULT_METRICS, default_metric, resolve_metric
+from bench_core.contract.favourite import favourite_first, worth
+from bench_core.contract.metrics import BUILT_IN, DEFAULT_METRICS, default_metric, resolve_metric
 from bench_core.testing import make_problem
 
 

@@ -23,14 +23,14 @@ from bench_core.analysis.base_models import spread_of
 from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
 from bench_core.analysis.series import mean_series
-from bench_core.errors import RequestError
+from bench_core.contract.errors import RequestError
+from bench_core.contract.metrics import BUILT_IN
 from bench_core.figures_schema import FigureEntry, check_figures
-from bench_core.metrics import BUILT_IN
 from bench_core.render.curves import curve_section, figure_files, figure_section
 from bench_core.render.drawings import Ranking, drawings_of
 from bench_core.render.figures.palette import CARD, HUES, INK, MUTED, look_of, themed
 from bench_core.render.figures.ranks import cliques_of, critical_difference_figure
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = ("A<b>&|\"'`x", "_under $x^2$ _s", "emoji \U0001f389", "--]]>", "EMSCO")

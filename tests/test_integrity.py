@@ -20,12 +20,12 @@ from support.told import labelled, record_of, stored
 from bench_core.analysis.compare import read_side
 from bench_core.analysis.export import RECORDS, RUNS, read_export, write_export
 from bench_core.analysis.records import Records, tabulate
-from bench_core.commands.run import describe_plan
 from bench_core.commands.stamp import holds
-from bench_core.errors import RequestError, StoreError
-from bench_core.sealed import seal, unseal
-from bench_core.store import DAMAGED, Store
-from bench_core.trial import TrialResult
+from bench_core.contract.errors import RequestError, StoreError
+from bench_core.run.runner import describe_plan
+from bench_core.run.sealed import seal, unseal
+from bench_core.run.store import DAMAGED, Store
+from bench_core.run.trial import TrialResult
 
 SUITE = """
 [protocol]

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
-from bench_core.decisions import Decisions, Outcome
-from bench_core.errors import RequestError
-from bench_core.metrics import BUILT_IN, Metric, evaluate, ndcg_at, precision_at, resolve_metric
+from bench_core.contract.decisions import Decisions, Outcome
+from bench_core.contract.errors import RequestError
+from bench_core.contract.metrics import BUILT_IN, Metric, evaluate, ndcg_at, precision_at, resolve_metric
 
 KNOWN = {metric.name: metric for metric in BUILT_IN}
 

@@ -15,7 +15,7 @@ from bench_core.analysis.records import Records, tabulate
 from bench_core.analysis.selection import select
 from bench_core.analysis.tables import Grid, grids
 from bench_core.render.page import Analysed, render_page
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 CAPPED = '[[methods]]\nuse = "slopes"\nname = "capped"\nselect = "accuracy-under@2"\n'
 CLAIM = """

@@ -22,8 +22,8 @@ from bench_core.render import write_files
 from bench_core.render.index import describe, read_descriptions, render_index
 from bench_core.render.page import Analysed, render_page
 from bench_core.render.timings import render_timings
-from bench_core.sealed import seal
-from bench_core.suite import Suite
+from bench_core.run.sealed import seal
+from bench_core.run.suite import Suite
 
 SEEDS = 6
 

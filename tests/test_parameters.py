@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_core.canonical import canonical_json
-from bench_core.errors import RequestError
-from bench_core.parameters import build, describe, to_plain
+from bench_core.contract.canonical import canonical_json
+from bench_core.contract.errors import RequestError
+from bench_core.contract.parameters import build, describe, to_plain
 from bench_core.testing import toml_text
 
 

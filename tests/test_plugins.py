@@ -11,11 +11,11 @@ from types import ModuleType
 import pytest
 
 from bench_core.builtin.cost_schemes import Uniform
-from bench_core.errors import ContractError, RequestError
-from bench_core.hookspecs import hookimpl
-from bench_core.method import Method
-from bench_core.metrics import Metric
-from bench_core.plugins import load_registry
+from bench_core.contract.errors import ContractError, RequestError
+from bench_core.contract.method import Method
+from bench_core.contract.metrics import Metric
+from bench_core.plugins.hookspecs import hookimpl
+from bench_core.plugins.registry import load_registry
 
 
 @dataclass(frozen=True)
@@ -300,7 +300,7 @@ def test_an_inline_plugin_may_not_take_a_plugins_name():
 
 def test_loading_the_built_ins_imports_nothing_heavy():
     code = (
-        "import sys; from bench_core.plugins import load_registry; load_registry(entry_points=False); "
+        "import sys; from bench_core.plugins.registry import load_registry; load_registry(entry_points=False); "
         "print([m for m in ('sklearn', 'pandas', 'scipy', 'numba', 'pydantic', 'pyarrow') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

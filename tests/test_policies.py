@@ -11,10 +11,10 @@ from support.families import made_up_records, made_up_suite
 
 from bench_core.analysis.policies import by_policy
 from bench_core.analysis.records import Records
-from bench_core.errors import RequestError
+from bench_core.contract.errors import RequestError
 from bench_core.render.curves import figure_files
 from bench_core.render.extras import extra_sections
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 PLACE = ("Heart", "uniform")
 QUANTITIES = ["validation.cost", "test.cost", "history.spent"]

@@ -17,9 +17,9 @@ from bench_core.analysis.export import read_export
 from bench_core.analysis.losses import find_losses
 from bench_core.analysis.records import Records, tabulate
 from bench_core.commands.leaderboard import WouldLoseError, check, publish, publish_again
-from bench_core.errors import RequestError
-from bench_core.plan import Plan
+from bench_core.contract.errors import RequestError
 from bench_core.render import write_files
+from bench_core.run.plan import Plan
 
 SUITE = """
 [protocol]

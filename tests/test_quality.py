@@ -9,7 +9,7 @@ from support.told import labelled, record_of
 from bench_core import Costs
 from bench_core.analysis.quality import RIGHT_ANSWERS, cost_shares, largest_cost, quality_named
 from bench_core.analysis.records import Records, tabulate
-from bench_core.metrics import BUILT_IN
+from bench_core.contract.metrics import BUILT_IN
 
 METRICS = {metric.name: metric for metric in BUILT_IN}
 

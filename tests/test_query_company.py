@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench_core import Decisions, Method, Policy, Problem, Rows
-from bench_core.errors import ContractError
+from bench_core.contract.errors import ContractError
 from bench_core.testing.checks_decide import check_batch_size
 
 

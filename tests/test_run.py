@@ -72,7 +72,7 @@ def test_a_killed_run_goes_on_where_it_was(bench: Bench, jobs: int) -> None:
     killed = 0
     for _ in range(12):
         process = subprocess.Popen(
-            [sys.executable, "-m", "bench_core.cli", "run", suite, "--jobs", str(jobs)],
+            [sys.executable, "-m", "bench_core.cli.main", "run", suite, "--jobs", str(jobs)],
             cwd=bench.folder,
             env=bench.environment(),
             stdout=subprocess.DEVNULL,
@@ -239,7 +239,7 @@ def test_two_stores_merge_by_copying(bench: Bench) -> None:
 
 def test_two_runs_may_share_a_store(bench: Bench) -> None:
     suite = bench.suite(SMALL.replace('use = "slopes"', 'use = "slopes"\nparameters = { seconds = 0.05 }'))
-    command = [sys.executable, "-m", "bench_core.cli", "run", suite]
+    command = [sys.executable, "-m", "bench_core.cli.main", "run", suite]
     both = [
         subprocess.Popen(
             command, cwd=bench.folder, env=bench.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE

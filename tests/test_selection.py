@@ -12,7 +12,7 @@ from support.told import record_of
 
 from bench_core.analysis.records import Labels, Records, tabulate
 from bench_core.analysis.selection import select
-from bench_core.metrics import BUILT_IN, Metric
+from bench_core.contract.metrics import BUILT_IN, Metric
 
 METRICS = {metric.name: metric for metric in BUILT_IN}
 Grid = Sequence[Sequence[float]]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.bench import ROOT, Bench
 
-from bench_core.errors import RequestError
+from bench_core.contract.errors import RequestError
 from bench_core.render.links import dead_links
 from bench_core.render.markdown import slug, table, text
 from bench_core.render.site import build_site, page_as_html

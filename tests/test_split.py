@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_core.dataset import Dataset
-from bench_core.errors import DataError
-from bench_core.split import SplitRule, make_split
+from bench_core.contract.dataset import Dataset
+from bench_core.contract.errors import DataError
+from bench_core.protocol.split import SplitRule, make_split
 
 
 def labelled(target, **others):

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from support.told import record_of
 
-from bench_core.decisions import Decisions, Outcome
-from bench_core.sealed import unseal
-from bench_core.store import Store
-from bench_core.trial import Judged, TrialResult
+from bench_core.contract.decisions import Decisions, Outcome
+from bench_core.run.sealed import unseal
+from bench_core.run.store import Store
+from bench_core.run.trial import Judged, TrialResult
 
 NAME = "ab" + "0" * 62
 PROBABILITIES = np.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])

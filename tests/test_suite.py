@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from support import tiny_plugin
 from support.bench import ROOT, Bench
 
-from bench_core.errors import RequestError
-from bench_core.plugins import Registry, load_registry
-from bench_core.suite import Suite, load_suite, parse_suite, suite_of
+from bench_core.contract.errors import RequestError
+from bench_core.plugins.registry import Registry, load_registry
+from bench_core.run.suite import Suite, load_suite, parse_suite, suite_of
 
 GOOD = """
 [suite]
@@ -422,7 +422,7 @@ def test_a_trials_name_knows_what_matters_and_nothing_else(registry: Registry) -
 def test_the_identity_is_canonical_json(registry: Registry) -> None:
     import json
 
-    from bench_core.canonical import canonical_json
+    from bench_core.contract.canonical import canonical_json
 
     for trial in parse(GOOD, registry).trials():
         text = trial.identity("f" * 64)

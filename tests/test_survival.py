@@ -169,7 +169,7 @@ def test_no_process_that_a_trial_started_survives_it(
 def test_a_worker_does_not_survive_a_run_that_is_killed(rogue: Bench) -> None:
     suite = rogue.suite(BLOBS + '[[methods]]\nuse = "slopes"\nparameters = { seconds = 600.0 }\n')
     run = subprocess.Popen(
-        [sys.executable, "-m", "bench_core.cli", "run", suite, "--timeout", "1h"],
+        [sys.executable, "-m", "bench_core.cli.main", "run", suite, "--timeout", "1h"],
         cwd=rogue.folder,
         env=rogue.environment(),
         stderr=subprocess.DEVNULL,
@@ -201,7 +201,7 @@ def test_ctrl_c_stops_a_run_even_where_a_method_catches_everything(rogue: Bench)
         f'{BLOBS}[[methods]]\nuse = "catcher"\nparameters = {{ path = "{fitting}" }}\n' + method("sys.exit")
     )
     run = subprocess.Popen(
-        [sys.executable, "-m", "bench_core.cli", "run", suite],
+        [sys.executable, "-m", "bench_core.cli.main", "run", suite],
         cwd=rogue.folder,
         env=rogue.environment(),
         stderr=subprocess.PIPE,

@@ -16,11 +16,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from bench_core.costs import Costs, CostScheme
-from bench_core.dataset import DataContext, DataSource
-from bench_core.decisions import Decisions, Rows
-from bench_core.errors import DataUnavailable, RequestError
-from bench_core.method import Family, Method, Policy
+from bench_core.contract.costs import Costs, CostScheme
+from bench_core.contract.dataset import DataContext, DataSource
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.errors import DataUnavailable, RequestError
+from bench_core.contract.method import Family, Method, Policy
 from bench_core.testing import (
     CHECKS,
     VARIANTS,

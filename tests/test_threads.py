@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bench_core.dataset import DataContext, Dataset, DataSource
-from bench_core.plan import DatasetCache
-from bench_core.plugins import load_registry
-from bench_core.threads import BLAS_VARIABLES
+from bench_core.contract.dataset import DataContext, Dataset, DataSource
+from bench_core.plugins.registry import load_registry
+from bench_core.run.plan import DatasetCache
+from bench_core.run.threads import BLAS_VARIABLES
 
 COUNT = """
-from bench_core.cli import main
+from bench_core.cli.main import main
 try:
     main(["list", "metrics"])
 except SystemExit:

@@ -15,18 +15,18 @@ from support import tiny_plugin
 
 from bench_core import DataContext, Dataset, Decisions, Family, Method, Policy, Problem, Rows
 from bench_core.builtin.cost_schemes import PriceTable
-from bench_core.commands.session import SuiteSession
-from bench_core.costs import Costs, CostScheme
-from bench_core.errors import DataWritten
-from bench_core.execute import Options, execute
-from bench_core.hookspecs import hookimpl
-from bench_core.metrics import BUILT_IN, Metric, resolve_metric
-from bench_core.plugins import load_registry
-from bench_core.split import SplitRule
-from bench_core.store import Store
-from bench_core.suite import load_suite
+from bench_core.contract.costs import Costs, CostScheme
+from bench_core.contract.errors import DataWritten
+from bench_core.contract.metrics import BUILT_IN, Metric, resolve_metric
+from bench_core.plugins.hookspecs import hookimpl
+from bench_core.plugins.registry import load_registry
+from bench_core.protocol.split import SplitRule
+from bench_core.run.execute import Options, execute
+from bench_core.run.session import SuiteSession
+from bench_core.run.store import Store
+from bench_core.run.suite import load_suite
+from bench_core.run.trial import Trial, TrialResult, prepare, run_trial
 from bench_core.testing import cheats
-from bench_core.trial import Trial, TrialResult, prepare, run_trial
 
 KNOWN = {metric.name: metric for metric in BUILT_IN}
 METRICS = {name: metric for name, metric in KNOWN.items() if not name.endswith("@k")}

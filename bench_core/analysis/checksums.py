@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bench_core.canonical import canonical_json, sha256_text
+from bench_core.contract.canonical import canonical_json, sha256_text
 
 if TYPE_CHECKING:
     import pandas as pd

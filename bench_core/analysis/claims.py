@@ -44,7 +44,7 @@ from bench_core.claims_schema import (
     ShareCheck,
     ValueCheck,
 )
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 __all__ = ["RULE", "WIDE", "check_claims", "default_tolerance"]
 

@@ -20,13 +20,13 @@ from bench_core.analysis.export import RECORDS, read_export
 from bench_core.analysis.records import Labels, Records, tabulate
 from bench_core.analysis.selection import Rules, select
 from bench_core.analysis.summary import Mean, mean_with_margin, overlap
-from bench_core.canonical import canonical_json
-from bench_core.errors import RequestError
-from bench_core.metrics import DEFAULT_METRICS, Metric, default_metric, resolve_metric
-from bench_core.store import Store
+from bench_core.contract.canonical import canonical_json
+from bench_core.contract.errors import RequestError
+from bench_core.contract.metrics import DEFAULT_METRICS, Metric, default_metric, resolve_metric
+from bench_core.run.store import Store
 
 if TYPE_CHECKING:
-    from bench_core.suite import Suite
+    from bench_core.run.suite import Suite
 
 __all__ = ["CHANGES", "Changed", "DefaultRules", "Difference", "compare", "read_side"]
 
@@ -76,7 +76,7 @@ class DefaultRules:
     known: Mapping[str, Metric]
 
     def selection_of(self, method: str, task: str, threshold: float | None) -> str:
-        """See `bench_core.suite.Suite.selection_of`."""
+        """See `bench_core.run.suite.Suite.selection_of`."""
         return default_metric(task, threshold)
 
     def selection_metrics(self) -> dict[str, Metric]:

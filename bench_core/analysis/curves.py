@@ -25,7 +25,7 @@ from bench_core.analysis.summary import Mean, margins, mean_with_margin, overlap
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core.suite import Suite
+    from bench_core.run.suite import Suite
 
 __all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "cells_of", "curves_of", "has_band", "panel_of"]
 

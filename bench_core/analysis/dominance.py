@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bench_core.metrics import Metric
+from bench_core.contract.metrics import Metric
 
 __all__ = ["dominated_by", "dominates", "objectives"]
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from bench_core.analysis.checksums import checksum_of_run, checksums
 from bench_core.analysis.records import Records, sort_policies
-from bench_core.canonical import canonical_json, sha256_text
-from bench_core.errors import RequestError
-from bench_core.metrics import Metric
+from bench_core.contract.canonical import canonical_json, sha256_text
+from bench_core.contract.errors import RequestError
+from bench_core.contract.metrics import Metric
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,10 @@ from typing import Any
 
 from bench_core.analysis.checksums import SLOT
 from bench_core.analysis.records import Records
-from bench_core.plan import Plan
-from bench_core.suite import Suite
-from bench_core.suite_schema import seed_list
-from bench_core.trial import Trial
+from bench_core.run.plan import Plan
+from bench_core.run.suite import Suite
+from bench_core.run.suite_schema import seed_list
+from bench_core.run.trial import Trial
 
 __all__ = ["Loss", "changes", "find_losses"]
 

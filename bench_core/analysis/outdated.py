@@ -8,7 +8,7 @@ from collections import Counter
 from bench_core.analysis.checksums import SLOT
 from bench_core.analysis.losses import changes
 from bench_core.analysis.records import Records
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 __all__ = ["outdated"]
 

@@ -27,7 +27,7 @@ from bench_core.analysis.summary import Mean, mean_of_means
 from bench_core.analysis.tables import Grid
 
 if TYPE_CHECKING:
-    from bench_core.suite import Suite
+    from bench_core.run.suite import Suite
 
 __all__ = ["Comparison", "Overall", "compare_ranks", "overall"]
 

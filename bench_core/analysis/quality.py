@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.analysis.records import Records
-from bench_core.costs import Costs
-from bench_core.metrics import Metric
+from bench_core.contract.costs import Costs
+from bench_core.contract.metrics import Metric
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core.suite import Suite
+    from bench_core.run.suite import Suite
 
 __all__ = ["RIGHT_ANSWERS", "Quality", "cost_shares", "default_quality", "largest_cost", "quality_named"]
 
@@ -136,7 +136,7 @@ def default_quality(suite: Suite, records: Records, frame: pd.DataFrame) -> Qual
 
 
 def _built_in() -> dict[str, Metric]:
-    from bench_core.metrics import BUILT_IN
+    from bench_core.contract.metrics import BUILT_IN
 
     return {metric.name: metric for metric in BUILT_IN}
 

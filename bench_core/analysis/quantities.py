@@ -15,7 +15,7 @@ from bench_core.analysis.records import Records
 from bench_core.analysis.summary import mean_of_means, overlap
 
 if TYPE_CHECKING:
-    from bench_core.suite import Suite
+    from bench_core.run.suite import Suite
 
 __all__ = ["Estimate", "Missing", "Source", "difference", "median", "plain", "ratio"]
 

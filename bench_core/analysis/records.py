@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench_core.canonical import canonical_json
-from bench_core.errors import StoreError
-from bench_core.metrics import Metric, evaluate
-from bench_core.plan import Plan, Planned
-from bench_core.store import Store
+from bench_core.contract.canonical import canonical_json
+from bench_core.contract.errors import StoreError
+from bench_core.contract.metrics import Metric, evaluate
+from bench_core.run.plan import Plan, Planned
+from bench_core.run.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ class Records:
             not applicable has one row with policy −1.
         infos: trial name → the rest of its record (task, history, diagnostics, costs, error, …).
         runs: trial name → its provenance and timings.
-        definitions: data set → what the suite said it is, see `bench_core.plan.definition_of`.
+        definitions: data set → what the suite said it is, see `bench_core.run.plan.definition_of`.
     """
 
     policies: pd.DataFrame
@@ -112,7 +112,7 @@ def collect(
 
     Metrics that a stored record lacks are computed from its stored decisions. A trial that failed in the store and
     is done in the export counts as done. Trials that were not run are not in it, nor are damaged records: see
-    `bench_core.store.Store.warnings`.
+    `bench_core.run.store.Store.warnings`.
     """
     done = set() if committed is None else committed.done
     pieces: list[tuple[Labels, dict[str, Any]]] = []

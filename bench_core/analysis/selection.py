@@ -11,7 +11,7 @@ from bench_core.analysis.records import KEY, Records
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core.metrics import Metric
+    from bench_core.contract.metrics import Metric
 
 __all__ = ["Rules", "select"]
 

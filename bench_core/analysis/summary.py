@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bench_core.analysis.records import Records
-    from bench_core.suite import Suite
+    from bench_core.run.suite import Suite
 
 __all__ = ["Mean", "Row", "margins", "mean_of_means", "mean_with_margin", "moments", "overlap", "summarise"]
 

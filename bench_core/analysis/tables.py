@@ -15,7 +15,7 @@ from bench_core.analysis.statistics import ALPHA, corrected_resampled_t
 from bench_core.analysis.summary import Mean, Row, overlap, summarise
 
 if TYPE_CHECKING:
-    from bench_core.suite import Suite
+    from bench_core.run.suite import Suite
 
 __all__ = ["Grid", "grids", "marks"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bench_core.builtin.cost_schemes import SCHEMES
-from bench_core.hookspecs import RegisterCostScheme, RegisterMetric, hookimpl
-from bench_core.metrics import BUILT_IN
+from bench_core.contract.metrics import BUILT_IN
+from bench_core.plugins.hookspecs import RegisterCostScheme, RegisterMetric, hookimpl
 
 
 @hookimpl

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.builtin.scaling import scaled
-from bench_core.costs import Costs, CostScheme
-from bench_core.dataset import Dataset
-from bench_core.errors import DataError, did_you_mean
-from bench_core.facts import DataFacts
+from bench_core.contract.costs import Costs, CostScheme
+from bench_core.contract.dataset import Dataset
+from bench_core.contract.errors import DataError, did_you_mean
+from bench_core.contract.facts import DataFacts
 
 __all__ = [
     "SCHEMES",
@@ -165,7 +165,7 @@ def _priced(scale: str, classes: NDArray[np.int64], dataset: Dataset) -> Costs:
 def _gini_importance(dataset: Dataset, train: bytes, seed: int, trees: int) -> NDArray[np.float64]:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    from bench_core.encode import fit_encoder
+    from bench_core.protocol.encode import fit_encoder
 
     rows = np.frombuffer(train, dtype=np.int64)
     X = fit_encoder(dataset, rows, "impute").transform(dataset.values[rows])

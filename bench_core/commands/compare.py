@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench_core.analysis.compare import CHANGES, Changed, Difference, compare, read_side
-from bench_core.plugins import load_registry
+from bench_core.plugins.registry import load_registry
 from bench_core.render.markdown import plain_number
-from bench_core.suite import load_suite
+from bench_core.run.suite import load_suite
 
 __all__ = ["compare_stores", "rows_of_changes", "rows_of_differences"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_core.analysis.records import KEY, Records
 from bench_core.analysis.selection import Rules, select
-from bench_core.canonical import canonical_json
+from bench_core.contract.canonical import canonical_json
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,14 +10,14 @@ from bench_core.analysis.export import RECORDS, write_export
 from bench_core.analysis.losses import find_losses
 from bench_core.analysis.records import Records
 from bench_core.commands import stamp
-from bench_core.commands.session import SuiteSession
-from bench_core.errors import RequestError, did_you_mean
-from bench_core.plan import Plan, definition_of
+from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.render import differing, write_files
 from bench_core.render.curves import figure_files
 from bench_core.render.index import DESCRIPTION, describe, read_descriptions, render_index
 from bench_core.render.page import Analysed, render_page
 from bench_core.render.timings import render_timings
+from bench_core.run.plan import Plan, definition_of
+from bench_core.run.session import SuiteSession
 
 __all__ = ["WouldLoseError", "check", "pages", "publish", "publish_again"]
 

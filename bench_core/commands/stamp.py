@@ -12,12 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_core.canonical import sha256_text
-from bench_core.sealed import seal, unseal
+from bench_core.contract.canonical import sha256_text
+from bench_core.run.sealed import seal, unseal
 
 if TYPE_CHECKING:
-    from bench_core.commands.session import SuiteSession
-    from bench_core.plan import Plan
+    from bench_core.run.plan import Plan
+    from bench_core.run.session import SuiteSession
 
 __all__ = ["holds", "leave"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from bench_core.errors import RequestError
+from bench_core.contract.errors import RequestError
 
 __all__ = ["differing", "write_files"]
 

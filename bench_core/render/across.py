@@ -6,7 +6,7 @@ from bench_core.analysis.overall import Comparison, Overall
 from bench_core.analysis.statistics import FEW_DATA_SETS, WILCOXON_NEEDS
 from bench_core.render.markdown import number, plain_number, table, text
 from bench_core.render.tables import head_of, marked
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 __all__ = ["overall_sections"]
 

@@ -11,7 +11,7 @@ from bench_core.analysis.fronts import REFERENCE_POINT
 from bench_core.analysis.records import Records
 from bench_core.render.drawings import Drawing, Ranking, drawings_of
 from bench_core.render.markdown import number, plain_number, table, text
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 __all__ = ["curve_section", "figure_files", "figure_section"]
 

@@ -12,7 +12,7 @@ from bench_core.analysis.records import Records
 from bench_core.figures_schema import FigureEntry
 from bench_core.render.drawing import Drawing, Ranking
 from bench_core.render.makers import BARS, Maker
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 __all__ = ["Drawing", "Ranking", "drawings_of"]
 

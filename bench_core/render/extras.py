@@ -8,10 +8,10 @@ from typing import Any
 from bench_core.analysis.policies import by_policy
 from bench_core.analysis.records import Records
 from bench_core.analysis.summary import mean_with_margin, overlap
-from bench_core.metrics import Metric, resolve_quantity
+from bench_core.contract.metrics import Metric, resolve_quantity
 from bench_core.render.markdown import number, plain_number, table, text
 from bench_core.render.tables import heading
-from bench_core.suite import Suite, TableEntry
+from bench_core.run.suite import Suite, TableEntry
 
 __all__ = ["extra_sections"]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from bench_core.analysis.tables import Grid
-from bench_core.canonical import canonical_json
-from bench_core.errors import RequestError
+from bench_core.contract.canonical import canonical_json
+from bench_core.contract.errors import RequestError
 from bench_core.render.markdown import plain_number, slug, table, text
 from bench_core.render.tables import heading
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 __all__ = ["DESCRIPTION", "describe", "read_descriptions", "render_index"]
 

@@ -19,14 +19,14 @@ from bench_core.analysis.selection import select
 from bench_core.analysis.series import mean_series
 from bench_core.analysis.summary import Row, summarise
 from bench_core.analysis.trees import depth_by_price, trees_of
-from bench_core.canonical import sha256_text
+from bench_core.contract.canonical import sha256_text
+from bench_core.contract.metrics import BUILT_IN, Metric, resolve_metric, resolve_quantity
 from bench_core.figures_schema import FigureEntry
-from bench_core.metrics import BUILT_IN, Metric, resolve_metric, resolve_quantity
 from bench_core.render.drawing import Drawing, Ranking
 from bench_core.render.figures.palette import Look, look_of
 from bench_core.render.figures.scatter import Axis
 from bench_core.render.tables import heading
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 if TYPE_CHECKING:
     import pandas as pd

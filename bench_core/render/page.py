@@ -20,7 +20,7 @@ from bench_core.render.extras import extra_sections
 from bench_core.render.markdown import table, text
 from bench_core.render.provenance import provenance_section
 from bench_core.render.tables import MARKS_READ, dataset_section, paper_numbers
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 __all__ = ["Analysed", "render_page"]
 

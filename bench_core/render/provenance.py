@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from bench_core.analysis.records import Records
-from bench_core.canonical import sha256_text
+from bench_core.contract.canonical import sha256_text
 from bench_core.render.markdown import code, fenced, table, text
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 __all__ = ["processors", "provenance_section"]
 

@@ -7,7 +7,7 @@ import itertools
 import shutil
 from pathlib import Path
 
-from bench_core.errors import RequestError
+from bench_core.contract.errors import RequestError
 from bench_core.render.markdown import parser
 
 __all__ = ["build_site", "page_as_html"]

@@ -7,9 +7,9 @@ from collections import defaultdict
 from bench_core.analysis.records import Records
 from bench_core.analysis.summary import Row
 from bench_core.analysis.tables import Grid
-from bench_core.metrics import Metric
+from bench_core.contract.metrics import Metric
 from bench_core.render.markdown import code, number, shown, table, text
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 __all__ = ["MARKS_READ", "dataset_section", "head_of", "heading", "marked", "paper_numbers"]
 

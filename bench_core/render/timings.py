@@ -11,7 +11,7 @@ from bench_core.analysis.records import Records
 from bench_core.analysis.selection import select
 from bench_core.render.markdown import plain_number, table, text
 from bench_core.render.provenance import processors
-from bench_core.suite import Suite
+from bench_core.run.suite import Suite
 
 __all__ = ["render_timings"]
 

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.decisions import Decisions, Rows
-from bench_core.method import Method, Policy, Problem
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.method import Method, Policy, Problem
 
 __all__ = [
     "HABITS",

@@ -6,11 +6,11 @@ import dataclasses
 import tomllib
 from typing import Any
 
-from bench_core.canonical import canonical_json
-from bench_core.dataset import Task
-from bench_core.errors import ContractError, RequestError
-from bench_core.method import ALL_TASKS, Method
-from bench_core.parameters import build, describe, to_plain
+from bench_core.contract.canonical import canonical_json
+from bench_core.contract.dataset import Task
+from bench_core.contract.errors import ContractError, RequestError
+from bench_core.contract.method import ALL_TASKS, Method
+from bench_core.contract.parameters import build, describe, to_plain
 from bench_core.testing.plain_toml import toml_text
 
 __all__ = [

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from bench_core.costs import CostScheme
-from bench_core.dataset import DataContext, Dataset, DataSource, Task
-from bench_core.errors import BenchError, DataUnavailable, did_you_mean
-from bench_core.method import Method
+from bench_core.contract.costs import CostScheme
+from bench_core.contract.dataset import DataContext, Dataset, DataSource, Task
+from bench_core.contract.errors import BenchError, DataUnavailable, did_you_mean
+from bench_core.contract.method import Method
 from bench_core.testing import checks_sources as sources
 from bench_core.testing.checks import CHECKS, Check
 from bench_core.testing.problems import make_dataset

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bench_core.agreement import Agreement
-from bench_core.audit import Auditor
-from bench_core.dataset import Task
-from bench_core.decisions import Decisions, Rows
-from bench_core.errors import ContractError
-from bench_core.method import Family, Method, Policy, Problem, as_family
-from bench_core.readonly import HOW_TO_WRITE, frozen, is_write_refusal
+from bench_core.contract.dataset import Task
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.errors import ContractError
+from bench_core.contract.method import Family, Method, Policy, Problem, as_family
+from bench_core.contract.readonly import HOW_TO_WRITE, frozen, is_write_refusal
+from bench_core.protocol.agreement import Agreement
+from bench_core.protocol.audit import Auditor
 from bench_core.testing.problems import Case, make_case
 
 __all__ = [
@@ -119,7 +119,7 @@ def same_decisions(
     Args:
         a, b: decisions on the same rows.
         what: the sentence's beginning when they differ.
-        problem: what the policy was fitted on: it says what is compared exactly (`bench_core.agreement`).
+        problem: what the policy was fitted on: it says what is compared exactly (`bench_core.protocol.agreement`).
         rows: the rows, for their queries.
         exact: bit for bit; otherwise real numbers may differ by rounding.
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from bench_core.errors import ContractError
+from bench_core.contract.errors import ContractError
 
 __all__ = ["toml_text"]
 

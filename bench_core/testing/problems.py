@@ -12,14 +12,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.costs import Costs
-from bench_core.dataset import Dataset, Part, Task
-from bench_core.decisions import Rows
-from bench_core.encode import fit_encoder
-from bench_core.errors import did_you_mean
-from bench_core.method import Problem
-from bench_core.readonly import frozen
-from bench_core.split import SplitRule, make_split
+from bench_core.contract.costs import Costs
+from bench_core.contract.dataset import Dataset, Part, Task
+from bench_core.contract.decisions import Rows
+from bench_core.contract.errors import did_you_mean
+from bench_core.contract.method import Problem
+from bench_core.contract.readonly import frozen
+from bench_core.protocol.encode import fit_encoder
+from bench_core.protocol.split import SplitRule, make_split
 
 __all__ = ["FEATURES", "THRESHOLD", "VARIANTS", "Case", "make_case", "make_dataset", "make_problem"]
 

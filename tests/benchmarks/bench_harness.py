@@ -19,12 +19,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support import tiny_plugin
 
-from bench_core.commands.session import SuiteSession
-from bench_core.dataset import DataContext
-from bench_core.execute import Options, execute
-from bench_core.plugins import load_registry
-from bench_core.store import Store
-from bench_core.suite import load_suite
+from bench_core.contract.dataset import DataContext
+from bench_core.plugins.registry import load_registry
+from bench_core.run.execute import Options, execute
+from bench_core.run.session import SuiteSession
+from bench_core.run.store import Store
+from bench_core.run.suite import load_suite
 
 DATA_SETS = 1000
 BENCHOPT_COLD, BENCHOPT_WARM = 15.0, 10.0
@@ -81,7 +81,9 @@ def seconds_of(*arguments: str) -> float:
     best = float("inf")
     for _ in range(5):
         started = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "bench_core.cli", *arguments], check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-m", "bench_core.cli.main", *arguments], check=True, capture_output=True
+        )
         best = min(best, time.perf_counter() - started)
     return best
 

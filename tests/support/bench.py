@@ -147,7 +147,7 @@ class Bench:
             done = FORKS.run(arguments, self.folder, environment, timeout=300)
         else:
             done = subprocess.run(
-                [sys.executable, "-m", "bench_core.cli", *arguments],
+                [sys.executable, "-m", "bench_core.cli.main", *arguments],
                 cwd=self.folder,
                 env=environment,
                 capture_output=True,

@@ -12,9 +12,9 @@ import pandas as pd
 
 from bench_core import DataContext, Dataset, DataSource, Method, Policy, Problem, hookimpl
 from bench_core.analysis.records import Records
-from bench_core.canonical import canonical_json
-from bench_core.plugins import load_registry
-from bench_core.suite import Suite, parse_suite
+from bench_core.contract.canonical import canonical_json
+from bench_core.plugins.registry import load_registry
+from bench_core.run.suite import Suite, parse_suite
 
 DATASETS = ("Heart", "Pima", "Credit", "Synthetic30")
 METHODS = ("EMSCO", "GM*", "CSTC*", "CO-T", "CaCT LASSO", "Single-Stage")

@@ -1,8 +1,8 @@
 """A server that runs ``bench`` in forks of itself: a process each, without importing pandas each time.
 
 Run as a script by `support.bench`. It reads a request per line (JSON: arguments, cwd, environment, out, err), forks,
-and writes the exit code of the child per line, negative for a signal. The child is what ``python -m bench_core.cli``
-would be, with the libraries and the installed plugins' modules already loaded.
+and writes the exit code of the child per line, negative for a signal. The child is what
+``python -m bench_core.cli.main`` would be, with the libraries and the installed plugins' modules already loaded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 LIBRARIES = (
-    "bench_core.cli", "bench_core.commands.run", "bench_core.commands.leaderboard", "bench_core.commands.listing",
+    "bench_core.cli.main", "bench_core.run.runner", "bench_core.commands.leaderboard", "bench_core.cli.listing",
     "bench_core.render.figures", "bench_core.testing", "hypothesis", "lightgbm", "matplotlib.figure",
     "matplotlib.backends.backend_svg", "numba", "pandas", "pebble", "pyarrow.dataset", "pyarrow.parquet",
     "scikit_posthocs", "scipy.stats", "sklearn.ensemble", "sklearn.linear_model", "sklearn.svm",
@@ -64,5 +64,5 @@ if __name__ == "__main__":
     gc.freeze()
     if serve():
         # As `python -m` would: the module is __main__, which is also what worker processes look for.
-        del sys.modules["bench_core.cli"]
-        runpy.run_module("bench_core.cli", run_name="__main__", alter_sys=True)
+        del sys.modules["bench_core.cli.main"]
+        runpy.run_module("bench_core.cli.main", run_name="__main__", alter_sys=True)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from tiny_plugin import Blobs, FirstFeature
 
 from bench_core import Costs, CostScheme, DataContext, Dataset, DataSource, Family, Metric, Problem, hookimpl
-from bench_core.decisions import Decisions, Rows
-from bench_core.method import Method
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.method import Method
 
 
 class _Unprintable(Exception):

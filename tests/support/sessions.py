@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench_core.commands.run import RunReport, run_suite
-from bench_core.commands.session import SuiteSession
-from bench_core.dataset import DataContext
-from bench_core.execute import Options
-from bench_core.plugins import load_registry
-from bench_core.store import Store
-from bench_core.suite import parse_suite
+from bench_core.contract.dataset import DataContext
+from bench_core.plugins.registry import load_registry
+from bench_core.run.execute import Options
+from bench_core.run.runner import RunReport, run_suite
+from bench_core.run.session import SuiteSession
+from bench_core.run.store import Store
+from bench_core.run.suite import parse_suite
 from support import tiny_plugin
 
 REGISTRY = load_registry([("tiny", tiny_plugin)], entry_points=False)

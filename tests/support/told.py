@@ -8,10 +8,10 @@ from typing import Any
 
 from bench_core import Costs
 from bench_core.analysis.records import Labels, Records, tabulate
-from bench_core.canonical import canonical_json, sha256_text
-from bench_core.plugins import load_registry
-from bench_core.suite import Suite, parse_suite
-from bench_core.trial import RECORD_FORMAT
+from bench_core.contract.canonical import canonical_json, sha256_text
+from bench_core.plugins.registry import load_registry
+from bench_core.run.suite import Suite, parse_suite
+from bench_core.run.trial import RECORD_FORMAT
 from support import tiny_plugin
 
 METRICS = ("coverage", "conclusive-accuracy", "cost", "combined")

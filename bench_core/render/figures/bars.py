@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bench_core.analysis.summary import Row
-from bench_core.metrics import Metric
+from bench_core.contract.metrics import Metric
 from bench_core.render.figures.canvas import bare, plain_text, sheet, shorten
 from bench_core.render.figures.palette import INK, Look
 from bench_core.render.markdown import plain_number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench_ccp.method import CostComplexityPruning
-from bench_core.hookspecs import RegisterMethod, hookimpl
+from bench_core.plugins.hookspecs import RegisterMethod, hookimpl
 
 __all__ = ["bench_register_methods"]
 

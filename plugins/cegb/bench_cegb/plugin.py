@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from bench_core import Family, Method, Problem, hookimpl
-from bench_core.hookspecs import RegisterMethod
-from bench_core.parameters import check_lambdas
+from bench_core.contract.parameters import check_lambdas
+from bench_core.plugins.hookspecs import RegisterMethod
 
 __all__ = ["CEGB"]
 
@@ -83,7 +83,7 @@ class CEGB(Method):
         from bench_cegb.penalties import penalties
         from bench_cegb.policy import ForestPolicy
         from bench_cegb.training import gain_scale, objective_of, train
-        from bench_core.favourite import favourite_first, worth
+        from bench_core.contract.favourite import favourite_first, worth
 
         objective = objective_of(problem, self.ranking)
         scale = gain_scale(problem, objective["objective"])

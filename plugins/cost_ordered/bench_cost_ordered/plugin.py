@@ -11,7 +11,7 @@ from bench_linear import ClassModel, fit_logistic, refuse_missing
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Method, Policy, Problem, Rows, hookimpl
-from bench_core.hookspecs import RegisterMethod
+from bench_core.plugins.hookspecs import RegisterMethod
 from bench_cost_ordered.stages import stages_by_cost
 
 __all__ = ["CostOrdered", "CostOrderedPolicy"]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from bench_core import Costs, Part, Problem, RequestError, Rows
-from bench_core.parameters import build
+from bench_core.contract.parameters import build
 
 MakeProblem = Callable[..., Problem]
 

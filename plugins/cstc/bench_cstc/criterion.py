@@ -200,13 +200,13 @@ def criterion_of_dataset(name: str, parameters: Mapping[str, Any], **options: An
         options: ``strength``, ``levels`` of `label_overlap`.
 
     Raises:
-        bench_core.errors.BenchError: there is no such data set, or it cannot be had.
+        bench_core.contract.errors.BenchError: there is no such data set, or it cannot be had.
     """
     from bench_core import DataContext
-    from bench_core.encode import fit_encoder
-    from bench_core.errors import RequestError, did_you_mean
-    from bench_core.parameters import build
-    from bench_core.plugins import load_registry
+    from bench_core.contract.errors import RequestError, did_you_mean
+    from bench_core.contract.parameters import build
+    from bench_core.plugins.registry import load_registry
+    from bench_core.protocol.encode import fit_encoder
 
     sources = load_registry().datasets
     if name not in sources:
@@ -220,7 +220,7 @@ def criterion_of_dataset(name: str, parameters: Mapping[str, Any], **options: An
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the matrix of a data set; the exit code."""
-    from bench_core.errors import BenchError
+    from bench_core.contract.errors import BenchError
 
     parser = argparse.ArgumentParser(
         prog="python -m bench_cstc.criterion", description=__doc__.splitlines()[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench_core import Method, hookimpl
-from bench_core.hookspecs import RegisterMethod, RegisterMetric
+from bench_core.plugins.hookspecs import RegisterMethod, RegisterMetric
 from bench_cstc.criterion_method import LabelOverlapMethod
 from bench_cstc.methods import CSCC, CSTC, Cronus, SingleCostSensitive
 from bench_cstc.metrics import METRICS as _METRICS

@@ -14,8 +14,8 @@ import pytest
 from bench_cstc.methods import CSTC
 
 from bench_core import DataContext, Part, Problem, Rows
-from bench_core.encode import fit_encoder
-from bench_core.split import SplitRule, make_split
+from bench_core.protocol.encode import fit_encoder
+from bench_core.protocol.split import SplitRule, make_split
 
 
 def quadrants(noise, seed):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_core import Rows
-from bench_core.audit import changed_rows
+from bench_core.protocol.audit import changed_rows
 from bench_core.testing import make_case
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench_core import hookimpl
-from bench_core.hookspecs import RegisterMethod
+from bench_core.plugins.hookspecs import RegisterMethod
 from bench_emsco.exhaustive_method import Exhaustive
 from bench_emsco.method import Emsco
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.errors import RequestError
-from bench_core.method import Method, Problem
+from bench_core.contract.errors import RequestError
+from bench_core.contract.method import Method, Problem
 from bench_forest.flat import FlatForest, from_sklearn
 from bench_forest.policy import ForestPolicy
 

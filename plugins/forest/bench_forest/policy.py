@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bench_core.decisions import Decisions, Rows
-from bench_core.method import Policy
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.method import Policy
 from bench_forest.flat import FlatForest
 
 __all__ = ["ForestPolicy"]

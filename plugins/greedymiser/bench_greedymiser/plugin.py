@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from bench_core import DataFacts, Family, Method, Problem, hookimpl
-from bench_core.hookspecs import RegisterMethod
-from bench_core.parameters import check_lambdas
+from bench_core.contract.parameters import check_lambdas
+from bench_core.plugins.hookspecs import RegisterMethod
 
 if TYPE_CHECKING:
     from bench_greedymiser.boosting import Boosted
@@ -109,7 +109,7 @@ class GreedyMiser(Method):
         Raises:
             ValueError: logistic loss without classes, or a learning rate so large that boosting diverges.
         """
-        from bench_core.favourite import favourite_first
+        from bench_core.contract.favourite import favourite_first
         from bench_greedymiser.bins import fit_bins
         from bench_greedymiser.boosting import boost
         from bench_greedymiser.losses import loss_of
@@ -167,7 +167,7 @@ class GreedyMiser(Method):
         self, problem: Problem, loss: Loss, boosted: Boosted, value: float
     ) -> tuple[list[PrefixPolicy], list[tuple[float, float]]]:
         """Policies of one ensemble, and what they are worth on validation; one pass over its trees."""
-        from bench_core.favourite import worth
+        from bench_core.contract.favourite import worth
         from bench_greedymiser.policy import PrefixPolicy
 
         ensemble, part = boosted.ensemble, problem.validation

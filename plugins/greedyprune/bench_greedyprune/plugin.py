@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_core.hookspecs import RegisterMethod, hookimpl
+from bench_core.plugins.hookspecs import RegisterMethod, hookimpl
 from bench_greedyprune.method import GreedyPrune
 
 __all__ = ["bench_register_methods"]

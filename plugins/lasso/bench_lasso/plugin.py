@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from bench_core import Family, Method, Outcome, Problem, hookimpl
-from bench_core.hookspecs import RegisterMethod
+from bench_core.plugins.hookspecs import RegisterMethod
 
 __all__ = ["CaCTLasso", "Lasso"]
 
@@ -65,7 +65,7 @@ class CaCTLasso(Method):
         Raises:
             ValueError: missing values; the message names the features.
         """
-        from bench_core.metrics import combined
+        from bench_core.contract.metrics import combined
         from bench_lasso.families import fit_classifiers, penalty_max
         from bench_lasso.policies import outcome_on, policies_of
 

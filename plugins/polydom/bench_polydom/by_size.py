@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench_core import Outcome
-from bench_core.metrics import Metric
+from bench_core.contract.metrics import Metric
 
 __all__ = ["METRICS", "accuracy_largest", "accuracy_smallest"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench_core import hookimpl
-from bench_core.hookspecs import RegisterDataset, RegisterMethod, RegisterMetric
+from bench_core.plugins.hookspecs import RegisterDataset, RegisterMethod, RegisterMetric
 from bench_polydom.by_size import METRICS
 from bench_polydom.methods import (
     Greedy,

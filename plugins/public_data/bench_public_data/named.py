@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from bench_core.dataset import DataContext, Dataset, DataSource
-from bench_core.errors import DataError
+from bench_core.contract.dataset import DataContext, Dataset, DataSource
+from bench_core.contract.errors import DataError
 from bench_public_data.openml_source import OpenML
 from bench_public_data.uci import Uci
 

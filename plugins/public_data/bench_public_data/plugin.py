@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_core.hookspecs import RegisterDataset, hookimpl
+from bench_core.plugins.hookspecs import RegisterDataset, hookimpl
 from bench_public_data import embedded, named
 from bench_public_data.csv_source import Csv
 from bench_public_data.openml_source import OpenML

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core.canonical import content_hash
-from bench_core.errors import DataUnavailable
+from bench_core.contract.canonical import content_hash
+from bench_core.contract.errors import DataUnavailable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench_core import hookimpl
-from bench_core.hookspecs import RegisterMethod, RegisterMetric
+from bench_core.plugins.hookspecs import RegisterMethod, RegisterMetric
 from bench_qwyc.methods import EarlyStopping, Fan, Qwyc, SmallerEnsemble
 from bench_qwyc.metrics import METRICS
 

@@ -20,9 +20,9 @@ from bench_qwyc.metrics import base_models_within
 
 from bench_core import Family, Outcome, Part, Policy, Problem, Rows
 from bench_core.builtin.cost_schemes import Uniform
-from bench_core.dataset import DataContext
-from bench_core.split import SplitRule
-from bench_core.trial import prepare
+from bench_core.contract.dataset import DataContext
+from bench_core.protocol.split import SplitRule
+from bench_core.run.trial import prepare
 
 ENSEMBLES: dict[str, dict[str, Any]] = {
     "5, joint": {"ensemble": "subsets-joint", "size": 5, "subset": 13, "hidden": 48},

@@ -15,8 +15,8 @@ from bench_qwyc.policy import StoppingPolicy
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from bench_core import Costs, Decisions, Outcome, Problem, Rows
-from bench_core.errors import RequestError
-from bench_core.parameters import build
+from bench_core.contract.errors import RequestError
+from bench_core.contract.parameters import build
 from bench_core.testing import make_problem
 
 

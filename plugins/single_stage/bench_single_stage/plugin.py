@@ -10,7 +10,7 @@ import numpy as np
 from bench_linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
 
 from bench_core import Decisions, Method, Policy, Problem, Rows, hookimpl
-from bench_core.hookspecs import RegisterMethod
+from bench_core.plugins.hookspecs import RegisterMethod
 
 __all__ = ["SingleStage", "SingleStagePolicy"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_core.hookspecs import RegisterDataset, hookimpl
+from bench_core.plugins.hookspecs import RegisterDataset, hookimpl
 from bench_synthetic.families import MakeClassification, MakeRegression, Synthetic30
 from bench_synthetic.quadrants import Quadrants
 from bench_synthetic.sized_items import SizedItems

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Problem, Rows
-from bench_core.favourite import favourite_first, worth
+from bench_core.contract.favourite import favourite_first, worth
 from bench_cstc.calibrate import Platt, combine, fit_platt
 from bench_cstc.targets import Target, targets_of
 from bench_cstc.walker import ConstantPolicy

@@ -1,0 +1,1 @@
+"""The command line. Its modules read options, call the core and print."""

@@ -1,0 +1,91 @@
+"""What a run looks like while it goes on: tables, a progress bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from bench_core.run.execute import Done
+    from bench_core.run.plan import Plan, Planned
+
+__all__ = ["Progress", "print_table"]
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns for people on a terminal, the same as plain text elsewhere."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    plain = not sys.stdout.isatty()
+    table = Table(*head, box=None if plain else box.SIMPLE, pad_edge=False, highlight=False)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console(width=240 if plain else None, soft_wrap=False).print(table)
+
+
+class Progress:
+    """A bar on a terminal; elsewhere a plain line now and then, and one for every failure."""
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+        self._bar: Any = None
+        self._task: Any = None
+        self._done = self._total = self._failed = 0
+        self._last = 0.0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def started(self, plan: Plan, todo: int) -> None:
+        """Say what there is to do."""
+        self._total, self._done = todo, 0
+        if self._bar is not None:
+            self._bar.stop()
+        click.echo(f"{len(plan.planned)} trials, {todo} to compute", err=True)
+        if todo and sys.stderr.isatty():
+            from rich import progress as rich
+            from rich.console import Console
+
+            self._bar = rich.Progress(
+                rich.TextColumn("{task.description}"),
+                rich.BarColumn(),
+                rich.MofNCompleteColumn(),
+                rich.TimeRemainingColumn(),
+                console=Console(stderr=True),
+            )
+            self._task = self._bar.add_task("", total=todo)
+            self._bar.start()
+
+    def notice(self, line: str) -> None:
+        """Say something that is not about progress."""
+        click.echo(line, err=True)
+
+    def advance(self, planned: Planned, done: Done) -> None:
+        """Count a trial; stop at a failure when strict."""
+        import time
+
+        from rich.markup import escape
+
+        self._done += 1
+        self._failed += done.status == "failed"
+        trial = planned.trial
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1, description=escape(f"{trial.method} on {trial.dataset}"))
+        elif time.monotonic() - self._last > 2 or self._done == self._total or done.status == "failed":
+            self._last = time.monotonic()
+            said = f"{self._done}/{self._total} {trial.method} on {trial.dataset}, seed {trial.seed}: {done.status}"
+            click.echo(f"{said} ({done.seconds:.2f} s) {done.message}".rstrip(), err=True)
+        if self.strict and done.status == "failed":
+            from bench_core.contract.errors import TrialFailed
+
+            raise TrialFailed(f"{trial.method} on {trial.dataset}, seed {trial.seed}: {done.message}")

@@ -1,0 +1,231 @@
+"""Prices and the bill: what acquiring features costs, charged by the core and by nothing else.
+
+A feature has a price; features may stand in an acquisition group, whose own price is paid once, with the first
+of its features (and a feature's own price is then often zero: "the group is free after that"). Every price is a
+polynomial of the item's size with non-negative coefficients; a plain price is a polynomial of degree 0.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.errors import DataError
+from bench_core.contract.readonly import frozen
+
+if TYPE_CHECKING:
+    from bench_core.contract.dataset import Dataset
+    from bench_core.contract.facts import DataFacts
+
+__all__ = ["CostScheme", "Costs"]
+
+
+def _polynomials(prices: Any, what: str) -> NDArray[np.float64]:
+    """Prices as float64 (m, degree + 1), lowest power first; refuses anything that is not a price."""
+    try:
+        table = np.asarray(prices, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{what} prices must be numbers or equally long lists of coefficients: {error}"
+        ) from None
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or table.shape[1] < 1:
+        raise DataError(
+            f"{what} prices must be a list of numbers or of coefficient lists, not an array of shape {table.shape}"
+        )
+    bad = ~(np.isfinite(table) & (table >= 0)).all(axis=1)
+    if bad.any():
+        first = int(np.flatnonzero(bad)[0])
+        raise DataError(
+            f"{what} prices must be finite and not negative: number {first} (counted from 0) is "
+            f"{np.squeeze(table[first]).tolist()}"
+        )
+    return table
+
+
+def _at(polynomials: NDArray[np.float64], sizes: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Values of polynomials (m, degree + 1) at sizes (rows,): (rows, m); (1, m) when no size matters."""
+    if not polynomials[:, 1:].any():
+        return polynomials[:, :1].T
+    if sizes is None:
+        raise DataError("these prices depend on item size, and the rows have none")
+    values = np.polynomial.polynomial.polyval(np.asarray(sizes, dtype=np.float64), polynomials.T)
+    return np.asarray(values, dtype=np.float64).T
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Prices of a data set's features. Its arrays are copies that cannot be written to.
+
+    Attributes:
+        prices: float64 (features, degree + 1): coefficients of each feature's price, lowest power of the item
+            size first; a 1-D array of plain prices is accepted.
+        groups: int64 (features,): the acquisition group of each feature, −1 for none.
+        group_prices: float64 (groups, degree + 1): paid once per row, with the group's first feature.
+        classes: int64 (features,): the cost class behind each price, where a scheme has classes.
+        evaluation: price of running one base model (0: only features cost).
+
+    Raises:
+        DataError: a price is negative, NaN or infinite, or a length is wrong.
+    """
+
+    prices: NDArray[np.float64]
+    groups: NDArray[np.int64] | None = None
+    group_prices: NDArray[np.float64] | None = None
+    classes: NDArray[np.int64] | None = None
+    evaluation: float = 0.0
+
+    def __post_init__(self) -> None:
+        given: Any = self.prices
+        prices = _polynomials(given, "feature")
+        object.__setattr__(self, "prices", frozen(prices))
+        if self.groups is not None:
+            groups = np.asarray(self.groups, dtype=np.int64)
+            if groups.shape != (len(prices),):
+                raise DataError(
+                    f"groups: one entry per feature ({len(prices)}) is needed, not {groups.shape}"
+                )
+            count = int(groups.max(initial=-1)) + 1
+            if groups.min(initial=0) < -1:
+                raise DataError("groups: entries are group numbers from 0, or -1 for no group")
+            own: Any = self.group_prices if self.group_prices is not None else np.zeros(count)
+            table = _polynomials(own, "group")
+            if len(table) < count:
+                raise DataError(f"group prices: {count} groups are named, {len(table)} prices are given")
+            object.__setattr__(self, "groups", frozen(groups))
+            object.__setattr__(self, "group_prices", frozen(table))
+        elif self.group_prices is not None:
+            raise DataError("group prices are given, but no feature is in a group")
+        if self.classes is not None:
+            classes = np.asarray(self.classes, dtype=np.int64)
+            if classes.shape != (len(prices),):
+                raise DataError(f"cost classes: {len(prices)} are needed, {classes.size} are given")
+            object.__setattr__(self, "classes", frozen(classes))
+        if not (np.isfinite(self.evaluation) and self.evaluation >= 0):
+            raise DataError(
+                f"the price of an evaluation must be finite and not negative, not {self.evaluation}"
+            )
+
+    @property
+    def n_features(self) -> int:
+        """Number of features priced."""
+        return len(self.prices)
+
+    @property
+    def depends_on_size(self) -> bool:
+        """Whether any price grows with the item's size."""
+        tables = [self.prices] + ([self.group_prices] if self.group_prices is not None else [])
+        return any(bool(table[:, 1:].any()) for table in tables)
+
+    def feature_prices(self, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Prices of single features, without their groups': (rows, features), or (1, features) if size-free."""
+        return _at(self.prices, sizes)
+
+    def group_prices_at(self, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Prices of the groups: (rows, groups), or (1, groups) if size-free; no columns without groups."""
+        if self.group_prices is None:
+            return np.zeros((1, 0))
+        return _at(self.group_prices, sizes)
+
+    def bill(
+        self, acquired: NDArray[np.bool_], sizes: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """What each row pays.
+
+        Args:
+            acquired: bool (rows, features).
+            sizes: float64 (rows,), needed when `depends_on_size`.
+
+        Returns:
+            float64 (rows,).
+        """
+        total = self._charge(acquired, self.prices, sizes)
+        if self.groups is not None and self.group_prices is not None:
+            opened = np.zeros((len(acquired), len(self.group_prices)), dtype=bool)
+            for group in range(len(self.group_prices)):
+                opened[:, group] = acquired[:, self.groups == group].any(axis=1)
+            total = total + self._charge(opened, self.group_prices, sizes)
+        return total
+
+    @staticmethod
+    def _charge(
+        bought: NDArray[np.bool_], polynomials: NDArray[np.float64], sizes: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        if not polynomials[:, 1:].any():
+            # einsum, not BLAS: the order of the sum must not depend on the machine.
+            charge: NDArray[np.float64] = np.einsum("ij,j->i", bought, polynomials[:, 0])
+        else:
+            charge = np.einsum("ij,ij->i", bought, np.broadcast_to(_at(polynomials, sizes), bought.shape))
+        return charge
+
+    def total(self, rows: int, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """What each row would pay for every feature: float64 (rows,)."""
+        if not self.depends_on_size:
+            one = self.bill(np.ones((1, self.n_features), dtype=bool))
+            return np.repeat(one, rows)
+        return self.bill(np.ones((rows, self.n_features), dtype=bool), sizes)
+
+    def cost_of(self, features: Sequence[int], size: float | None = None) -> float:
+        """The price of a set of features (indices) for one item."""
+        acquired = np.zeros((1, self.n_features), dtype=bool)
+        acquired[0, list(features)] = True
+        return float(self.bill(acquired, None if size is None else np.array([size]))[0])
+
+    def as_plain(self) -> dict[str, Any]:
+        """As plain JSON values; `from_plain` is the inverse."""
+        return {
+            "prices": self.prices.tolist(),
+            "groups": None if self.groups is None else self.groups.tolist(),
+            "group_prices": None if self.group_prices is None else self.group_prices.tolist(),
+            "classes": None if self.classes is None else self.classes.tolist(),
+            "evaluation": float(self.evaluation),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Costs:
+        """From what `as_plain` gave."""
+        arrays = {
+            key: None if plain[key] is None else np.array(plain[key])
+            for key in ("prices", "groups", "group_prices", "classes")
+        }
+        return cls(**arrays, evaluation=float(plain["evaluation"]))  # type: ignore[arg-type]
+
+
+class CostScheme(ABC):
+    """What prices a data set. Subclasses are frozen dataclasses: their fields are the parameters in a suite.
+
+    Class attributes:
+        version: raised when the same parameters come to mean other prices.
+    """
+
+    version: ClassVar[int] = 1
+
+    @abstractmethod
+    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
+        """The prices.
+
+        Args:
+            dataset: the data; only the rows in ``train`` may be learned from.
+            train: row numbers of the training part.
+            seed: the trial's seed.
+
+        Raises:
+            DataError: the scheme does not fit the data (a wrong length, an unknown feature).
+        """
+
+    def units(self, data: DataFacts) -> int:
+        """How many things are bought one by one: acquisition groups, and features that are in none.
+
+        Called while planning, before anything is loaded or run: the place to say that the scheme does not fit. A
+        scheme with groups overrides it.
+
+        Raises:
+            DataError: the scheme does not fit the data.
+        """
+        return data.n_features

@@ -1,0 +1,358 @@
+"""Data sets: a named table of features and a target, and the sources that load them.
+
+A `Dataset` holds every feature as one column of a float matrix. Numbers stay what they are, missing values are
+NaN, categories given as text become codes (their texts are kept). What a method sees is encoded later, by
+`bench_core.protocol.encode`, from the training part only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.canonical import content_hash, plain
+from bench_core.contract.decisions import Rows
+from bench_core.contract.errors import DataError
+from bench_core.contract.readonly import locked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bench_core.contract.costs import Costs
+
+__all__ = ["SPLIT_NAMES", "DataContext", "DataSource", "Dataset", "Part", "Task"]
+
+Task = Literal["binary", "multiclass", "regression", "ranking"]
+SPLIT_NAMES = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows with labels: what a method may learn from.
+
+    Attributes:
+        X: float64 (rows, columns), encoded.
+        y: int64 class codes (rows,) for classification, float64 (rows,) for regression and ranking grades.
+        sizes: float64 (rows,) item sizes, or None when prices do not depend on size.
+        query: int64 (rows,) query ids, for ranking; None otherwise.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[Any]
+    sizes: NDArray[np.float64] | None = None
+    query: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def rows(self) -> Rows:
+        """What a policy is given to decide on: all but the labels."""
+        return Rows(self.X, self.sizes, self.query)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A named table: features, a target, a task; optionally item sizes, query ids, a given split, own prices.
+
+    Its arrays are read-only views of those it was made from.
+
+    Attributes:
+        name: what messages and tables call it.
+        task: ``binary``, ``multiclass``, ``regression`` or ``ranking``.
+        values: float (rows, features); NaN is a missing value; a text category is its code.
+        feature_names: unique, non-empty, in column order.
+        target: int64 codes into ``classes``, or float64 values (regression) or grades (ranking).
+        classes: names of the classes, in code order; empty for regression and ranking.
+        categorical: indices of the features that are categories (codes or the integers of the source).
+        categories: feature index → texts of its codes, for categories that were text.
+        sizes: float64 (rows,) item sizes ≥ 0, for prices that grow with them.
+        query: int64 (rows,) query ids, for ranking.
+        split: int8 (rows,): 0 train, 1 validation, 2 test: the split that comes with the data.
+        costs: the prices that come with the data, used by the cost scheme ``from-data``.
+        provenance: where it is from: source, licence, anything worth printing.
+        origin: what ``values`` and the prices in ``costs`` are made from, for a table whose last bits depend on the
+            machine (descriptors of images, fitted prices): hashes of the inputs, the steps, their versions and
+            parameters, as plain JSON. `content` then hashes it in the place of both, so it must say all that they
+            depend on. None, the usual case, hashes them to the last bit.
+
+    Raises:
+        DataError: no rows, one class, an infinite value, names that are empty or not unique, lengths that differ.
+    """
+
+    name: str
+    task: Task
+    values: NDArray[np.floating[Any]]
+    feature_names: tuple[str, ...]
+    target: NDArray[Any]
+    classes: tuple[str, ...] = ()
+    categorical: tuple[int, ...] = ()
+    categories: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    sizes: NDArray[np.float64] | None = None
+    query: NDArray[np.int64] | None = None
+    split: NDArray[np.int8] | None = None
+    costs: Costs | None = None
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        problem = self._fault()
+        if problem:
+            raise DataError(f"data set {self.name!r}: {problem}")
+        for name in ("values", "target", "sizes", "query", "split"):
+            held = getattr(self, name)
+            if held is not None:
+                object.__setattr__(self, name, locked(held))
+
+    def _fault(self) -> str:
+        rows = len(self.target)
+        if self.task not in get_args(Task):
+            return f"task must be one of {', '.join(get_args(Task))}, not {self.task!r}"
+        if self.values.ndim != 2 or self.values.dtype.kind != "f":
+            return f"values must be a 2-D float array, not {self.values.ndim}-D {self.values.dtype}"
+        if rows == 0 or self.values.shape[0] == 0:
+            return "it has no rows"
+        if self.values.shape != (rows, len(self.feature_names)):
+            return (
+                f"values have shape {self.values.shape}, but there are {rows} targets and "
+                f"{len(self.feature_names)} feature names"
+            )
+        if not self.feature_names:
+            return "it has no features"
+        fault = self._fault_of_names() or self._fault_of_values() or self._fault_of_target()
+        if fault:
+            return fault
+        for label, column in (("sizes", self.sizes), ("query", self.query), ("split", self.split)):
+            if column is not None and column.shape != (rows,):
+                return f"{label} must have one entry per row ({rows}), not shape {column.shape}"
+        if self.split is not None and not np.isin(self.split, range(len(SPLIT_NAMES))).all():
+            return f"split codes must be 0 to {len(SPLIT_NAMES) - 1} ({', '.join(SPLIT_NAMES)})"
+        for index in (*self.categorical, *self.categories):
+            if not 0 <= index < len(self.feature_names):
+                return f"categorical names feature {index}, it has {len(self.feature_names)} (counted from 0)"
+        if self.sizes is not None and not (np.isfinite(self.sizes) & (self.sizes >= 0)).all():
+            return "item sizes must be finite and not negative"
+        if self.task == "ranking" and self.query is None:
+            return "a ranking data set needs query ids"
+        if self.costs is not None and self.costs.n_features != len(self.feature_names):
+            return (
+                f"its own prices are for {self.costs.n_features} features, it has {len(self.feature_names)}"
+            )
+        return ""
+
+    def _fault_of_names(self) -> str:
+        if len(set(self.feature_names)) != len(self.feature_names):
+            twice = [name for name, count in Counter(self.feature_names).items() if count > 1]
+            return f"feature names must be unique; twice: {', '.join(map(repr, twice[:5]))}"
+        odd = [name for name in self.feature_names if not isinstance(name, str)]
+        if odd:
+            return f"feature names must be texts, not {odd[0]!r}"
+        empty = [i for i, name in enumerate(self.feature_names) if not name.strip()]
+        return f"feature {empty[0]} (counted from 0) has an empty name" if empty else ""
+
+    def _fault_of_values(self) -> str:
+        # A sum is finite unless a NaN or an infinity is in it: one pass for the usual, clean table.
+        with np.errstate(invalid="ignore", over="ignore"):
+            if np.isfinite(self.values.sum()):
+                return ""
+            infinite = np.isinf(self.values)
+        columns = np.flatnonzero(infinite.any(axis=0))
+        if not len(columns):
+            return ""
+        first = int(columns[0])
+        count = int(infinite[:, first].sum())
+        return f"feature {self.feature_names[first]!r} holds {count} infinite value(s)"
+
+    def _fault_of_target(self) -> str:
+        if self.task in ("regression", "ranking"):
+            if self.target.dtype.kind != "f":
+                return f"the target of a {self.task} task must be float64, not {self.target.dtype}"
+            if not np.isfinite(self.target).all():
+                return f"the target holds {int((~np.isfinite(self.target)).sum())} values that are not finite"
+            return ""
+        if self.target.dtype.kind != "i":
+            return f"the target of a {self.task} task must be class codes (int64), not {self.target.dtype}"
+        if len(self.classes) < 2:
+            held = f" ({self.classes[0]!r})" if self.classes else ""
+            return f"classification needs at least two classes, it has {len(self.classes)}{held}"
+        if self.task == "binary" and len(self.classes) != 2:
+            return f"a binary task has two classes, not {len(self.classes)}"
+        if self.target.min() < 0 or self.target.max() >= len(self.classes):
+            return f"class codes must be 0..{len(self.classes) - 1}"
+        if self.target.min() == self.target.max():
+            return f"every row is of one class ({self.classes[int(self.target[0])]!r})"
+        return ""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.target)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features: the units that are acquired and paid for."""
+        return len(self.feature_names)
+
+    @property
+    def content(self) -> str:
+        """SHA-256 of all that can change a result (the name and the provenance are not in it).
+
+        With an `origin`, that stands for the values and the prices.
+        """
+        cached = self.__dict__.get("_content")
+        if cached is None:
+            header: dict[str, Any] = {
+                "task": self.task,
+                "features": list(self.feature_names),
+                "classes": list(self.classes),
+                "categorical": [int(i) for i in self.categorical],
+                "categories": {str(i): list(texts) for i, texts in sorted(self.categories.items())},
+                "costs": self.costs.as_plain() if self.costs is not None else None,
+            }
+            arrays: dict[str, NDArray[Any] | None] = {
+                "values": self.values,
+                "target": self.target,
+                "sizes": self.sizes,
+                "query": self.query,
+                "split": self.split,
+            }
+            if self.origin is not None:
+                del arrays["values"]
+                header["origin"] = plain(self.origin)
+                if self.costs is not None:
+                    kept = self.costs.as_plain()
+                    header["costs"] = {key: kept[key] for key in ("groups", "classes")}
+            cached = content_hash(header, arrays)
+            object.__setattr__(self, "_content", cached)
+        return cast(str, cached)
+
+    @classmethod
+    def from_frame(
+        cls,
+        name: str,
+        frame: pd.DataFrame,
+        target: str,
+        *,
+        task: Task | None = None,
+        categorical: Sequence[str] = (),
+        size: str | None = None,
+        query: str | None = None,
+        split: str | None = None,
+        **others: Any,
+    ) -> Dataset:
+        """A data set from a pandas table.
+
+        Args:
+            name: what messages call it.
+            frame: one row per example.
+            target: name of the target column.
+            task: guessed when None: text, booleans, categories or integers with at most 20 distinct values are
+                classes, anything else is regression.
+            categorical: names of number columns that are categories (text columns always are).
+            size, query, split: names of columns that hold item sizes, query ids, and ``train``/``validation``/
+                ``test``; they are not features.
+            **others: further fields of `Dataset`.
+
+        Raises:
+            DataError: a named column is missing, the target has missing values, or the table is malformed.
+        """
+        from bench_core.contract.frames import dataset_from_frame
+
+        return dataset_from_frame(
+            name,
+            frame,
+            target,
+            task=task,
+            categorical=categorical,
+            size=size,
+            query=query,
+            split=split,
+            others=others,
+        )
+
+
+@dataclass(frozen=True)
+class DataContext:
+    """Where data may come from.
+
+    Attributes:
+        cache: directory for what was downloaded and verified.
+        mirror: a directory that takes the place of every download, or None.
+        offline: never open a connection.
+    """
+
+    cache: Path
+    mirror: Path | None = None
+    offline: bool = False
+
+    @classmethod
+    def from_environment(cls, mirror: Path | None = None, offline: bool | None = None) -> DataContext:
+        """From ``BUDGETBENCH_CACHE``, ``BUDGETBENCH_MIRROR`` and ``BUDGETBENCH_OFFLINE``; arguments win."""
+        import os
+
+        cache = os.environ.get("BUDGETBENCH_CACHE") or str(Path.home() / ".cache" / "budgetbench")
+        named = os.environ.get("BUDGETBENCH_MIRROR")
+        return cls(
+            cache=Path(cache).expanduser(),
+            mirror=mirror or (Path(named).expanduser() if named else None),
+            offline=os.environ.get("BUDGETBENCH_OFFLINE", "") not in ("", "0")
+            if offline is None
+            else offline,
+        )
+
+
+class DataSource(ABC):
+    """What loads a data set. Subclasses are frozen dataclasses: their fields are the parameters in a suite.
+
+    Class attributes:
+        version: raised when the same parameters come to mean other data.
+        network: whether the data may have to be downloaded (then `status` and `fetch` mean something).
+    """
+
+    version: ClassVar[int] = 1
+    network: ClassVar[bool] = False
+
+    @abstractmethod
+    def load(self, context: DataContext) -> Dataset:
+        """The data set.
+
+        Raises:
+            DataUnavailable: it is not here and cannot be brought here; the hint says what would bring it.
+            DataError: what is here is malformed.
+        """
+
+    def fingerprint(self, context: DataContext) -> str | None:
+        """A cheap name of the bytes `load` would read, so that an unchanged set need not be read to be known.
+
+        The default fits a pure function of the parameters. A source that reads files returns something that
+        changes with them (names, lengths, times of change), or None: always load.
+        """
+        return ""
+
+    def content(self, context: DataContext) -> str | None:
+        """`Dataset.content` of what `load` would give, where it is known without making the whole table; else None.
+
+        Worth writing for a table that has an ``origin`` and takes long to make.
+
+        Raises:
+            DataUnavailable, DataError: as `load`.
+        """
+        return None
+
+    def status(self, context: DataContext) -> str:
+        """One word: ``built-in``, ``cached``, ``mirrored`` or ``missing``."""
+        return "built-in"
+
+    def fetch(self, context: DataContext) -> None:
+        """Bring the data into the cache; nothing to do for built-in data.
+
+        Raises:
+            DataUnavailable: it cannot be had.
+        """
+        self.load(context)

@@ -1,0 +1,261 @@
+"""Decisions: what a policy says of rows; and outcomes: decisions with their bill and the truth beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.errors import ContractError
+from bench_core.contract.readonly import locked
+
+__all__ = ["Decisions", "Outcome", "Rows"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to decide on: no labels.
+
+    Attributes:
+        X: float64 (rows, columns), encoded as the training part was.
+        sizes: float64 (rows,) item sizes, or None. Reading a size is free.
+        query: int64 (rows,) query ids, or None. Reading them is free; only a policy whose ``company`` is
+            ``"query"`` may let them matter.
+    """
+
+    X: NDArray[np.float64]
+    sizes: NDArray[np.float64] | None = None
+    query: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, rows: NDArray[Any]) -> Rows:
+        """Some of the rows, by index or mask."""
+        return Rows(
+            self.X[rows],
+            None if self.sizes is None else self.sizes[rows],
+            None if self.query is None else self.query[rows],
+        )
+
+    def having(self, X: NDArray[np.float64]) -> Rows:
+        """The same rows with other values."""
+        return Rows(X, self.sizes, self.query)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a policy decided, row by row.
+
+    Attributes:
+        acquired: bool (rows, features): the features it read. Everything else must not have mattered.
+        probabilities: float64 (rows, classes), each row summing to 1; for classification.
+        score: float64 (rows,): the predicted value (regression) or the ranking score.
+        stage: int64 (rows,): the stage, from 1, at which the row left; None means one stage.
+        evaluations: float64 (rows,): base models run; None means one.
+        evaluation_cost: float64 (rows,): price of those evaluations, in the unit of the prices, when base models
+            differ in price; None means ``evaluations`` × the cost scheme's price of an evaluation.
+    """
+
+    acquired: NDArray[np.bool_]
+    probabilities: NDArray[np.float64] | None = None
+    score: NDArray[np.float64] | None = None
+    stage: NDArray[np.int64] | None = None
+    evaluations: NDArray[np.float64] | None = None
+    evaluation_cost: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.acquired)
+
+    def take(self, rows: NDArray[Any]) -> Decisions:
+        """The decisions of some rows, by index or mask."""
+        kept: dict[str, Any] = {
+            name: None if getattr(self, name) is None else getattr(self, name)[rows]
+            for name in ("acquired", *_COLUMNS)
+        }
+        return Decisions(**kept)
+
+    @staticmethod
+    def received(
+        given: Any, order: NDArray[np.int64] | None, rows: int, features: int, classes: int
+    ) -> Decisions:
+        """What a policy returned, read once; with an order, checked, and the core's own read-only copy.
+
+        Args:
+            given: what ``decide`` returned.
+            order: int64 (rows,): which of the given rows becomes row 0, row 1, …; None to compare it and forget it.
+            rows, features, classes: as for `checked`.
+
+        Raises:
+            ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), a
+                wrong shape or type, NaN, improper probabilities.
+        """
+        if type(given) is not Decisions:
+            said = type(given).__name__
+            if isinstance(given, Decisions):
+                said = f"its subclass {said}"
+            raise ContractError(f"decide must return Decisions, not {said}")
+        exact: dict[str, Any] = {}
+        for name in ("acquired", *_COLUMNS):
+            value = getattr(given, name)
+            if value is not None:
+                # An ndarray of a subclass, or anything with __array__, becomes a plain array here and is not asked
+                # again; taking the rows copies it.
+                value = np.asarray(value)
+                if order is not None and value.shape[:1] == (rows,):
+                    value = value[order]
+            exact[name] = value
+            # Objects could answer a comparison as they like.
+            if value is not None and value.dtype.kind not in "biuf":
+                raise ContractError(f"Decisions.{name} must hold numbers, not {value.dtype}")
+        if order is None:
+            if np.shape(exact["acquired"]) != (rows, features):
+                given_rows = len(np.atleast_1d(exact["acquired"]))
+                raise ContractError(f"it gave {given_rows} decisions for {rows} rows")
+            return Decisions(**exact)
+        received = Decisions(**exact).checked(rows, features, classes)
+        exact = {n: _read_only(getattr(received, n)) for n in ("acquired", *_COLUMNS)}
+        return Decisions(**exact)
+
+    def checked(self, rows: int, features: int, classes: int) -> Decisions:
+        """These decisions with exact types, or an error that says which field is wrong and how.
+
+        Args:
+            rows, features: the expected shape of ``acquired``.
+            classes: number of classes; 0 when scores are expected.
+
+        Raises:
+            ContractError: wrong shape or type, NaN, probabilities outside [0, 1] or not summing to 1.
+        """
+        acquired = np.asarray(self.acquired)
+        if acquired.dtype != np.bool_:
+            raise ContractError(f"Decisions.acquired must be bool, not {acquired.dtype}")
+        if acquired.shape != (rows, features):
+            raise ContractError(
+                f"Decisions.acquired must have shape ({rows}, {features}), not {acquired.shape}"
+            )
+        # A byte above 1 in an array that says bool counts once.
+        exact: dict[str, NDArray[Any] | None] = {"acquired": acquired.view(np.uint8) != 0}
+        exact["probabilities"] = None
+        if classes:
+            exact["probabilities"] = self._checked_probabilities(rows, classes)
+        elif self.score is None:
+            raise ContractError("Decisions.score is missing: the task needs a score per row")
+        for name, kind in _COLUMNS.items():
+            column = getattr(self, name)
+            if column is None or name == "probabilities":
+                continue
+            column = np.asarray(column)
+            if column.shape != (rows,):
+                raise ContractError(f"Decisions.{name} must have shape ({rows},), not {column.shape}")
+            if column.dtype.kind not in kind:
+                wanted = {"f": "a float", "iu": "an integer"}.get(kind, "a number")
+                raise ContractError(f"Decisions.{name} must be {wanted} array, not {column.dtype}")
+            if not np.isfinite(column).all():
+                count = int((~np.isfinite(column)).sum())
+                raise ContractError(f"Decisions.{name} holds {count} value(s) that are not finite")
+            if name == "stage" and len(column) and column.min() < 1:
+                raise ContractError("Decisions.stage counts from 1")
+            if name.startswith("evaluation") and len(column) and column.min() < 0:
+                raise ContractError(f"Decisions.{name} must not be negative")
+            exact[name] = column.astype(np.int64 if name == "stage" else np.float64, copy=False)
+        return replace(self, **exact)  # type: ignore[arg-type]
+
+    def _checked_probabilities(self, rows: int, classes: int) -> NDArray[np.float64]:
+        if self.probabilities is None:
+            raise ContractError("Decisions.probabilities is missing: a classification task needs them")
+        table = np.asarray(self.probabilities)
+        if table.shape != (rows, classes):
+            raise ContractError(
+                f"Decisions.probabilities must have shape ({rows}, {classes}), not {table.shape}"
+            )
+        if table.dtype.kind != "f":
+            raise ContractError(f"Decisions.probabilities must be float, not {table.dtype}")
+        sums = table.sum(axis=1)
+        if np.isnan(sums).any():
+            raise ContractError(f"Decisions.probabilities holds NaN in {int(np.isnan(sums).sum())} row(s)")
+        if rows and (table.min() < -1e-9 or table.max() > 1 + 1e-9 or np.abs(sums - 1).max() > 1e-6):
+            outside = np.maximum(-table, table - 1).max(axis=1)
+            worst = int(np.maximum(np.abs(sums - 1), outside).argmax())
+            raise ContractError(
+                f"Decisions.probabilities must lie in [0, 1] and sum to 1 in every row; row {worst} is "
+                f"{table[worst].tolist()}"
+            )
+        return table.astype(np.float64, copy=False)
+
+
+def _read_only(array: NDArray[Any] | None) -> NDArray[Any] | None:
+    return None if array is None else locked(np.ascontiguousarray(array))
+
+
+_COLUMNS = {"probabilities": "f", "score": "f", "stage": "iu", "evaluations": "fiu", "evaluation_cost": "fiu"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Decisions of one policy on one part, with what is needed to judge them. Metrics are functions of this.
+
+    Attributes:
+        task: the data set's task.
+        y: int64 class codes or float64 values (rows,).
+        decisions: what the policy decided.
+        bill: float64 (rows,): what the core charges for the acquired features.
+        full_bill: float64 (rows,): what all features would cost.
+        evaluation_bill: float64 (rows,): what the base models run cost, 0 where evaluations are free.
+        threshold: confidence threshold p̂, or None when nothing is refused.
+        query: int64 (rows,) query ids, or None.
+        reference: the family's reference decisions on the same rows (QWYC's full ensemble), or None.
+        budget: the policy's budget per row, or None.
+    """
+
+    task: str
+    y: NDArray[Any]
+    decisions: Decisions
+    bill: NDArray[np.float64]
+    full_bill: NDArray[np.float64]
+    evaluation_bill: NDArray[np.float64]
+    threshold: float | None = None
+    query: NDArray[np.int64] | None = None
+    reference: Decisions | None = None
+    budget: float | None = None
+
+    @cached_property
+    def label(self) -> NDArray[np.int64]:
+        """Most probable class of each row (the first among equals); int64 (rows,)."""
+        if self.decisions.probabilities is None:
+            raise ContractError(f"a {self.task} task has no labels")
+        best: NDArray[np.int64] = self.decisions.probabilities.argmax(axis=1)
+        return best
+
+    @cached_property
+    def confidence(self) -> NDArray[np.float64]:
+        """Highest class probability of each row; float64 (rows,)."""
+        if self.decisions.probabilities is None:
+            raise ContractError(f"a {self.task} task has no confidences")
+        best: NDArray[np.float64] = self.decisions.probabilities.max(axis=1)
+        return best
+
+    @cached_property
+    def conclusive(self) -> NDArray[np.bool_]:
+        """Whether a row's answer is accepted: confidence ≥ p̂, or always when nothing is refused."""
+        if self.threshold is None:
+            return np.ones(len(self.y), dtype=bool)
+        return self.confidence >= self.threshold
+
+    @cached_property
+    def correct(self) -> NDArray[np.bool_]:
+        """Whether the label is right, conclusive or not."""
+        right: NDArray[np.bool_] = self.label == self.y
+        return right
+
+    def per_query(self) -> Sequence[NDArray[np.int64]]:
+        """Row numbers of each query, queries in ascending order; one query when there are no ids."""
+        if self.query is None:
+            return [np.arange(len(self.y))]
+        order = np.argsort(self.query, kind="stable")
+        cuts = np.flatnonzero(np.diff(self.query[order])) + 1
+        return np.split(order, cuts)

@@ -1,0 +1,80 @@
+"""What a plan knows of a data set before anything is fitted: what methods and prices are held against."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bench_core.contract.costs import Costs
+    from bench_core.contract.dataset import Dataset, Task
+
+__all__ = ["DataFacts", "count_units", "facts_of"]
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """A data set in a few facts.
+
+    Attributes:
+        name: its own name.
+        task: ``binary``, ``multiclass``, ``regression`` or ``ranking``.
+        n_classes: number of classes; 0 for regression and ranking.
+        feature_names: names of the features, in order.
+        n_units: how many things are bought one by one: acquisition groups, and features that are in none. Given to a
+            cost scheme it is by the prices that come with the data; given to a method, by the prices it will meet.
+        missing: whether values are missing. Given to a method: still, after encoding.
+        queries: whether rows belong to queries.
+        priced: whether it comes with prices.
+    """
+
+    name: str
+    task: Task
+    n_classes: int
+    feature_names: tuple[str, ...]
+    n_units: int
+    missing: bool
+    queries: bool
+    priced: bool
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.feature_names)
+
+    def as_plain(self) -> dict[str, Any]:
+        """As plain JSON values; `from_plain` is the inverse."""
+        return {**asdict(self), "feature_names": list(self.feature_names)}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> DataFacts:
+        """From what `as_plain` gave.
+
+        Raises:
+            TypeError, KeyError: it is something else.
+        """
+        return cls(**{**plain, "feature_names": tuple(plain["feature_names"])})
+
+
+def facts_of(dataset: Dataset) -> DataFacts:
+    """The facts of a loaded data set."""
+    own = dataset.costs
+    return DataFacts(
+        name=dataset.name,
+        task=dataset.task,
+        n_classes=len(dataset.classes),
+        feature_names=dataset.feature_names,
+        n_units=dataset.n_features if own is None else count_units(own),
+        missing=bool(np.isnan(dataset.values).any()),
+        queries=dataset.query is not None,
+        priced=own is not None,
+    )
+
+
+def count_units(costs: Costs) -> int:
+    """How many things prices sell: groups with a member, and features in no group."""
+    if costs.groups is None:
+        return costs.n_features
+    return int((costs.groups < 0).sum()) + len(np.unique(costs.groups[costs.groups >= 0]))

@@ -1,0 +1,59 @@
+"""A family's favourite: which of its policies a method puts first, by the metric that suites select by unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from bench_core.contract.decisions import Decisions, Outcome
+from bench_core.contract.method import Policy, Problem
+from bench_core.contract.metrics import BUILT_IN, default_metric, resolve_metric
+
+__all__ = ["favourite_first", "worth"]
+
+P = TypeVar("P", bound=Policy)
+
+
+def worth(problem: Problem, decisions: Decisions) -> tuple[float, float]:
+    """How good decisions on the validation rows are, greater is better; the lower mean bill parts equals.
+
+    The measure is `bench_core.contract.metrics.default_metric`.
+
+    Args:
+        problem: its validation part, costs and threshold judge.
+        decisions: of a policy on ``problem.validation``; without a validation row they are worth ``(0, 0)``.
+    """
+    part = problem.validation
+    if not len(part):
+        return 0.0, 0.0
+    bill = problem.costs.bill(decisions.acquired, part.sizes)
+    outcome = Outcome(
+        task=problem.task,
+        y=part.y,
+        decisions=decisions,
+        bill=bill,
+        full_bill=problem.costs.total(len(part), part.sizes),
+        evaluation_bill=np.zeros(len(part)),
+        threshold=problem.threshold,
+        query=part.query,
+    )
+    name = default_metric(problem.task, problem.threshold)
+    metric = resolve_metric(name, {known.name: known for known in BUILT_IN})
+    value = float(metric.function(outcome))
+    return (value if metric.goal == "max" else -value), -float(bill.mean())
+
+
+def favourite_first(policies: Sequence[P], worths: Sequence[tuple[float, float]]) -> list[P]:
+    """The policies with the one of greatest worth (the first among equals) put first, the others as they were.
+
+    Raises:
+        ValueError: no policy, or another number of worths.
+    """
+    if not policies or len(policies) != len(worths):
+        raise ValueError(
+            f"a family needs policies and one worth for each, not {len(policies)} and {len(worths)}"
+        )
+    best = max(range(len(worths)), key=lambda i: (*worths[i], -i))
+    return [policies[best], *policies[:best], *policies[best + 1 :]]

@@ -1,0 +1,203 @@
+"""Methods and policies: what a plugin author writes, and the problem the core hands over."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.costs import Costs
+from bench_core.contract.dataset import Part, Task
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.errors import ContractError, RequestError
+
+if TYPE_CHECKING:
+    from bench_core.contract.facts import DataFacts
+
+__all__ = ["Family", "Method", "Policy", "Problem"]
+
+ALL_TASKS: frozenset[str] = frozenset({"binary", "multiclass", "regression", "ranking"})
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a method is given to fit. Never the test part.
+
+    Attributes:
+        train, validation: encoded rows with labels.
+        costs: prices of the features.
+        task: ``binary``, ``multiclass``, ``regression`` or ``ranking``.
+        n_classes: number of classes; 0 for regression and ranking.
+        feature_names: names of the features, in order.
+        feature_of_column: int64 (columns,): the feature that each column of X belongs to, ascending.
+        categorical: features that are categories.
+        threshold: confidence threshold p̂ of the protocol, or None when nothing is refused.
+        seed: the trial's seed; draw from `rng`.
+        threads: how many threads a kernel may use. Results must not depend on it.
+    """
+
+    train: Part
+    validation: Part
+    costs: Costs
+    task: Task
+    n_classes: int
+    feature_names: tuple[str, ...]
+    feature_of_column: NDArray[np.int64]
+    categorical: tuple[int, ...] = ()
+    threshold: float | None = None
+    seed: int = 0
+    threads: int = 1
+
+    @property
+    def n_features(self) -> int:
+        """Number of features (what is acquired; there may be more columns)."""
+        return len(self.feature_names)
+
+    def columns_of(self, feature: int) -> NDArray[np.int64]:
+        """Columns of X that belong to a feature; int64, ascending."""
+        return np.flatnonzero(self.feature_of_column == feature)
+
+    def columns_of_set(self, features: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
+        """Columns of X that belong to any of the features; int64, ascending."""
+        wanted = np.zeros(self.n_features, dtype=bool)
+        wanted[np.asarray(features, dtype=np.int64)] = True
+        return np.flatnonzero(wanted[self.feature_of_column])
+
+    def rng(self, *use: str) -> np.random.Generator:
+        """A generator seeded by the trial's seed and by what it is used for."""
+        return np.random.default_rng(np.random.SeedSequence([self.seed, *(crc32(u.encode()) for u in use)]))
+
+    def need_threshold(self, method: str) -> float:
+        """The threshold, or an error that tells the reader of the suite to set one."""
+        if self.threshold is None:
+            raise RequestError(f"{method} needs a confidence threshold: set protocol.threshold in the suite")
+        return self.threshold
+
+
+class Policy(ABC):
+    """One fitted operating point.
+
+    `decide` must treat every row by itself: the same row gets the same answer in any batch and any order, and
+    deciding leaves no trace in the policy. A ranking policy whose ``company`` is ``"query"`` may judge a row
+    beside the others of its query, by what it has paid for on each; it is given whole queries.
+
+    Attributes:
+        label: what tells this operating point from its siblings (``"lambda=0.1"``); may stay empty.
+        details: plain values worth keeping in the record (a chromosome, a λ, a number of features).
+        budget: what this policy promises not to exceed on any row, or None.
+        company: whom a row's answer may depend on: no other (``"row"``), or its query's rows (``"query"``).
+    """
+
+    label: str = ""
+    details: Mapping[str, Any] = {}
+    budget: float | None = None
+    company: Literal["row", "query"] = "row"
+
+    @abstractmethod
+    def decide(self, rows: Rows) -> Decisions:
+        """Decide on rows.
+
+        Args:
+            rows: X float64 (rows, columns), maybe one row, maybe none; sizes.
+
+        Returns:
+            Decisions of that many rows; ``acquired`` names every feature whose value could matter.
+        """
+
+
+@dataclass(frozen=True)
+class Family:
+    """Policies along a method's trade-off, with what else is worth keeping of the fit.
+
+    Attributes:
+        policies: at least one; the first is the method's own favourite (selection ``first``).
+        reference: a policy that the others approximate (QWYC's full ensemble), for the metric disagreement.
+        history: name → numbers per iteration or generation, kept in the record.
+        diagnostics: plain values kept in the record.
+        reused_seconds: what it once took to make things that this fit took over from an earlier one in the same
+            process. The record's time to fit includes it, so that it does not depend on what ran before.
+    """
+
+    policies: Sequence[Policy]
+    reference: Policy | None = None
+    history: Mapping[str, Sequence[float] | NDArray[Any]] = field(default_factory=dict)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    reused_seconds: float = 0.0
+
+
+class Method(ABC):
+    """A way to learn policies. Subclasses are frozen dataclasses: their fields are the parameters in a suite.
+
+    The class docstring's first line says what the method is; it is shown by ``bench list methods``.
+
+    What a method cannot do it declares; a plan then lists such a trial as *not applicable* and does not run it. The
+    class attributes say the common limits; `inapplicable` is for what depends on parameters.
+
+    Class attributes:
+        version: raised when the algorithm changes, so that old records are not taken for new ones.
+        tasks: the tasks it can do.
+        classes_limit, features_limit: the most of them it can do; None where there is no bound.
+        takes_missing: whether it takes NaN in X. There is none unless the suite encodes ``raw``.
+    """
+
+    version: ClassVar[int] = 1
+    tasks: ClassVar[frozenset[str]] = ALL_TASKS
+    classes_limit: ClassVar[int | None] = None
+    features_limit: ClassVar[int | None] = None
+    takes_missing: ClassVar[bool] = False
+
+    @abstractmethod
+    def fit(self, problem: Problem) -> Sequence[Policy] | Family:
+        """Learn from the training and the validation part.
+
+        Returns:
+            A family of policies along the method's cost–accuracy trade-off (one, or many).
+        """
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """Why this method, with these parameters, cannot be tried on a data set; None when it can.
+
+        Called while planning, so it must be quick. The answer is one line, shown in the plan and on the page. What
+        overrides it asks ``super().inapplicable(data)`` first.
+        """
+        if data.task not in self.tasks:
+            return f"it does {', '.join(sorted(self.tasks))}; the task is {data.task}"
+        if self.classes_limit is not None and data.n_classes > self.classes_limit:
+            return f"it does at most {self.classes_limit} classes; there are {data.n_classes}"
+        if self.features_limit is not None and data.n_features > self.features_limit:
+            return f"it does at most {self.features_limit} features; there are {data.n_features}"
+        if data.missing and not self.takes_missing:
+            return "it takes no missing values; encode = 'impute' fills them"
+        return None
+
+
+def as_family(fitted: Any, method: str) -> Family:
+    """What `Method.fit` returned, as a checked `Family`.
+
+    Raises:
+        ContractError: no policy, or something that is not a policy.
+    """
+    family = fitted if isinstance(fitted, Family) else None
+    if family is None:
+        if not isinstance(fitted, Sequence):
+            raise ContractError(f"{method}.fit must return policies or a Family, not {type(fitted).__name__}")
+        family = Family(list(fitted))
+    # Read once, whatever a property or another sequence would say the next time.
+    fields = {name: getattr(family, name) for name in Family.__dataclass_fields__}
+    family = Family(**{**fields, "policies": tuple(fields["policies"])})
+    if not family.policies:
+        raise ContractError(f"{method}.fit returned no policy")
+    reused: Any = family.reused_seconds
+    if not isinstance(reused, int | float | np.number) or not 0 <= reused < np.inf:
+        raise ContractError(
+            f"{method}.fit: reused_seconds must be a number of seconds from 0, not {reused!r}"
+        )
+    for policy in [*family.policies, *([family.reference] if family.reference is not None else [])]:
+        if not isinstance(policy, Policy):
+            raise ContractError(f"{method}.fit returned a {type(policy).__name__} where a Policy is needed")
+    return family

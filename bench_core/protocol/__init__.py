@@ -1,0 +1,1 @@
+"""What makes a trial fair: split, encode, shuffle, audit."""

@@ -1,0 +1,140 @@
+"""Encoding: from a data set's raw columns to the matrix a method sees, fitted on the training part only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.dataset import Dataset
+from bench_core.contract.errors import RequestError, did_you_mean
+
+__all__ = ["ENCODINGS", "Encoder", "Encoding", "fit_encoder"]
+
+Encoding = Literal["ordinal", "onehot", "impute", "raw"]
+ENCODINGS: tuple[str, ...] = get_args(Encoding)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """A fitted encoding.
+
+    Attributes:
+        feature_of_column: int64 (columns,): which feature each encoded column belongs to; ascending.
+        fill: float64 (features,): what stands in for a missing value (NaN leaves it missing).
+        shift, scale: float64 (features,): numeric columns become ``(x - shift) / scale``.
+        levels: feature → its training categories, for one-hot features.
+    """
+
+    feature_of_column: NDArray[np.int64]
+    fill: NDArray[np.float64]
+    shift: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    levels: dict[int, NDArray[np.float64]]
+
+    def transform(self, values: NDArray[np.floating[np.generic]]) -> NDArray[np.float64]:  # type: ignore[type-var]
+        """Raw values (rows, features) as float64 (rows, columns), C-contiguous.
+
+        A category unseen in training is all zeros under ``onehot``.
+        """
+        X = np.array(values, dtype=np.float64, order="C")
+        missing = np.isnan(X)
+        if missing.any():
+            rows, columns = np.nonzero(missing)
+            X[rows, columns] = self.fill[columns]
+        X -= self.shift
+        X /= self.scale
+        if not self.levels:
+            return X
+        blocks: list[NDArray[np.float64]] = []
+        for feature in range(values.shape[1]):
+            column = X[:, [feature]]
+            if feature in self.levels:
+                column = (column == self.levels[feature]).astype(np.float64)
+            blocks.append(column)
+        return np.ascontiguousarray(np.concatenate(blocks, axis=1))
+
+
+def fit_encoder(dataset: Dataset, train: NDArray[np.int64], encoding: str) -> Encoder:
+    """Learn an encoding from the training rows.
+
+    Args:
+        dataset: the data.
+        train: row numbers of the training part.
+        encoding: ``ordinal``: impute (median; most frequent for categories), standardise numbers, categories
+            stay the integers they are. ``onehot``: the same, but categories become one column per training
+            category. ``impute``: impute only. ``raw``: nothing; missing values stay NaN.
+
+    Raises:
+        RequestError: no such encoding.
+    """
+    if encoding not in ENCODINGS:
+        raise RequestError(f"encode = {encoding!r} is unknown; {did_you_mean(encoding, ENCODINGS)}")
+    d = dataset.n_features
+    fill, shift, scale = np.full(d, np.nan), np.zeros(d), np.ones(d)
+    levels: dict[int, NDArray[np.float64]] = {}
+    if encoding != "raw":
+        part = np.asarray(dataset.values[train], dtype=np.float64)
+        category = np.zeros(d, dtype=bool)
+        category[list(dataset.categorical)] = True
+        fill = _fills(part, category)
+        if encoding in ("ordinal", "onehot"):
+            missing = np.isnan(part)
+            if missing.any():
+                part = np.where(missing, fill, part)
+            shift, scale = _moments(part)
+            # The mean of equal numbers can miss them by rounding: a constant column must become exactly 0.
+            constant = (part == part[0]).all(axis=0)
+            shift[constant], scale[constant] = part[0, constant], 1.0
+            scale[scale == 0] = 1.0  # a spread below what float64 can say
+            shift[category], scale[category] = 0.0, 1.0
+        if encoding == "onehot":
+            levels = {int(j): np.unique(part[:, j]) for j in np.flatnonzero(category)}
+    widths = np.array([len(levels[j]) if j in levels else 1 for j in range(d)])
+    return Encoder(np.repeat(np.arange(d), widths), fill, shift, scale, levels)
+
+
+def _moments(part: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation of each column, also where squares leave the range of float64."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        mean, deviation = part.mean(axis=0), part.std(axis=0)
+    odd = np.flatnonzero(~np.isfinite(deviation) | (deviation == 0))
+    if len(odd):
+        largest = np.abs(part[:, odd]).max(axis=0)
+        unit = np.where(largest > 0, largest, 1.0)
+        within = part[:, odd] / unit
+        mean[odd], deviation[odd] = within.mean(axis=0) * unit, within.std(axis=0) * unit
+    return mean, deviation
+
+
+def _median(part: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Median of each column; the mean of two middle numbers may not leave the range of the column."""
+    count = len(part)
+    ends = sorted({0, (count - 1) // 2, count // 2, count - 1})
+    ordered = np.partition(part, ends, axis=0)
+    with np.errstate(over="ignore"):
+        middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+    return np.asarray(np.clip(middle, ordered[0], ordered[-1]))
+
+
+def _fills(part: NDArray[np.float64], category: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Median of each number column, most frequent value of each category (the least among equals); 0 if all miss."""
+    fill = np.zeros(part.shape[1])
+    missing = np.isnan(part)
+    holes = missing.any(axis=0)
+    numbers = ~category
+    whole = numbers & ~holes
+    if whole.any():
+        fill[whole] = _median(part[:, whole])
+    for j in np.flatnonzero(~whole):
+        present = part[~missing[:, j], j]
+        if not len(present):
+            continue
+        if numbers[j]:
+            fill[j] = _median(present[:, None])[0]
+        else:
+            found, counts = np.unique(present, return_counts=True)
+            fill[j] = found[counts.argmax()]
+    return fill

@@ -1,0 +1,203 @@
+"""Splits: which rows are for training, validation and testing.
+
+Written out here rather than taken from a library because a split is part of a trial's name: the same seed must
+give the same rows under every version of every library. Only `numpy.random.Generator.permuted` order matters,
+through PCG64, whose stream NumPy keeps stable.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.dataset import SPLIT_NAMES, Dataset
+from bench_core.contract.errors import DataError
+
+__all__ = ["Split", "SplitRule", "make_split"]
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """How rows are divided.
+
+    Attributes:
+        kind: ``random`` (seeded) or ``given`` (the data set's own; a missing validation part is carved from its
+            training part with ``validation`` as the fraction of it).
+        train, validation, test: fractions of the rows (they may sum to less than one), or absolute counts when
+            all three are above one.
+        stratify: keep class proportions (classification only).
+    """
+
+    kind: Literal["random", "given"] = "random"
+    train: float = 0.5
+    validation: float = 0.25
+    test: float = 0.25
+    stratify: bool = True
+
+    def __post_init__(self) -> None:
+        sizes = (self.train, self.validation, self.test)
+        if any(not size > 0 for size in sizes):
+            raise ValueError("train, validation and test must all be above 0")
+        if all(size <= 1 for size in sizes):
+            if self.kind == "random" and sum(sizes) > 1 + 1e-9:
+                raise ValueError(f"train + validation + test is {sum(sizes):g}, more than 1")
+        elif self.kind == "random" and any(size < 1 or size != int(size) for size in sizes):
+            raise ValueError("train, validation and test are either all fractions or all whole counts")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Row numbers of each part, each sorted ascending (int64)."""
+
+    train: NDArray[np.int64]
+    validation: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+def make_split(dataset: Dataset, rule: SplitRule, seed: int) -> Split:
+    """The rows of each part under a seed.
+
+    Ranking data is divided by query, so that no query stands in two parts. A class too rare to be in every part
+    stays in the training part first.
+
+    Raises:
+        DataError: too few rows (or queries) for three parts, or ``given`` without a given split.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 0x5B117]))
+    if rule.kind == "given":
+        return _given(dataset, rule, rng)
+    if dataset.query is not None:
+        queries, of_row = np.unique(dataset.query, return_inverse=True)
+        parts = _divide(dataset, np.zeros(len(queries), dtype=np.int64), rule, rng, "queries")
+        return Split(*(np.flatnonzero(np.isin(of_row, part)) for part in parts))
+    strata = dataset.target if rule.stratify and dataset.classes else np.zeros(dataset.n_rows, dtype=np.int64)
+    return Split(*_divide(dataset, strata, rule, rng, "rows"))
+
+
+def _divide(
+    dataset: Dataset, strata: NDArray[Any], rule: SplitRule, rng: np.random.Generator, unit: str
+) -> list[NDArray[np.int64]]:
+    count = len(strata)
+    wanted = np.array([rule.train, rule.validation, rule.test], dtype=np.float64)
+    shares = wanted if wanted.max() > 1 else wanted * count
+    totals = _largest_remainder(shares, min(round(float(shares.sum())), count))
+    if wanted.max() > 1 and wanted.sum() > count:
+        raise DataError(f"data set {dataset.name!r}: {int(wanted.sum())} {unit} asked for, it has {count}")
+    if totals.min() < 1:
+        empty = SPLIT_NAMES[int(totals.argmin())]
+        raise DataError(
+            f"data set {dataset.name!r}: {count} {unit} are too few, the {empty} part would be empty"
+        )
+    shuffled = rng.permutation(count)
+    order = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    sizes = np.bincount(strata, minlength=1)
+    sizes = sizes[sizes > 0]
+    takes = _apportion(sizes, totals)
+    parts: list[list[NDArray[np.int64]]] = [[], [], []]
+    start = 0
+    for size, take in zip(sizes, takes, strict=True):
+        cuts = start + np.concatenate([[0], np.cumsum(take)])
+        for part, (low, high) in zip(parts, itertools.pairwise(cuts), strict=True):
+            part.append(order[low:high])
+        start += size
+    return [np.sort(np.concatenate(part)) for part in parts]
+
+
+def _largest_remainder(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
+    """Whole numbers that sum to ``total``, each within one of its share; ties go to the earlier."""
+    floors = np.floor(shares + 1e-9).astype(np.int64)
+    left = total - int(floors.sum())
+    order = np.argsort(-(shares - floors), kind="stable")
+    floors[order[: max(left, 0)]] += 1
+    return floors
+
+
+def _apportion(sizes: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows of each stratum in each part: column sums are ``totals``, every cell its share rounded down or up.
+
+    Shares are rounded down, then every stratum hands out its remaining rows, to parts it is absent from first
+    (training before the others), then by remainder; rows left out of all parts are a fourth part. Columns that
+    got too much then pass rows on to those that got too little, along a shortest path of parts; one exists,
+    since the exact shares themselves are a fractional solution.
+    """
+    count = int(sizes.sum())
+    wanted = np.append(totals, count - totals.sum())
+    takes, remainders = np.divmod(np.outer(sizes, wanted), count)
+    rest = sizes - takes.sum(axis=1)
+    may = remainders > 0
+    urgency = np.where(may, remainders / count, -1.0)
+    urgency[:, :3] += np.where(may[:, :3] & (takes[:, :3] == 0), [4.0, 3.0, 2.0], 0.0)
+    places = np.argsort(np.argsort(-urgency, axis=1, kind="stable"), axis=1)
+    extra = may & (places < rest[:, None])
+    while True:
+        excess = takes.sum(axis=0) + extra.sum(axis=0) - wanted
+        if not excess.any():
+            return np.asarray(takes + extra, dtype=np.int64)[:, :3]
+        for stratum, source, target in _path(extra, may, takes, sizes, excess):
+            extra[stratum, source], extra[stratum, target] = False, True
+
+
+def _path(
+    extra: NDArray[np.bool_],
+    may: NDArray[np.bool_],
+    takes: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    excess: NDArray[np.int64],
+) -> list[tuple[int, int, int]]:
+    """Moves (stratum, from part, to part) that take one row from a part with too many to one with too few."""
+    reached: dict[int, list[tuple[int, int, int]]] = {int(part): [] for part in np.flatnonzero(excess > 0)}
+    for source in (queue := list(reached)):
+        for target in range(len(excess)):
+            movable = extra[:, source] & ~extra[:, target] & may[:, target]
+            if target in reached or not movable.any():
+                continue
+            # Not out of the only part a class is in if another class can give; a frequent class first.
+            cost = np.where(takes[:, source] == 0, 1, 0)
+            strata = np.flatnonzero(movable)
+            stratum = int(strata[np.lexsort((-sizes[strata], cost[strata]))[0]])
+            reached[target] = [*reached[source], (stratum, source, target)]
+            if excess[target] < 0:
+                return reached[target]
+            queue.append(target)
+    raise RuntimeError("shares that sum to whole numbers can always be rounded")
+
+
+def _given(dataset: Dataset, rule: SplitRule, rng: np.random.Generator) -> Split:
+    if dataset.split is None:
+        raise DataError(f"data set {dataset.name!r} comes without a split; use split.kind = 'random'")
+    train, validation, test = (np.flatnonzero(dataset.split == code) for code in range(3))
+    if not len(train) or not len(test):
+        raise DataError(f"data set {dataset.name!r}: its given split has no training or no test rows")
+    if not len(validation):
+        train, validation = _carve(dataset, train, rule, rng)
+    return Split(train, validation, test)
+
+
+def _carve(
+    dataset: Dataset, rows: NDArray[np.int64], rule: SplitRule, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A validation part out of the given training part: a fraction of it, by query for ranking."""
+    units = rows if dataset.query is None else np.unique(dataset.query[rows])
+    take = rule.validation if rule.validation > 1 else rule.validation * len(units)
+    count = round(float(take))
+    if not 0 < count < len(units):
+        raise DataError(
+            f"data set {dataset.name!r}: {len(units)} training units cannot give {count} to validation"
+        )
+    if dataset.query is None and rule.stratify and dataset.classes:
+        strata = np.unique(dataset.target[rows], return_inverse=True)[1]
+        shuffled = rng.permutation(len(rows))
+        order = shuffled[np.argsort(strata[shuffled], kind="stable")]
+        # Every (rows/count)-th of the rows sorted by class: proportional in every class.
+        chosen = order[np.floor((np.arange(count) + 0.5) * len(rows) / count).astype(np.int64)]
+        mask = np.zeros(len(rows), dtype=bool)
+        mask[chosen] = True
+        return rows[~mask], rows[mask]
+    chosen_units = rng.permutation(units)[:count]
+    of_row = rows if dataset.query is None else dataset.query[rows]
+    mask = np.isin(of_row, chosen_units)
+    return rows[~mask], rows[mask]

@@ -1,0 +1,1 @@
+"""From a suite's file to records: suite, trials, plan, store, executors."""

@@ -1,0 +1,256 @@
+"""What runs one trial, in this process or in a worker: load, prepare, run, store."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from bench_core.contract.dataset import DataContext
+from bench_core.contract.errors import BenchError, DataError, DataWritten
+from bench_core.contract.metrics import Metric, resolve_metric
+from bench_core.plugins.registry import Registry
+from bench_core.run.execute.interrupts import Interrupts
+from bench_core.run.execute.leftovers import Leftovers
+from bench_core.run.execute.markers import Marker
+from bench_core.run.plan import DatasetCache, Planned
+from bench_core.run.store import Store
+from bench_core.run.trial import RECORD_FORMAT, Prepared, Trial, failed_record, fragment, prepare, run_trial
+
+__all__ = ["Done", "Worker", "WorkerSettings", "environment", "start_of_record"]
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """What a worker needs to know; plain enough to be sent to another process.
+
+    Attributes:
+        store: the store's directory.
+        context: where data comes from.
+        metrics: names of metrics to compute beside the built-in ones.
+        threads: threads a method may use.
+        memory: bytes that the worker may allocate, or None.
+        run: the number of the run's process; None when the worker is in it.
+    """
+
+    store: Path
+    context: DataContext
+    metrics: tuple[str, ...]
+    threads: int
+    memory: int | None = None
+    run: int | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a trial went, in a line.
+
+    Attributes:
+        name: the trial's name.
+        status: ``ok`` or ``failed``.
+        message: what went wrong; empty when nothing did.
+        seconds: wall time.
+    """
+
+    name: str
+    status: str
+    message: str
+    seconds: float
+
+
+class Worker:
+    """Runs trials one after another, keeping the last data set and the last preparations."""
+
+    _KEPT = 4
+
+    def __init__(
+        self,
+        settings: WorkerSettings,
+        registry: Registry,
+        cache: DatasetCache | None = None,
+        interrupts: Interrupts | None = None,
+    ) -> None:
+        self.settings = settings
+        self._interrupts = interrupts
+        self.registry = registry
+        # Whatever a method does to the working directory, records go where they were to go.
+        self.folder = os.getcwd()
+        self.store = Store(settings.store.absolute())
+        self.marker = Marker(settings.store.absolute(), settings.run)
+        self.leftovers = Leftovers()
+        self.cache = cache or DatasetCache(settings.context, registry, settings.store)
+        self._prepared: OrderedDict[tuple[str, ...], Prepared] = OrderedDict()
+        self._metrics: dict[str, dict[str, Metric]] = {}
+
+    def run(self, planned: Planned) -> Done:
+        """Run a trial and store its record; an error in it becomes a failed record.
+
+        Whatever a plugin raises is the trial's failure, `SystemExit` too; only the user's Ctrl-C ends the run.
+        Afterwards the working directory is what it was, and processes that the trial started are ended.
+        """
+        started = time.perf_counter()
+        self.marker.begin(planned)
+        try:
+            failure = self._outcome(planned)
+        finally:
+            self._tidy()
+            self.marker.end()
+        status = "ok" if failure is None else "failed"
+        return Done(planned.name, status, failure or "", time.perf_counter() - started)
+
+    def close(self) -> None:
+        """There is nothing more to run."""
+        self.marker.close()
+
+    def _outcome(self, planned: Planned) -> str | None:
+        """Run a trial and store its record; what went wrong, or None."""
+        trial = planned.trial
+        provenance = {**environment(), "dataset": trial.dataset}
+        step = "load"
+        try:
+            provenance |= {**self._plugins(trial), "date": _today()}
+            dataset = self.cache.load(trial.dataset_use, trial.source)
+            if dataset.content != planned.content:
+                raise DataError(
+                    f"data set {trial.dataset!r} is not what it was when the run was planned; run again"
+                )
+            step = "prepare"
+            prepared = self._prepare(trial, dataset.content)
+            step = "run"
+            result = run_trial(
+                trial, dataset, prepared, self._metrics_for(dataset.task), provenance, self.settings.threads
+            )
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and self._interrupts and self._interrupts.possible:
+                raise
+            if isinstance(error, DataWritten):
+                self.cache.forget(trial.dataset_use, trial.source)
+            return self._failed(failed_record(start_of_record(planned, provenance), error, step, {}))
+        if result.written:
+            self._prepared.clear()  # the next trials get data as it was
+        if result.record["status"] == "failed":
+            return self._failed(result.record)
+        try:
+            self.store.write(result)
+        except (OSError, BenchError):
+            raise  # the store's fault, not the trial's
+        except Exception as error:
+            return self._failed(failed_record(start_of_record(planned, provenance), error, "store", {}))
+        return None
+
+    def _failed(self, record: dict[str, Any]) -> str:
+        """Store a failure; its message."""
+        error = record["error"]
+        if error["type"] == "MemoryError" and self.settings.memory is not None:
+            limit = f"out of memory (limit {self.settings.memory / 2**20:.0f} MiB)"
+            said = "" if error["message"] == error["type"] else f": {error['message']}"
+            error["message"] = f"{limit}{said}"
+        self.store.write_failure(record)
+        return str(error["message"])
+
+    def _tidy(self) -> None:
+        """Go back to the working directory, and end what the trial started and left."""
+        try:
+            if os.getcwd() != self.folder:
+                os.chdir(self.folder)
+        except OSError:  # the trial removed the directory it was in
+            with suppress(OSError):
+                os.chdir(self.folder)
+        self.leftovers.end()
+
+    def _prepare(self, trial: Trial, content: str) -> Prepared:
+        key = (
+            content,
+            fragment(trial.costs_use, trial.scheme),
+            repr(trial.split),
+            trial.encode,
+            str(trial.seed),
+            str(trial.audit_rounds),
+        )
+        if key not in self._prepared:
+            dataset = self.cache.load(trial.dataset_use, trial.source)
+            self._prepared[key] = prepare(
+                dataset, trial.scheme, trial.split, trial.encode, trial.seed, trial.audit_rounds
+            )
+            while len(self._prepared) > self._KEPT:
+                self._prepared.popitem(last=False)
+        return self._prepared[key]
+
+    def _metrics_for(self, task: str) -> dict[str, Metric]:
+        """The built-in metrics that fit a task, and the suite's."""
+        if task not in self._metrics:
+            known = self.registry.metrics
+            wanted = [n for n in known if not n.endswith("@k") and self._is_built_in(n)]
+            wanted += ["ndcg@5", "precision@5"] if task == "ranking" else []
+            wanted += [n for n in self.settings.metrics if n not in wanted]
+            metrics = {name: resolve_metric(name, known) for name in wanted}
+            self._metrics[task] = {n: m for n, m in metrics.items() if task in m.tasks}
+        return self._metrics[task]
+
+    def _is_built_in(self, name: str) -> bool:
+        return self.registry.plugin_of("metrics", name).module == "bench_core.builtin"
+
+    def _plugins(self, trial: Trial) -> dict[str, Any]:
+        """Versions and source hashes of the plugins a trial uses."""
+        used = {
+            "datasets": trial.dataset_use,
+            "cost_schemes": trial.costs_use,
+            "methods": trial.method_use,
+        }
+        plugins = {}
+        for kind, name in used.items():
+            plugin = self.registry.plugin_of(kind, name)
+            plugins[plugin.name] = {"version": plugin.version, "source": plugin.source[:16]}
+        return {"plugins": plugins}
+
+
+def start_of_record(planned: Planned, provenance: dict[str, Any]) -> dict[str, Any]:
+    """What every record begins with."""
+    return {
+        "format": RECORD_FORMAT,
+        "name": planned.name,
+        "trial": planned.trial.identity(planned.content),
+        "provenance": provenance,
+    }
+
+
+def _today() -> str:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    return moment.date().isoformat()
+
+
+@cache
+def environment() -> dict[str, Any]:
+    """Versions, processor and platform of this process."""
+    versions = {}
+    for name in ("budgetbench", "numpy", "scipy", "scikit-learn", "pandas", "numba", "lightgbm"):
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return {
+        "python": platform.python_version(),
+        "libraries": versions,
+        "platform": f"{sys.platform} {platform.machine()}",
+        "processor": _processor(),
+    }
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown"

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bench_leaderboard.analysis.export import read_export
+from bench_leaderboard.analysis.records import Records
 
-from bench_core.analysis.export import read_export
-from bench_core.analysis.records import Records
 from bench_core.run.store import Store
 
 __all__ = ["Compared", "compare_pages", "compare_runs"]

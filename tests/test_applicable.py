@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from bench_core import DataContext, Dataset, DataSource, hookimpl
-from bench_core.plugins.registry import Registry, load_registry
+from bench_core.plugins.manager import load_registry
+from bench_core.plugins.registry import Registry
 from bench_core.run.execute import Options, execute
 from bench_core.run.plan import DatasetCache, Plan, make_plan
 from bench_core.run.store import Store
@@ -81,6 +82,7 @@ def bench_register_datasets(register):  # type: ignore[no-untyped-def]
 @pytest.fixture(scope="module")
 def registry() -> Registry:
     plugin = types.ModuleType("grid")
+    plugin.BENCH_CONTRACT_VERSION = 1  # type: ignore[attr-defined]
     plugin.bench_register_datasets = bench_register_datasets  # type: ignore[attr-defined]
     return load_registry([("grid", plugin)])
 

@@ -23,7 +23,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_listing_plugins_imports_no_learning_library(bench: Bench) -> None:
     code = (
-        "import sys\nfrom bench_core.plugins.registry import load_registry\nload_registry()\n"
+        "import sys\nfrom bench_core.plugins.manager import load_registry\nload_registry()\n"
         "print([m for m in ('pandas', 'sklearn', 'numba', 'scipy', 'matplotlib', 'openml') if m in sys.modules])"
     )
     done = subprocess.run(
@@ -57,7 +57,7 @@ def test_a_broken_plugin_is_named_and_the_rest_works(bench: Bench) -> None:
 
 def test_two_plugins_with_one_name_are_both_named(bench: Bench) -> None:
     source = (
-        "from dataclasses import dataclass\nfrom bench_core import Method, hookimpl\n"
+        "from dataclasses import dataclass\nfrom bench_core import Method, hookimpl\nBENCH_CONTRACT_VERSION = 1\n"
         "@dataclass(frozen=True)\nclass Other(Method):\n    '''Other.'''\n    def fit(self, problem): return []\n"
         "@hookimpl\ndef bench_register_methods(register): register('slopes', Other)\n"
     )
@@ -140,6 +140,8 @@ PICKY = """
 from dataclasses import dataclass
 from tiny_plugin import FirstFeature
 from bench_core import Method, hookimpl
+
+BENCH_CONTRACT_VERSION = 1
 
 @dataclass(frozen=True)
 class Picky(Method):

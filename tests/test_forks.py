@@ -12,6 +12,7 @@ from support.bench import FORKS, Bench
 PRINTS = """
 import os, sys
 from bench_core import hookimpl
+BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_datasets(register):

@@ -12,15 +12,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from bench_leaderboard.analysis.compare import read_side
+from bench_leaderboard.analysis.export import RECORDS, RUNS, read_export, write_export
+from bench_leaderboard.analysis.records import Records, tabulate
+from bench_leaderboard.stamp import holds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.sessions import Place
 from support.told import labelled, record_of, stored
 
-from bench_core.analysis.compare import read_side
-from bench_core.analysis.export import RECORDS, RUNS, read_export, write_export
-from bench_core.analysis.records import Records, tabulate
-from bench_core.commands.stamp import holds
 from bench_core.contract.errors import RequestError, StoreError
 from bench_core.run.runner import describe_plan
 from bench_core.run.sealed import seal, unseal

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from bench_core import Dataset, DataSource, Decisions, Method, Policy, hookimpl
 
+BENCH_CONTRACT_VERSION = 1
 SECOND = os.environ.get("OMP_NUM_THREADS") == "2"
 
 

@@ -10,12 +10,13 @@ from types import ModuleType
 
 import pytest
 
+from bench_core import CONTRACT_VERSION
 from bench_core.builtin.cost_schemes import Uniform
 from bench_core.contract.errors import ContractError, RequestError
 from bench_core.contract.method import Method
 from bench_core.contract.metrics import Metric
 from bench_core.plugins.hookspecs import hookimpl
-from bench_core.plugins.registry import load_registry
+from bench_core.plugins.manager import load_registry
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Nothing(Method):
 
 def module(**members):
     made = ModuleType("inline")
+    made.BENCH_CONTRACT_VERSION = CONTRACT_VERSION
     for name, member in members.items():
         setattr(made, name, member)
     return made
@@ -57,8 +59,8 @@ def install(tmp_path, monkeypatch):
     site.mkdir()
     monkeypatch.syspath_prepend(str(site))
 
-    def put(distribution, entry, source, *, name, metadata=True):
-        (site / f"{entry}.py").write_text(textwrap.dedent(source))
+    def put(distribution, entry, source, *, name, metadata=True, declared="BENCH_CONTRACT_VERSION = 1"):
+        (site / f"{entry}.py").write_text(f"{declared}\n{textwrap.dedent(source)}")
         info = site / f"{distribution.replace('-', '_')}-1.5.dist-info"
         info.mkdir()
         if metadata:
@@ -300,7 +302,7 @@ def test_an_inline_plugin_may_not_take_a_plugins_name():
 
 def test_loading_the_built_ins_imports_nothing_heavy():
     code = (
-        "import sys; from bench_core.plugins.registry import load_registry; load_registry(entry_points=False); "
+        "import sys; from bench_core.plugins.manager import load_registry; load_registry(entry_points=False); "
         "print([m for m in ('sklearn', 'pandas', 'scipy', 'numba', 'pydantic', 'pyarrow') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench_leaderboard import plugin as leaderboard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin
 from support.bench import ROOT, Bench
 
 from bench_core.contract.errors import RequestError
-from bench_core.plugins.registry import Registry, load_registry
+from bench_core.plugins.manager import load_registry
+from bench_core.plugins.registry import Registry
 from bench_core.run.suite import Suite, load_suite, parse_suite, suite_of
 
 GOOD = """
@@ -37,7 +39,7 @@ use = "slopes"
 """
 
 
-REGISTRY = load_registry([("tiny", tiny_plugin)], entry_points=False)
+REGISTRY = load_registry([("leaderboard", leaderboard), ("tiny", tiny_plugin)], entry_points=False)
 
 
 @pytest.fixture(scope="module")
@@ -431,7 +433,7 @@ def test_the_identity_is_canonical_json(registry: Registry) -> None:
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=8, unique=True))
 def test_seeds_may_be_listed(seeds: list[int]) -> None:
-    registry = load_registry([("tiny", tiny_plugin)], entry_points=False)
+    registry = load_registry([("leaderboard", leaderboard), ("tiny", tiny_plugin)], entry_points=False)
     suite = parse(change("seeds = 2", f"seeds = {seeds}"), registry)
     assert [t.seed for t in suite.trials()] == seeds
 

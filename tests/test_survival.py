@@ -188,7 +188,7 @@ def test_a_worker_does_not_survive_a_run_that_is_killed(rogue: Bench) -> None:
 def test_ctrl_c_stops_a_run_even_where_a_method_catches_everything(rogue: Bench) -> None:
     catcher = (
         "from dataclasses import dataclass\nimport time\nfrom pathlib import Path\n"
-        "from tiny_plugin import FirstFeature\nfrom bench_core import Method, hookimpl\n"
+        "from tiny_plugin import FirstFeature\nfrom bench_core import Method, hookimpl\nBENCH_CONTRACT_VERSION = 1\n"
         "@dataclass(frozen=True)\nclass Catcher(Method):\n    '''Catches everything.'''\n    path: str = ''\n"
         "    def fit(self, problem):\n        try:\n            Path(self.path).touch()\n"
         "            time.sleep(60)\n        except BaseException:\n            pass\n"

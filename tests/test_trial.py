@@ -19,7 +19,7 @@ from bench_core.contract.costs import Costs, CostScheme
 from bench_core.contract.errors import DataWritten
 from bench_core.contract.metrics import BUILT_IN, Metric, resolve_metric
 from bench_core.plugins.hookspecs import hookimpl
-from bench_core.plugins.registry import load_registry
+from bench_core.plugins.manager import load_registry
 from bench_core.protocol.split import SplitRule
 from bench_core.run.execute import Options, execute
 from bench_core.run.session import SuiteSession
@@ -291,7 +291,7 @@ def register_scribbles(register: Any) -> None:
     register("scribbles", Scribbles)
 
 
-SCRIBBLERS = SimpleNamespace(bench_register_methods=register_scribbles)
+SCRIBBLERS = SimpleNamespace(BENCH_CONTRACT_VERSION=1, bench_register_methods=register_scribbles)
 
 
 def test_the_neighbour_of_a_method_that_writes_gets_the_data_as_it_was(tmp_path: Path) -> None:

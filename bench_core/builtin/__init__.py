@@ -6,6 +6,8 @@ from bench_core.builtin.cost_schemes import SCHEMES
 from bench_core.contract.metrics import BUILT_IN
 from bench_core.plugins.hookspecs import RegisterCostScheme, RegisterMetric, hookimpl
 
+BENCH_CONTRACT_VERSION = 1
+
 
 @hookimpl
 def bench_register_cost_schemes(register: RegisterCostScheme) -> None:

@@ -7,11 +7,28 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["DROP", "MIRROR", "OFFLINE", "ONLY", "OUT", "SEEDS", "STORE", "SUITE", "Quantity", "requests"]
+if TYPE_CHECKING:
+    from bench_core.plugins.registry import Registry
+    from bench_core.run.session import SuiteSession
+
+__all__ = [
+    "MIRROR",
+    "OFFLINE",
+    "ONLY",
+    "OUT",
+    "SEEDS",
+    "STORE",
+    "SUITE",
+    "Quantity",
+    "cli_errors",
+    "installed_plugins",
+    "warn",
+    "with_session",
+]
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "k": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -33,7 +50,7 @@ class Quantity(click.ParamType[float]):
         return float(match[1]) * _UNITS[match[2]]
 
 
-def requests(verb: Callable[..., int | None]) -> Callable[..., None]:
+def cli_errors(verb: Callable[..., int | None]) -> Callable[..., None]:
     """Turn a wrong request into a message and exit code 2, and a verb's answer into the exit code."""
 
     @wraps(verb)
@@ -71,12 +88,6 @@ OUT = click.option(
     help="Directory of pages.",
 )
 SUITE = click.argument("suite", type=click.Path(path_type=Path, dir_okay=False))
-DROP = click.option(
-    "--drop",
-    multiple=True,
-    metavar="NAME",
-    help="Let published records of a data set, costs or method go that the suite's records do not hold; repeatable.",
-)
 ONLY = click.option(
     "--only", multiple=True, metavar="KIND=NAME", help="dataset=…, method=… or costs=…; repeatable."
 )
@@ -89,3 +100,45 @@ MIRROR = click.option(
 OFFLINE = click.option(
     "--offline/--online", default=None, help="Never open a connection (or BUDGETBENCH_OFFLINE=1)."
 )
+
+
+def installed_plugins() -> Registry:
+    """Every installed plugin, loaded by the command's own plugin manager."""
+    from bench_core.plugins.manager import load_registry
+
+    context = click.get_current_context(silent=True)
+    return load_registry(manager=context.find_root().obj if context else None)
+
+
+def with_session(verb: Callable[..., int | None]) -> Callable[..., None]:
+    """Give a command the options of a suite and its places, and open them: its first argument is the session."""
+
+    @SUITE
+    @STORE
+    @OUT
+    @MIRROR
+    @OFFLINE
+    @cli_errors
+    @wraps(verb)
+    def opened(
+        suite: Path, store: Path, out: Path, mirror: Path | None, offline: bool | None, **rest: Any
+    ) -> int | None:
+        from bench_core.contract.dataset import DataContext
+        from bench_core.run.session import SuiteSession
+
+        context = DataContext.from_environment(mirror, offline)
+        session = SuiteSession.open(suite, store, out, context, installed_plugins())
+        if session.suite.unread:
+            from bench_core.plugins.sections import OWNERS
+
+            for key in session.suite.unread:
+                click.echo(f"{suite}: [{key}] is left unread: {OWNERS[key]} is not installed", err=True)
+        return verb(session, **rest)
+
+    return opened
+
+
+def warn(session: SuiteSession) -> None:
+    """Print a line for everything that was found damaged."""
+    for line in session.warnings():
+        click.echo(line, err=True)

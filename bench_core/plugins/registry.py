@@ -1,17 +1,13 @@
-"""Finding and loading plugins: a private pluggy manager behind a typed registry.
+"""The registry: everything that the loaded plugins offer, by name.
 
-Entry points of the group ``budgetbench`` are loaded one by one. A plugin that fails to import or to register is
-kept by name with its error, and is an error only for a suite that needs it. Two plugins that claim one name are
-an error that names both, raised when that name is asked for.
+Two plugins that claim one name are an error that names both, raised when that name is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Generic, TypeVar, cast
 
 import pluggy
@@ -22,12 +18,9 @@ from bench_core.contract.dataset import DataSource
 from bench_core.contract.errors import ContractError, RequestError, did_you_mean
 from bench_core.contract.method import Method
 from bench_core.contract.metrics import Metric, resolve_metric
-from bench_core.plugins import hookspecs
+from bench_core.plugins.sections import SuiteSection
 
-__all__ = ["BUILT_IN_PLUGIN", "GROUP", "Plugin", "Registry", "load_registry"]
-
-GROUP = "budgetbench"
-BUILT_IN_PLUGIN = "bench-core"
+__all__ = ["Plugin", "Registry"]
 
 T = TypeVar("T")
 
@@ -93,15 +86,21 @@ class Registry:
     """Everything the loaded plugins offer, by name.
 
     Attributes:
+        manager: the one plugin manager, for hooks that are called later.
         plugins: every plugin found, broken ones too, in order of name, built-ins first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, manager: pluggy.PluginManager) -> None:
+        self.manager = manager
         self.plugins: dict[str, Plugin] = {}
         self._datasets: _Shelf[type[DataSource]] = _Shelf("data set")
         self._cost_schemes: _Shelf[type[CostScheme]] = _Shelf("cost scheme")
         self._methods: _Shelf[type[Method]] = _Shelf("method")
         self._metrics: _Shelf[Metric] = _Shelf("metric")
+        self._sections: _Shelf[SuiteSection] = _Shelf("suite section")
+        self._shelves: tuple[_Shelf[Any], ...] = (
+            self._datasets, self._cost_schemes, self._methods, self._metrics, self._sections,
+        )  # fmt: skip
 
     @property
     def datasets(self) -> Mapping[str, type[DataSource]]:
@@ -122,6 +121,11 @@ class Registry:
     def metrics(self) -> Mapping[str, Metric]:
         """Metrics by name (``ndcg@k`` stands for every k)."""
         return self._metrics.things
+
+    @property
+    def sections(self) -> Mapping[str, SuiteSection]:
+        """Sections of suite files by key."""
+        return self._sections.things
 
     @property
     def broken(self) -> list[Plugin]:
@@ -163,11 +167,7 @@ class Registry:
 
     def conflicts(self) -> list[str]:
         """A sentence for every name that several plugins claim."""
-        return [
-            self._conflict(shelf, name)
-            for shelf in (self._datasets, self._cost_schemes, self._methods, self._metrics)
-            for name in shelf.taken
-        ]
+        return [self._conflict(shelf, name) for shelf in self._shelves for name in shelf.taken]
 
     @staticmethod
     def _conflict(shelf: _Shelf[Any], name: str) -> str:
@@ -188,28 +188,22 @@ class Registry:
         """What to add to a message about a name that is missing: it may be in a plugin that did not load."""
         return "".join(f"; plugin {p.name!r} could not be loaded ({p.error})" for p in self.broken)
 
-    def add(self, plugin: Plugin, module: object) -> None:
-        """Call a module's hooks and keep what they register; a failure is kept as the plugin's error."""
-        manager = pluggy.PluginManager(hookspecs.PROJECT)
-        manager.add_hookspecs(hookspecs)
-        try:
-            manager.register(module, name=plugin.name)
-            _refuse_unknown_hooks(manager, module)
-            manager.hook.bench_register_datasets(register=self._registrar(self._datasets, DataSource, plugin))
-            manager.hook.bench_register_cost_schemes(
-                register=self._registrar(self._cost_schemes, CostScheme, plugin)
-            )
-            manager.hook.bench_register_methods(register=self._registrar(self._methods, Method, plugin))
-            manager.hook.bench_register_metrics(register=lambda metric: self._add_metric(metric, plugin))
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            for shelf in (self._datasets, self._cost_schemes, self._methods, self._metrics):
-                shelf.drop(plugin.name)
-            plugin = Plugin(**{**_fields(plugin), "error": _one_line(error)})
-        self.plugins[plugin.name] = plugin
+    def registrars(self, plugin: str) -> dict[str, Callable[..., None]]:
+        """Hook → the ``register`` that a plugin is given by it."""
+        return {
+            "bench_register_datasets": self._registrar(self._datasets, DataSource, plugin),
+            "bench_register_cost_schemes": self._registrar(self._cost_schemes, CostScheme, plugin),
+            "bench_register_methods": self._registrar(self._methods, Method, plugin),
+            "bench_register_metrics": lambda metric: self._add_metric(metric, plugin),
+            "bench_register_suite_sections": lambda section: self._add_section(section, plugin),
+        }
 
-    def _registrar(self, shelf: _Shelf[Any], base: type, plugin: Plugin) -> Callable[[str, Any], None]:
+    def drop(self, plugin: str) -> None:
+        """Forget what a plugin registered before it failed."""
+        for shelf in self._shelves:
+            shelf.drop(plugin)
+
+    def _registrar(self, shelf: _Shelf[Any], base: type, plugin: str) -> Callable[[str, Any], None]:
         def register(name: str, thing: Any) -> None:
             if not isinstance(name, str) or not name.strip():
                 raise ContractError(f"a {shelf.kind} needs a name, not {name!r}")
@@ -221,102 +215,18 @@ class Registry:
                 raise ContractError(
                     f"{shelf.kind} {name!r}: {thing.__name__} must be a dataclass (frozen=True)"
                 )
-            shelf.add(name, thing, plugin.name)
+            shelf.add(name, thing, plugin)
 
         return register
 
-    def _add_metric(self, metric: Any, plugin: Plugin) -> None:
+    def _add_metric(self, metric: Any, plugin: str) -> None:
         if not isinstance(metric, Metric):
             raise ContractError(f"a metric must be a bench_core.Metric, not {metric!r}")
         if not isinstance(metric.name, str) or not metric.name.strip():
             raise ContractError(f"a metric needs a name, not {metric.name!r}")
-        self._metrics.add(metric.name, metric, plugin.name)
+        self._metrics.add(metric.name, metric, plugin)
 
-
-def _refuse_unknown_hooks(manager: pluggy.PluginManager, module: object) -> None:
-    """A function that looks like a hook but is none would be ignored in silence: say so instead."""
-    known = [name for name in dir(hookspecs) if name.startswith("bench_register_")]
-    for name in dir(module):
-        marked = manager.parse_hookimpl_opts(module, name)
-        if marked is None:
-            if name in known:
-                raise ContractError(f"{name} is not marked with @hookimpl")
-        elif (marked.get("specname") or name) not in known and not marked.get("optionalhook"):
-            raise ContractError(f"there is no hook {name!r}; {did_you_mean(name, known)}")
-
-
-def _fields(plugin: Plugin) -> dict[str, Any]:
-    return {name: getattr(plugin, name) for name in Plugin.__dataclass_fields__}
-
-
-def _one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def load_registry(
-    extra: Iterable[tuple[str, ModuleType | object]] = (), *, entry_points: bool = True
-) -> Registry:
-    """The built-ins, then every installed plugin in order of name, then ``extra`` ones.
-
-    Args:
-        extra: (name, module or object with hook implementations), for tests and notebooks.
-        entry_points: whether to look for installed plugins.
-    """
-    from bench_core import builtin
-
-    registry = Registry()
-    here = Path(__file__).parent.parent
-    registry.add(
-        Plugin(BUILT_IN_PLUGIN, "budgetbench", _own_version(), "bench_core.builtin", folder=here), builtin
-    )
-    found = sorted(metadata.entry_points(group=GROUP), key=lambda point: point.name) if entry_points else []
-    for point in found:
-        distribution, version = _distribution(point)
-        plugin = Plugin(point.name, distribution, version, point.value)
-        if point.name in registry.plugins:
-            other = registry.plugins[point.name].distribution
-            plugin = Plugin(
-                f"{point.name} ({distribution})", distribution, version, point.value,
-                error=f"the plugin name {point.name!r} is already taken by {other!r}",
-            )  # fmt: skip
-            registry.plugins[plugin.name] = plugin
-            continue
-        try:
-            module = point.load()
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            plugin = Plugin(point.name, distribution, version, point.value, error=_one_line(error))
-            registry.plugins[plugin.name] = plugin
-            continue
-        registry.add(Plugin(**{**_fields(plugin), "folder": _folder(module)}), module)
-    for name, thing in extra:
-        if name in registry.plugins:
-            raise ContractError(f"the plugin name {name!r} is already taken")
-        registry.add(
-            Plugin(name, "", "", getattr(thing, "__name__", repr(thing)), folder=_folder(thing)), thing
-        )
-    return registry
-
-
-def _folder(module: object) -> Path | None:
-    """The package's folder; the file itself for a module that is in no package (its folder is not its own)."""
-    file = getattr(module, "__file__", None)
-    if not file:
-        return None
-    return Path(file).parent if getattr(module, "__package__", "") else Path(file)
-
-
-def _distribution(point: metadata.EntryPoint) -> tuple[str, str]:
-    """Name and version of an entry point's distribution; empty where its metadata are damaged."""
-    try:
-        return (point.dist.name or "", point.dist.version or "") if point.dist else ("", "")
-    except Exception:
-        return "", ""
-
-
-def _own_version() -> str:
-    from bench_core import __version__
-
-    return __version__
+    def _add_section(self, section: Any, plugin: str) -> None:
+        if not isinstance(section, SuiteSection):
+            raise ContractError(f"a section of suites must be a bench_core.SuiteSection, not {section!r}")
+        self._sections.add(section.key, section, plugin)

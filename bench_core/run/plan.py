@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from bench_core.contract.canonical import canonical_json, sha256_text
 from bench_core.contract.dataset import DataContext, Dataset, DataSource
@@ -16,12 +16,13 @@ from bench_core.contract.errors import BenchError, DataUnavailable
 from bench_core.contract.facts import DataFacts, facts_of
 from bench_core.contract.parameters import given
 from bench_core.plugins.registry import Registry
+from bench_core.run.known import NOTHING_KNOWN, KnownTrials
 from bench_core.run.sealed import seal, unseal
 from bench_core.run.store import Store
 from bench_core.run.threads import one_blas_thread
 from bench_core.run.trial import Trial, fragment
 
-__all__ = ["DatasetCache", "Known", "Plan", "Planned", "definition_of", "make_plan", "with_hint"]
+__all__ = ["DatasetCache", "Plan", "Planned", "definition_of", "make_plan", "with_hint"]
 
 
 @dataclass(frozen=True)
@@ -195,27 +196,9 @@ class DatasetCache:
         self._dirty = False
 
 
-class Known(Protocol):
-    """Trials that are known beside the store's: those of a committed export."""
-
-    @property
-    def done(self) -> Set[str]:
-        """Names of the trials that are done."""
-
-    @property
-    def failed(self) -> Set[str]:
-        """Names of the trials that failed."""
-
-    @property
-    def inapplicable(self) -> Mapping[str, str]:
-        """Names of the trials that are not applicable → why."""
-
-    @property
-    def contents(self) -> Mapping[str, str]:
-        """Definition of a data set (see `definition_of`) → its content hash."""
-
-
-def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known: Known | None = None) -> Plan:
+def make_plan(
+    trials: Iterable[Trial], store: Store, cache: DatasetCache, known: KnownTrials = NOTHING_KNOWN
+) -> Plan:
     """Name every trial and look it up in the store and among those known otherwise.
 
     Data sets that cannot be had are noted, the rest goes on. What is known of such a data set counts as done when it
@@ -224,9 +207,8 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
     """
     plan = Plan()
     done, failed = store.names()
-    if known is not None:
-        done |= known.done
-        failed = (failed | known.failed) - done
+    done |= known.done
+    failed = (failed | known.failed) - done
     contents = plan.contents
     faults: dict[str, str] = {}
     fit = _Fit(cache)
@@ -241,7 +223,7 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
                 raise
             except BaseException as error:  # sys.exit() in a plugin, too
                 faults[trial.dataset] = _unusable(error)
-                if known is None or definition not in known.contents:
+                if definition not in known.contents:
                     plan.unavailable[trial.dataset] = faults[trial.dataset]
                     continue
                 contents[trial.dataset] = known.contents[definition]
@@ -251,7 +233,7 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
             plan.planned.append(Planned(trial, content, name, "done"))
             continue
         if trial.dataset in faults:
-            reason = known.inapplicable.get(name) if known is not None else None
+            reason = known.inapplicable.get(name)
         else:
             fault, reason = fit.of(trial, content)
             if fault:

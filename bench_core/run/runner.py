@@ -1,21 +1,33 @@
-"""``bench run`` and ``bench plan``."""
+"""Running a suite from its plan to what plugins make of the records; and describing a plan."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
-from bench_core.commands import stamp
-from bench_core.commands.leaderboard import WouldLoseError, publish
-from bench_core.contract.errors import StoreError
+from bench_core.contract.errors import BenchError, RequestError, StoreError
 from bench_core.run.execute import Done, Options, Summary, execute
 from bench_core.run.execute.markers import take_crashed
 from bench_core.run.plan import Plan, Planned
 from bench_core.run.session import SuiteSession
-from bench_core.run.store import DAMAGED
+from bench_core.run.store import DAMAGED, Store
+from bench_core.run.stored import stored_records
+from bench_core.run.suite import Suite
 
-__all__ = ["PLAN_HEAD", "RunReport", "describe_plan", "inapplicable_lines", "other_code", "run_suite"]
+__all__ = [
+    "PLAN_HEAD",
+    "DamagedRecordsError",
+    "FinishedRun",
+    "RunReport",
+    "describe_plan",
+    "inapplicable_lines",
+    "other_code",
+    "run_suite",
+    "summary_table",
+]
 
 PLAN_HEAD = ["data set", "method", "trials", "done", "failed", "missing", "not applicable"]
 
@@ -30,23 +42,46 @@ class RunReport:
     Attributes:
         plan: what was asked for, as it was before.
         summary: what was computed.
-        written: pages and exports that changed.
         earlier_failures: failed trials that were not tried again.
-        refused: why the pages were not written; empty when they were.
+        made: a line of each plugin that made something of the records.
+        table: head and rows of a short table, where no plugin did.
+        refused: why a plugin wrote nothing; empty when none refused.
     """
 
     plan: Plan
     summary: Summary
-    written: list[str]
     earlier_failures: int
+    made: tuple[str, ...] = ()
+    table: tuple[list[str], list[list[str]]] | None = None
     refused: str = ""
 
     @property
     def exit_code(self) -> int:
-        """0: all done; 1: a trial failed or data is missing; 2: the pages were not written."""
+        """0: all done; 1: a trial failed or data is missing; 2: a plugin refused to write."""
         if self.refused:
             return 2
         return 1 if self.summary.failures or self.earlier_failures or self.plan.unavailable else 0
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A run whose trials are done, as `bench_run_finished` is given it.
+
+    Attributes:
+        session: the suite and its places.
+        plan: the whole suite's, as it is now.
+        computed: how many trials were computed.
+        options: options that plugins added to ``bench run``, by name.
+    """
+
+    session: SuiteSession
+    plan: Plan
+    computed: int
+    options: Mapping[str, Any]
+
+
+class DamagedRecordsError(BenchError):
+    """Records that were read are damaged; the store names them (`Store.unbelieved`)."""
 
 
 def run_suite(
@@ -57,9 +92,9 @@ def run_suite(
     started: Callable[[Plan, int], None],
     progress: Callable[[Planned, Done], None],
     notice: Callable[[str], None] = lambda line: None,
-    drop: Collection[str] = (),
+    plugin_options: Mapping[str, Any] | None = None,
 ) -> RunReport:
-    """Run what is missing of a suite, then write its page and export.
+    """Run what is missing of a suite, then let the plugins make of the records what they do.
 
     Records that are damaged are set aside, and their trials run again.
 
@@ -71,17 +106,21 @@ def run_suite(
         started: called with the plan and the number of trials to compute.
         progress: called after every trial.
         notice: called with a line that people should see at once.
-        drop: labels of data sets, costs and methods whose published records may be lost.
+        plugin_options: options that plugins added to the command, by name.
+
+    Raises:
+        StoreError: what is written to the store is damaged again and again.
     """
     session.store.sweep()
-    for said in take_crashed(session.store.path):
-        notice(f"an earlier run died while it ran {said}; a trial without a record is run again")
+    for trial in take_crashed(session.store.path):
+        notice(f"an earlier run died while it ran {trial}; a trial without a record is run again")
     metrics = tuple(session.suite.needed_metrics())
     summary, retried = Summary(), options.retry_failed
-    plan: Plan | None = None
+    report: RunReport | None = None
     for _ in range(_ROUNDS):
         asked = session.plan(seeds, only)
-        plan = plan or asked
+        if report is None:
+            report = RunReport(asked, summary, 0)
         started(asked, len(asked.to_run(options.retry_failed)))
         now = execute(
             asked,
@@ -96,8 +135,9 @@ def run_suite(
         summary.computed += now.computed
         summary.failures += now.failures
         whole = session.plan() if seeds is not None or only or now.computed else asked
-        fresh = not summary.computed and stamp.holds(session, whole)
-        records = None if fresh else session.records(whole)
+        finished = FinishedRun(session, whole, summary.computed, plugin_options or {})
+        with suppress(DamagedRecordsError):
+            _finish(finished, report)
         for line in session.warnings():
             notice(line)
         moved = session.store.set_aside()
@@ -106,20 +146,56 @@ def run_suite(
         notice(
             f"{len(moved)} record(s) were moved to {session.store.path / DAMAGED}; their trials are run again"
         )
-        plan.forget(moved - session.committed.done)
+        report.plan.forget(moved - session.known.done)
         options = replace(options, retry_failed=False)
     else:
         raise StoreError(
             f"{session.store.path} damages what is written to it; see {session.store.path / DAMAGED}"
         )
-    earlier = 0 if retried else len({p.name for p in plan.planned if p.state == "failed"})
-    report = RunReport(plan, summary, [], earlier)
-    if records is not None:
-        try:
-            report.written = [str(path) for path in publish(session, whole, drop, records)]
-        except WouldLoseError as error:
-            report.refused = str(error)
+    failed = {planned.name for planned in report.plan.planned if planned.state == "failed"}
+    report.earlier_failures = 0 if retried else len(failed)
     return report
+
+
+def _finish(run: FinishedRun, report: RunReport) -> None:
+    """Call the plugins; where none makes anything of the records, tabulate them.
+
+    Raises:
+        DamagedRecordsError: the trials of damaged records have to be run again first.
+    """
+    report.made, report.table, report.refused = (), None, ""
+    try:
+        report.made = tuple(run.session.registry.manager.hook.bench_run_finished(run=run))
+    except RequestError as error:
+        report.refused = str(error)
+        return
+    if not report.made:
+        report.table = summary_table(run.session.suite, run.plan, run.session.store)
+    if run.session.store.unbelieved:
+        raise DamagedRecordsError("damaged records were read")
+
+
+def summary_table(suite: Suite, plan: Plan, store: Store) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of a short table: what each method's default policy does on the test part, mean over seeds.
+
+    The default policy is the first of a family, at the first point of the suite's grid.
+    """
+    values: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for planned, record in stored_records(plan, store, suite.needed_metrics()):
+        trial = planned.trial
+        found = values.setdefault((trial.dataset, trial.costs, trial.method), [])
+        if record is not None and record["status"] == "ok" and trial.point == 0:
+            found.append({name: column[0] for name, column in record["policies"]["test"].items()})
+    rows = []
+    for (dataset, costs, method), found in values.items():
+        cells = []
+        for name, metric in suite.metrics.items():
+            known = [one[name] for one in found if one.get(name) is not None]
+            mean = sum(known) / len(known) if known else None
+            cells.append("–" if mean is None else f"{100 * mean:.1f} %" if metric.percent else f"{mean:.4g}")
+        rows.append([dataset, costs, method, *cells, str(len(found))])
+    heads = [metric.title or name for name, metric in suite.metrics.items()]
+    return ["data set", "costs", "method", *heads, "seeds"], rows
 
 
 def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], list[str]]:
@@ -128,7 +204,7 @@ def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], l
     Trials whose stored records are damaged become missing in the plan.
     """
     stale = other_code(session, plan)
-    plan.forget(session.store.unbelieved - session.committed.done)
+    plan.forget(session.store.unbelieved - session.known.done)
     counts: dict[tuple[str, str], Counter[str]] = {}
     for planned in plan.planned:
         counter = counts.setdefault((planned.trial.dataset, planned.trial.method), Counter())
@@ -149,14 +225,13 @@ def inapplicable_lines(plan: Plan) -> list[str]:
 def other_code(session: SuiteSession, plan: Plan) -> list[str]:
     """Methods whose stored records were made by other source code than is installed now."""
     stale: Counter[str] = Counter()
-    exported = session.committed.records
-    committed = {} if exported is None else exported.runs
     for planned in plan.planned:
         if planned.state != "done":
             continue
-        record = session.store.read(planned.name, decisions=False) or committed.get(planned.name)
+        record = session.store.read(planned.name, decisions=False)
+        provenance = record["provenance"] if record else session.known.provenance(planned.name)
         plugin = session.registry.plugin_of("methods", planned.trial.method_use)
-        made_by = (record or {}).get("provenance", {}).get("plugins", {}).get(plugin.name, {})
+        made_by = provenance.get("plugins", {}).get(plugin.name, {})
         if made_by.get("source") != plugin.source[:16]:
             stale[planned.trial.method] += 1
     return [f"{method}: {count} record(s) were made by other code" for method, count in stale.items()]

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from bench_core.analysis.export import Committed, state_of
-from bench_core.analysis.records import Records, collect
 from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.plugins.registry import Registry, load_registry
+from bench_core.plugins.manager import load_registry
+from bench_core.plugins.registry import Registry
+from bench_core.run.known import NOTHING_KNOWN, KnownTrials
 from bench_core.run.plan import DatasetCache, Plan, make_plan
 from bench_core.run.store import Store
 from bench_core.run.suite import Suite, load_suite
@@ -29,7 +29,7 @@ class SuiteSession:
         suite: the checked suite.
         registry: the loaded plugins.
         store: the directory of records.
-        out: the leaderboard's directory.
+        out: the directory for what plugins make of records.
         context: where data comes from.
     """
 
@@ -38,16 +38,23 @@ class SuiteSession:
     store: Store
     out: Path
     context: DataContext
-    _committed: Committed | None = field(default=None, init=False, repr=False)
+    _known: KnownTrials = field(default=NOTHING_KNOWN, init=False, repr=False)
 
     @classmethod
-    def open(cls, path: Path, store: Path, out: Path, context: DataContext | None = None) -> SuiteSession:
-        """Load the plugins and the suite.
+    def open(
+        cls,
+        path: Path,
+        store: Path,
+        out: Path,
+        context: DataContext | None = None,
+        registry: Registry | None = None,
+    ) -> SuiteSession:
+        """Load the suite, and the plugins unless their registry is given.
 
         Raises:
             RequestError: the suite is wrong, or needs a plugin that is broken.
         """
-        registry = load_registry()
+        registry = registry or load_registry()
         suite = load_suite(path, registry)
         return cls(suite, registry, Store(store), out, context or DataContext.from_environment())
 
@@ -57,29 +64,24 @@ class SuiteSession:
         return DatasetCache(self.context, self.registry, self.store.path)
 
     @property
-    def committed(self) -> Committed:
-        """The suite's committed export as it is now, read again when its file changed; it need not be there."""
-        if self._committed is None or self._committed.state != state_of(self.folder):
-            self._committed = Committed(self.folder, self.suite.needed_metrics())
-        return self._committed
+    def known(self) -> KnownTrials:
+        """What a plugin knows of the suite's trials beside the store, as it is now."""
+        if not self._known.is_current:
+            self._known = self.registry.manager.hook.bench_known_trials(session=self) or NOTHING_KNOWN
+        return self._known
 
     def plan(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Plan:
-        """The suite's plan, or a part of it. Trials of the store and of the committed export are done."""
-        return make_plan(self.suite.trials(seeds, only), self.store, self.cache, self.committed)
+        """The suite's plan, or a part of it. Trials of the store, and those known otherwise, are done."""
+        return make_plan(self.suite.trials(seeds, only), self.store, self.cache, self.known)
 
     @property
     def folder(self) -> Path:
-        """Where the suite's export lies."""
+        """The suite's own folder in `out`."""
         return self.out / self.suite.name
 
     def warnings(self) -> list[str]:
         """A line for everything that was found damaged so far, and is not believed."""
         return [*self.store.warnings(), *([self.cache.fault] if self.cache.fault else [])]
-
-    def records(self, plan: Plan | None = None) -> Records:
-        """The suite's records: the store's, and from the committed export what the store does not have."""
-        metrics = self.suite.needed_metrics()
-        return collect(plan or self.plan(), self.store, metrics, self.committed.records)
 
 
 def parse_only(given: tuple[str, ...], suite: Suite) -> dict[str, list[str]]:

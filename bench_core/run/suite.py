@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -12,12 +12,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bench_core.claims_schema import ShareCheck, checks_within
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.contract.metrics import DEFAULT_METRICS, Metric, default_metric
 from bench_core.contract.parameters import build
-from bench_core.figures_schema import check_figures, quantity_metrics
 from bench_core.plugins.registry import Registry
+from bench_core.plugins.sections import OWNERS
 from bench_core.run.suite_schema import (
     CostsEntry,
     DatasetEntry,
@@ -25,7 +24,7 @@ from bench_core.run.suite_schema import (
     MethodEntry,
     Protocol,
     SuiteFile,
-    TableEntry,
+    file_model,
     seed_list,
     spell_faults,
 )
@@ -38,7 +37,6 @@ __all__ = [
     "MethodEntry",
     "Protocol",
     "Suite",
-    "TableEntry",
     "load_suite",
 ]
 
@@ -48,14 +46,6 @@ def _twice(names: list[str]) -> str:
     return min((name for name, count in Counter(names).items() if count > 1), default="")
 
 
-def _metrics_of(claim: Any) -> list[str]:
-    """Names of the metrics a claim asks for."""
-    named = []
-    for check in checks_within(claim):
-        named += [getattr(check, "metric", ""), *getattr(check, "objectives", [])]
-    return [name for name in named if name]
-
-
 class Suite:
     """A checked suite: every name in it is known and every parameter is right.
 
@@ -63,11 +53,15 @@ class Suite:
         path: where it was read from, for messages.
         file: what the file says.
         metrics: the table's metrics, in order.
-        text: the file's text (its hash is printed on the leaderboard).
+        text: the file's text.
+        unread: sections of the file that are left unread, since their owner is not installed.
     """
 
-    def __init__(self, path: str, text: str, file: SuiteFile, registry: Registry) -> None:
+    def __init__(
+        self, path: str, text: str, file: SuiteFile, registry: Registry, unread: Sequence[str] = ()
+    ) -> None:
         self.path, self.text, self.file, self.registry = path, text, file, registry
+        self.unread = tuple(unread)
         self.metrics: dict[str, Metric] = {}
         for i, name in enumerate(file.metrics):
             self.metrics[name] = self._metric(name, f"{path}: metrics[{i}]")
@@ -85,14 +79,9 @@ class Suite:
                 )
         self._check_selects()
         self._check_data_set_names()
-        self._figure_metrics = check_figures(
-            file.figures, path, self.dataset_names(), self.method_names(), registry.metrics
-        )
-        for i, table in enumerate(file.tables):
-            if table.kind == "policies":
-                where = f"{path}: tables[{i}].fields"
-                self._figure_metrics |= quantity_metrics(table.fields, where, registry.metrics)
-        self._check_claims()
+        self._section_metrics: dict[str, Metric] = {}
+        for key, section in registry.sections.items():
+            self._section_metrics |= section.rules.check(self, self.section(key))
         self._built: dict[tuple[type[Any], str], Any] = {}
         for _ in self._grids({}):  # builds every parameter once, so that a fault is found now
             pass
@@ -101,6 +90,11 @@ class Suite:
     def name(self) -> str:
         """The suite's name: also its leaderboard's file name."""
         return self.file.suite.name
+
+    def section(self, key: str) -> Any:
+        """What the file holds in a section that a plugin owns; an empty list where there is none."""
+        value = getattr(self.file, key, None)
+        return [] if value is None else value
 
     def dataset_names(self) -> list[str]:
         """Names of the data sets, in the file's order."""
@@ -153,16 +147,11 @@ class Suite:
         return default_metric(task, threshold)
 
     def needed_metrics(self) -> dict[str, Metric]:
-        """The table's metrics, those that the suite selects by, and those of its claims."""
-        needed = {**self.metrics, **self._figure_metrics}
+        """The table's metrics, those that the suite selects by, and those of its other sections."""
+        needed = {**self.metrics, **self._section_metrics}
         for rule in (self.file.protocol.select, *(entry.select for entry in self.file.methods)):
             if rule and rule != "first":
                 needed[rule] = self._metric(rule, self.path)
-        for name in (
-            *(m for c in self.file.claims for m in _metrics_of(c)),
-            *(p.metric for p in self.file.paper),
-        ):
-            needed[name] = self._metric(name, self.path)
         return needed
 
     def selection_metrics(self) -> dict[str, Metric]:
@@ -194,37 +183,6 @@ class Suite:
                         raise RequestError(
                             f"{self.path}: methods[{i}].{key}: there is no data set {name!r}; {hint}"
                         )
-        methods = self.method_names()
-        for i, table in enumerate(self.file.tables):
-            for name in table.methods:
-                if name not in methods:
-                    hint = did_you_mean(name, methods)
-                    raise RequestError(
-                        f"{self.path}: tables[{i}].methods: there is no method {name!r}; {hint}"
-                    )
-
-    def _check_claims(self) -> None:
-        """Data sets, cost schemes and metrics of claims must be known; methods need not be (they may be to come)."""
-        entries: list[tuple[str, list[str], str, list[str]]] = [
-            (f"paper[{i}]", [entry.dataset], entry.costs, [entry.metric])
-            for i, entry in enumerate(self.file.paper)
-        ]
-        for i, claim in enumerate(self.file.claims):
-            names = claim.datasets or self.dataset_names()
-            if isinstance(claim, ShareCheck) and claim.count > len(names):
-                raise RequestError(f"{self.path}: claims[{i}].count: there are {len(names)} data sets")
-            entries.append((f"claims[{i}]", names, claim.costs, _metrics_of(claim)))
-        grids, known = set(self.grids), self.dataset_names()
-        for where, datasets, costs, metrics in entries:
-            for name in datasets:
-                if name not in known:
-                    hint = did_you_mean(name, known)
-                    raise RequestError(f"{self.path}: {where}: there is no data set {name!r}; {hint}")
-                if costs and (name, costs) not in grids:
-                    hint = did_you_mean(costs, [c for d, c in self.grids if d == name])
-                    raise RequestError(f"{self.path}: {where}: {name!r} has no costs {costs!r}; {hint}")
-            for metric in metrics:
-                self._metric(metric, f"{self.path}: {where}")
 
     def trials(
         self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None
@@ -351,8 +309,11 @@ def suite_of(tables: Mapping[str, Any], path: str, registry: Registry, text: str
     Raises:
         RequestError: it says something wrong; ``path`` and the key are named.
     """
+    sections = registry.sections
+    unread = [key for key in tables if key in OWNERS and key not in sections]
+    read = {key: value for key, value in tables.items() if key not in unread}
     try:
-        file = SuiteFile.model_validate(tables)
+        file = file_model(sections.values()).model_validate(read)
     except ValidationError as error:
-        raise RequestError(spell_faults(path, error.errors(include_url=False))) from None
-    return Suite(path, text, file, registry)
+        raise RequestError(spell_faults(path, error.errors(include_url=False), sections)) from None
+    return Suite(path, text, file, registry, unread)

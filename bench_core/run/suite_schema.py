@@ -1,15 +1,25 @@
-"""What a suite's TOML file may hold, table by table, and how a fault in it is spelled."""
+"""What a suite's TOML file may hold, table by table, and how a fault in it is spelled.
+
+Sections that plugins own (`bench_core.plugins.sections`) join it when a file is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    create_model,
+    model_validator,
+)
 
-from bench_core.claims_schema import CHECKS, Check, PaperEntry, without_kind
 from bench_core.contract.errors import did_you_mean
-from bench_core.figures_schema import FigureEntry
+from bench_core.plugins.sections import OWNERS, SuiteSection
 from bench_core.protocol.encode import ENCODINGS, Encoding
 from bench_core.protocol.split import SplitRule
 
@@ -21,7 +31,7 @@ __all__ = [
     "Protocol",
     "SplitTable",
     "SuiteFile",
-    "TableEntry",
+    "file_model",
     "seed_list",
     "spell_faults",
 ]
@@ -178,40 +188,8 @@ class MethodEntry(_Table):
     select: str | None = None
 
 
-class TableEntry(_Table):
-    """``[[tables]]``: a further table on the page, of what methods left in their records.
-
-    Attributes:
-        kind: ``diagnostics`` (values of the fit, mean and range over seeds), ``history`` (a series) or ``policies``
-            (a row for every policy of a family).
-        fields: names of the diagnostics; for ``policies`` quantities: ``validation.<metric>``, ``test.<metric>`` or
-            ``history.<series>`` (a number per policy); ``heads``: what the columns are called; ``percent``: the
-            series are shares, to be shown as percentages.
-        series: name of the history's series; ``at``: places in it; ``axis``: what a place is called.
-        paper: data set → method → the paper's number, for ``diagnostics``.
-    """
-
-    kind: Literal["diagnostics", "history", "policies"]
-    title: Name
-    note: str = ""
-    methods: Annotated[list[str], Field(min_length=1)]
-    fields: list[str] = []
-    heads: list[str] = []
-    percent: bool = False
-    series: str = ""
-    at: list[int] = []
-    axis: str = "step"
-    paper: dict[str, dict[str, float]] = {}
-
-    @model_validator(mode="after")
-    def _heads_name_fields(self) -> TableEntry:
-        if self.heads and len(self.heads) != len(self.fields):
-            raise ValueError("heads names every one of fields")
-        return self
-
-
 class SuiteFile(_Table):
-    """A suite's whole file."""
+    """What the core reads of a suite's file."""
 
     suite: Header
     protocol: Protocol = Protocol()
@@ -223,48 +201,53 @@ class SuiteFile(_Table):
         "cost",
         "combined",
     ]
-    tables: list[TableEntry] = []
-    figures: list[FigureEntry] = []
-    paper: list[PaperEntry] = []
-    claims: list[Check] = []
-
-    @model_validator(mode="after")
-    def _claims_say_something(self) -> SuiteFile:
-        for i, claim in enumerate(self.claims):
-            if not claim.text.strip() or not claim.source.strip():
-                raise ValueError(f"claims[{i}] needs a text and a source")
-        return self
 
 
-def spell_fault(path: str, fault: Mapping[str, Any]) -> str:
-    """One of pydantic's errors as a line: file, key, what is wrong, and the nearest right name."""
-    loc, check = without_kind(fault["loc"])
-    where, key = _spelled(loc), str(loc[-1]) if loc else ""
-    if fault["type"] == "extra_forbidden":
-        known = list(check.model_fields) if check else _keys_at(loc[:-1])
-        return f"{path}: {where}: unknown key {_shortened(key)}; {did_you_mean(key, known)}"
-    if fault["type"].startswith("union_tag"):
-        tag = fault.get("ctx", {}).get("tag", "")
-        hint = did_you_mean(tag, CHECKS) if tag else f"known: {', '.join(CHECKS)}"
-        return f"{path}: {where}.kind: {tag!r} is not a kind of claim; {hint}"
-    if key == "encode" and fault["type"] == "literal_error":
-        wrong = str(fault["input"])
-        return f"{path}: {where}: {_shortened(wrong)} is unknown; {did_you_mean(wrong, ENCODINGS)}"
-    said = str(fault["msg"]).removeprefix("Value error, ")
-    given = fault.get("input")
-    shown = f" (given: {_shortened(given)})" if isinstance(given, str | int | float | bool) else ""
-    return f"{path}: {where}: {said}{shown}"
+def file_model(sections: Iterable[SuiteSection]) -> type[SuiteFile]:
+    """The model of a suite's file with the sections that plugins own; each is None where the file lacks it."""
+    return create_model(  # type: ignore[call-overload, no-any-return]
+        "SuiteFile",
+        __base__=SuiteFile,
+        **{section.key: (section.rules.model | None, None) for section in sections},
+    )
 
 
-def spell_faults(path: str, faults: Sequence[Mapping[str, Any]]) -> str:
-    """Pydantic's errors as one line: the first place that is wrong, and how many more there are."""
+def spell_faults(path: str, faults: Sequence[Mapping[str, Any]], sections: Mapping[str, SuiteSection]) -> str:
+    """Pydantic's errors as one line: the first place that is wrong, and how many more there are.
+
+    Args:
+        path: what messages call the file.
+        faults: pydantic's errors.
+        sections: those that plugins own, by key.
+    """
     lines: dict[str, str] = {}
     # A misspelt key first: where a key is missing as well, it is why.
     for fault in sorted(faults, key=lambda fault: fault["type"] != "extra_forbidden"):
-        where = _spelled(without_kind(fault["loc"])[0])
-        lines.setdefault(where, " ".join(spell_fault(path, fault).split()))
+        section = sections.get(str(fault["loc"][0])) if fault["loc"] else None
+        place, model = section.rules.place(fault["loc"]) if section else (fault["loc"], None)
+        if fault["type"] == "extra_forbidden":
+            known = list(model.model_fields) if model else _keys_at(place[:-1], sections)
+            said = f": unknown key {_shortened(str(place[-1]))}; {did_you_mean(str(place[-1]), known)}"
+        else:
+            said = _said(fault, place, section)
+        lines.setdefault(_spelled(place), " ".join(f"{path}: {_spelled(place)}{said}".split()))
     more = len(lines) - 1
     return next(iter(lines.values())) + (f" (and {more} more fault{'s' * (more > 1)})" if more else "")
+
+
+def _said(fault: Mapping[str, Any], place: tuple[Any, ...], section: SuiteSection | None) -> str:
+    """What follows the place of a fault that is no unknown key."""
+    if fault["type"].startswith("union_tag") and section is not None:
+        tag = fault.get("ctx", {}).get("tag", "")
+        kinds = section.rules.kinds
+        hint = did_you_mean(tag, kinds) if tag else f"known: {', '.join(kinds)}"
+        return f".kind: {tag!r} is not a kind of {section.key}; {hint}"
+    if place and place[-1] == "encode" and fault["type"] == "literal_error":
+        wrong = str(fault["input"])
+        return f": {_shortened(wrong)} is unknown; {did_you_mean(wrong, ENCODINGS)}"
+    given = fault.get("input")
+    shown = f" (given: {_shortened(given)})" if isinstance(given, str | int | float | bool) else ""
+    return f": {str(fault['msg']).removeprefix('Value error, ')}{shown}"
 
 
 def _shortened(given: Any) -> str:
@@ -291,14 +274,15 @@ _TABLES: dict[str, type[BaseModel]] = {
     "datasets": DatasetEntry,
     "costs": CostsEntry,
     "methods": MethodEntry,
-    "tables": TableEntry,
-    "paper": PaperEntry,
-    "figures": FigureEntry,
 }
 _BRANCHES = {"float", "literal['threshold']"}
 
 
-def _keys_at(loc: tuple[Any, ...]) -> list[str]:
+def _keys_at(place: tuple[Any, ...], sections: Mapping[str, SuiteSection]) -> list[str]:
     """The keys that the table at a place may have."""
-    names = [part for part in loc if isinstance(part, str) and part not in _BRANCHES]
-    return list((_TABLES.get(names[-1], SuiteFile) if names else SuiteFile).model_fields)
+    names = [part for part in place if isinstance(part, str) and part not in _BRANCHES]
+    if not names:
+        return [*SuiteFile.model_fields, *sections, *OWNERS]
+    owned = sections[names[0]].rules.tables if names[0] in sections else {}
+    model = owned.get(names[-1]) or _TABLES.get(names[-1], SuiteFile)
+    return list(model.model_fields)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import CONTRACT_VERSION
 from bench_core.contract.canonical import canonical_json, plain, sha256_text, writable
 from bench_core.contract.costs import Costs, CostScheme
 from bench_core.contract.dataset import Dataset, DataSource, Part
@@ -33,6 +32,9 @@ from bench_core.run.distribution import distribution
 __all__ = ["Judged", "Prepared", "Trial", "TrialResult", "fragment", "prepare", "run_trial"]
 
 RECORD_FORMAT = 2
+
+TRIAL_VERSION = 1
+"""Raised when the meaning of a trial changes; part of every trial's name."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Trial:
         """
         # Written key by key, in sorted order: the fragments are shared by thousands of trials.
         return (
-            f'{{"audit_rounds":{self.audit_rounds},"contract":{CONTRACT_VERSION},'
+            f'{{"audit_rounds":{self.audit_rounds},"contract":{TRIAL_VERSION},'
             f'"costs":{fragment(self.costs_use, self.scheme)},'
             f'"dataset":"{content}","encode":"{self.encode}",'
             f'"method":{fragment(self.method_use, self.estimator)},'

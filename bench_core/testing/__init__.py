@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         dataset_contract,
         method_contract,
     )
-    from bench_core.testing.fitting import policy_audit
+    from bench_core.testing.fitting import changed_rows, policy_audit
     from bench_core.testing.plain_toml import toml_text
     from bench_core.testing.problems import VARIANTS, Case, make_case, make_dataset, make_problem
 
@@ -36,6 +36,7 @@ _HOMES = {
     "Check": "checks",
     "CheckResult": "contracts",
     "VARIANTS": "problems",
+    "changed_rows": "fitting",
     "check_cost_scheme": "contracts",
     "check_dataset": "contracts",
     "check_method": "contracts",
@@ -55,6 +56,7 @@ __all__ = [
     "Case",
     "Check",
     "CheckResult",
+    "changed_rows",
     "check_cost_scheme",
     "check_dataset",
     "check_method",

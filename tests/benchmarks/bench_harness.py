@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from support import tiny_plugin
 
 from bench_core.contract.dataset import DataContext
-from bench_core.plugins.registry import load_registry
+from bench_core.plugins.manager import load_registry
 from bench_core.run.execute import Options, execute
 from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store

@@ -28,14 +28,13 @@ def measure(count: int, wanted: int) -> None:
     """Render ``count`` records; print seconds, megabytes at most, and a hash of the files."""
     started = time.perf_counter()
     import numpy as np
+    from bench_leaderboard.analysis.export import write_export
+    from bench_leaderboard.analysis.records import tabulate
+    from bench_leaderboard.render.curves import figure_files
+    from bench_leaderboard.render.index import describe, render_index
+    from bench_leaderboard.render.page import Analysed, render_page
+    from bench_leaderboard.render.timings import render_timings
     from support.told import labelled, record_of, suite_of
-
-    from bench_core.analysis.export import write_export
-    from bench_core.analysis.records import tabulate
-    from bench_core.render.curves import figure_files
-    from bench_core.render.index import describe, render_index
-    from bench_core.render.page import Analysed, render_page
-    from bench_core.render.timings import render_timings
 
     imported = time.perf_counter() - started
     seeds = min(SEEDS, max(1, count // METHODS))

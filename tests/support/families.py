@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from bench_leaderboard import plugin as leaderboard
+from bench_leaderboard.analysis.records import Records
 
 from bench_core import DataContext, Dataset, DataSource, Method, Policy, Problem, hookimpl
-from bench_core.analysis.records import Records
 from bench_core.contract.canonical import canonical_json
-from bench_core.plugins.registry import load_registry
+from bench_core.plugins.manager import load_registry
 from bench_core.run.suite import Suite, parse_suite
 
 DATASETS = ("Heart", "Pima", "Credit", "Synthetic30")
@@ -45,6 +46,8 @@ class Idle(Method):
 class Offer:
     """What the made-up suites name."""
 
+    BENCH_CONTRACT_VERSION = 1
+
     @hookimpl
     def bench_register_datasets(self, register: Any) -> None:
         register("nothing", Nothing)
@@ -63,7 +66,7 @@ def made_up_suite(
     metrics: Sequence[str] = ("coverage", "conclusive-accuracy", "cost", "cost-share", "combined"),
 ) -> Suite:
     """A checked suite of those names."""
-    registry = load_registry([("made-up", Offer())], entry_points=False)
+    registry = load_registry([("leaderboard", leaderboard), ("made-up", Offer())], entry_points=False)
     lines = [
         f"metrics = {json.dumps(list(metrics))}",
         '[suite]\nname = "made_up"',

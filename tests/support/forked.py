@@ -18,8 +18,8 @@ from importlib.metadata import entry_points
 from typing import Any
 
 LIBRARIES = (
-    "bench_core.cli.main", "bench_core.run.runner", "bench_core.commands.leaderboard", "bench_core.cli.listing",
-    "bench_core.render.figures", "bench_core.testing", "hypothesis", "lightgbm", "matplotlib.figure",
+    "bench_core.cli.main", "bench_core.run.runner", "bench_leaderboard.publish", "bench_core.cli.listing",
+    "bench_leaderboard.render.figures", "bench_core.testing", "hypothesis", "lightgbm", "matplotlib.figure",
     "matplotlib.backends.backend_svg", "numba", "pandas", "pebble", "pyarrow.dataset", "pyarrow.parquet",
     "scikit_posthocs", "scipy.stats", "sklearn.ensemble", "sklearn.linear_model", "sklearn.svm",
 )  # fmt: skip

@@ -154,6 +154,9 @@ def accuracy_under(outcome: Outcome, k: int) -> float:
     return float(outcome.correct.mean()) if paid <= k else -paid
 
 
+BENCH_CONTRACT_VERSION = 1
+
+
 @hookimpl
 def bench_register_datasets(register):  # type: ignore[no-untyped-def]
     register("blobs", Blobs)

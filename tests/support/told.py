@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from bench_leaderboard import plugin as leaderboard
+from bench_leaderboard.analysis.records import Labels, Records, tabulate
+
 from bench_core import Costs
-from bench_core.analysis.records import Labels, Records, tabulate
 from bench_core.contract.canonical import canonical_json, sha256_text
-from bench_core.plugins.registry import load_registry
+from bench_core.plugins.manager import load_registry
 from bench_core.run.suite import Suite, parse_suite
 from bench_core.run.trial import RECORD_FORMAT
 from support import tiny_plugin
@@ -43,7 +45,7 @@ def suite_of(
         lines += ["[[datasets]]", 'use = "blobs"', f"name = {toml(name)}"]
     for name in methods:
         lines += ["[[methods]]", 'use = "slopes"', f"name = {toml(name)}"]
-    registry = load_registry([("tiny", tiny_plugin)], entry_points=False)
+    registry = load_registry([("leaderboard", leaderboard), ("tiny", tiny_plugin)], entry_points=False)
     return parse_suite("\n".join([*lines, more]), "suites/told.toml", registry)
 
 

@@ -240,7 +240,7 @@ def _start(settings: WorkerSettings) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (settings.memory, settings.memory))
-    from bench_core.plugins.registry import load_registry
+    from bench_core.plugins.manager import load_registry
 
     _WORKER = Worker(settings, load_registry())
 

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.costs import Costs, CostScheme
-from bench_core.contract.dataset import Dataset
-from bench_core.contract.errors import DataError
-from bench_core.contract.facts import DataFacts
+from bench_core import Costs, CostScheme, DataError, DataFacts, Dataset
 
 __all__ = ["SvmWeights"]
 
@@ -35,7 +32,7 @@ class SvmWeights(CostScheme):
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         from sklearn.svm import LinearSVC
 
-        from bench_core.protocol.encode import fit_encoder
+        from bench_core import fit_encoder
 
         if not dataset.classes:
             raise DataError(

@@ -10,7 +10,7 @@ from bench_forest.acquisition import price_units
 from bench_forest.flat import FlatForest
 from bench_forest.method import ForestMethod
 
-from bench_core.contract.method import Family, Problem
+from bench_core import Family, Problem
 
 __all__ = ["BudgetPrune"]
 

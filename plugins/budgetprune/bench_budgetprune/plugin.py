@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from bench_budgetprune.costs import SvmWeights
 from bench_budgetprune.method import BudgetPrune
-from bench_core.plugins.hookspecs import RegisterCostScheme, RegisterMethod, hookimpl
+from bench_core import RegisterCostScheme, RegisterMethod, hookimpl
 
 __all__ = ["bench_register_cost_schemes", "bench_register_methods"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @hookimpl

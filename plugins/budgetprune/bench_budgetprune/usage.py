@@ -9,7 +9,7 @@ import numpy as np
 from bench_forest.flat import FlatForest
 from numpy.typing import NDArray
 
-from bench_core.contract.costs import Costs
+from bench_core import Costs
 
 __all__ = ["Point", "as_good", "judge", "usage_shares"]
 

@@ -33,7 +33,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.datasets import make_classification
 
-from bench_core.contract.costs import Costs
+from bench_core import Costs
 
 
 @dataclass(frozen=True)

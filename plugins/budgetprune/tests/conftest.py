@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import maximum_flow
 
-from bench_core.contract.costs import Costs
+from bench_core import Costs
 
 
 def _forest(rng: np.random.Generator, trees: int, features: int, depth: int) -> FlatForest:

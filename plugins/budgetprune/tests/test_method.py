@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from bench_budgetprune.method import BudgetPrune
 
-from bench_core.contract.decisions import Rows
-from bench_core.contract.errors import RequestError
+from bench_core import RequestError, Rows
 from bench_core.testing import make_case, make_problem
 
 

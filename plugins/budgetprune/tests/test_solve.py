@@ -17,7 +17,7 @@ from bench_forest import from_sklearn, price_units
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from bench_core.contract.costs import Costs
+from bench_core import Costs
 
 SEEDS = st.integers(0, 2**32)
 LAMBDAS = st.sampled_from([0.0, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from bench_budgetrf.method import BudgetRF
-from bench_core.plugins.hookspecs import RegisterMethod, hookimpl
+from bench_core import RegisterMethod, hookimpl
 
 __all__ = ["bench_register_methods"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @hookimpl

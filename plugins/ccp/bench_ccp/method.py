@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from bench_forest.method import ForestMethod
 
-from bench_core.contract.method import Family, Problem
+from bench_core import Family, Problem
 
 __all__ = ["CostComplexityPruning"]
 

@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bench_core import Family, Method, Problem, hookimpl
-from bench_core.contract.parameters import check_lambdas
-from bench_core.plugins.hookspecs import RegisterMethod
+from bench_core import Family, Method, Problem, RegisterMethod, check_lambdas, hookimpl
 
 __all__ = ["CEGB"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class CEGB(Method):
         from bench_cegb.penalties import penalties
         from bench_cegb.policy import ForestPolicy
         from bench_cegb.training import gain_scale, objective_of, train
-        from bench_core.contract.favourite import favourite_first, worth
+        from bench_core import favourite_first, worth
 
         objective = objective_of(problem, self.ranking)
         scale = gain_scale(problem, objective["objective"])

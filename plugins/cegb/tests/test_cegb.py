@@ -11,9 +11,7 @@ from bench_cegb.penalties import column_prices, penalties
 from bench_cegb.plugin import CEGB
 from bench_cegb.training import train
 
-from bench_core import Costs, Part, Problem, RequestError, Rows
-from bench_core.contract.favourite import worth
-from bench_core.contract.parameters import build
+from bench_core import Costs, Part, Problem, RequestError, Rows, build, worth
 from bench_core.testing import make_case, make_problem, policy_audit
 
 SMALL = {"trees": 10, "min_samples_leaf": 5}

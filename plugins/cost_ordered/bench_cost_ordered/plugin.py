@@ -10,11 +10,13 @@ import numpy as np
 from bench_linear import ClassModel, fit_logistic, refuse_missing
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Method, Policy, Problem, Rows, hookimpl
-from bench_core.plugins.hookspecs import RegisterMethod
+from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl
 from bench_cost_ordered.stages import stages_by_cost
 
 __all__ = ["CostOrdered", "CostOrderedPolicy"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @dataclass(frozen=True)

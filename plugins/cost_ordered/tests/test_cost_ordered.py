@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from bench_core import Costs, Part, Problem, RequestError, Rows
-from bench_core.contract.parameters import build
+from bench_core import Costs, Part, Problem, RequestError, Rows, build
 
 MakeProblem = Callable[..., Problem]
 

@@ -202,11 +202,7 @@ def criterion_of_dataset(name: str, parameters: Mapping[str, Any], **options: An
     Raises:
         bench_core.contract.errors.BenchError: there is no such data set, or it cannot be had.
     """
-    from bench_core import DataContext
-    from bench_core.contract.errors import RequestError, did_you_mean
-    from bench_core.contract.parameters import build
-    from bench_core.plugins.registry import load_registry
-    from bench_core.protocol.encode import fit_encoder
+    from bench_core import DataContext, RequestError, build, did_you_mean, fit_encoder, load_registry
 
     sources = load_registry().datasets
     if name not in sources:
@@ -220,7 +216,7 @@ def criterion_of_dataset(name: str, parameters: Mapping[str, Any], **options: An
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the matrix of a data set; the exit code."""
-    from bench_core.contract.errors import BenchError
+    from bench_core import BenchError
 
     parser = argparse.ArgumentParser(
         prog="python -m bench_cstc.criterion", description=__doc__.splitlines()[0]

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Costs, Family, Policy, Problem
-from bench_core.contract.favourite import worth
+from bench_core import Costs, Family, Policy, Problem, worth
 from bench_cstc.calibrate import fit_platt
 from bench_cstc.columns import Columns, PlainColumns, boost, price_of_evaluation
 from bench_cstc.criterion import leaf_overlap

@@ -7,8 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from bench_core import DataFacts, Family, Method, Problem
-from bench_core.contract.parameters import check_lambdas
+from bench_core import DataFacts, Family, Method, Problem, check_lambdas
 
 if TYPE_CHECKING:
     from bench_cstc.family import TreeSettings

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bench_core import Metric
-from bench_core.contract.decisions import Outcome
-from bench_core.contract.metrics import accuracy, mse, ndcg_at, precision_at
+from bench_core import Metric, Outcome, accuracy, mse, ndcg_at, precision_at
 
 __all__ = ["METRICS", "best_within"]
 

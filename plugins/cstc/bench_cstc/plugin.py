@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from bench_core import Method, hookimpl
-from bench_core.plugins.hookspecs import RegisterMethod, RegisterMetric
+from bench_core import Method, RegisterMethod, RegisterMetric, hookimpl
 from bench_cstc.criterion_method import LabelOverlapMethod
 from bench_cstc.methods import CSCC, CSTC, Cronus, SingleCostSensitive
 from bench_cstc.metrics import METRICS as _METRICS
 from bench_cstc.rivals import RIVALS
 
 __all__ = ["METHODS"]
+
+BENCH_CONTRACT_VERSION = 1
+
 
 METHODS: dict[str, type[Method]] = {
     "cstc": CSTC,

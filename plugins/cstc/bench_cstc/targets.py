@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Outcome, Problem
-from bench_core.contract.metrics import ndcg_at, precision_at
+from bench_core import Decisions, Outcome, Problem, ndcg_at, precision_at
 from bench_cstc.structure import Criterion
 
 __all__ = ["Target", "criterion_of", "targets_of"]

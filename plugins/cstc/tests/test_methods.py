@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from bench_cstc.methods import CSCC, CSTC, Cronus, SingleCostSensitive
 
-from bench_core import Part, Rows
-from bench_core.contract.metrics import ndcg_at
+from bench_core import Part, Rows, ndcg_at
 from bench_core.testing import make_case, make_problem
 
 ALL = (CSTC, CSCC, Cronus, SingleCostSensitive)

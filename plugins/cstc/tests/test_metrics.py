@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from bench_cstc.metrics import METRICS, best_within
 
-from bench_core.contract.decisions import Decisions, Outcome
-from bench_core.contract.metrics import resolve_metric
+from bench_core import Decisions, Outcome, resolve_metric
 
 
 def outcome(task: str, paid: float, evaluations: float = 0.0, **fields: Any) -> Outcome:

@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 from bench_cstc.methods import CSTC
 
-from bench_core import DataContext, Part, Problem, Rows
-from bench_core.protocol.encode import fit_encoder
-from bench_core.protocol.split import SplitRule, make_split
+from bench_core import DataContext, Part, Problem, Rows, SplitRule, fit_encoder, make_split
 
 
 def quadrants(noise, seed):

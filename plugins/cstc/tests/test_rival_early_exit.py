@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_core import Rows
-from bench_core.protocol.audit import changed_rows
-from bench_core.testing import make_case
+from bench_core.testing import changed_rows, make_case
 
 
 def plain_exits(partial, query, k, limits):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bench_core import hookimpl
-from bench_core.plugins.hookspecs import RegisterMethod
+from bench_core import RegisterMethod, hookimpl
 from bench_emsco.exhaustive_method import Exhaustive
 from bench_emsco.method import Emsco
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @hookimpl

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Policy, Problem
-from bench_core.contract.canonical import plain
+from bench_core import Policy, Problem, plain
 from bench_emsco.chromosome import Chromosomes, cumulative_masks
 from bench_emsco.policy import MultiStagePolicy, Stage
 from bench_emsco.prices import SubsetPrices

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.costs import Costs
+from bench_core import Costs
 from bench_forest.flat import FlatForest
 
 __all__ = ["Units", "first_tests", "price_units"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.errors import RequestError
+from bench_core import RequestError
 
 __all__ = ["FlatForest", "from_sklearn"]
 

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.errors import RequestError
-from bench_core.contract.method import Method, Problem
+from bench_core import Method, Problem, RequestError
 from bench_forest.flat import FlatForest, from_sklearn
 from bench_forest.policy import ForestPolicy
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bench_core.contract.decisions import Decisions, Rows
-from bench_core.contract.method import Policy
+from bench_core import Decisions, Policy, Rows
 from bench_forest.flat import FlatForest
 
 __all__ = ["ForestPolicy"]

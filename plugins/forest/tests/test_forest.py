@@ -12,9 +12,7 @@ from sklearn.datasets import load_wine
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
-from bench_core.contract.costs import Costs
-from bench_core.contract.decisions import Rows
-from bench_core.contract.errors import RequestError
+from bench_core import Costs, RequestError, Rows
 
 X, Y = load_wine(return_X_y=True)
 

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from bench_core import DataFacts, Family, Method, Problem, hookimpl
-from bench_core.contract.parameters import check_lambdas
-from bench_core.plugins.hookspecs import RegisterMethod
+from bench_core import DataFacts, Family, Method, Problem, RegisterMethod, check_lambdas, hookimpl
 
 if TYPE_CHECKING:
     from bench_greedymiser.boosting import Boosted
@@ -21,6 +19,9 @@ if TYPE_CHECKING:
     from bench_greedymiser.policy import PrefixPolicy
 
 __all__ = ["GreedyMiser"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class GreedyMiser(Method):
         Raises:
             ValueError: logistic loss without classes, or a learning rate so large that boosting diverges.
         """
-        from bench_core.contract.favourite import favourite_first
+        from bench_core import favourite_first
         from bench_greedymiser.bins import fit_bins
         from bench_greedymiser.boosting import boost
         from bench_greedymiser.losses import loss_of
@@ -167,7 +168,7 @@ class GreedyMiser(Method):
         self, problem: Problem, loss: Loss, boosted: Boosted, value: float
     ) -> tuple[list[PrefixPolicy], list[tuple[float, float]]]:
         """Policies of one ensemble, and what they are worth on validation; one pass over its trees."""
-        from bench_core.contract.favourite import worth
+        from bench_core import worth
         from bench_greedymiser.policy import PrefixPolicy
 
         ensemble, part = boosted.ensemble, problem.validation

@@ -7,9 +7,7 @@ from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_platt
 from bench_greedymiser.plugin import GreedyMiser
 from scipy.optimize import minimize
 
-from bench_core import Costs, Part, RequestError, Rows
-from bench_core.contract.favourite import worth
-from bench_core.contract.parameters import build
+from bench_core import Costs, Part, RequestError, Rows, build, worth
 from bench_core.testing import make_case, policy_audit
 
 SMALL = {"trees": 10, "min_samples_leaf": 3}

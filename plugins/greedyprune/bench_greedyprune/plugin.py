@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from bench_core.plugins.hookspecs import RegisterMethod, hookimpl
+from bench_core import RegisterMethod, hookimpl
 from bench_greedyprune.method import GreedyPrune
 
 __all__ = ["bench_register_methods"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @hookimpl

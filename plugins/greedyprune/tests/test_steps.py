@@ -13,9 +13,7 @@ from bench_greedyprune.steps import greedy_steps, removal
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
-from bench_core import RequestError
-from bench_core.contract.costs import Costs
-from bench_core.contract.parameters import build
+from bench_core import Costs, RequestError, build
 from bench_core.testing import make_case, make_problem
 
 X, Y = load_wine(return_X_y=True)

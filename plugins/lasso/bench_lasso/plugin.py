@@ -7,10 +7,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from bench_core import Family, Method, Outcome, Problem, hookimpl
-from bench_core.plugins.hookspecs import RegisterMethod
+from bench_core import Family, Method, Outcome, Problem, RegisterMethod, hookimpl
 
 __all__ = ["CaCTLasso", "Lasso"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class CaCTLasso(Method):
         Raises:
             ValueError: missing values; the message names the features.
         """
-        from bench_core.contract.metrics import combined
+        from bench_core import combined
         from bench_lasso.families import fit_classifiers, penalty_max
         from bench_lasso.policies import outcome_on, policies_of
 

@@ -13,8 +13,7 @@ from bench_lasso.plugin import CaCTLasso, Lasso
 from bench_lasso.policies import LinearPolicy
 from numpy.typing import NDArray
 
-from bench_core import Costs, Family, Part, Policy, Problem, RequestError, Rows
-from bench_core.contract.parameters import build
+from bench_core import Costs, Family, Part, Policy, Problem, RequestError, Rows, build
 
 MakeProblem = Callable[..., Problem]
 

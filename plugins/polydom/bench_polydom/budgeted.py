@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bench_core import DataFacts, Family, Method, Problem
-from bench_core.contract.errors import DataError
+from bench_core import DataError, DataFacts, Family, Method, Problem
 from bench_polydom.estimates import ActualCosts, by_budget
 from bench_polydom.index import Index, lookup_microseconds
 from bench_polydom.lattice import MAX_FEATURES, Expansion

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bench_core import Outcome
-from bench_core.contract.metrics import Metric
+from bench_core import Metric, Outcome
 
 __all__ = ["METRICS", "accuracy_largest", "accuracy_smallest"]
 

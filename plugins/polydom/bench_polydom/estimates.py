@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Problem
-from bench_core.contract.errors import DataError, did_you_mean
+from bench_core import DataError, Problem, did_you_mean
 from bench_polydom.candidates import features_of
 from bench_polydom.index import NOTHING, Index
 from bench_polydom.polynomials import evaluate

@@ -14,7 +14,7 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.dataset import DataContext
+from bench_core import DataContext
 from bench_polydom.extractors import EXTRACTORS, require_skimage
 from bench_polydom.pricing import Measurements, measure
 from bench_polydom.sized_images import SizedImages, rescaled

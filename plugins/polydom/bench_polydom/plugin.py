@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bench_core import hookimpl
-from bench_core.plugins.hookspecs import RegisterDataset, RegisterMethod, RegisterMetric
+from bench_core import RegisterDataset, RegisterMethod, RegisterMetric, hookimpl
 from bench_polydom.by_size import METRICS
 from bench_polydom.methods import (
     Greedy,
@@ -19,6 +18,9 @@ from bench_polydom.simulation import Simulation
 from bench_polydom.sized_images import SizedImages
 
 __all__ = ["bench_register_datasets", "bench_register_methods", "bench_register_metrics"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @hookimpl

@@ -18,8 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.canonical import canonical_json, plain, sha256_text
-from bench_core.contract.errors import DataError, DataUnavailable, did_you_mean
+from bench_core import DataError, DataUnavailable, canonical_json, did_you_mean, plain, sha256_text
 
 __all__ = ["Measurements", "fit_price", "load_measurements", "measure"]
 

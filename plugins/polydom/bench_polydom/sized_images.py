@@ -12,10 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Costs, Dataset
-from bench_core.contract.canonical import content_hash
-from bench_core.contract.dataset import DataContext, DataSource
-from bench_core.contract.errors import DataError, DataUnavailable
+from bench_core import Costs, DataContext, DataError, Dataset, DataSource, DataUnavailable, content_hash
 from bench_polydom.pricing import Measurements, load_measurements
 
 __all__ = ["SizedImages", "rescaled"]
@@ -93,7 +90,7 @@ class SizedImages(DataSource):
         return str(self._source().status(context))
 
     def _source(self) -> DataSource:
-        from bench_core.plugins.registry import load_registry
+        from bench_core import load_registry
 
         cls = load_registry().dataset(self.source, "sized-images: source")
         made: DataSource = cls(**self.parameters)

@@ -16,9 +16,7 @@ from bench_polydom.methods import Greedy, PolyDom
 from bench_polydom.pricing import Measurements, load_measurements
 from bench_polydom.units import units_of
 
-from bench_core import Decisions, Outcome, Problem
-from bench_core.contract.errors import DataError, DataUnavailable
-from bench_core.contract.method import as_family
+from bench_core import DataError, DataUnavailable, Decisions, Outcome, Problem, as_family
 from bench_core.testing.problems import make_case
 
 # Two features, t(0, n) = 1 + n and t(1, n) = 5; three models beside the empty set.

@@ -10,10 +10,7 @@ import pytest
 from bench_polydom.pricing import Measurements
 from bench_polydom.sized_images import SizedImages
 
-from bench_core import Costs
-from bench_core.contract.dataset import DataContext
-from bench_core.contract.errors import DataError, DataUnavailable
-from bench_core.plugins.registry import load_registry
+from bench_core import Costs, DataContext, DataError, DataUnavailable, load_registry
 from bench_core.testing import dataset_contract
 
 pytest.importorskip("skimage", reason="image features need scikit-image")

@@ -17,9 +17,7 @@ from bench_polydom.methods import (
     PolyDomIndexAll,
 )
 
-from bench_core import Costs, Method
-from bench_core.contract.errors import DataError
-from bench_core.contract.method import as_family
+from bench_core import Costs, DataError, Method, as_family
 from bench_core.testing.problems import make_case
 
 BUDGETS = (0.0, 3.0, 8.0, 20.0, 60.0)

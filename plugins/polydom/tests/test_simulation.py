@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bench_polydom.simulation import Draw, Simulation, draw_features, simulate
 
-from bench_core.contract.method import Family
+from bench_core import Family
 from bench_core.testing.problems import make_problem
 
 

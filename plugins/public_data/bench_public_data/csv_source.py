@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_core.contract.errors import DataError
+from bench_core import DataError
 from bench_public_data.exact_csv import DEFAULT_MISSING, read_exact
 from bench_public_data.local_files import read_bytes
 from bench_public_data.table_source import TableSource

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
+from bench_core import DataContext, Dataset, DataSource
 from bench_public_data.exact_csv import read_exact
 
 __all__ = ["BreastCancer", "DiabetesRegression", "Digits", "Iris", "Pima", "Wine"]

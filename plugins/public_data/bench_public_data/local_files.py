@@ -9,8 +9,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench_core.contract.dataset import DataContext
-from bench_core.contract.errors import DataError, DataUnavailable, did_you_mean
+from bench_core import DataContext, DataError, DataUnavailable, did_you_mean
 
 __all__ = ["file_status", "files_fingerprint", "find_file", "read_bytes", "stem"]
 

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
-from bench_core.contract.errors import DataError
+from bench_core import DataContext, DataError, Dataset, DataSource
 from bench_public_data.openml_source import OpenML
 from bench_public_data.uci import Uci
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from bench_core.contract.errors import DataError, DataUnavailable
+from bench_core import DataError, DataUnavailable
 
 if TYPE_CHECKING:
     import pandas as pd

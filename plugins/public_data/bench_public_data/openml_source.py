@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bench_core.contract.dataset import DataContext, Dataset, DataSource, Task
-from bench_core.contract.errors import DataError, DataUnavailable, did_you_mean
+from bench_core import DataContext, DataError, Dataset, DataSource, DataUnavailable, Task, did_you_mean
 from bench_public_data.openml_client import download, from_mirror, mirrored_folder
 from bench_public_data.rows import given_split, row_range
 from bench_public_data.table_cache import CachedTable, code_texts

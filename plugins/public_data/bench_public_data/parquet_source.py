@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_core.contract.errors import DataError
+from bench_core import DataError
 from bench_public_data.table_source import TableSource
 
 if TYPE_CHECKING:

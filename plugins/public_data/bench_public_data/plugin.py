@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_core.plugins.hookspecs import RegisterDataset, hookimpl
+from bench_core import RegisterDataset, hookimpl
 from bench_public_data import embedded, named
 from bench_public_data.csv_source import Csv
 from bench_public_data.openml_source import OpenML
@@ -11,6 +11,9 @@ from bench_public_data.svmlight import SvmLight
 from bench_public_data.uci import Uci
 
 __all__ = ["bench_register_datasets"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @hookimpl

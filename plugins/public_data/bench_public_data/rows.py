@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.errors import DataError
+from bench_core import DataError
 
 __all__ = ["given_split", "row_range"]
 

@@ -9,8 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
-from bench_core.contract.errors import DataError
+from bench_core import DataContext, DataError, Dataset, DataSource
 from bench_public_data.local_files import file_status, files_fingerprint, find_file, stem
 from bench_public_data.svmlight_format import line_of_feature, read_groups, read_svmlight
 

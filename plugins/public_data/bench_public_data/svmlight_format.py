@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.errors import DataError
+from bench_core import DataError
 from bench_public_data.local_files import read_bytes
 
 __all__ = ["SvmLightTable", "line_of_feature", "read_groups", "read_svmlight"]

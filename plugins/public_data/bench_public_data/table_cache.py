@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core.contract.canonical import content_hash
-from bench_core.contract.errors import DataUnavailable
+from bench_core import DataUnavailable, content_hash
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bench_core.contract.costs import Costs
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
-from bench_core.contract.errors import DataError, did_you_mean
+from bench_core import Costs, DataContext, DataError, Dataset, DataSource, did_you_mean
 from bench_public_data.local_files import file_status, files_fingerprint, find_file, stem
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote_plus
 
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
-from bench_core.contract.errors import DataError, DataUnavailable
+from bench_core import DataContext, DataError, Dataset, DataSource, DataUnavailable
 from bench_public_data.exact_csv import read_exact
 from bench_public_data.table_cache import CachedTable, table_hash
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_core.contract.dataset import DataContext
+from bench_core import DataContext
 
 
 @dataclass

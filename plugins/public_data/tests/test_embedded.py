@@ -16,10 +16,7 @@ from bench_public_data.table_cache import CachedTable, table_hash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_core.contract.dataset import DataSource
-from bench_core.contract.errors import DataError, RequestError
-from bench_core.contract.parameters import build
-from bench_core.plugins.registry import load_registry
+from bench_core import DataError, DataSource, RequestError, build, load_registry
 
 
 def test_pima_is_embedded_with_its_names_and_classes(context):

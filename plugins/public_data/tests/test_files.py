@@ -14,9 +14,7 @@ from bench_public_data.parquet_source import Parquet
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bench_core.contract.dataset import DataContext
-from bench_core.contract.errors import DataError, DataUnavailable, RequestError
-from bench_core.contract.parameters import build
+from bench_core import DataContext, DataError, DataUnavailable, RequestError, build
 
 GOOD = 'a,b,colour,y\n1,2.5,red,yes\n2,,"blue, light",no\n\n3,NA,red,yes\n4,0.1,green,no\n'
 

@@ -15,9 +15,7 @@ import pytest
 from bench_public_data import named
 from bench_public_data.openml_source import OpenML
 
-from bench_core.contract.dataset import DataContext
-from bench_core.contract.errors import DataError, DataUnavailable, RequestError
-from bench_core.contract.parameters import build
+from bench_core import DataContext, DataError, DataUnavailable, RequestError, build
 
 ID = 99991
 ROWS = 40

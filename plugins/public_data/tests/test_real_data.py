@@ -15,7 +15,7 @@ from bench_public_data.parquet_source import Parquet
 from bench_public_data.svmlight import SvmLight
 from bench_public_data.uci import Uci
 
-from bench_core.contract.dataset import DataContext
+from bench_core import DataContext
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,7 @@ from bench_public_data.svmlight import SvmLight
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bench_core.contract.errors import DataError, DataUnavailable, RequestError
-from bench_core.contract.parameters import build
+from bench_core import DataError, DataUnavailable, RequestError, build
 
 LETOR = "# a comment\n2 qid:7 1:0.5 3:-1e2 # doc\n0 qid:7 2:3\n\n1 qid:9 3:4\n"
 

@@ -13,8 +13,7 @@ from bench_public_data.named import Heart
 from bench_public_data.table_cache import table_hash
 from bench_public_data.uci import Uci
 
-from bench_core.contract.errors import DataError, DataUnavailable, RequestError
-from bench_core.contract.parameters import build
+from bench_core import DataError, DataUnavailable, RequestError, build
 
 HEADER = (
     "age,anaemia,creatinine_phosphokinase,diabetes,ejection_fraction,high_blood_pressure,platelets,"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bench_core import Metric, Outcome
-from bench_core.contract.errors import RequestError
+from bench_core import Metric, Outcome, RequestError
 
 __all__ = ["METRICS", "base_models_within", "error_within", "speed_up"]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bench_core import hookimpl
-from bench_core.plugins.hookspecs import RegisterMethod, RegisterMetric
+from bench_core import RegisterMethod, RegisterMetric, hookimpl
 from bench_qwyc.methods import EarlyStopping, Fan, Qwyc, SmallerEnsemble
 from bench_qwyc.metrics import METRICS
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @hookimpl

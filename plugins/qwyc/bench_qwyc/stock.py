@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import DataFacts, Family, Method, Problem
-from bench_core.contract.errors import RequestError
+from bench_core import DataFacts, Family, Method, Problem, RequestError
 from bench_qwyc.checks import error_budget
 from bench_qwyc.model import Ensemble
 from bench_qwyc.optimise import Stopping, optimise

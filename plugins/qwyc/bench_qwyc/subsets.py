@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.errors import RequestError
+from bench_core import RequestError
 from bench_qwyc.model import Ensemble, Packed, Subsets, blank_trees
 
 __all__ = ["fit_subsets"]

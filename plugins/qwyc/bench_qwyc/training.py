@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Problem
-from bench_core.contract.errors import RequestError
+from bench_core import Problem, RequestError
 from bench_qwyc.model import Ensemble
 
 __all__ = ["Kind", "Recipe", "fit_candidates", "fitted", "full_labels", "full_scores", "validation_error"]

@@ -18,11 +18,18 @@ import numpy as np
 from bench_qwyc.methods import Fan, Qwyc
 from bench_qwyc.metrics import base_models_within
 
-from bench_core import Family, Outcome, Part, Policy, Problem, Rows
-from bench_core.builtin.cost_schemes import Uniform
-from bench_core.contract.dataset import DataContext
-from bench_core.protocol.split import SplitRule
-from bench_core.run.trial import prepare
+from bench_core import (
+    DataContext,
+    Family,
+    Outcome,
+    Part,
+    Policy,
+    Problem,
+    Rows,
+    SplitRule,
+    load_registry,
+    prepare,
+)
 
 ENSEMBLES: dict[str, dict[str, Any]] = {
     "5, joint": {"ensemble": "subsets-joint", "size": 5, "subset": 13, "hidden": 48},
@@ -45,7 +52,8 @@ def generated(rows: int, few: bool) -> tuple[Problem, Part]:
         weights=[0.95, 0.05] if few else [],
     )
     data = source.load(DataContext(Path()))
-    prepared = prepare(data, Uniform(), SplitRule(train=0.64, validation=0.16, test=0.2), "ordinal", 0, 0)
+    uniform = load_registry(entry_points=False).cost_scheme("uniform")()
+    prepared = prepare(data, uniform, SplitRule(train=0.64, validation=0.16, test=0.2), "ordinal", 0, 0)
     return prepared.problem, prepared.test
 
 

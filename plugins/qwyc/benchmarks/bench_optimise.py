@@ -31,8 +31,7 @@ def adult(shared: Path) -> tuple[Any, Any]:
     """Training rows of Adult, numbers standardised, and classes."""
     from bench_public_data.named import Adult
 
-    from bench_core.contract.dataset import DataContext
-    from bench_core.protocol.encode import fit_encoder
+    from bench_core import DataContext, fit_encoder
 
     with tempfile.TemporaryDirectory() as cache:
         data = Adult().load(DataContext(Path(cache), mirror=shared, offline=True))

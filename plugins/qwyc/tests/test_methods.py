@@ -14,9 +14,7 @@ from bench_qwyc.metrics import METRICS, base_models_within, error_within, speed_
 from bench_qwyc.policy import StoppingPolicy
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from bench_core import Costs, Decisions, Outcome, Problem, Rows
-from bench_core.contract.errors import RequestError
-from bench_core.contract.parameters import build
+from bench_core import Costs, Decisions, Outcome, Problem, RequestError, Rows, build
 from bench_core.testing import make_problem
 
 

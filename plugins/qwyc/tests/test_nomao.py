@@ -14,11 +14,18 @@ import pandas as pd
 import pytest
 from bench_qwyc.stock import EnsembleMethod
 
-from bench_core.contract.dataset import DataContext, Dataset
-from bench_core.contract.metrics import Metric
-from bench_core.plugins.registry import load_registry
-from bench_core.run.suite import Suite, load_suite
-from bench_core.run.trial import Prepared, Trial, prepare, run_trial
+from bench_core import (
+    DataContext,
+    Dataset,
+    Metric,
+    Prepared,
+    Suite,
+    Trial,
+    load_registry,
+    load_suite,
+    prepare,
+    run_trial,
+)
 
 openml = pytest.importorskip("openml")
 pytest.importorskip("bench_public_data")

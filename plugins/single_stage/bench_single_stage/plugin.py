@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from bench_linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
 
-from bench_core import Decisions, Method, Policy, Problem, Rows, hookimpl
-from bench_core.plugins.hookspecs import RegisterMethod
+from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl
 
 __all__ = ["SingleStage", "SingleStagePolicy"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @dataclass(frozen=True)

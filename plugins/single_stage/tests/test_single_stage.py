@@ -12,8 +12,7 @@ import pytest
 from bench_single_stage.plugin import SingleStage
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from bench_core import Costs, Part, Problem, Rows
-from bench_core.contract.parameters import build
+from bench_core import Costs, Part, Problem, Rows, build
 
 MakeProblem = Callable[..., Problem]
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
+from bench_core import DataContext, Dataset, DataSource
 from bench_synthetic.draws import Draws, Table, exact_exp, on_grid, orthonormal, product
 
 __all__ = ["MakeClassification", "MakeRegression", "Synthetic30"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from bench_core.plugins.hookspecs import RegisterDataset, hookimpl
+from bench_core import RegisterDataset, hookimpl
 from bench_synthetic.families import MakeClassification, MakeRegression, Synthetic30
 from bench_synthetic.quadrants import Quadrants
 from bench_synthetic.sized_items import SizedItems
 
 __all__ = ["bench_register_datasets"]
+
+
+BENCH_CONTRACT_VERSION = 1
 
 
 @hookimpl

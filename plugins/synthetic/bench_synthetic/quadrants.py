@@ -7,8 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from bench_core.contract.costs import Costs
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
+from bench_core import Costs, DataContext, Dataset, DataSource
 from bench_synthetic.draws import Draws, on_grid
 
 __all__ = ["QUADRANTS", "Quadrants"]

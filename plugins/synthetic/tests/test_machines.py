@@ -12,7 +12,7 @@ from bench_synthetic.families import MakeClassification, MakeRegression, Synthet
 from bench_synthetic.quadrants import Quadrants
 from bench_synthetic.sized_items import SizedItems
 
-from bench_core.contract.dataset import DataContext, DataSource
+from bench_core import DataContext, DataSource
 
 KNOWN = {
     "synthetic30": Synthetic30(),

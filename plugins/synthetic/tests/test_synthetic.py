@@ -17,10 +17,7 @@ from bench_synthetic.sized_items import SizedItems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_core.contract.dataset import DataContext, DataSource
-from bench_core.contract.errors import RequestError
-from bench_core.contract.parameters import build
-from bench_core.plugins.registry import load_registry
+from bench_core import DataContext, DataSource, RequestError, build, load_registry
 from bench_core.testing import dataset_contract
 
 SOURCES: list[type[DataSource]] = [Synthetic30, MakeClassification, MakeRegression, Quadrants, SizedItems]

@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Policy, Problem, Rows
-from bench_core.contract.favourite import favourite_first, worth
+from bench_core import Decisions, Policy, Problem, Rows, favourite_first, worth
 from bench_cstc.calibrate import Platt, combine, fit_platt
 from bench_cstc.targets import Target, targets_of
 from bench_cstc.walker import ConstantPolicy

@@ -1,0 +1,60 @@
+"""A plan's records as the store holds them, with the metrics that were asked for since they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from bench_core.contract.errors import StoreError
+from bench_core.contract.metrics import Metric, evaluate
+from bench_core.run.plan import Plan, Planned
+from bench_core.run.store import Store
+
+__all__ = ["stored_records"]
+
+
+def stored_records(
+    plan: Plan, store: Store, metrics: Mapping[str, Metric]
+) -> Iterator[tuple[Planned, dict[str, Any] | None]]:
+    """Every trial of a plan with its record; None where the store has none, or none that can be believed.
+
+    A trial that is not applicable has a record that says so. Metrics that a record lacks are computed from its stored
+    decisions. What is damaged is remembered by the store (`bench_core.run.store.Store.unbelieved`).
+    """
+    for planned in plan.planned:
+        if planned.state == "not applicable":
+            yield planned, _inapplicable(planned)
+            continue
+        record = store.read(planned.name)
+        if record is not None and record["status"] == "ok" and _complete(record, metrics, store, planned):
+            with suppress(StoreError):  # a store that cannot be written is read none the less
+                store.rewrite(record)
+        yield planned, record
+
+
+def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Store, planned: Planned) -> bool:
+    """Add the metrics a record lacks; whether there were any."""
+    present = record["policies"]["test"]
+    lacking = {
+        name: metric
+        for name, metric in metrics.items()
+        if name not in present and record["task"] in metric.tasks and not metric.reference
+    }
+    if not lacking:
+        return False
+    threshold = planned.trial.threshold if planned.trial.reject else None
+    for judged in store.outcomes(record["name"], record["task"], threshold):
+        for name, value in evaluate(judged.outcome, lacking).items():
+            record["policies"][judged.part].setdefault(name, []).append(value)
+    return True
+
+
+def _inapplicable(planned: Planned) -> dict[str, Any]:
+    """What stands in the place of the record of a trial that is not applicable."""
+    return {
+        "name": planned.name,
+        "trial": planned.trial.identity(planned.content),
+        "status": "not applicable",
+        "error": {"type": "NotApplicable", "message": planned.reason, "step": "plan"},
+    }

@@ -1,0 +1,88 @@
+"""Cells: the numbers by seed of a method on a data set under a cost scheme, and pairs of them over common seeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Cells"]
+
+Numbers = NDArray[np.float64]
+
+
+class Cells:
+    """The selected policies' numbers, by data set, cost scheme and method.
+
+    Attributes:
+        chosen: from `bench_leaderboard.analysis.selection.select`: a row per data set, cost scheme, method and seed.
+    """
+
+    def __init__(self, chosen: pd.DataFrame) -> None:
+        self.chosen = chosen
+        self._rows: dict[tuple[str, str, str], NDArray[np.int64]] = {}
+        if len(chosen):
+            self._rows = cast(
+                "dict[tuple[str, str, str], NDArray[np.int64]]",
+                chosen.groupby(["dataset", "costs", "method"]).indices,
+            )
+        self._seeds = chosen["seed"].to_numpy() if len(chosen) else np.zeros(0, dtype=np.int64)
+        self._names = chosen["name"].to_numpy() if len(chosen) else np.zeros(0, dtype=object)
+        self._rules = chosen["rule"].to_numpy() if len(chosen) else np.zeros(0, dtype=object)
+        self._over = chosen["over_budget"].to_numpy(dtype=bool) if "over_budget" in chosen else None
+        self._columns: dict[str, Numbers] = {}
+
+    def _column(self, metric: str) -> Numbers | None:
+        key = f"test.{metric}"
+        if key not in self.chosen:
+            return None
+        if metric not in self._columns:
+            self._columns[metric] = self.chosen[key].to_numpy(dtype=np.float64)
+        return self._columns[metric]
+
+    def rows(self, dataset: str, costs: str, method: str) -> NDArray[np.int64]:
+        """Row numbers in the table of selected policies, by seed; empty when nothing is done."""
+        found = self._rows.get((dataset, costs, method))
+        return np.zeros(0, dtype=np.int64) if found is None else found
+
+    def seeds(self, dataset: str, costs: str, method: str) -> NDArray[np.int64]:
+        """Seeds that are done, ascending."""
+        seeds: NDArray[np.int64] = self._seeds[self.rows(dataset, costs, method)]
+        return seeds
+
+    def rule(self, dataset: str, costs: str, method: str) -> str:
+        """How the policies were selected; empty when nothing is done."""
+        rows = self.rows(dataset, costs, method)
+        return str(self._rules[rows[0]]) if len(rows) else ""
+
+    def over_budget(self, dataset: str, costs: str, method: str) -> int:
+        """Seeds whose selected policy misses the cap of the metric that selected it: none kept it on validation."""
+        rows = self.rows(dataset, costs, method)
+        return 0 if self._over is None or not len(rows) else int(self._over[rows].sum())
+
+    def names(self, dataset: str, costs: str, method: str) -> list[str]:
+        """Names of the trials whose policies were selected, by seed."""
+        return [str(name) for name in self._names[self.rows(dataset, costs, method)]]
+
+    def values(self, dataset: str, costs: str, method: str, metric: str) -> Numbers:
+        """A metric on the test part, by seed; empty when nothing is done or the metric does not apply."""
+        column = self._column(metric)
+        if column is None:
+            return np.zeros(0)
+        values: Numbers = column[self.rows(dataset, costs, method)]
+        return values if np.isfinite(values).all() else np.zeros(0)
+
+    def paired(self, dataset: str, costs: str, a: str, b: str, metric: str) -> tuple[Numbers, Numbers]:
+        """A metric of two methods over the seeds that both have done."""
+        first, second = (self.values(dataset, costs, method, metric) for method in (a, b))
+        if not len(first) or not len(second):
+            return np.zeros(0), np.zeros(0)
+        ours, theirs = self.seeds(dataset, costs, a), self.seeds(dataset, costs, b)
+        if len(ours) == len(theirs) and (ours == theirs).all():
+            return first, second
+        _, at, at_other = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+        return first[at], second[at_other]

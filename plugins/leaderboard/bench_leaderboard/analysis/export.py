@@ -1,0 +1,284 @@
+"""A suite's committed export: what its pages are rendered from, and what a run resumes from.
+
+``records.parquet`` holds everything a page is rendered from, sorted and without anything that depends on when or
+where it was computed; times and machines are in ``runs.parquet`` beside it. Test decisions are in neither.
+
+Every record carries a checksum (see `bench_leaderboard.analysis.checksums`) and what its data set was defined as. An
+export in which a record does not match its checksum, or its name is not the hash of its trial, is not read at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench_core import Metric, RequestError, canonical_json, sha256_text
+from bench_leaderboard.analysis.checksums import checksum_of_run, checksums
+from bench_leaderboard.analysis.records import Records, sort_policies
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bench_core import SuiteSession
+
+__all__ = ["RECORDS", "RUNS", "Committed", "published", "read_export", "state_of", "write_export"]
+
+RECORDS, RUNS = "records.parquet", "runs.parquet"
+
+
+def state_of(folder: Path) -> tuple[int, ...]:
+    """What changes when an export is written: inode, size and time of change of its records; empty for none."""
+    try:
+        found = (folder / RECORDS).stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@dataclass(frozen=True)
+class Committed:
+    """The trials of a committed export, read no further than planning needs.
+
+    Attributes:
+        folder: where the export lies; it need not be there.
+        metrics: metrics that a done trial must have, since the export has no decisions to compute them from.
+        state: which file it was when this was made, see `state_of`.
+    """
+
+    folder: Path
+    metrics: Mapping[str, Metric]
+    state: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "state", state_of(self.folder))
+
+    @cached_property
+    def _names(self) -> tuple[set[str], set[str]]:
+        import pyarrow.parquet as pq
+
+        path = self.folder / RECORDS
+        if not os.path.lexists(path):
+            return set(), set()
+        try:
+            file = pq.ParquetFile(path)
+            there = set(file.schema_arrow.names)
+            asked = {n: f"test.{n}" for n, m in self.metrics.items() if not m.reference}
+            columns = ["name", "status", *(c for c in asked.values() if c in there)]
+            frame = file.read(columns).to_pandas()
+        except Exception as error:  # whatever a library makes of bytes that are not its own
+            raise _damaged(path, error) from None
+        done = frame[frame["status"] == "ok"]
+        lacking: set[str] = set()
+        for name, column in asked.items():
+            holes = set(done["name"] if column not in done else done.loc[done[column].isna(), "name"])
+            lacking |= {n for n in holes if self._tasks[n] in self.metrics[name].tasks} if holes else set()
+        finished = set(done["name"])
+        return finished - lacking, set(frame.loc[frame["status"] == "failed", "name"]) - finished
+
+    @property
+    def done(self) -> set[str]:
+        """Names of the trials that are done and have every metric."""
+        return self._names[0]
+
+    @property
+    def failed(self) -> set[str]:
+        """Names of the trials that failed."""
+        return self._names[1]
+
+    @cached_property
+    def inapplicable(self) -> dict[str, str]:
+        """Names of the trials that are not applicable → why."""
+        records = self.whole
+        told = {} if records is None else records.inapplicable
+        return {name: reason for (*_, name), reason in told.items()}
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is still the one that was read."""
+        return self.state == state_of(self.folder)
+
+    def provenance(self, name: str) -> Mapping[str, Any]:
+        """Where and by which code a trial was computed; empty when that is not known."""
+        found = self.records.runs.get(name) if self.records is not None else None
+        return found["provenance"] if found else {}
+
+    @cached_property
+    def _tasks(self) -> dict[str, str]:
+        records = self.whole
+        return {name: info.get("task", "") for name, info in records.infos.items()} if records else {}
+
+    @cached_property
+    def whole(self) -> Records | None:
+        """The export, with the trials that lack a metric; None when there is none."""
+        return read_export(self.folder)
+
+    @cached_property
+    def records(self) -> Records | None:
+        """The export without the trials that lack a metric; None when there is none."""
+        whole = self.whole
+        if whole is None:
+            return None
+        kept = self.done | self.failed | set(self.inapplicable)
+        frame = whole.policies[whole.policies["name"].isin(kept)]
+        if len(frame) == len(whole.policies):
+            return whole
+        return Records(
+            frame.reset_index(drop=True),
+            {name: info for name, info in whole.infos.items() if name in kept},
+            {name: run for name, run in whole.runs.items() if name in kept},
+            whole.definitions,
+        )
+
+    @cached_property
+    def contents(self) -> dict[str, str]:
+        """Definition of a data set → its content hash: it names trials where the data cannot be had."""
+        records = self.whole
+        if records is None:
+            return {}
+        first = records.policies.drop_duplicates("dataset")
+        return {
+            records.definitions[dataset]: records.identities[name]["dataset"]
+            for dataset, name in zip(first["dataset"], first["name"], strict=True)
+            if dataset in records.definitions
+        }
+
+
+def published(session: SuiteSession) -> Committed:
+    """The suite's published export as it is now; it need not be there."""
+    known = session.known
+    return (
+        known if isinstance(known, Committed) else Committed(session.folder, session.suite.needed_metrics())
+    )
+
+
+def write_export(records: Records, folder: Path) -> dict[Path, bytes]:
+    """The export of a suite's records as file contents: ``records.parquet`` and ``runs.parquet``.
+
+    Nothing is written; see `bench_leaderboard.render.write_files`. The bytes depend on the version of pyarrow, so
+    exports are compared by content.
+    """
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    frame = records.policies
+    infos = {name: canonical_json(info) for name, info in records.infos.items()}
+    beside: dict[str, list[str | None]] = {column: [None] * len(frame) for column in _BESIDE}
+    told: set[str] = set()
+    for first, slot, name, checksum in checksums(frame, infos, records.definitions):
+        beside["checksum"][first] = checksum
+        beside["definition"][first] = records.definitions.get(slot[0])
+        if name not in told:
+            told.add(name)
+            beside["info"][first] = infos[name]
+    table = frame.assign(
+        **{column: pd.Series(values, index=frame.index, dtype="object") for column, values in beside.items()}
+    )
+    runs = [(name, canonical_json(records.runs[name])) for name in sorted(records.runs)]
+    machine = pa.table(
+        {
+            "name": pa.array([name for name, _ in runs], pa.string()),
+            "run": pa.array([run for _, run in runs], pa.string()),
+            "checksum": pa.array([checksum_of_run(*run) for run in runs], pa.string()),
+        }
+    )
+    contents: dict[Path, bytes] = {}
+    for file, arrow in (
+        (RECORDS, pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)),
+        (RUNS, machine),
+    ):
+        sink = pa.BufferOutputStream()
+        pq.write_table(arrow, sink, compression="zstd", compression_level=12)
+        contents[folder / file] = bytes(sink.getvalue())
+    return contents
+
+
+def read_export(folder: Path) -> Records | None:
+    """The records of a committed export; None when there is none.
+
+    Raises:
+        RequestError: a file or a record in it is damaged, or was written before there were checksums.
+    """
+    path, runs_path = folder / RECORDS, folder / RUNS
+    if not os.path.lexists(path):
+        return None
+    try:
+        frame = _frame(path)
+        if "checksum" not in frame:
+            raise ValueError("it has no checksums: it was written by an earlier version")
+        frame = sort_policies(frame)
+        texts = {n: i for n, i in zip(frame["name"], frame["info"], strict=True) if isinstance(i, str)}
+        said = zip(frame["dataset"], frame["definition"], strict=True)
+        definitions = {dataset: text for dataset, text in said if isinstance(text, str)}
+        infos = {name: json.loads(info) for name, info in texts.items()}
+        wrong = _wrong(frame, texts, definitions, infos)
+    except Exception as error:  # whatever a library makes of bytes that are not its own
+        raise _damaged(path, error) from None
+    if wrong:
+        raise _damaged(path, *wrong)
+    try:
+        runs = _runs(runs_path) if os.path.lexists(runs_path) else {}
+    except Exception as error:  # whatever a library makes of bytes that are not its own
+        raise _damaged(runs_path, error) from None
+    return Records(frame.drop(columns=list(_BESIDE)), infos, runs, definitions)
+
+
+_BESIDE = ("info", "definition", "checksum")
+"""Columns beside the policies' own, each filled in one row of a record: the trial's, the data set's, the record's."""
+_SHOWN = 5
+
+
+def _frame(path: Path) -> pd.DataFrame:
+    import pyarrow.parquet as pq
+
+    frame: pd.DataFrame = pq.ParquetFile(path).read().to_pandas()
+    return frame
+
+
+def _wrong(
+    frame: pd.DataFrame, texts: Mapping[str, str], definitions: Mapping[str, str], infos: Mapping[str, Any]
+) -> list[str]:
+    """A line for every record that is not what was written."""
+    kept, defined = (
+        [text if isinstance(text, str) else None for text in frame[column]]
+        for column in ("checksum", "definition")
+    )
+    said = []
+    places = 0
+    for first, slot, name, checksum in checksums(frame, defaultdict(str, texts), definitions):
+        dataset, _, method, seed, _ = slot
+        where = f"{dataset}, {method}, seed {seed}"
+        places += 1
+        if (checksum, definitions.get(dataset)) != (kept[first], defined[first]) or name not in infos:
+            said.append(f"{where}: the record does not match its checksum")
+        elif sha256_text(infos[name]["trial"]) != name:
+            said.append(f"{where}: the record's name is not the hash of its trial")
+    if not said and len(kept) - kept.count(None) != places:
+        said.append("a record is there twice")
+    return said
+
+
+def _runs(path: Path) -> dict[str, dict[str, Any]]:
+    frame = _frame(path)
+    found = {}
+    for name, run, checksum in zip(frame["name"], frame["run"], frame["checksum"], strict=True):
+        if checksum_of_run(name, run) != checksum:
+            raise ValueError(f"the run of trial {str(name)[:16]}… does not match its checksum")
+        found[name] = json.loads(run)
+    return found
+
+
+def _damaged(path: Path, *faults: object) -> RequestError:
+    said = [" ".join(str(fault).split())[:300] for fault in faults]
+    if len(said) > _SHOWN:
+        said[_SHOWN:] = [f"and {len(said) - _SHOWN} more"]
+    return RequestError(
+        f"{path} is damaged: {'; '.join(said)}. "
+        "Bring back the file that was committed, or remove it and run the suite again"
+    )

@@ -1,0 +1,54 @@
+"""Every policy of a family by itself: its metrics on both parts, and what the fit's history holds for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.analysis.summary import Mean, mean_with_margin, overlap
+
+__all__ = ["by_policy"]
+
+
+def by_policy(
+    records: Records, place: tuple[str, str], method: str, quantities: Sequence[str]
+) -> dict[str, list[Mean]]:
+    """Means over seeds, policy by policy.
+
+    Policies of different seeds are the same when they have the same label; those without one go by their number.
+
+    Args:
+        records: of a suite.
+        place: data set and cost scheme.
+        method: its name in the suite.
+        quantities: ``validation.<metric>``, ``test.<metric>``, or ``history.<series>``, a series of the fit that has
+            a number for every policy.
+
+    Returns:
+        Label → a mean for every quantity (of no values where the records do not hold it), in the family's order.
+    """
+    frame = records.policies
+    if frame.empty:
+        return {}
+    mine = (frame["dataset"] == place[0]) & (frame["costs"] == place[1]) & (frame["method"] == method)
+    found: dict[str, list[list[float]]] = {}
+    shared = 0.0
+    for name, rows in frame[mine & (frame["status"] == "ok")].groupby("name", sort=False):
+        rows = rows.sort_values("policy")
+        shared = overlap(records.infos[str(name)])
+        columns = []
+        for quantity in quantities:
+            part, _, key = quantity.partition(".")
+            if part == "history":
+                values = records.infos[str(name)]["history"].get(key)
+            else:
+                values = rows[quantity].tolist() if quantity in rows else None
+            fits = isinstance(values, list) and len(values) == len(rows)
+            columns.append(values if fits else [np.nan] * len(rows))
+        for label, number, *numbers in zip(rows["label"], rows["policy"], *columns, strict=True):
+            kept = found.setdefault(str(label) or f"policy {number}", [[] for _ in quantities])
+            for values, value in zip(kept, numbers, strict=True):
+                values.append(float(value))
+    return {label: [mean_with_margin(one, shared) for one in kept] for label, kept in found.items()}

@@ -1,0 +1,192 @@
+"""Means with 95 % intervals: over seeds, and over data sets of means over seeds.
+
+One variance serves every interval and every test of a page. Splits that are drawn at random from the same rows
+overlap, so their results are not independent, and s²/J understates the variance of the mean over J splits. Nadeau and
+Bengio (Inference for the generalization error, Machine Learning 52, 2003, §4.1) take (1/J + n_test/n_learn) · s²
+instead: `overlap` is the second term. Where the split is given, nothing but the method's own randomness (and which
+learnt rows validate) varies from seed to seed, and the term is 0.
+
+An interval and the paired test of two rows then agree in one direction: the standard deviation of a difference is at
+most the sum of both standard deviations, so where two 95 % intervals are disjoint, the paired test at 5 % tells the
+rows apart too. The converse need not hold: a paired test can tell apart what two overlapping intervals cannot.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bench_core import Suite
+    from bench_leaderboard.analysis.records import Records
+
+__all__ = ["Mean", "Row", "margins", "mean_of_means", "mean_with_margin", "moments", "overlap", "summarise"]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over seeds.
+
+    Attributes:
+        value: the mean.
+        margin: half the width of its 95 % t interval, corrected for overlapping splits; NaN for fewer than two
+            values.
+        count: how many values.
+    """
+
+    value: float
+    margin: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A table's row: one method on one data set under one cost scheme.
+
+    Attributes:
+        method: its name in the suite.
+        means: metric → mean on the test part.
+        done, expected: seeds that are done, and that the suite asks for.
+        rule: how the policy was selected.
+        over_budget: seeds whose policy misses the cap of that rule; with any, the row takes no part in comparisons.
+    """
+
+    method: str
+    means: dict[str, Mean]
+    done: int
+    expected: int
+    rule: str
+    over_budget: int = 0
+
+
+def moments(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
+    """Mean and variance (n − 1), summed exactly, so that no machine's order of summation shows.
+
+    The variance is NaN for one value; values that are equal have exactly none.
+    """
+    numbers = [float(value) for value in values]
+    mean = math.fsum(numbers) / len(numbers)
+    if len(numbers) < 2:
+        return mean, float("nan")
+    if min(numbers) == max(numbers):
+        return numbers[0], 0.0
+    return mean, math.fsum((x - mean) ** 2 for x in numbers) / (len(numbers) - 1)
+
+
+def overlap(info: Mapping[str, Any]) -> float:
+    """Nadeau and Bengio's n_test/n_learn: what random splits that overlap add to 1/J in the variance of a mean.
+
+    Args:
+        info: of a done trial, from `bench_leaderboard.analysis.records.Records.infos`.
+
+    Returns:
+        Test rows over rows learnt from (training and validation: both shape what is fitted); 0 where the split is
+        given.
+    """
+    if json.loads(info["trial"])["split"]["kind"] == "given":
+        return 0.0
+    rows = info["rows"]
+    return float(rows["test"] / (rows["train"] + rows["validation"]))
+
+
+def mean_with_margin(values: Sequence[float] | NDArray[np.float64], overlap: float) -> Mean:
+    """Mean and half-width of the 95 % interval: t(0.975, n − 1) · s · √(1/n + overlap).
+
+    Args:
+        values: one per seed; those that are not finite are left out.
+        overlap: of the splits, see `overlap`; 0 for values that are independent.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    numbers = numbers[np.isfinite(numbers)]
+    count = len(numbers)
+    if count == 0:
+        return Mean(float("nan"), float("nan"), 0)
+    mean, variance = moments(numbers)
+    if count == 1:
+        return Mean(mean, float("nan"), 1)
+    return Mean(mean, _t_quantile(count - 1) * (variance * (1 / count + overlap)) ** 0.5, count)
+
+
+def margins(table: NDArray[np.float64], overlap: float) -> NDArray[np.float64]:
+    """The margin of `mean_with_margin` for every column of float64 (seeds, places); NaN with one seed."""
+    count = len(table)
+    if count < 2:
+        return np.full(table.shape[1], np.nan)
+    apart = table - table.sum(axis=0) / count
+    variance = (apart * apart).sum(axis=0) / (count - 1)
+    return np.asarray(_t_quantile(count - 1) * np.sqrt(variance * (1 / count + overlap)))
+
+
+@lru_cache(maxsize=4096)
+def _t_quantile(freedom: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.975))
+
+
+def mean_of_means(cells: Sequence[NDArray[np.float64]], overlaps: Sequence[float]) -> Mean:
+    """Mean over data sets of the means over seeds, with its 95 % interval.
+
+    The data sets are taken as they are; what varies is the seed, independently on each. So the variance of the mean
+    is Σ s²(1/n + overlap) / D², and its t quantile has Welch and Satterthwaite's degrees of freedom.
+
+    Args:
+        cells: a data set's numbers by seed, none empty.
+        overlaps: of each data set's splits, see `overlap`.
+
+    Returns:
+        ``count`` is the smallest number of seeds; the margin is NaN when a data set has one seed.
+    """
+    told = [moments(cell) for cell in cells]
+    value, least = math.fsum(mean for mean, _ in told) / len(cells), min(len(cell) for cell in cells)
+    if least < 2:
+        return Mean(value, float("nan"), least)
+    parts = [
+        variance * (1 / len(cell) + shared) / len(cells) ** 2
+        for (_, variance), cell, shared in zip(told, cells, overlaps, strict=True)
+    ]
+    total = math.fsum(parts)
+    if total == 0:
+        return Mean(value, 0.0, least)
+    freedom = total**2 / math.fsum(p**2 / (len(cell) - 1) for p, cell in zip(parts, cells, strict=True))
+    return Mean(value, _t_quantile(freedom) * total**0.5, least)
+
+
+def summarise(
+    records: Records, chosen: pd.DataFrame, suite: Suite, metrics: Sequence[str]
+) -> dict[tuple[str, str], list[Row]]:
+    """The rows of every table: (data set, cost scheme) → rows in the suite's order of methods.
+
+    Args:
+        records: of the suite.
+        chosen: from `bench_leaderboard.analysis.selection.select`.
+        suite: says which rows there should be.
+        metrics: names of the metrics to average.
+    """
+    columns = {name: chosen[f"test.{name}"].to_numpy() for name in metrics if f"test.{name}" in chosen}
+    rules, names = chosen["rule"].to_numpy(), chosen["name"].to_numpy()
+    over = chosen["over_budget"].to_numpy() if "over_budget" in chosen else np.zeros(len(chosen), dtype=bool)
+    cells = chosen.groupby(["dataset", "costs", "method"]).indices if len(chosen) else {}
+    tables: dict[tuple[str, str], list[Row]] = {}
+    for dataset, costs in suite.grids:
+        expected = suite.seed_count(dataset)
+        rows = tables.setdefault((dataset, costs), [])
+        for method in suite.methods_on(dataset):
+            index = list(cells.get((dataset, costs, method), []))
+            means: dict[str, Mean] = {}
+            if index:
+                shared = overlap(records.infos[str(names[index[0]])])
+                means = {name: mean_with_margin(column[index], shared) for name, column in columns.items()}
+            means = {name: mean for name, mean in means.items() if mean.count}
+            rule = str(rules[index[0]]) if len(index) else ""
+            rows.append(Row(method, means, len(index), expected, rule, int(over[index].sum())))
+    return tables

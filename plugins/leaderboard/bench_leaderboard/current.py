@@ -1,0 +1,64 @@
+"""How a finished run knows, at once, that its page is what it would render.
+
+A file in the store names the trials, the suite's text, the code of the core and of the leaderboard, and the files
+written (size and time of change). When nothing was computed and all of it is as it was, nothing is rendered. Where the
+file is damaged or cannot be written, the next run renders again.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench_core import seal, sha256_text, unseal
+
+if TYPE_CHECKING:
+    from bench_core import Plan, SuiteSession
+
+__all__ = ["is_current", "remember"]
+
+
+_CODE = ("bench-core", "leaderboard")
+
+
+def _key(session: SuiteSession, plan: Plan) -> str:
+    trials = "\n".join(f"{p.name}{p.state}{p.trial.method}{p.trial.dataset}" for p in plan.planned)
+    code = "".join(plugin.source for plugin in session.registry.plugins.values() if plugin.name in _CODE)
+    return sha256_text(f"{sha256_text(trials)}{session.suite.text}{code}")
+
+
+def _place(session: SuiteSession) -> Path:
+    return (
+        session.store.path / f"page-{sha256_text(str(session.out.resolve()) + session.suite.name)[:16]}.json"
+    )
+
+
+def _state(paths: list[Path]) -> dict[str, list[int]]:
+    return {str(path): [path.stat().st_size, path.stat().st_mtime_ns] for path in paths}
+
+
+def is_current(session: SuiteSession, plan: Plan) -> bool:
+    """Whether the files written last are those of this plan and have not been touched."""
+    try:
+        state = unseal(_place(session).read_bytes())
+        return bool(
+            state["key"] == _key(session, plan) and state["files"] == _state(list(map(Path, state["files"])))
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def remember(session: SuiteSession, plan: Plan, paths: list[Path]) -> None:
+    """Remember that the files just written are those of a plan."""
+    if not session.store.path.is_dir():
+        return
+    state = {"key": _key(session, plan), "files": _state([path.resolve() for path in paths])}
+    temporary = _place(session).with_suffix(f".{os.getpid()}")
+    try:
+        temporary.write_bytes(seal(state))
+        os.replace(temporary, _place(session))
+    except OSError:  # the next run renders again
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,173 @@
+"""``bench leaderboard``: render pages from records, or check the committed ones."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection
+from pathlib import Path
+
+from bench_core import (
+    DamagedRecordsError,
+    FinishedRun,
+    Plan,
+    RequestError,
+    SuiteSession,
+    definition_of,
+    did_you_mean,
+)
+from bench_leaderboard import current
+from bench_leaderboard.analysis.export import RECORDS, published, write_export
+from bench_leaderboard.analysis.losses import find_losses
+from bench_leaderboard.analysis.records import Records, records_of
+from bench_leaderboard.render import differing, write_files
+from bench_leaderboard.render.curves import figure_files
+from bench_leaderboard.render.index import DESCRIPTION, describe, read_descriptions, render_index
+from bench_leaderboard.render.page import Analysed, render_page
+from bench_leaderboard.render.timings import render_timings
+
+__all__ = ["WouldLoseError", "check", "pages", "publish", "publish_again", "publish_run"]
+
+_SHOWN = 20
+
+
+def pages(session: SuiteSession, records: Records) -> dict[Path, bytes]:
+    """Everything that is published of a suite, as file contents: export, pages, and the index over all suites."""
+    analysed = Analysed(session.suite, records)
+    files: dict[Path, bytes] = {}
+    if len(records.policies):
+        files |= write_export(records, session.folder)
+        files[session.folder / DESCRIPTION] = describe(session.suite, analysed.tables)
+        files[session.folder / "timings.md"] = render_timings(session.suite, records).encode()
+        files |= figure_files(session.suite, records, session.folder, analysed.rankings)
+    files[session.out / f"{session.suite.name}.md"] = render_page(analysed).encode()
+    files[session.out / "README.md"] = render_index(read_descriptions(session.out, files)).encode()
+    return files
+
+
+def publish_again(session: SuiteSession) -> list[Path]:
+    """Render the published records once more, also those that the suite names otherwise now; the files that changed.
+
+    The page says at its top which records these are. The store is not read.
+
+    Raises:
+        RequestError: nothing is published, a data set is defined otherwise now, the export is damaged, or a file
+            cannot be written.
+    """
+    committed = published(session).whole
+    if committed is None:
+        raise RequestError(
+            f"{session.folder}: nothing is published there; run: bench run {session.suite.path}"
+        )
+    now = {trial.dataset: definition_of(trial) for trial in session.suite.trials(seeds=1)}
+    for dataset, before in committed.definitions.items():
+        if now.get(dataset, before) != before:
+            raise RequestError(
+                f"data set {dataset!r} is defined otherwise now, so that its published records are of other data; "
+                f"run: bench run {session.suite.path}"
+            )
+    return write_files(pages(session, committed))
+
+
+def publish_run(run: FinishedRun) -> Path:
+    """Write what is published of a suite when its run is done, unless it is there already; the page.
+
+    Raises:
+        DamagedRecordsError: records of the store are damaged; nothing is written.
+        WouldLoseError: published records would be lost; nothing is written.
+        RequestError: as `publish`.
+    """
+    session = run.session
+    if run.computed or not current.is_current(session, run.plan):
+        records = records_of(session, run.plan)
+        if session.store.unbelieved:
+            raise DamagedRecordsError(f"{len(session.store.unbelieved)} record(s) are damaged")
+        publish(session, run.plan, run.options.get("drop", ()), records)
+    return session.out / f"{session.suite.name}.md"
+
+
+class WouldLoseError(RequestError):
+    """A page would be rendered with fewer records than are published."""
+
+
+def publish(
+    session: SuiteSession,
+    plan: Plan | None = None,
+    drop: Collection[str] = (),
+    records: Records | None = None,
+) -> list[Path]:
+    """Write the export and the pages; the files that changed.
+
+    Args:
+        session: the suite and its places.
+        plan: the whole suite's.
+        drop: labels of data sets, costs and methods whose published records may be lost.
+        records: what to render, where that was read before.
+
+    Raises:
+        WouldLoseError: published records would be lost; nothing is written.
+        RequestError: the published export is damaged, ``drop`` has an unknown name, or a file cannot be written.
+    """
+    plan = plan or session.plan()
+    records = records_of(session, plan) if records is None else records
+    _check_losses(session, plan, records, drop)
+    files = pages(session, records)
+    changed = write_files(files)
+    current.remember(session, plan, list(files))
+    return changed
+
+
+def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Collection[str]) -> None:
+    committed = published(session).whole
+    known = {
+        *session.suite.dataset_names(),
+        *session.suite.method_names(),
+        *(c for _, c in session.suite.grids),
+    }
+    if committed is not None and len(committed.policies):
+        known.update(*(committed.policies[key].unique().tolist() for key in ("dataset", "costs", "method")))
+    for name in drop:
+        if name not in known:
+            raise RequestError(f"--drop {name}: nothing is called so; {did_you_mean(name, known)}")
+    losses = find_losses(session.suite, plan, committed, records, drop)
+    if not losses or committed is None:
+        return
+    count = sum(loss.count for loss in losses)
+    names = list(dict.fromkeys(loss.dataset for loss in losses))
+    said = [
+        f"{count} of {len(committed.infos)} published record(s) in {session.folder} would be lost, so nothing there "
+        "was written:",
+        *(f"  {loss}" for loss in losses[:_SHOWN]),
+        *([f"  … and {len(losses) - _SHOWN} more groups"] if len(losses) > _SHOWN else []),
+        f"compute them anew: bench run {session.suite.path}; or let them go: "
+        + " ".join(f"--drop {shlex.quote(name)}" for name in names),
+    ]
+    raise WouldLoseError("\n".join(said))
+
+
+def check(session: SuiteSession) -> list[str]:
+    """What is wrong with the committed files; empty when nothing is.
+
+    They must be what the committed export gives, byte for byte, and the export must be what the store gives
+    together with it: the store may lack records, but not hold others.
+
+    Raises:
+        RequestError: a record of the export does not match its checksum.
+    """
+    committed = published(session).whole
+    if committed is None:
+        return [
+            f"{session.folder}: there is no committed export; run: bench leaderboard {session.suite.path}"
+        ]
+    wrong = [f"{path} is not what the records give" for path in differing(pages(session, committed))]
+    plan = session.plan()
+    records = records_of(session, plan)
+    wrong += [
+        f"published, but not what the suite asks for: {loss}"
+        for loss in find_losses(session.suite, plan, committed, records)
+    ]
+    # runs.parquet is of when and where: a record that was computed again may differ in it.
+    return wrong + [
+        f"{path} is not what the suite and the store give"
+        for path in differing(write_export(records, session.folder))
+        if path.name == RECORDS
+    ]

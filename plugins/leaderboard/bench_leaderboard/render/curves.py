@@ -1,0 +1,133 @@
+"""The page's figures: what is drawn, its numbers as tables, and the links to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench_core import Suite
+from bench_leaderboard.analysis.curves import FEW_SEEDS, LEVELS, Curve, Panel, has_band
+from bench_leaderboard.analysis.fronts import REFERENCE_POINT
+from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.render.drawings import Drawing, Ranking, drawings_of
+from bench_leaderboard.render.markdown import number, plain_number, table, text
+
+__all__ = ["curve_section", "figure_files", "figure_section"]
+
+
+def figure_files(
+    suite: Suite, records: Records, folder: Path, rankings: Sequence[Ranking] = ()
+) -> dict[Path, bytes]:
+    """Every figure of a suite's page as file contents. Nothing is written.
+
+    Args:
+        suite: what is compared.
+        records: its records.
+        folder: where the figures belong: ``<leaderboard>/<suite's name>``.
+        rankings: average ranks for critical difference diagrams.
+    """
+    return {folder / one.file: one.draw() for one in drawings_of(suite, records, rankings)}
+
+
+def curve_section(suite: Suite, records: Records, rankings: Sequence[Ranking] = ()) -> list[str]:
+    """The section of trade-off curves: rules, figures and numbers; nothing when there is no curve."""
+    drawn = [one for one in drawings_of(suite, records, rankings, ("curve",)) if one.panel is not None]
+    if not drawn:
+        return []
+    lines = ["## Trade-off curves", "", _rules(any(one.panel and one.panel.rejects for one in drawn)), ""]
+    for one in drawn:
+        if one.panel is not None:
+            lines += [f"### {text(one.heading)}", "", *([text(one.note), ""] if one.note else [])]
+            lines += [_image(suite, one), "", _says(one.panel), "", _numbers(suite, one.panel), ""]
+    return lines
+
+
+def figure_section(suite: Suite, records: Records, rankings: Sequence[Ranking] = ()) -> list[str]:
+    """The sections of all other figures, in the suite's order."""
+    lines: list[str] = []
+    section = ""
+    for one in drawings_of(suite, records, rankings):
+        if one.panel is not None:
+            continue
+        if one.section != section:
+            section = one.section
+            lines += [f"## {text(section)}", "", *([text(one.note), ""] if one.note else [])]
+        lines += [_image(suite, one), ""]
+    return lines
+
+
+def _image(suite: Suite, one: Drawing) -> str:
+    return f"![{text(one.alt)}]({suite.name}/{one.file})"
+
+
+def _rules(rejects: bool) -> str:
+    corner = ", ".join(f"{value:g}" for value in REFERENCE_POINT)
+    said = [
+        "A method's curve: at every budget, each seed takes the policy (of all grid points) with the best quality on "
+        "validation among those whose validation cost is within the budget, and counts with what that policy does on "
+        "the test part; then the mean over seeds, from the least budget at which every seed can afford a policy. "
+        "Steps are not interpolated: between two policies the cheaper one is used, and the figures draw it so: over "
+        "each cost stands the quality of the largest budget whose mean test cost is not above it.",
+        "Costs are shares of the price of all features.",
+        "*From*: cost of a family's cheapest policy. *Area*: under the curve over budgets from 0 to 1, with the worst "
+        "quality where nothing can be afforded; so what only works at full price has the worst area there is.",
+        "*Cost to reach*: the test cost at which the mean curve first has that share of the full model's quality, or "
+        "“never”.",
+        f"*Hypervolume*: of a seed's policies that validation leaves non-dominated, measured on the test part over "
+        f"(coverage, accuracy, 1 − cost share) above the reference point ({corner}); a larger family has more chances.",
+        "± is half the width of the 95 % interval over seeds, as in the tables; a band is the same interval of the "
+        "mean quality, budget by budget.",
+    ]
+    if rejects:
+        said.append("The marks' filling is the coverage.")
+    return " ".join(said)
+
+
+def _says(panel: Panel) -> str:
+    """What a figure's axes mean on this data set."""
+    quality = panel.quality
+    direction = "more is better" if quality.goal == "max" else "less is better"
+    if quality.worst is None:
+        floor = f"its worst value here, {plain_number(panel.floor)}, stands where nothing can be afforded"
+    else:
+        floor = f"worst value {quality.worst:g}"
+    full = f"that of {text(panel.reference)}" if panel.reference else "that of each family's best at any cost"
+    said = f"Quality: {text(quality.title)} ({direction}; {floor}). Full model's quality: {full}."
+    if panel.cost != "cost":
+        said += (
+            f" Cost in this table is {text(panel.cost)}, as a share of the largest of any policy "
+            f"({plain_number(panel.largest)})."
+        )
+    few = [text(curve.method) for curve in panel.curves if not has_band(curve)]
+    if few:
+        which = "any method" if len(few) == len(panel.curves) else ", ".join(few)
+        said += f" No band for {which}: fewer than {FEW_SEEDS} seeds are done."
+    return said
+
+
+def _numbers(suite: Suite, panel: Panel) -> str:
+    head = ["Method", "Policies", "From %", "Area", "Full model"]
+    head += [f"Cost % to reach {100 * level:g} %" for level in LEVELS]
+    volumes = any(curve.volume is not None for curve in panel.curves)
+    head += ["Hypervolume"] * volumes + ["Seeds"]
+    expected = suite.seed_count(panel.dataset)
+    body = []
+    for curve in panel.curves:
+        row = [text(curve.method), plain_number(curve.policies, 3), number(curve.start, percent=True)]
+        row += [number(curve.area, panel.quality.percent), _plain(curve.full, panel.quality.percent)]
+        row += [_reach(curve, level) for level in LEVELS]
+        if volumes:
+            row.append("–" if curve.volume is None else number(curve.volume))
+        done = len(curve.seeds)
+        body.append([*row, f"{done}" if done == expected else f"{done} of {expected}"])
+    return table(head, body)
+
+
+def _plain(value: float, percent: bool) -> str:
+    return f"{100 * value:.1f}" if percent else plain_number(value)
+
+
+def _reach(curve: Curve, level: float) -> str:
+    cost = curve.reach[level]
+    return "never" if math.isnan(cost) else f"{100 * cost:.1f}"

@@ -1,0 +1,240 @@
+"""A figure's sheet: matplotlib without global state, and its SVG made small, themed and the same everywhere.
+
+Texts stay texts (``svg.fonttype = none``), laid out by the metrics of the DejaVu Sans that matplotlib carries, so no
+font of the machine matters. Ids are salted with a constant, no date is written, coordinates are rounded to 0.01
+point. Colours become classes, whose dark values apply under ``prefers-color-scheme: dark``; the sheet has a card of
+its own behind it that switches with them, so the figure is legible even where a page's theme and the reader's
+preference disagree.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
+
+from bench_leaderboard.render.figures.palette import CARD, GRID, INK, MUTED, themed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Sheet", "bare", "legend", "plain_text", "sheet", "shorten"]
+
+_STYLE: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": MUTED.light,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.labelcolor": INK.light,
+    "axes.labelsize": 9,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": INK.light,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.unicode_minus": True,
+    "figure.constrained_layout.h_pad": 0.09,
+    "figure.constrained_layout.w_pad": 0.09,
+    "figure.facecolor": "none",
+    "figure.titlesize": 11,
+    "figure.titleweight": "bold",
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9,
+    "grid.color": GRID.light,
+    "grid.linewidth": 0.7,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "legend.labelcolor": INK.light,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5.5,
+    "savefig.facecolor": "none",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "budgetbench",
+    "text.color": INK.light,
+    "text.parse_math": False,
+    "text.usetex": False,
+    "xtick.color": MUTED.light,
+    "xtick.labelcolor": INK.light,
+    "xtick.labelsize": 8.5,
+    "ytick.color": MUTED.light,
+    "ytick.labelcolor": INK.light,
+    "ytick.labelsize": 8.5,
+}
+_HANDLE, _LETTER = 0.6, 0.068
+"""Inches that a legend's entry takes beside its text, and per letter of it on average."""
+_FAMILY = "'DejaVu Sans',Verdana,sans-serif"
+
+
+class Sheet:
+    """A figure being drawn, and its bytes when it is done."""
+
+    def __init__(self, figure: Figure) -> None:
+        self.figure = figure
+        self._bytes = b""
+
+    def save(self, title: str, description: str) -> None:
+        """Turn the drawing into SVG.
+
+        Args:
+            title: what a screen reader announces.
+            description: what it reads out: the figure in words.
+        """
+        sink = io.StringIO()
+        unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            engine = self.figure.get_layout_engine()
+            if engine is not None:  # laid out here, savefig would draw everything twice
+                engine.execute(self.figure)
+                self.figure.set_layout_engine("none")
+                # The layout's solver differs in the last bits from process to process.
+                for axes in self.figure.axes:
+                    axes.set_position([round(edge, 5) for edge in axes.get_position().bounds])  # type: ignore[arg-type]
+            self.figure.savefig(sink, format="svg", metadata=unsaid)
+        self._bytes = _finish(sink.getvalue(), title, description)
+
+    def __bytes__(self) -> bytes:
+        return self._bytes
+
+
+@contextmanager
+def sheet(width: float, height: float) -> Iterator[Sheet]:
+    """A figure of so many inches under this project's style; whatever style the process has is left alone."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        style: Any = _STYLE
+        mpl.rcParams.update(style)
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasSVG(figure)
+        yield Sheet(figure)
+
+
+def plain_text(value: object) -> str:
+    """Any text as one printable line, fit for XML."""
+    return "".join(c for c in " ".join(str(value).split()) if c.isprintable())
+
+
+def shorten(value: object, most: int = 28) -> str:
+    """A text as one line of at most so many characters, the rest as an ellipsis."""
+    line = plain_text(value)
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def legend(figure: Figure, handles: list[Any], labels: list[str], columns: int) -> None:
+    """A legend below the figure, in so many columns at most as fit its width.
+
+    Names may begin with an underscore, which matplotlib would leave out.
+    """
+    longest = max((len(shorten(label)) for label in labels), default=1)
+    columns = min(columns, int(figure.get_figwidth() / (_HANDLE + _LETTER * longest)))
+    placed = figure.legend(
+        handles,
+        [f"entry {i}" for i in range(len(labels))],
+        loc="outside lower center",
+        ncols=max(1, min(columns, len(labels))),
+        handlelength=2.6,
+        columnspacing=1.4,
+    )
+    for entry, label in zip(placed.get_texts(), labels, strict=True):
+        entry.set_text(shorten(label))
+
+
+def bare(axes: Axes, *sides: str) -> None:
+    """Take away some of the frame's sides."""
+    for side in sides:
+        axes.spines[side].set_visible(False)
+
+
+_TAG = re.compile(r"<[a-zA-Z][^>]*>")
+_STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
+_BODY = re.compile(r"<svg\b([^>]*)>(.*)</svg>", re.DOTALL)
+
+
+def _finish(drawn: str, title: str, description: str) -> bytes:
+    """matplotlib's SVG, without its metadata and with title, description, card and colour classes."""
+    match = _BODY.search(drawn)
+    if match is None:
+        raise ValueError("matplotlib wrote something that is not SVG")
+    head = dict(re.findall(r'([\w:]+)="([^"]*)"', match[1]))
+    body = re.sub(r"<metadata>.*?</metadata>", "", match[2], flags=re.DOTALL)
+    body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
+    inks = {ink.light: f"c{number}" for number, ink in enumerate(themed().values())}
+    used: set[tuple[str, str]] = set()
+    body = _TAG.sub(lambda tag: _tag(tag[0], inks, used), body)
+    body = re.sub(r"\n\s*", "\n", body).strip()
+    light, dark = [], []
+    for kind, colour in sorted(used | {("fill", CARD.light)}):
+        ink = themed()[colour]
+        light.append(f".{kind[0]}{inks[colour]}{{{kind}:{ink.light}}}")
+        dark.append(f".{kind[0]}{inks[colour]}{{{kind}:{ink.dark}}}")
+    style = [
+        "*{stroke-linejoin:round;stroke-linecap:butt}",
+        f"text{{font-family:{_FAMILY}}}",
+        *light,
+        f"@media (prefers-color-scheme:dark){{{''.join(dark)}}}",
+    ]
+    card = f'<rect width="100%" height="100%" rx="6" class="f{inks[CARD.light]}"/>'
+    lines = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1" '
+        f'width="{head["width"]}" height="{head["height"]}" viewBox="{head["viewBox"]}" '
+        'role="img" aria-labelledby="title desc">',
+        f'<title id="title">{escape(plain_text(title))}</title>',
+        f'<desc id="desc">{escape(plain_text(description))}</desc>',
+        "<style>",
+        *style,
+        "</style>",
+        card,
+        body,
+        "</svg>",
+        "",
+    ]
+    return "\n".join(lines).encode()
+
+
+def _tag(tag: str, inks: dict[str, str], used: set[tuple[str, str]]) -> str:
+    """One tag with rounded numbers, and classes in place of the themed colours of its style."""
+    tag = _LONG_NUMBER.sub(lambda number: _rounded(number[0]), tag)
+    tag = tag.replace("\n", " ").replace(' d=" ', ' d="')
+    style = _STYLE_ATTRIBUTE.search(tag)
+    if style is None:
+        return tag
+    classes, kept = [], []
+    for declaration in style[1].split(";"):
+        key, _, value = (part.strip() for part in declaration.partition(":"))
+        if key in ("fill", "stroke") and value in inks:
+            classes.append(f"{key[0]}{inks[value]}")
+            used.add((key, value))
+        elif key == "font" or key == "font-family":
+            if key == "font":
+                kept.append(_font(value))
+        elif key:
+            kept.append(f"{key}:{value}")
+    said = f' class="{" ".join(classes)}"' if classes else ""
+    said += f' style="{";".join(kept)}"' if kept else ""
+    return tag[: style.start()] + said + tag[style.end() :]
+
+
+def _font(shorthand: str) -> str:
+    """Weight and size of a ``font`` shorthand; the family is the style sheet's."""
+    weight = re.match(r"(bold|\d{3})\b", shorthand)
+    size = re.search(r"([\d.]+)px", shorthand)
+    said = [f"font-weight:{weight[1]}"] if weight else []
+    return ";".join([*said, *([f"font-size:{size[1]}px"] if size else [])])
+
+
+def _rounded(number: str) -> str:
+    short = f"{float(number):.2f}".rstrip("0").rstrip(".")
+    return "0" if short in ("-0", "") else short

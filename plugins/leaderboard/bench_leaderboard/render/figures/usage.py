@@ -1,0 +1,123 @@
+"""How often each feature is bought, and at which stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bench_leaderboard.analysis.assignments import Usage
+from bench_leaderboard.render.figures.canvas import bare, legend, plain_text, sheet, shorten
+from bench_leaderboard.render.figures.palette import MUTED, Look
+
+__all__ = ["usage_figure"]
+
+_MOST_NAMES = 40
+_SHADES = 8
+
+
+def usage_figure(panels: Sequence[tuple[str, Usage]], looks: dict[str, Look], title: str) -> bytes:
+    """Share of test rows that bought each feature.
+
+    Up to 40 features are named: a mark per method, or, for a method whose record tells exit stages apart, a map of
+    stages × features. More are drawn as each method's shares in falling order.
+
+    Args:
+        panels: (method, its usage).
+        looks: method → how it is drawn.
+        title: the figure's heading.
+    """
+    count = max(len(usage.features) for _, usage in panels)
+    if count > _MOST_NAMES:
+        return _profile(panels, looks, title)
+    staged = [(method, usage) for method, usage in panels if len(usage.shares) > 1]
+    height = 1.3 + 0.21 * count
+    with sheet(5.2 + 2.6 * len(staged), height) as page:
+        ratios = [4.0, *(max(1.2, 0.36 * len(usage.shares)) for _, usage in staged)]
+        grid = page.figure.subplots(1, 1 + len(staged), squeeze=False, sharey=True, width_ratios=ratios)[0]
+        page.figure.suptitle(plain_text(title), x=0.01, ha="left")
+        handles = _marks(grid[0], panels, looks)
+        for axes, (method, usage) in zip(grid[1:], staged, strict=True):
+            drawn = _map(axes, method, usage)
+            if axes is grid[-1]:
+                _scale(page.figure, axes, drawn)
+        names = next(usage.features for _, usage in panels if len(usage.features) == count)
+        grid[0].set_yticks(np.arange(count), [shorten(name, 22) for name in names])
+        grid[0].set_ylim(count - 0.5, -0.5)
+        legend(page.figure, handles, [method for method, _ in panels], 4)
+        page.save(title, _words(panels))
+        return bytes(page)
+
+
+def _marks(axes: Any, panels: Sequence[tuple[str, Usage]], looks: dict[str, Look]) -> list[Any]:
+    spread = np.linspace(-0.28, 0.28, len(panels)) if len(panels) > 1 else np.zeros(1)
+    handles = []
+    for (method, usage), shift in zip(panels, spread, strict=True):
+        look = looks[method]
+        place = np.arange(len(usage.features)) + shift
+        handles += axes.plot(
+            100 * usage.total, place, linestyle="none", marker=look.marker, color=look.colour, markersize=4.5
+        )
+    axes.set_xlim(-3, 103)
+    axes.set_xlabel("Test rows that bought it, %")
+    axes.set_title("All stages")
+    return handles
+
+
+def _map(axes: Any, method: str, usage: Usage) -> Any:
+    from matplotlib import colormaps
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    stages, features = usage.shares.shape
+    colours = ListedColormap(colormaps["cividis"](np.linspace(0.0, 1.0, _SHADES)))
+    drawn = axes.pcolormesh(
+        np.arange(stages + 1) + 0.5, np.arange(features + 1) - 0.5, 100 * usage.shares.T,
+        cmap=colours, norm=BoundaryNorm(np.linspace(0, 100, _SHADES + 1), _SHADES), rasterized=False,
+    )  # fmt: skip
+    axes.set_xticks(np.arange(1, stages + 1))
+    axes.set_xlabel("Exit stage")
+    axes.set_title(shorten(method, 20))
+    axes.grid(visible=False)
+    axes.tick_params(axis="y", length=0)
+    bare(axes, "left", "bottom")
+    return drawn
+
+
+def _scale(figure: Any, axes: Any, drawn: Any) -> None:
+    bar = figure.colorbar(drawn, ax=axes, fraction=0.06, pad=0.03, ticks=[0, 25, 50, 75, 100])
+    bar.solids.set_rasterized(False)
+    bar.set_label("Test rows, %")
+    bar.outline.set_edgecolor(MUTED.light)
+
+
+def _profile(panels: Sequence[tuple[str, Usage]], looks: dict[str, Look], title: str) -> bytes:
+    with sheet(7.0, 4.2) as page:
+        axes = page.figure.subplots()
+        handles = []
+        for method, usage in panels:
+            look = looks[method]
+            shares = 100 * np.sort(usage.total)[::-1]
+            handles += axes.plot(
+                np.arange(1, len(shares) + 1), shares, color=look.colour, linestyle=look.dash, marker=look.marker,
+                markevery=max(1, len(shares) // 10),
+            )  # fmt: skip
+        axes.set_title(plain_text(title))
+        axes.set_xlabel("Features, each method's most bought first")
+        axes.set_ylabel("Test rows that bought it, %")
+        axes.set_ylim(-3, 103)
+        axes.margins(x=0.02)
+        legend(page.figure, handles, [method for method, _ in panels], 4)
+        page.save(title, _words(panels))
+        return bytes(page)
+
+
+def _words(panels: Sequence[tuple[str, Usage]]) -> str:
+    said = []
+    for method, usage in panels:
+        total = usage.total
+        best = ", ".join(
+            f"{usage.features[f]} {100 * total[f]:.0f} %" for f in np.argsort(-total, kind="stable")[:5]
+        )
+        said.append(f"{method}: {best}")
+    return "Share of test rows that bought each feature, the most bought first. " + "; ".join(said) + "."

@@ -1,0 +1,63 @@
+"""Links within pages: every file and every heading that a page points to must be there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from bench_leaderboard.render.markdown import as_html
+
+__all__ = ["dead_links"]
+
+
+def dead_links(pages: Iterable[Path], root: Path) -> list[str]:
+    """The relative links of pages that lead nowhere, a line each: page, link, what is missing.
+
+    Args:
+        pages: HTML or Markdown files. Headings of Markdown have the anchors that GitHub gives them.
+        root: the directory that holds everything which may be linked.
+    """
+    told = lru_cache(maxsize=None)(_Page.read)
+    found = []
+    for page in pages:
+        for link in dict.fromkeys(told(page).links):
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page.resolve()
+            if not target.is_relative_to(root.resolve()) or not target.exists():
+                found.append(f"{page}: {link}: there is no such file")
+            elif (
+                parts.fragment
+                and target.suffix in (".html", ".md")
+                and unquote(parts.fragment) not in told(target).anchors
+            ):
+                found.append(f"{page}: {link}: there is no such heading")
+    return found
+
+
+class _Page(HTMLParser):
+    """A page's anchors, and what its links and pictures point to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+
+    @classmethod
+    def read(cls, path: Path) -> _Page:
+        text = path.read_text(encoding="utf-8")
+        page = cls()
+        page.feed(as_html(text) if path.suffix == ".md" else text)
+        page.close()
+        return page
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for key, value in attrs:
+            if value and key == "id":
+                self.anchors.add(value)
+            elif value and (tag, key) in {("a", "href"), ("img", "src")}:
+                self.links.append(value)

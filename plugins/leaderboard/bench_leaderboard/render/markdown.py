@@ -1,0 +1,111 @@
+"""Markdown: text that can inject nothing, numbers, tables, and how it is read: as GitHub does, without HTML."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bench_leaderboard.analysis.summary import Mean
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+__all__ = ["as_html", "code", "fenced", "number", "parser", "plain_number", "shown", "slug", "table", "text"]
+
+_SPECIAL = str.maketrans(
+    {c: f"\\{c}" for c in "\\`*_[]#|~!$^"}
+    | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "{": "&#123;", "}": "&#125;"}
+)
+_JOINERS = {"\u200d"}
+_BLOCK_START = re.compile(r"^(?:([-+=:])|([0-9]+)([.)]))")
+_LINKS = re.compile(r"(?i)\b(www)\.|(?<=[a-z])(:)(?=//)|(?<=[\w.+-])(@)(?=[\w-]+\.[\w-])")
+
+
+def text(value: object) -> str:
+    """Any text as one line of inert Markdown: it renders as itself, in a table's cell too.
+
+    White space becomes single spaces; characters that steer instead of being seen (controls, overrides of the
+    writing direction) are dropped. Nothing in it can start a block, a link, an image, HTML, or a template's command.
+    """
+    line = " ".join(str(value).split())
+    line = "".join(c for c in line if c.isprintable() or c in _JOINERS).translate(_SPECIAL)
+    line = _LINKS.sub(lambda m: f"{m[1]}\\." if m[1] else "\\:" if m[2] else "&#64;", line)
+    return _BLOCK_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
+
+
+def code(value: object) -> str:
+    """Any text as inline code on one line, in a table's cell too."""
+    line = "".join(c for c in " ".join(str(value).split()) if c.isprintable()).replace("|", "¦")
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    pad = " " if len(fence) > 1 else ""
+    return f"{fence}{pad}{line}{pad}{fence}" if line else ""
+
+
+def fenced(value: str) -> list[str]:
+    """One line of text as a block of code."""
+    line = "".join(c for c in " ".join(value.split()) if c.isprintable())
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    return [fence, line, fence]
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading of this plain text."""
+    kept = "".join(c for c in heading.strip().lower() if c.isalnum() or c in " -_")
+    return kept.replace(" ", "-")
+
+
+def parser() -> MarkdownIt:
+    """A parser of CommonMark with tables, in which HTML stays text and every heading has its `slug` as its id."""
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.anchors import anchors_plugin
+
+    made = MarkdownIt("commonmark", {"html": False}).enable("table")
+    return made.use(anchors_plugin, max_level=6, slug_func=slug)
+
+
+def as_html(markdown: str) -> str:
+    """Markdown as the HTML of a page's body."""
+    return str(parser().render(markdown))
+
+
+def number(mean: Mean, percent: bool = False) -> str:
+    """A mean with its 95 % margin, as ``83.1 ± 0.4`` (percent) or with four significant digits."""
+    if mean.count == 0 or math.isnan(mean.value):
+        return "–"
+    value = shown(mean.value, percent)
+    if math.isnan(mean.margin):
+        return value
+    if mean.margin <= 1e-9 * abs(mean.value):  # equal numbers, summed with rounding
+        return f"{value} ± 0"
+    return f"{value} ± {100 * mean.margin:.1f}" if percent else f"{value} ± {plain_number(mean.margin, 2)}"
+
+
+def shown(value: float, percent: bool = False) -> str:
+    """A number without a margin, in the same form."""
+    if math.isnan(value):
+        return "–"
+    return f"{100 * value:.1f}" if percent else plain_number(value)
+
+
+def plain_number(value: float, digits: int = 4) -> str:
+    """A number with so many significant digits, without an exponent where it can be helped."""
+    if value == 0 or math.isnan(value):
+        return "0" if value == 0 else "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.{digits - 1}e}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:.{decimals}f}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """A Markdown table. Cells are ready Markdown, of one line; the first ``left`` columns stand to the left."""
+    import tabulate
+
+    # Padding must not depend on whether a package that knows wide letters happens to be installed.
+    tabulate.WIDE_CHARS_MODE = False
+    align = ["left" if i < left else "right" for i in range(len(head))]
+    return tabulate.tabulate(rows, headers=head, tablefmt="pipe", colalign=align, disable_numparse=True)

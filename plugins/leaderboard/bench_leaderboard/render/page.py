@@ -1,0 +1,138 @@
+"""A suite's page: a pure function of the suite and its records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from bench_core import Suite
+from bench_leaderboard.analysis.cells import Cells
+from bench_leaderboard.analysis.claims import check_claims
+from bench_leaderboard.analysis.outdated import outdated
+from bench_leaderboard.analysis.overall import Overall, overall
+from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.analysis.selection import select
+from bench_leaderboard.analysis.tables import Grid, grids
+from bench_leaderboard.render.across import overall_sections
+from bench_leaderboard.render.claims import claims_section
+from bench_leaderboard.render.curves import curve_section, figure_section
+from bench_leaderboard.render.drawings import Ranking
+from bench_leaderboard.render.extras import extra_sections
+from bench_leaderboard.render.markdown import table, text
+from bench_leaderboard.render.provenance import provenance_section
+from bench_leaderboard.render.tables import MARKS_READ, dataset_section, paper_numbers
+
+__all__ = ["Analysed", "render_page"]
+
+_READING = (
+    "Every row is the policy that validation selected (the rule is in the column *Selected by*), evaluated on the "
+    "test part: the mean over seeds, ± half the width of its 95 % interval. Random splits of the same rows overlap, "
+    "so their results are more alike than those of new rows would be; the interval is wider for it, by the correction"
+    " of Nadeau and Bengio (2003). Where the split is given there is nothing to correct: the interval is of the "
+    "method's own randomness on these rows. Costs are what the core charged for the features a policy acquired, after"
+    " the audit."
+)
+
+
+@dataclass
+class Analysed:
+    """A suite's records with what is computed of them once and used by several pages.
+
+    Attributes:
+        suite, records: what it is of.
+    """
+
+    suite: Suite
+    records: Records
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The selected policies' numbers."""
+        return Cells(select(self.records, self.suite))
+
+    @cached_property
+    def tables(self) -> list[Grid]:
+        """Every data set's table."""
+        return grids(self.records, self.suite, self.cells)
+
+    @cached_property
+    def overall(self) -> Overall | None:
+        """The table over all data sets; None when there is none to make."""
+        return overall(self.tables, self.suite, self.cells)
+
+    @cached_property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """Average ranks by every metric that is compared over data sets, for critical difference diagrams."""
+        compared = self.overall.comparisons.values() if self.overall is not None else ()
+        return tuple(
+            Ranking(
+                title=self.suite.metric(one.metric).title or one.metric,
+                names=tuple(one.methods),
+                ranks=tuple(one.ranks.tolist()),
+                cd=one.difference,
+                note=f"{one.datasets} data sets, Nemenyi's test at 5 %",
+            )
+            for one in compared
+        )
+
+
+def render_page(analysed: Analysed) -> str:
+    """The leaderboard page of a suite, in Markdown, ending in a newline."""
+    suite, records = analysed.suite, analysed.records
+    head = suite.file.suite
+    parts = [f"# {text(head.title or head.name)}", "", *_outdated(suite, records)]
+    for said in (head.description, f"Source: {head.source}" if head.source else ""):
+        if said:
+            parts += [text(said), ""]
+    parts += [_READING, "", MARKS_READ, ""]
+    if suite.section("paper"):
+        parts += ["Beside our numbers stand the paper's: (paper …).", ""]
+    parts += [f"[Timings]({suite.name}/timings.md) · [all suites](README.md)", ""]
+    if analysed.overall is not None:
+        parts += overall_sections(suite, analysed.overall)
+    parts += claims_section(check_claims(suite, records, analysed.cells))
+    paper = paper_numbers(suite)
+    for grid in analysed.tables:
+        parts += dataset_section(suite, records, grid, paper)
+    parts += curve_section(suite, records, analysed.rankings)
+    parts += figure_section(suite, records, analysed.rankings)
+    parts += extra_sections(suite, records)
+    parts += _failures(records)
+    parts += provenance_section(suite, records)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _outdated(suite: Suite, records: Records) -> list[str]:
+    """A warning at the top where records are of an earlier definition; they are shown until new ones are there."""
+    found = outdated(suite, records)
+    if not found:
+        return []
+    said = "; ".join(
+        f"{text(method)}: {count} ({text(why)})" for (method, why), count in sorted(found.items())
+    )
+    return [
+        f"**{sum(found.values())} records of this page are being recomputed.** They were made by an earlier "
+        f"definition of what the suite asks for now: {said}.",
+        "",
+    ]
+
+
+def _failures(records: Records) -> list[str]:
+    frame = records.policies
+    failed = frame[frame["status"] == "failed"] if len(frame) else frame
+    if failed.empty:
+        return []
+    body = [
+        [text(row.method), text(row.dataset), str(row.seed), text(_why(records.infos[str(row.name)]))]
+        for row in failed.drop_duplicates(["name", "dataset", "costs", "method"])
+        .head(50)
+        .itertuples(index=False)
+    ]
+    more = len(failed) - len(body)
+    lines = ["## Failed trials", "", table(["Method", "Data set", "Seed", "Why"], body), ""]
+    return [*lines, f"And {more} more.", ""] if more > 0 else lines
+
+
+def _why(info: dict[str, object]) -> str:
+    error = info["error"]
+    return f"{error['type']}: {error['message']}" if isinstance(error, dict) else str(error)

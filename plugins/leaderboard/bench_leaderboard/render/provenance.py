@@ -1,0 +1,82 @@
+"""Where a page's numbers come from: suite, data, plugins, libraries, processor, date, command."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from bench_core import Suite, sha256_text
+from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.render.markdown import code, fenced, table, text
+
+__all__ = ["processors", "provenance_section"]
+
+
+def provenance_section(suite: Suite, records: Records) -> list[str]:
+    """The last section of a page. It says nothing that is not in the suite and the records."""
+    said = [
+        "## Provenance",
+        "",
+        "To reproduce:",
+        "",
+        *fenced(f"bench run {shlex.quote(suite.path_in_repository)}"),
+    ]
+    facts = [("Suite", f"{code(suite.path_in_repository)}, SHA-256 {code(sha256_text(suite.text)[:16])}")]
+    origins = [run["provenance"] for run in records.runs.values()]
+    if origins:
+        facts += [
+            (
+                "Records",
+                f"{len(records.infos)}, the newest of {text(max(o.get('date', '') for o in origins))}",
+            ),
+            ("Processor", processors(records)),
+            ("Platform", _distinct(o.get("platform", "unknown") for o in origins)),
+            ("Python", _distinct(o.get("python", "unknown") for o in origins)),
+        ]
+        facts += [(text(name), said) for name, said in _versions(origins, "libraries")]
+    said += ["", table(["What", "Which"], [list(fact) for fact in facts], 2), ""]
+    plugins = [[text(name), said] for name, said in _versions(origins, "plugins")]
+    if plugins:
+        said += [table(["Plugin", "Version and SHA-256 of its source"], plugins, 2), ""]
+    data = _contents(suite, records)
+    if data:
+        said += [table(["Data set", "SHA-256 of its content"], data, 2), ""]
+    return said
+
+
+def processors(records: Records) -> str:
+    """The processors that records were made on."""
+    return _distinct(run["provenance"].get("processor", "unknown") for run in records.runs.values())
+
+
+def _distinct(values: Iterable[str]) -> str:
+    """The values that occur; with counts when there are several."""
+    counts = Counter(values)
+    if len(counts) < 2:
+        return text(next(iter(counts), "not recorded"))
+    return "; ".join(f"{text(value)} ({counts[value]} records)" for value in sorted(counts))
+
+
+def _versions(origins: Iterable[dict[str, Any]], kind: str) -> list[tuple[str, str]]:
+    """Name → the versions that records were made with."""
+    found: dict[str, list[str]] = {}
+    for origin in origins:
+        for name, version in origin.get(kind, {}).items():
+            if isinstance(version, dict):
+                version = f"{version.get('version', '')} {version.get('source', '')}".strip()
+            found.setdefault(name, []).append(str(version))
+    return [(name, _distinct(found[name])) for name in sorted(found)]
+
+
+def _contents(suite: Suite, records: Records) -> list[list[str]]:
+    """Data set and content hash; several when records were made from different contents."""
+    found: dict[str, set[str]] = {}
+    for (dataset, _, _), names in records.trials.items():
+        found.setdefault(dataset, set()).update(records.identities[name]["dataset"] for name in names)
+    return [
+        [text(dataset), ", ".join(code(content[:16]) for content in sorted(found[dataset]))]
+        for dataset in suite.dataset_names()
+        if dataset in found
+    ]

@@ -1,0 +1,123 @@
+"""A suite's page of timings: the only one that depends on the machine."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from bench_core import Suite
+from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.analysis.selection import select
+from bench_leaderboard.render.markdown import plain_number, table, text
+from bench_leaderboard.render.provenance import processors
+
+__all__ = ["render_timings"]
+
+_STEPS = ("fit", "decide", "audit", "metrics")
+
+
+def render_timings(suite: Suite, records: Records) -> str:
+    """Seconds by step, method and data set, and microseconds per decided row, in Markdown."""
+    title = suite.file.suite.title or suite.name
+    seconds: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for (dataset, _, method), names in records.trials.items():
+        seconds[dataset, method] += [records.runs[name]["timings"] for name in names if name in records.runs]
+    body = []
+    for dataset in suite.dataset_names():
+        for method in suite.methods_on(dataset):
+            told = seconds.get((dataset, method), [])
+            if told:
+                cells = [_cell([one[step] for one in told if step in one]) for step in _STEPS]
+                body.append([text(dataset), text(method), str(len(told)), *cells])
+    total = math.fsum(one.get(step, 0.0) for told in seconds.values() for one in told for step in _STEPS)
+    head = ["Data set", "Method", "Trials", *(f"{step.capitalize()} s" for step in _STEPS)]
+    return "\n".join(
+        [
+            f"# Timings: {text(title)}",
+            "",
+            f"Wall time of a trial by step, mean (greatest) over trials, on: {processors(records)}. Deciding is over "
+            "all policies of the family, on validation and test; compiling kernels and loading data count where they "
+            "happened. These numbers depend on the machine and its load.",
+            "",
+            table(head, body, 2) if body else "No trial is done.",
+            "",
+            f"All trials together: {plain_number(total / 3600, 3)} hours.",
+            "",
+            *_deciding(suite, records),
+            f"[Results](../{suite.name}.md)",
+            "",
+        ]
+    )
+
+
+def _deciding(suite: Suite, records: Records) -> list[str]:
+    """Time to decide a test row: the selected policy, and the family's reference beside it where there is one."""
+    chosen: dict[tuple[str, str], list[tuple[float, float | None]]] = defaultdict(list)
+    for row in select(records, suite).itertuples(index=False) if records.done else ():
+        name, policy = str(row.name), int(str(row.policy))
+        timings = records.runs.get(name, {}).get("timings", {})
+        told = timings.get("decide_per_policy", [])
+        rows = records.infos[name].get("rows", {}).get("test", 0)
+        if policy < len(told) and rows:
+            whole = timings.get("decide_reference")
+            chosen[str(row.dataset), str(row.method)].append(
+                (1e6 * told[policy] / rows, None if whole is None else 1e6 * whole / rows)
+            )
+    if not chosen:
+        return []
+    compared = any(whole is not None for told in chosen.values() for _, whole in told)
+    body = []
+    for dataset in suite.dataset_names():
+        for method in suite.methods_on(dataset):
+            found = chosen.get((dataset, method), [])
+            if not found:
+                continue
+            cells = [text(dataset), text(method), str(len(found)), _spread([own for own, _ in found])]
+            if compared:
+                pairs = [(own, whole) for own, whole in found if whole is not None]
+                cells.append(_spread([whole for _, whole in pairs]))
+                ratios = [whole / own for own, whole in pairs if own > 0]
+                cells.append(f"{math.fsum(ratios) / len(ratios):.2f}x" if ratios else "–")
+            body.append(cells)
+    head = [
+        "Data set",
+        "Method",
+        "Trials",
+        "µs a row",
+        *(["Full model, µs a row", "Speed-up"] if compared else []),
+    ]
+    full = (
+        " Beside it the same for the full model that the family approximates, and how many times faster the policy is."
+        if compared
+        else ""
+    )
+    return [
+        "What a fit took over from an earlier one in the same process counts in it as if it had been made anew.",
+        "",
+        "## Time to decide a row",
+        "",
+        "Processor time of the selected policy, all threads, on all test rows at once, one run per trial: mean over "
+        f"trials ± their standard deviation in percent.{full}",
+        "",
+        table(head, body, 2),
+        "",
+    ]
+
+
+def _cell(values: Sequence[float]) -> str:
+    if not values:
+        return "–"
+    return f"{plain_number(math.fsum(values) / len(values), 3)} ({plain_number(max(values), 3)})"
+
+
+def _spread(values: Sequence[float]) -> str:
+    """``12.3 ± 4 %``: the mean and the standard deviation as a share of it."""
+    if not values:
+        return "–"
+    mean = math.fsum(values) / len(values)
+    if len(values) < 2 or mean <= 0:
+        return plain_number(mean, 3)
+    deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in values) / (len(values) - 1))
+    return f"{plain_number(mean, 3)} ± {100 * deviation / mean:.0f} %"

@@ -1,0 +1,81 @@
+"""The sections of a suite file that the leaderboard owns: what they may say, checked against the rest of the suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bench_core import Metric, RequestError, SectionRules, Suite, did_you_mean
+from bench_leaderboard.claims_schema import CHECKS, Check, PaperEntry, ShareCheck, checks_within, without_kind
+from bench_leaderboard.figures_schema import FigureEntry, check_figures, quantity_metrics
+from bench_leaderboard.tables_schema import TableEntry
+
+__all__ = ["RULES"]
+
+
+def _check_tables(suite: Suite, entries: Sequence[TableEntry]) -> dict[str, Metric]:
+    needed: dict[str, Metric] = {}
+    methods = suite.method_names()
+    for i, table in enumerate(entries):
+        for name in table.methods:
+            if name not in methods:
+                hint = did_you_mean(name, methods)
+                raise RequestError(f"{suite.path}: tables[{i}].methods: there is no method {name!r}; {hint}")
+        if table.kind == "policies":
+            where = f"{suite.path}: tables[{i}].fields"
+            needed |= quantity_metrics(table.fields, where, suite.registry.metrics)
+    return needed
+
+
+def _check_figures(suite: Suite, entries: Sequence[FigureEntry]) -> dict[str, Metric]:
+    names = suite.dataset_names(), suite.method_names()
+    return check_figures(entries, suite.path, *names, suite.registry.metrics)
+
+
+def _check_paper(suite: Suite, entries: Sequence[PaperEntry]) -> dict[str, Metric]:
+    needed: dict[str, Metric] = {}
+    for i, entry in enumerate(entries):
+        needed |= _check_place(suite, f"paper[{i}]", [entry.dataset], entry.costs, [entry.metric])
+    return needed
+
+
+def _check_claims(suite: Suite, entries: Sequence[Check]) -> dict[str, Metric]:
+    """Data sets, cost schemes and metrics of claims must be known; methods need not be (they may be to come)."""
+    needed: dict[str, Metric] = {}
+    for i, claim in enumerate(entries):
+        if not claim.text.strip() or not claim.source.strip():
+            raise RequestError(f"{suite.path}: claims[{i}] needs a text and a source")
+        names = claim.datasets or suite.dataset_names()
+        if isinstance(claim, ShareCheck) and claim.count > len(names):
+            raise RequestError(f"{suite.path}: claims[{i}].count: there are {len(names)} data sets")
+        metrics: list[str] = []
+        for check in checks_within(claim):
+            metrics += [getattr(check, "metric", ""), *getattr(check, "objectives", [])]
+        needed |= _check_place(suite, f"claims[{i}]", names, claim.costs, [name for name in metrics if name])
+    return needed
+
+
+def _check_place(
+    suite: Suite, where: str, datasets: Sequence[str], costs: str, metrics: Sequence[str]
+) -> dict[str, Metric]:
+    """The metrics by name.
+
+    Raises:
+        RequestError: an unknown data set, cost scheme or metric; file, key and the nearest name are said.
+    """
+    known = suite.dataset_names()
+    for name in datasets:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise RequestError(f"{suite.path}: {where}: there is no data set {name!r}; {hint}")
+        if costs and (name, costs) not in suite.grids:
+            hint = did_you_mean(costs, [c for d, c in suite.grids if d == name])
+            raise RequestError(f"{suite.path}: {where}: {name!r} has no costs {costs!r}; {hint}")
+    return {name: suite.registry.metric(name, f"{suite.path}: {where}") for name in metrics}
+
+
+RULES: Mapping[str, SectionRules] = {
+    "tables": SectionRules(list[TableEntry], _check_tables, {"tables": TableEntry}),
+    "figures": SectionRules(list[FigureEntry], _check_figures, {"figures": FigureEntry}),
+    "paper": SectionRules(list[PaperEntry], _check_paper, {"paper": PaperEntry}),
+    "claims": SectionRules(list[Check], _check_claims, kinds=tuple(CHECKS), place=without_kind),
+}

@@ -1,0 +1,45 @@
+"""``[[tables]]`` of a suite: further tables on its page."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+__all__ = ["TableEntry"]
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class TableEntry(BaseModel):
+    """``[[tables]]``: a further table on the page, of what methods left in their records.
+
+    Attributes:
+        kind: ``diagnostics`` (values of the fit, mean and range over seeds), ``history`` (a series) or ``policies``
+            (a row for every policy of a family).
+        fields: names of the diagnostics; for ``policies`` quantities: ``validation.<metric>``, ``test.<metric>`` or
+            ``history.<series>`` (a number per policy); ``heads``: what the columns are called; ``percent``: the
+            series are shares, to be shown as percentages.
+        series: name of the history's series; ``at``: places in it; ``axis``: what a place is called.
+        paper: data set → method → the paper's number, for ``diagnostics``.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    kind: Literal["diagnostics", "history", "policies"]
+    title: Name
+    note: str = ""
+    methods: Annotated[list[str], Field(min_length=1)]
+    fields: list[str] = []
+    heads: list[str] = []
+    percent: bool = False
+    series: str = ""
+    at: list[int] = []
+    axis: str = "step"
+    paper: dict[str, dict[str, float]] = {}
+
+    @model_validator(mode="after")
+    def _heads_name_fields(self) -> TableEntry:
+        if self.heads and len(self.heads) != len(self.fields):
+            raise ValueError("heads names every one of fields")
+        return self

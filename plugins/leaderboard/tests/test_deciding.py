@@ -1,0 +1,157 @@
+"""What a record says of how many base models rows ran and how long deciding took, and what pages make of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from bench_leaderboard.analysis.records import tabulate
+from bench_leaderboard.render.timings import render_timings
+from hypothesis import given
+from hypothesis import strategies as st
+from support.tiny_plugin import Blobs
+from support.told import labelled, record_of, suite_of
+
+from bench_core import DataContext, Decisions, Family, Method, Policy, Problem, Rows
+from bench_core.builtin.cost_schemes import Uniform
+from bench_core.contract.metrics import BUILT_IN
+from bench_core.protocol.split import SplitRule
+from bench_core.run.distribution import MOST_BARS, distribution
+from bench_core.run.trial import Trial, TrialResult, prepare, run_trial
+
+
+def decided(runs: Any) -> Decisions:
+    given = None if runs is None else np.asarray(runs, dtype=float)
+    return Decisions(np.zeros((0 if given is None else len(given), 1), dtype=bool), evaluations=given)
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 700), min_size=1, max_size=30), min_size=1, max_size=3),
+    st.one_of(st.none(), st.integers(1, 1000)),
+)
+def test_every_row_is_counted_in_the_bar_it_belongs_to(policies: list[list[int]], full: int | None) -> None:
+    found = distribution([decided(one) for one in policies], None if full is None else decided([full]))
+    assert found is not None
+    width = found["width"]
+    most = max([full or 0, *(run for one in policies for run in one)])
+    assert width == 1 or width // 2 * MOST_BARS < most <= width * MOST_BARS
+    for runs, counts in zip(policies, found["counts"], strict=True):
+        assert len(counts) == max(1, -(-most // width))
+        for bar, count in enumerate(counts):
+            low = -1 if bar == 0 else width * bar
+            assert count == sum(low < run <= width * (bar + 1) for run in runs)
+
+
+def test_policies_that_do_not_say_have_no_histogram() -> None:
+    assert distribution([decided(None)]) is None
+    assert distribution([decided([])]) is None
+    assert distribution([decided([3, 1]), decided(None)]) == {"width": 1, "counts": [[1, 0, 1], None]}
+
+
+class Busy(Policy):
+    """Spins for so many of the processor's milliseconds, whatever the rows, and counts how often it was asked."""
+
+    def __init__(self, milliseconds: float, models: int) -> None:
+        self.seconds, self.models = milliseconds / 1000, models
+        self.asked = 0
+
+    def decide(self, rows: Rows) -> Decisions:
+        self.asked += 1
+        end = time.process_time() + self.seconds
+        while time.process_time() < end:
+            pass
+        count = len(rows)
+        return Decisions(
+            np.zeros((count, 5), dtype=bool),
+            np.full((count, 2), 0.5),
+            evaluations=np.full(count, self.models),
+        )
+
+
+@dataclass(frozen=True)
+class Spin(Method):
+    """Two policies, of 3 and of 1 ms, beside one of 9 ms."""
+
+    reused: float = 0.0
+    made: ClassVar[list[Busy]] = []
+
+    def fit(self, problem: Problem) -> Family:
+        self.made[:] = [Busy(3, 2), Busy(1, 1), Busy(9, 4)]
+        return Family(self.made[:2], self.made[2], reused_seconds=self.reused)
+
+
+def run(method: Method) -> TrialResult:
+    data, scheme, rule = Blobs().load(DataContext(Path())), Uniform(), SplitRule()
+    prepared = prepare(data, scheme, rule, "ordinal", 0, 1)
+    trial = Trial(
+        "A",
+        "blobs",
+        Blobs(),
+        "uniform",
+        "uniform",
+        scheme,
+        "spin",
+        "spin",
+        method,
+        0,
+        rule,
+        "ordinal",
+        None,
+        False,
+        0,
+    )
+    return run_trial(trial, data, prepared, {"error": next(m for m in BUILT_IN if m.name == "error")}, {})
+
+
+def test_a_record_keeps_how_long_each_policy_decided_on_the_test_rows_and_how_many_base_models_rows_ran() -> (
+    None
+):
+    began = time.process_time()
+    record = run(Spin()).record
+    spent = time.process_time() - began
+    assert record["status"] == "ok", record
+    kept = [*record["timings"]["decide_per_policy"], record["timings"]["decide_reference"]]
+    assert all(seconds >= policy.seconds for seconds, policy in zip(kept, Spin.made, strict=True))
+    # Deciding on validation rows and for the audit took its time beside what is kept, not within it.
+    assert sum(kept) <= spent - sum((policy.asked - 1) * policy.seconds for policy in Spin.made)
+    rows = record["rows"]["test"]
+    assert record["evaluations"] == {"width": 1, "counts": [[0, rows, 0, 0], [rows, 0, 0, 0]]}
+
+
+def test_the_time_to_fit_counts_what_was_taken_over_from_an_earlier_fit() -> None:
+    began = time.perf_counter()
+    alone, reusing = (run(Spin(reused)).record["timings"]["fit"] for reused in (0.0, 70.0))
+    spent = time.perf_counter() - began
+    assert 0.0 <= alone <= spent
+    assert 70.0 <= reusing <= 70.0 + spent
+
+
+def told(timings: list[dict[str, Any]]) -> Any:
+    records = [record_of("D1", "good", seed, {"error": 0.1}) for seed in range(len(timings))]
+    for record, more in zip(records, timings, strict=True):
+        record["timings"] = {**record["timings"], **more}
+    return tabulate(labelled(records))
+
+
+def test_the_page_of_timings_has_the_selected_policy_per_row_and_the_full_model_beside_it() -> None:
+    suite = suite_of(["D1"], ["good"], seeds=2)
+    assert "Time to decide a row" not in render_timings(suite, told([{}, {}]))
+    alone = render_timings(suite, told([{"decide_per_policy": [s]} for s in (25e-6, 75e-6)]))
+    assert "Speed-up" not in alone
+    row = alone.partition("Time to decide a row")[2].partition("| D1")[2].partition("\n")[0]
+    assert [cell.strip() for cell in row.split("|")[1:4]] == ["good", "2", "2.00 ± 71 %"]
+    both = [{"decide_per_policy": [25e-6], "decide_reference": s} for s in (50e-6, 100e-6)]
+    page = render_timings(suite, told(both))
+    row = page.partition("Time to decide a row")[2].partition("| D1")[2].partition("\n")[0]
+    assert [cell.strip() for cell in row.split("|")[1:6]] == [
+        "good",
+        "2",
+        "1.00 ± 0 %",
+        "3.00 ± 47 %",
+        "3.00x",
+    ]
+    # The reference's time on the test rows is part of deciding and is not added up once more.
+    assert "All trials together: 0.000346 hours" in page

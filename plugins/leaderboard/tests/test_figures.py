@@ -1,0 +1,522 @@
+"""Figures: the same bytes everywhere, legible in both schemes, inert, and linked where they are drawn."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from bench_leaderboard.analysis.assignments import stages_by_class, usage_of
+from bench_leaderboard.analysis.base_models import spread_of
+from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.analysis.selection import select
+from bench_leaderboard.analysis.series import mean_series
+from bench_leaderboard.figures_schema import FigureEntry, check_figures
+from bench_leaderboard.render.curves import curve_section, figure_files, figure_section
+from bench_leaderboard.render.drawings import Ranking, drawings_of
+from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, look_of, themed
+from bench_leaderboard.render.figures.ranks import cliques_of, critical_difference_figure
+from pydantic import ValidationError
+from support.families import METHODS, made_up_records, made_up_suite
+
+from bench_core.contract.errors import RequestError
+from bench_core.contract.metrics import BUILT_IN
+from bench_core.run.suite import Suite
+
+SVG = "{http://www.w3.org/2000/svg}"
+NASTY = ("A<b>&|\"'`x", "_under $x^2$ _s", "emoji \U0001f389", "--]]>", "EMSCO")
+NASTY_DATA = "<script>alert(1)</script>|&"
+EXTRA = (
+    FigureEntry(kind="stage-by-cost-class"),
+    FigureEntry(kind="history", series="front_members", axis="generation", reference="front_chromosomes"),
+    FigureEntry(kind="feature-usage"),
+    FigureEntry(
+        kind="scatter", x=["validation.cost", "validation.cost"], y=["test.cost", "test.cost"],
+        panels=["<all>", "$again"], axes=["a_$1^2", "<b>"], scale="log",
+    ),
+    FigureEntry(kind="tree"),
+    FigureEntry(kind="depth-by-price"),
+    FigureEntry(kind="base-models"),
+)  # fmt: skip
+RANKING = Ranking("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5), 2.1, "4 data sets")
+
+
+def with_figures(suite: Suite, *entries: FigureEntry) -> Suite:
+    """The suite as if its file had those ``[[figures]]``."""
+    suite.file.__dict__["figures"] = list(entries)
+    return suite
+
+
+def all_figures(seeds: int = 2) -> dict[Path, bytes]:
+    suite = with_figures(made_up_suite(["Heart"], seeds=seeds), *EXTRA)
+    return figure_files(suite, made_up_records(["Heart"], seeds=seeds), Path("f"), [RANKING])
+
+
+@pytest.fixture(scope="module")
+def drawn() -> dict[str, bytes]:
+    """Every kind of figure of one data set, by file name."""
+    return {path.name: data for path, data in all_figures().items()}
+
+
+@pytest.fixture(scope="module")
+def nasty() -> tuple[Suite, Records, dict[Path, bytes]]:
+    """A suite whose names would inject something, and its figures."""
+    suite = with_figures(made_up_suite([NASTY_DATA], NASTY, seeds=2), *EXTRA)
+    records = made_up_records([NASTY_DATA], NASTY, seeds=2)
+    for info in records.infos.values():
+        info["features"] = [f"<f{i}>&|" for i in range(len(info["features"]))]
+    ranking = Ranking("<i>ranks", NASTY, tuple(range(1, 6)), 1.0)
+    return suite, records, figure_files(suite, records, Path("f"), [ranking])
+
+
+def digest(files: dict[Path, bytes]) -> str:
+    return hashlib.sha256(b"".join(data for _, data in sorted(files.items()))).hexdigest()
+
+
+def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
+    assert sorted(drawn) == [
+        "bars-heart.svg",
+        "base-models-heart.svg",
+        "critical-difference-combined.svg",
+        "curve-heart.svg",
+        "depth-by-price-heart.svg",
+        "feature-usage-heart.svg",
+        "history-front-members.svg",
+        "scatter-heart.svg",
+        "stage-by-cost-class-heart.svg",
+        "tree-heart.svg",
+    ]
+
+
+def test_the_bytes_do_not_depend_on_the_process_or_on_what_the_processor_can_do() -> None:
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t; print(t.digest(t.all_figures()))"
+    )
+    here = Path(__file__).parent
+    told = []
+    machines = [
+        {"PYTHONHASHSEED": "1", "TZ": "UTC+1", "OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"},
+        {
+            "PYTHONHASHSEED": "2",
+            "TZ": "UTC+2",
+            "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+        },
+    ]
+    for machine in machines:
+        environment = {**os.environ, "MPLBACKEND": "svg", **machine}
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(here), str(here.parent)],
+            env=environment, capture_output=True, text=True, check=True, timeout=600,
+        )  # fmt: skip
+        told.append(done.stdout.strip())
+    assert told == [digest(all_figures())] * 2
+
+
+def test_the_bytes_do_not_depend_on_the_style_of_the_process(drawn: dict[str, bytes]) -> None:
+    import matplotlib as mpl
+
+    with mpl.rc_context({"font.size": 20, "axes.grid": False, "svg.fonttype": "path"}):
+        assert {path.name: data for path, data in all_figures().items()} == drawn
+        assert mpl.rcParams["font.size"] == 20
+
+
+def test_drawing_leaves_no_figure_behind() -> None:
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t; t.all_figures();"
+        "print('matplotlib.pyplot' in sys.modules)"
+    )
+    here = Path(__file__).parent
+    told = subprocess.run(
+        [sys.executable, "-c", code, str(here), str(here.parent)],
+        capture_output=True, text=True, check=True, timeout=600,
+    )  # fmt: skip
+    assert told.stdout.strip() == "False"
+
+
+def test_listing_the_figures_needs_no_matplotlib() -> None:
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t;"
+        "s, r = t.made_up_suite(['Heart'], seeds=2), t.made_up_records(['Heart'], seeds=2);"
+        "assert len(t.drawings_of(s, r)) == 2; t.curve_section(s, r); print('matplotlib' in sys.modules)"
+    )
+    here = Path(__file__).parent
+    told = subprocess.run(
+        [sys.executable, "-c", code, str(here), str(here.parent)],
+        capture_output=True, text=True, check=True, timeout=600,
+    )  # fmt: skip
+    assert told.stdout.strip() == "False"
+
+
+def test_figures_are_shapes_and_texts_only(drawn: dict[str, bytes]) -> None:
+    allowed = {
+        "svg",
+        "title",
+        "desc",
+        "style",
+        "rect",
+        "g",
+        "path",
+        "defs",
+        "use",
+        "text",
+        "clipPath",
+        "tspan",
+    }
+    for data in drawn.values():
+        tree = ElementTree.fromstring(data)
+        assert {element.tag.removeprefix(SVG) for element in tree.iter()} <= allowed
+        links = [v for e in tree.iter() for k, v in e.attrib.items() if k.endswith("href")]
+        assert all(link.startswith("#") for link in links)
+        assert not re.search(rb"<!DOCTYPE|<!ENTITY|@import|url\((?!#)", data)
+
+
+def test_figures_say_what_they_show(drawn: dict[str, bytes]) -> None:
+    for data in drawn.values():
+        tree = ElementTree.fromstring(data)
+        title, description = tree[0], tree[1]
+        assert (title.tag, description.tag) == (f"{SVG}title", f"{SVG}desc")
+        assert title.text
+        assert description.text
+        assert tree.get("role") == "img"
+        assert tree.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
+        ids = [element.get("id") for element in tree.iter() if element.get("id")]
+        assert len(ids) == len(set(ids))
+    curve = ElementTree.fromstring(drawn["curve-heart.svg"])
+    assert all(method in str(curve[1].text) for method in METHODS)
+
+
+def test_every_colour_class_has_a_dark_value_and_nothing_is_left_black(drawn: dict[str, bytes]) -> None:
+    for name, data in drawn.items():
+        text = data.decode()
+        style = text[text.index("<style>") : text.index("</style>")]
+        light, dark = style.split("@media (prefers-color-scheme:dark)")
+        body = text[text.index("</style>") :]
+        used = {one for found in re.findall(r'class="([^"]*)"', body) for one in found.split()}
+        assert used == set(re.findall(r"\.([fs]c\d+)\{", light)) == set(re.findall(r"\.([fs]c\d+)\{", dark))
+        assert "#000000" not in body, name
+        for element in ElementTree.fromstring(data).iter(f"{SVG}text"):
+            assert "class" in element.attrib, name
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of two colours by WCAG 2.1."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+    bright, dim = sorted((luminance(one), luminance(other)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_stand_out_from_their_card(scheme: str) -> None:
+    card = getattr(CARD, scheme)
+    for hue in HUES:
+        assert contrast(getattr(hue, scheme), card) >= 3.0
+    for ink in (INK, MUTED):
+        assert contrast(getattr(ink, scheme), card) >= 4.5
+
+
+def test_methods_differ_by_more_than_their_colour() -> None:
+    looks = [look_of(i) for i in range(40)]
+    assert len({(look.marker, str(look.dash)) for look in looks}) == 40
+    assert len({(look.colour, look.marker) for look in looks}) == 40
+
+
+def oklab(colour: str) -> np.ndarray[Any, Any]:
+    """A colour where distances are as they are seen (Ottosson 2020)."""
+    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    cones = np.cbrt(
+        linear
+        @ np.array([[0.41222, 0.21190, 0.08830], [0.53633, 0.68070, 0.28172], [0.05145, 0.10740, 0.62998]])
+    )
+    return np.asarray(
+        cones
+        @ np.array([[0.21045, 1.97800, 0.02590], [0.79362, -2.42859, 0.78277], [-0.00407, 0.45059, -0.80868]])
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_thirty_methods_have_thirty_colours_that_can_be_told_apart(scheme: str) -> None:
+    drawn = [themed()[look_of(i).colour] for i in range(30)]
+    places = [oklab(getattr(ink, scheme)) for ink in drawn]
+    apart = [float(np.linalg.norm(a - b)) for a, b in combinations(places, 2)]
+    assert min(apart) > 0.05
+    first = [float(np.linalg.norm(a - b)) for a, b in combinations(places[:8], 2)]
+    assert min(first) > 0.08
+
+
+def test_no_two_methods_have_one_colour_however_many_there_are() -> None:
+    assert len({look_of(i).colour for i in range(256)}) == 256
+
+
+def lines_of(data: bytes) -> list[list[tuple[float, float]]]:
+    """The corners of every open path of a figure that is clipped to its axes: what is drawn as a line."""
+    tree = ElementTree.fromstring(data)
+    paths = [e.get("d", "") for e in tree.iter(f"{SVG}path") if e.get("clip-path")]
+    return [
+        [(float(x), float(y)) for x, y in re.findall(r"[ML] ([-\d.]+) ([-\d.]+)", path)]
+        for path in paths
+        if "z" not in path
+    ]
+
+
+def stepped(seeds: int, hull: bool = False) -> tuple[str, bytes]:
+    """The section and the figure of one family's trade-off."""
+    suite = with_figures(made_up_suite(["Heart"], ["GM*"], seeds=seeds), FigureEntry(kind="curve", hull=hull))
+    records = made_up_records(["Heart"], ["GM*"], seeds=seeds)
+    (data,) = [d for path, d in figure_files(suite, records, Path("f")).items() if "curve" in path.name]
+    return "\n".join(curve_section(suite, records)), data
+
+
+def test_a_familys_curve_is_drawn_in_steps() -> None:
+    longest = max(lines_of(stepped(2)[1]), key=len)
+    assert len(longest) > 10
+    for (x, y), (there, then) in pairwise(longest):
+        assert x == there or y == then
+        assert there >= x
+
+
+def test_the_hull_is_drawn_only_when_it_is_asked_for() -> None:
+    slanted = [
+        any(x != there and y != then for (x, y), (there, then) in pairwise(line))
+        for line in lines_of(stepped(2, hull=True)[1])
+        if len(line) > 2
+    ]
+    assert any(slanted)
+    assert not all(slanted)
+
+
+def test_a_band_is_drawn_with_enough_seeds_and_its_absence_is_said() -> None:
+    said, few = stepped(4)
+    assert "No band for any method: fewer than 5 seeds" in said
+    assert b"95 % bands" not in few
+    said, enough = stepped(5)
+    assert "No band" not in said
+    assert b"95 % bands" in enough
+    assert enough.count(b"fill-opacity") == few.count(b"fill-opacity") + 1
+
+
+def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Path, bytes]]) -> None:
+    suite, records, files = nasty
+    said = ""
+    for path, data in files.items():
+        assert re.fullmatch(r"[a-z0-9-]+\.svg", path.name)
+        tree = ElementTree.fromstring(data)
+        assert not list(tree.iter(f"{SVG}script"))
+        assert not list(tree.iter(f"{SVG}b"))
+        said += "\n".join(element.text or "" for element in tree.iter(f"{SVG}text"))
+    for name in (*NASTY, NASTY_DATA, "<f0>&|"):
+        assert name in said
+    page = "\n".join(curve_section(suite, records) + figure_section(suite, records))
+    assert "<script" not in page
+    assert "<b>" not in page
+
+
+def test_data_sets_whose_file_names_would_be_the_same_get_their_own() -> None:
+    names = ["Heart", "heart", "HEART!", "心", "臓"]
+    suite = made_up_suite(names, ["GM*"], seeds=1)
+    files = [one.file for one in drawings_of(suite, made_up_records(names, ["GM*"], seeds=1))]
+    assert len(set(files)) == len(files) == 10
+
+
+def test_pages_link_exactly_the_files_that_are_drawn() -> None:
+    suite, records = with_figures(made_up_suite(seeds=2), *EXTRA), made_up_records(seeds=2)
+    lines = [*curve_section(suite, records), *figure_section(suite, records, [RANKING])]
+    linked = re.findall(r"^!\[.+\]\((.+)\)$", "\n".join(lines), flags=re.MULTILINE)
+    names = [one.file for one in drawings_of(suite, records, [RANKING])]
+    assert sorted(linked) == sorted(f"made_up/{name}" for name in names)
+
+
+def test_the_section_says_its_rules_and_its_numbers() -> None:
+    suite = with_figures(
+        made_up_suite(["Heart"], seeds=3), FigureEntry(kind="curve", reference="Single-Stage")
+    )
+    page = "\n".join(curve_section(suite, made_up_records(["Heart"], seeds=2)))
+    assert "reference point (0, 0, 0)" in page
+    assert "not interpolated" in page
+    assert "Full model's quality: that of Single-Stage" in page
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    assert len(rows) == 1 + len(METHODS)
+    assert all(row.rstrip("| ").endswith("2 of 3") for row in rows[1:])
+    assert "never" in page
+
+
+def test_a_suite_without_records_has_no_figures() -> None:
+    suite = with_figures(made_up_suite(["Heart"]), *EXTRA)
+    empty = Records(pd.DataFrame(), {})
+    assert figure_files(suite, empty, Path("f")) == {}
+    assert curve_section(suite, empty) == figure_section(suite, empty) == []
+
+
+def test_failed_trials_do_not_stop_the_figures() -> None:
+    suite, records = made_up_suite(["Heart"], seeds=2), made_up_records(["Heart"], seeds=2)
+    gone = records.policies["method"] == "GM*"
+    records.policies.loc[gone, "status"] = "failed"
+    (curve,) = [one for one in drawings_of(suite, records) if one.panel is not None]
+    assert curve.panel is not None
+    assert "GM*" not in [one.method for one in curve.panel.curves]
+    assert len(figure_files(suite, records, Path("f"))) == 2
+
+
+def test_an_entry_replaces_the_default_of_its_kind_and_chooses() -> None:
+    entry = FigureEntry(kind="curve", methods=["GM*"], datasets=["Pima"], quality="combined", title="Mine")
+    suite = with_figures(made_up_suite(seeds=2), entry)
+    found = [one for one in drawings_of(suite, made_up_records(seeds=2)) if one.panel is not None]
+    assert [one.file for one in found] == ["curve-pima.svg"]
+    assert found[0].panel is not None
+    assert [curve.method for curve in found[0].panel.curves] == ["GM*"]
+    assert found[0].panel.quality.name == "combined"
+
+
+def test_faults_in_a_suites_figures_are_said_with_the_nearest_name() -> None:
+    known = ["Heart"], ["EMSCO", "GM*"], {metric.name: metric for metric in BUILT_IN}
+    with pytest.raises(RequestError, match=r"s\.toml: figures\[0\]\.methods.*EMSKO.*EMSCO"):
+        check_figures([FigureEntry(kind="bars", methods=["EMSKO"])], "s.toml", *known)
+    with pytest.raises(RequestError, match=r"figures\[0\]\.datasets.*Hart.*Heart"):
+        check_figures([FigureEntry(kind="bars", datasets=["Hart"])], "s.toml", *known)
+    with pytest.raises(RequestError, match=r"figures\[0\]\.quality.*acuracy.*accuracy"):
+        check_figures([FigureEntry(kind="curve", quality="acuracy")], "s.toml", *known)
+    with pytest.raises(RequestError, match=r"figures\[0\]\.reference"):
+        check_figures([FigureEntry(kind="curve", reference="nobody")], "s.toml", *known)
+    needed = check_figures([FigureEntry(kind="curve", quality="ndcg@7")], "s.toml", *known)
+    assert set(needed) == {"cost", "ndcg@7"}
+    with pytest.raises(ValidationError, match="needs the name of a series"):
+        FigureEntry(kind="history")
+    quantities = FigureEntry(kind="scatter", x=["validation.error"], y=["history.loss"])
+    assert set(check_figures([quantities], "s.toml", *known)) == {"error"}
+    for wrong, said in (
+        ("test.eror", "error"),
+        ("eror", r"must be validation\.<metric>"),
+        ("history.", "must be"),
+    ):
+        with pytest.raises(RequestError, match=rf"s\.toml: figures\[0\]: .*{said}"):
+            check_figures([FigureEntry(kind="scatter", x=[wrong], y=["test.error"])], "s.toml", *known)
+    with pytest.raises(ValidationError, match="as many quantities in x as in y"):
+        FigureEntry(kind="scatter", x=["test.error"])
+    with pytest.raises(ValidationError, match="axes names the two axes"):
+        FigureEntry(kind="scatter", x=["test.error"], y=["test.cost"], axes=["a"])
+    with pytest.raises(ValidationError, match="panels names every pair"):
+        FigureEntry(kind="scatter", x=["test.error"], y=["test.cost"], panels=["a", "b"])
+
+
+def chosen_of(records: Records, method: str) -> pd.DataFrame:
+    chosen = select(records, made_up_suite(["Heart"], [method]))
+    return chosen[chosen["method"] == method]
+
+
+def test_stages_are_averaged_feature_by_feature_within_the_classes_of_each_seed() -> None:
+    records = made_up_records(["Heart"], ["EMSCO"], seeds=2)
+    for seed, (stages, kinds) in enumerate([([0, 1, 2], [1, 1, 2]), ([2, 1, 0], [1, 2, 2])]):
+        name = f"00000{seed:04}"
+        info = records.infos[name]
+        info["features"] = ["a", "b", "c"]
+        info["costs"] = {"classes": kinds, "prices": [[1.0]] * 3}
+        records.policies.loc[records.policies["name"] == name, "details"] = f'{{"chromosome":{stages}}}'
+    found = stages_by_class(records, chosen_of(records, "EMSCO"))
+    assert found is not None
+    assert [mean.value for mean in found.stages] == [2.0, 2.0, 2.0]
+    assert found.labels == ("class 1", "class 2")
+    assert found.classes.tolist() == [0, 0, 1]
+    assert [mean.value for mean in found.means] == [
+        pytest.approx((1.5 + 3) / 2),
+        pytest.approx((3 + 1.5) / 2),
+    ]
+    assert not found.settled
+    assert stages_by_class(records, chosen_of(records, "EMSCO"), "nothing") is None
+
+
+def test_features_of_one_price_are_a_class_where_there_are_none() -> None:
+    records = made_up_records(["Heart"], ["EMSCO"], seeds=1, classes=False)
+    found = stages_by_class(records, chosen_of(records, "EMSCO"))
+    assert found is not None
+    assert found.labels == ("price 5",)
+
+
+def test_usage_is_averaged_and_stages_are_kept_apart() -> None:
+    records = made_up_records(["Heart"], ["CO-T"], seeds=2)
+    for info, usage in zip(records.infos.values(), [[[0.5, 0.5], [0.0, 0.25]], [0.5, 1.0]], strict=True):
+        info["features"], info["usage"] = ["a", "b"], [usage]
+    found = usage_of(records, chosen_of(records, "CO-T"))
+    assert found is not None
+    assert found.shares.tolist() == [[0.5, 0.75], [0.0, 0.125]]
+    assert found.total.tolist() == [0.5, 0.875]
+    for info in records.infos.values():
+        del info["usage"]
+    assert usage_of(records, chosen_of(records, "CO-T")) is None
+
+
+def test_histograms_of_other_widths_are_brought_to_the_widest_and_averaged() -> None:
+    records = made_up_records(["Heart"], ["CO-T"], seeds=3)
+    told = [
+        {"width": 2, "counts": [[6, 2, 1, 1]]},  # 1–2, 3–4, 5–6, 7–8
+        {"width": 4, "counts": [[1, 0, 3]]},  # 1–4, 5–8, 9–12
+        {"width": 1, "counts": [None]},
+    ]
+    for info, one in zip(records.infos.values(), told, strict=True):
+        info["evaluations"] = one
+    found = spread_of(records, chosen_of(records, "CO-T"))
+    assert found is not None
+    assert (found.width, found.seeds, found.mean) == (4, 2, None)
+    np.testing.assert_allclose(found.shares, [(0.8 + 0.25) / 2, 0.1, 0.375])
+    for info in records.infos.values():
+        del info["evaluations"]
+    assert spread_of(records, chosen_of(records, "CO-T")) is None
+
+
+def info_with(**history: Any) -> dict[str, Any]:
+    trial = '{"split":{"kind":"random"}}'
+    rows = {"train": 2, "validation": 2, "test": 2}
+    return {"history": history, "diagnostics": {"front": 4}, "trial": trial, "rows": rows}
+
+
+def test_a_series_that_stops_early_counts_with_its_last_value() -> None:
+    found = mean_series([info_with(s=[0.0, 2.0]), info_with(s=[0.0, 4.0, 6.0])], "s", "front")
+    assert found is not None
+    assert found.mean.tolist() == [0.0, 3.0, 4.0]
+    assert found.reference == 4.0
+    # t(0.975, 1) = 12.706; 2 and 4 have the variance 2, times 1/2 for two splits and 1/2 for their overlap.
+    assert found.margin[1] == pytest.approx(12.706 * 2**0.5, abs=1e-3)
+
+
+def test_margins_that_the_fits_report_make_the_band() -> None:
+    infos = [info_with(s=[1.0], s_margin=[3.0]), info_with(s=[2.0], s_margin=[4.0])]
+    found = mean_series(infos, "s")
+    assert found is not None
+    assert found.own_margins
+    assert found.margin.tolist() == [2.5]
+    assert mean_series(infos, "t") is None
+
+
+def test_long_series_keep_their_ends() -> None:
+    found = mean_series([info_with(s=list(range(1001)))], "s", most=50)
+    assert found is not None
+    assert len(found.at) == 50
+    assert found.at[[0, -1]].tolist() == found.mean[[0, -1]].tolist() == [0, 1000]
+
+
+def test_cliques_are_the_widest_groups_within_the_critical_difference() -> None:
+    assert cliques_of([1.0, 2.0, 3.0, 5.0], 2.0) == [(0, 2), (2, 3)]
+    assert cliques_of([1.0, 3.0], 1.0) == []
+    assert cliques_of([1.0, 1.5, 2.0], 5.0) == [(0, 2)]
+
+
+def test_the_diagram_names_who_is_not_told_apart() -> None:
+    data = critical_difference_figure(["worst", "best", "next"], [3.0, 1.0, 1.5], 1.0, "T")
+    description = ElementTree.fromstring(data)[1].text
+    assert (
+        description
+        == "Average ranks: best 1.00, next 1.50, worst 3.00. Critical difference 1. Not told apart: best, next."
+    )

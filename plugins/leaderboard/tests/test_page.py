@@ -1,0 +1,348 @@
+"""Pages: what they say of holes, ties and dominance; the same bytes whatever the order of the records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench_leaderboard.analysis.cells import Cells
+from bench_leaderboard.analysis.export import read_export, write_export
+from bench_leaderboard.analysis.overall import overall
+from bench_leaderboard.analysis.records import Records, tabulate
+from bench_leaderboard.analysis.selection import select
+from bench_leaderboard.analysis.tables import Grid, grids
+from bench_leaderboard.render import write_files
+from bench_leaderboard.render.index import describe, read_descriptions, render_index
+from bench_leaderboard.render.page import Analysed, render_page
+from bench_leaderboard.render.timings import render_timings
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.bench import Bench
+from support.told import METRICS, Values, labelled, record_of, records_of, stored, suite_of
+
+from bench_core.run.sealed import seal
+from bench_core.run.suite import Suite
+
+SEEDS = 6
+
+
+def numbers(
+    cost: float, coverage: float = 0.9, accuracy: float = 0.8, spread: float = 0.01
+) -> dict[str, list[float]]:
+    """A method's numbers by seed, spread evenly about these."""
+    steps = [spread * (2 * i / (SEEDS - 1) - 1) for i in range(SEEDS)]
+    return {
+        "coverage": [coverage + s for s in steps],
+        "conclusive-accuracy": [accuracy - s for s in steps],
+        "cost": [cost * (1 + s) for s in steps],
+        "cost-share": [cost / 100 * (1 + s) for s in steps],
+        "combined": [2.0 + s for s in steps],
+    }
+
+
+VALUES: Values = {
+    ("D1", "good"): numbers(10.0),
+    ("D1", "dear"): numbers(20.0),
+    ("D1", "odd"): numbers(10.1, coverage=0.5, spread=0.05),
+    ("D2", "good"): numbers(30.0),
+    ("D2", "dear"): numbers(60.0),
+    ("D2", "odd"): numbers(30.0, coverage=0.5),
+}
+METHODS = ["good", "dear", "odd"]
+
+
+def made(values: Values = VALUES, **more: object) -> tuple[Suite, Records]:
+    suite = suite_of(sorted({d for d, _ in values}), METHODS, SEEDS, **more)  # type: ignore[arg-type]
+    return suite, records_of(values)
+
+
+def page(suite: Suite, records: Records) -> str:
+    return render_page(Analysed(suite, records))
+
+
+def tables(suite: Suite, records: Records) -> list[Grid]:
+    return grids(records, suite, Cells(select(records, suite)))
+
+
+def section(text: str, heading: str) -> str:
+    return text.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
+
+
+def row(text: str, method: str) -> list[str]:
+    rows = [
+        [cell.strip() for cell in line[1:-1].split(" | ")] for line in text.splitlines() if line[:1] == "|"
+    ]
+    return next(cells for cells in rows if cells[0] == method)
+
+
+def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked() -> None:
+    suite, records = made()
+    cost = tables(suite, records)[0].marks["cost"]
+    assert cost == {"good": "best", "odd": "near"}  # dear differs by half in every seed
+    said = row(section(page(suite, records), "## D1"), "good")
+    assert said[3] == "**10.00 ± 0.14**"
+    assert row(section(page(suite, records), "## D1"), "odd")[3].endswith(" ≈")
+
+
+def test_who_dominates_is_named() -> None:
+    suite, records = made()
+    assert tables(suite, records)[0].dominated == {"dear": ["good"], "odd": ["good"]}
+    assert row(section(page(suite, records), "## D1"), "dear")[-1] == "good"
+
+
+def test_without_a_threshold_accuracy_and_cost_are_the_objectives() -> None:
+    values = {
+        ("D", "good"): {"accuracy": [0.9] * 3, "cost": [1.0] * 3},
+        ("D", "dear"): {"accuracy": [0.9] * 3, "cost": [2.0] * 3},
+    }
+    suite = suite_of(["D"], ["good", "dear"], 3, metrics=["accuracy", "cost"], threshold=None)
+    [grid] = tables(suite, records_of(values, threshold=None))
+    assert (grid.objectives, grid.dominated) == (["accuracy", "cost"], {"dear": ["good"]})
+
+
+ROWS = st.lists(
+    st.lists(st.integers(0, 60).map(lambda n: n / 64), min_size=4, max_size=4), min_size=2, max_size=5
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(ROWS, st.sampled_from(["random", "given"]))
+def test_what_cannot_be_told_from_the_best_has_an_interval_that_meets_its(
+    numbers_by_seed: list[list[float]], split: str
+) -> None:
+    """≈ is exactly what the paired test with the intervals' variance does not reject, so never what they exclude."""
+    methods = [f"m{i}" for i in range(len(numbers_by_seed))]
+    values = {("D", m): {"accuracy": row} for m, row in zip(methods, numbers_by_seed, strict=True)}
+    suite = suite_of(["D"], methods, 4, metrics=["accuracy"], threshold=None)
+    [grid] = tables(suite, records_of(values, threshold=None, split=split))
+    means = {row.method: row.means["accuracy"] for row in grid.rows}
+    marks = grid.marks["accuracy"]
+    best = next((m for m, mark in marks.items() if mark == "best"), None)
+    for m in methods if best is not None else ():
+        if marks.get(m) == "best":
+            assert means[m].value == max(mean.value for mean in means.values())
+            continue
+        apart = np.array(values["D", best]["accuracy"]) - values["D", m]["accuracy"]
+        shared = 1 / 3 if split == "random" else 0.0
+        error = (apart.var(ddof=1) * (1 / 4 + shared)) ** 0.5
+        limit = 3.182446305 * error  # t(0.975, 3)
+        if abs(apart.mean() - limit) > 1e-9:
+            assert (marks.get(m) == "near") == (apart.mean() < limit)
+        if marks.get(m) == "near":
+            assert means[best].value - means[m].value <= means[best].margin + means[m].margin + 1e-12
+
+
+def test_a_row_far_from_the_best_is_not_marked_however_many_rows_there_are() -> None:
+    """A spread of ten points around 32.5 beside a best of 11.8, ten splits, among sixteen rivals."""
+    far = [0.325 + 0.1 * s for s in (-1.4, -1.1, -0.8, -0.5, -0.2, 0.2, 0.5, 0.8, 1.1, 1.4)]
+    near = [0.118 + 0.001 * s for s in (1, -1) * 5]
+    rows = {"best": near, "far": far} | {f"m{i}": [v + 0.1 for v in near] for i in range(15)}
+    suite = suite_of(["D"], list(rows), 10, metrics=["error"], threshold=None)
+    records = records_of({("D", m): {"error": row} for m, row in rows.items()}, threshold=None)
+    [grid] = tables(suite, records)
+    assert grid.marks["error"] == {"best": "best"}
+
+
+def test_a_failed_trial_leaves_a_count_no_ranks_and_its_reason() -> None:
+    kept = stored(VALUES)
+    broken = record_of("D2", "odd", SEEDS - 1, None, error="the well | ran dry")
+    records = tabulate(labelled([*(r for r in kept if r["name"] != broken["name"]), broken]))
+    suite, _ = made()
+    text = page(suite, records)
+    assert f"{SEEDS - 1} of {SEEDS}" in row(section(text, "## D2"), "odd")
+    assert "No ranks: the grid has holes" in text
+    assert f"odd on D2 ({SEEDS - 1} of {SEEDS})" in text
+    across = row(section(text, "## Over all data sets"), "odd")
+    assert across[1:5] == ["–", "–", "–", "–"]
+    assert "–" not in row(section(text, "## Over all data sets"), "good")[1:5]
+    assert "the well \\| ran dry" in section(text, "## Failed trials")
+    assert "odd" not in tables(suite, records)[1].compared
+
+
+def test_with_few_data_sets_the_page_says_that_power_is_low() -> None:
+    text = page(*made())
+    assert "**Power is low.** 2 data sets are fewer than 10" in text
+    assert "cannot give a p-value below 0.5" in text
+    assert "p-values of Wilcoxon" not in text
+
+
+def test_with_enough_data_sets_pairs_are_tested_and_nothing_is_excused() -> None:
+    values = {(f"D{i:02}", m): told for i in range(12) for (d, m), told in VALUES.items() if d == "D1"}
+    text = page(*made(values))
+    assert "Power is low" not in text
+    assert "p-values of Wilcoxon" in text
+    assert "p-values of Nemenyi" in text
+    assert "Friedman χ² = 24.00" in text  # cost: the same order on twelve data sets: N(k − 1)
+
+
+def test_raw_cost_is_not_averaged_over_data_sets_its_share_is() -> None:
+    suite, records = made()
+    found = overall(tables(suite, records), suite, Cells(select(records, suite)))
+    assert found is not None
+    assert found.metrics == ["coverage", "conclusive-accuracy", "cost-share", "combined"]
+    assert found.means["good"]["cost-share"].value == pytest.approx(0.2)
+    assert found.comparisons["cost"].ranks.tolist() == [1.25, 3.0, 1.75]
+
+
+def test_a_method_that_is_not_run_everywhere_is_left_out_by_name() -> None:
+    suite = suite_of(
+        ["D1", "D2"], ["good", "dear"], SEEDS, more='[[methods]]\nuse="slopes"\nname="odd"\nonly=["D1"]\n'
+    )
+    records = records_of({k: v for k, v in VALUES.items() if k != ("D2", "odd")})
+    text = section(page(suite, records), "## Over all data sets")
+    assert "Not run on every data set, so not here: odd." in text
+    assert "| odd " not in text
+
+
+def test_the_papers_number_stands_beside_ours_also_for_a_method_we_lack() -> None:
+    more = "".join(
+        f'[[paper]]\ndataset = "D1"\nmethod = "{m}"\nmetric = "coverage"\nvalue = 0.876\n'
+        for m in ("good", "GM*")
+    )
+    suite, records = made(more=more)
+    text = section(page(suite, records), "## D1")
+    assert row(text, "good")[1] == "**90.0 ± 1.4** (paper 87.6)"
+    assert row(text, "GM\\*")[1] == "– (paper 87.6)"
+
+
+def test_provenance_is_on_the_page_and_times_are_not() -> None:
+    suite, records = made()
+    text = page(suite, records)
+    said = section(text, "## Provenance")
+    for fact in ("bench run suites/told.toml", "a processor", "2026-01-01", "1\\.0 abc", "numpy", "SHA-256"):
+        assert fact in said
+    assert "0.123" not in text
+    assert "0.123 (0.123)" in render_timings(suite, records)
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_records_does_not_show(random: object) -> None:
+    suite, _ = made()
+    shuffled = labelled([*stored(VALUES), record_of("D1", "good", 99, None)])
+    whole = page(suite, tabulate(shuffled))
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    records = tabulate(shuffled)
+    assert page(suite, records) == whole
+    assert render_timings(suite, records) == render_timings(suite, tabulate(labelled(stored(VALUES))))
+    folder = Path("x")
+    assert write_export(records, folder) == write_export(tabulate(sorted(shuffled)), folder)
+
+
+def test_the_export_gives_the_page_that_its_records_gave(tmp_path: Path) -> None:
+    suite, records = made()
+    write_files(write_export(records, tmp_path))
+    again = read_export(tmp_path)
+    assert again is not None
+    assert page(suite, again) == page(suite, records)
+    assert write_export(again, tmp_path) == write_export(records, tmp_path)
+    assert "/somewhere" not in str(records.infos)
+
+
+def test_the_index_lists_every_method_on_every_data_set_once_with_links(tmp_path: Path) -> None:
+    suite, records = made(title="A | title")
+    (tmp_path / "other").mkdir()
+    said = json.loads(describe(suite, tables(suite, records)))
+    (tmp_path / "other" / "suite.json").write_text(json.dumps({**said, "name": "other"}))
+    found = read_descriptions(tmp_path, {tmp_path / "told" / "suite.json": json.dumps(said).encode()})
+    assert [one["name"] for one in found] == ["other", "told"]
+    text = render_index(found)
+    assert text.count("](told.md#d1)") == len(METHODS)
+    assert text.count("](other.md#d2)") == len(METHODS)
+    assert "[A \\| title](told.md)" in text
+    results = "## All results"
+    assert text.split(results)[1] == render_index(found[::-1]).split(results)[1]
+
+
+def test_a_data_set_on_which_nothing_is_done_has_one_line_in_the_index(tmp_path: Path) -> None:
+    suite, _ = made()
+    records = records_of({key: values for key, values in VALUES.items() if key[0] == "D1"})
+    described = json.loads(describe(suite, tables(suite, records)))
+    text = render_index([described])
+    assert text.count("](told.md#d1)") == len(METHODS)
+    (line,) = [line for line in text.splitlines() if "](told.md#d2)" in line]
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells == ["D2", "every method", "[told](told.md#d2)", "–", "0"]
+    begun = records_of({key: values for key, values in VALUES.items() if key != ("D2", "dear")})
+    text = render_index([json.loads(describe(suite, tables(suite, begun)))])
+    assert text.count("](told.md#d2)") == len(METHODS)
+
+
+SMALL = """
+[protocol]
+seeds = 2
+threshold = 0.7
+
+[[datasets]]
+use = "blobs"
+
+[[methods]]
+use = "slopes"
+"""
+
+
+def test_a_run_resumes_from_the_committed_export_and_leaves_the_page_as_it_was(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite)
+    before = bench.page()
+    assert "0 trial(s) computed, 2 kept" in bench("run", suite, "--store", "fresh").stdout
+    assert bench.page() == before
+    more = bench.suite(SMALL.replace("seeds = 2", "seeds = 3"))
+    assert "1 trial(s) computed, 2 kept" in bench("run", more, "--store", "fresh").stdout
+    assert row(bench.page(), "slopes")[-2:] == ["3", "combined"]
+    bench("leaderboard", more, "--check", "--store", "fresh")
+    bench("leaderboard", more, "--check", "--store", "none-at-all")
+
+
+def test_a_metric_that_the_export_lacks_is_computed_anew(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite)
+    (bench.folder / suite).write_text('metrics = ["max-cost"]\n[suite]\nname = "s"\n' + SMALL)
+    assert "2 trial(s) computed, 0 kept" in bench("run", suite, "--store", "fresh").stdout
+    assert "Dearest row" in bench.page()
+
+
+def test_a_data_set_that_cannot_be_had_is_not_missed_when_its_trials_are_committed(bench: Bench) -> None:
+    lent = SMALL.replace('use = "blobs"', 'use = "lent"\nname = "X"')
+    suite = bench.suite(lent)
+    bench("run", suite)
+    page_before = bench.page()
+    bench("run", suite, "--store", "fresh", TINY_GONE="1")
+    assert bench.page() == page_before
+    more = bench.suite(lent.replace("seeds = 2", "seeds = 3"))
+    assert "out on loan" in bench("run", more, "--store", "fresh", expect=1, TINY_GONE="1").stderr
+
+
+def test_check_names_what_is_not_what_the_records_give(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    assert "there is no committed export" in bench("leaderboard", suite, "--check", expect=1).stderr
+    bench("run", suite)
+    bench("leaderboard", suite, "--check")
+    for file in ("s.md", "README.md", "s/timings.md", "s/suite.json"):
+        path = bench.folder / "leaderboard" / file
+        kept = path.read_text()
+        path.write_text(kept.replace("slopes", "slapes"))
+        said = bench("leaderboard", suite, "--check", expect=1).stderr
+        assert file in said
+        path.write_text(kept)
+    bench("leaderboard", suite, "--check")
+
+
+def test_check_fails_when_the_store_holds_other_records(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite)
+    [record, *_] = sorted((bench.folder / ".bench-store").glob("??/*.json"))
+    said = json.loads(record.read_text())
+    said["policies"]["test"]["cost"][0] += 1.0
+    del said["checksum"]
+    record.write_bytes(seal(said))
+    assert (
+        "is not what the suite and the store give" in bench("leaderboard", suite, "--check", expect=1).stderr
+    )
+    bench("leaderboard", suite, "--check", "--store", "none-at-all")
+
+
+def test_metrics_of_the_tests_are_the_default_ones() -> None:
+    assert METRICS == ("coverage", "conclusive-accuracy", "cost", "combined")

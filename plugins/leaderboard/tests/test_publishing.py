@@ -1,0 +1,287 @@
+"""A published page never loses a record unless that is asked for, and never shows one under another definition."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from bench_leaderboard.analysis.export import read_export
+from bench_leaderboard.analysis.losses import find_losses
+from bench_leaderboard.analysis.records import Records, tabulate
+from bench_leaderboard.publish import WouldLoseError, check, publish, publish_again
+from bench_leaderboard.render import write_files
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import tiny_plugin
+from support.bench import Bench
+from support.sessions import Place
+from support.told import labelled, record_of, suite_of
+
+from bench_core.contract.errors import RequestError
+from bench_core.run.plan import Plan
+
+SUITE = """
+[protocol]
+seeds = 2
+threshold = 0.7
+
+[[datasets]]
+use = "blobs"
+name = "A"
+parameters = { seed = 3 }
+
+[[datasets]]
+use = "lent"
+name = "B"
+
+[[methods]]
+use = "slopes"
+
+[[methods]]
+use = "slopes"
+name = "steep"
+parameters = { slopes = [4.0] }
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    place = Place(tmp_path_factory.mktemp("original"))
+    assert place.run(SUITE, store="first").exit_code == 0
+    return place
+
+
+@pytest.fixture
+def published(original: Place, place: Place) -> Place:
+    """A folder in which the suite is published, without a store."""
+    shutil.copytree(original.folder / "out", place.folder / "out")
+    return place
+
+
+def refused(place: Place, text: str, store: str = "none") -> str:
+    """What rendering says when it refuses; it must have left everything as it was."""
+    before = place.published()
+    with pytest.raises(WouldLoseError) as error:
+        publish(place.session(text, store))
+    assert place.published() == before
+    return str(error.value)
+
+
+def names(place: Place) -> set[str]:
+    records = read_export(place.folder / "out" / "s")
+    assert records is not None
+    return set(records.infos)
+
+
+def test_changed_data_and_an_empty_store_do_not_drop_what_is_published(
+    published: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TINY_SEED", "7")
+    said = refused(published, SUITE)
+    assert "4 of 8 published record(s)" in said
+    assert "B (uniform), slopes, steep: 4 record(s): its data changed" in said
+    assert "bench run suites/s.toml" in said
+    assert "--drop B" in said
+    assert any("its data changed" in line for line in check(published.session(SUITE, "none")))
+
+
+def test_a_run_that_computes_the_replacements_replaces_them(
+    published: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = names(published)
+    monkeypatch.setenv("TINY_SEED", "7")
+    report = published.run(SUITE)
+    assert (report.summary.computed, report.exit_code) == (4, 0)
+    assert len(names(published)) == 8
+    assert len(names(published) & before) == 4
+
+
+def test_a_partial_run_of_a_changed_method_keeps_its_records_and_leaves_the_page(
+    published: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = published.published()
+    monkeypatch.setattr(tiny_plugin.Slopes, "version", 2)
+    report = published.run(SUITE, seeds=1)
+    assert report.exit_code == 2
+    assert report.summary.computed == 4
+    assert "method version 1 → 2" in report.refused
+    assert published.published() == before
+    assert published.run(SUITE).summary.computed == 4
+    assert published.run(SUITE).exit_code == 0
+
+
+@pytest.mark.parametrize("part", [{"seeds": 1}, {"only": {"method": ["steep"]}}])
+def test_a_partial_run_into_a_published_folder_takes_nothing_from_it(
+    published: Place, part: dict[str, object]
+) -> None:
+    before = published.published()
+    assert published.run(SUITE, **part).exit_code == 0  # type: ignore[arg-type]
+    assert published.published() == before
+
+
+def test_an_own_method_in_a_copy_adds_to_it(published: Place) -> None:
+    before = names(published)
+    more = SUITE + '\n[[methods]]\nuse = "slopes"\nname = "own"\nparameters = { slopes = [2.0] }\n'
+    report = published.run(more, only={"method": ["own"]})
+    assert (report.summary.computed, report.exit_code) == (4, 0)
+    assert names(published) > before
+    assert len(names(published)) == 12
+
+
+def test_a_method_that_the_suite_no_longer_has_goes_only_when_it_is_named(published: Place) -> None:
+    fewer = SUITE[: SUITE.rindex("[[methods]]")]
+    said = refused(published, fewer)
+    assert "A (uniform), steep: 2 record(s): the suite does not have this method" in said
+    with pytest.raises(RequestError, match=r"--drop steap: .* did you mean 'steep'"):
+        publish(published.session(fewer, "none"), drop=["steap"])
+    with pytest.raises(WouldLoseError):
+        publish(published.session(fewer, "none"), drop=["A"])
+    publish(published.session(fewer, "none"), drop=["steep"])
+    assert len(names(published)) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("seeds = 2", "seeds = 1"), "does not ask for this seed"),
+        (("seed = 3 }", 'seed = 3 }\ncosts = { use = "random" }'), "does not have these costs"),
+        (("threshold = 0.7", "threshold = 0.8"), "threshold 0.7 → 0.8"),
+        (("slopes = [4.0]", "slopes = [5.0]"), "method slopes [4.0] → [5.0]"),
+        (('name = "steep"', 'name = "steep"\nonly = ["A"]'), "does not run this method on it"),
+    ],
+)
+def test_a_refusal_says_what_changed(published: Place, change: tuple[str, str], reason: str) -> None:
+    assert reason in refused(published, SUITE.replace(*change))
+
+
+def test_records_of_an_earlier_definition_are_published_again_with_a_warning_at_the_top(
+    published: Place,
+) -> None:
+    before = names(published)
+    changed = SUITE.replace("slopes = [4.0]", "slopes = [5.0]")
+    publish_again(published.session(changed))
+    page = (published.folder / "out" / "s.md").read_text(encoding="utf-8")
+    assert names(published) == before
+    assert page.index("being recomputed") < page.index("##")
+    assert "4 records of this page" in page
+    assert "steep: 4 (" in page
+    assert any("not what the suite asks for" in line for line in check(published.session(changed)))
+    with pytest.raises(RequestError, match="data set 'A' is defined otherwise"):
+        publish_again(published.session(SUITE.replace("seed = 3", "seed = 4")))
+    publish_again(published.session(SUITE))
+    assert "being recomputed" not in (published.folder / "out" / "s.md").read_text(encoding="utf-8")
+    assert check(published.session(SUITE)) == []
+
+
+def test_new_names_for_the_same_trials_lose_nothing(published: Place) -> None:
+    renamed = SUITE.replace('name = "steep"', 'name = "steeper"').replace('name = "A"', 'name = "Alpha"')
+    before = names(published)
+    publish(published.session(renamed, "none"))
+    assert names(published) == before
+
+
+def test_a_replacement_that_fails_does_not_replace(published: Place) -> None:
+    broken = SUITE.replace(
+        'use = "slopes"\nname = "steep"\nparameters = { slopes = [4.0] }', 'use = "fails"\nname = "steep"'
+    )
+    report = published.run(broken)
+    assert report.exit_code == 2
+    assert "its trial failed when it was run again" in report.refused
+
+
+def test_records_of_data_that_cannot_be_had_are_shown_while_it_is_defined_as_it_was(
+    published: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = published.published()
+    monkeypatch.setenv("TINY_GONE", "1")
+    publish(published.session(SUITE, "none"))
+    assert published.published() == before
+    assert published.run(SUITE, store="none").exit_code == 0
+    publish(published.session(SUITE.replace('name = "B"', 'name = "Beta"'), "none"))
+    assert len(names(published)) == 8
+
+
+@pytest.mark.parametrize("gone", ["", "1"])
+def test_records_of_data_that_is_defined_otherwise_are_not_shown(
+    published: Place, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    monkeypatch.setenv("TINY_GONE", gone)
+    edited = SUITE.replace('name = "B"', 'name = "B"\nparameters = { target = "z" }')
+    said = refused(published, edited)
+    assert 'the data set was defined otherwise: its target none → "z"' in said
+    report = published.run(edited)
+    assert report.exit_code == 2
+    publish(published.session(edited, "none"), drop=["B"])
+    records = read_export(published.folder / "out" / "s")
+    assert records is not None
+    assert set(records.policies["dataset"]) == {"A"}
+
+
+def test_two_runs_of_parts_into_one_folder_do_not_undo_each_other(place: Place) -> None:
+    late = place.session(SUITE, store="a")
+    assert late.committed.whole is None
+    place.run(SUITE, store="b", only={"dataset": ["B"]})
+    place.run(SUITE, store="a", out="elsewhere", only={"dataset": ["A"]})
+    publish(late, late.plan())
+    assert len(names(place)) == 8
+
+
+def test_the_command_line_refuses_with_exit_code_2(bench: Bench, original: Place) -> None:
+    shutil.copytree(original.folder / "out", bench.folder / "leaderboard")
+    suite = bench.suite(SUITE)
+    page = bench.page()
+    said = bench("leaderboard", suite, expect=2, TINY_SEED="7").stderr
+    assert "--drop B" in said
+    assert bench.page() == page
+    bench("leaderboard", suite, "--drop", "B", TINY_SEED="7")
+    assert bench.page() != page
+
+
+SETS, METHODS, SEEDS = ("D1", "D2"), ("m1", "m2"), (0, 1)
+told_records = st.dictionaries(
+    st.tuples(st.sampled_from(SETS), st.sampled_from(METHODS), st.sampled_from(SEEDS)),
+    st.tuples(st.sampled_from([1, 2]), st.booleans()),
+)
+
+
+def told(chosen: dict[tuple[str, str, int], tuple[int, bool]]) -> Records:
+    return tabulate(
+        labelled(
+            record_of(dataset, method, seed, {"cost": 1.0} if worked else None, version=version)
+            for (dataset, method, seed), (version, worked) in chosen.items()
+        )
+    )
+
+
+TOLD = suite_of(SETS, METHODS, seeds=2)
+
+
+@settings(deadline=None)
+@given(told_records, told_records, st.sets(st.sampled_from([*SETS, *METHODS])))
+def test_what_is_neither_lost_nor_let_go_is_rendered_or_replaced(
+    before: dict[tuple[str, str, int], tuple[int, bool]],
+    now: dict[tuple[str, str, int], tuple[int, bool]],
+    drop: set[str],
+) -> None:
+    lost = 0
+    for place, (_, worked) in before.items():
+        there = now.get(place)
+        kept = there is not None and (there[1] or not worked)
+        lost += not kept and not drop & set(place[:2])
+    found = find_losses(TOLD, Plan(), told(before), told(now), drop)
+    assert sum(loss.count for loss in found) == lost
+
+
+def test_files_are_published_all_or_none(tmp_path: Path) -> None:
+    write_files({tmp_path / "a": b"old", tmp_path / "b": b"old"})
+    (tmp_path / "c").mkdir()
+    with pytest.raises(RequestError, match="c cannot be written"):
+        write_files({tmp_path / "a": b"new", tmp_path / "b": b"new", tmp_path / "c": b"new"})
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "b", "c"}
+    assert (tmp_path / "a").read_bytes() == b"old"

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 from bench_leaderboard.analysis.compare import read_side
 from bench_leaderboard.analysis.export import RECORDS, RUNS, read_export, write_export
-from bench_leaderboard.analysis.records import Records, tabulate
-from bench_leaderboard.stamp import holds
+from bench_leaderboard.analysis.records import Records, records_of, tabulate
+from bench_leaderboard.current import is_current
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.sessions import Place
@@ -186,7 +186,7 @@ def test_commands_that_only_read_leave_damage_where_it_is_and_say_so(place: Plac
     assert [str(first) in line for line in session.warnings()] == [True]
 
     session = place.session(SUITE)
-    assert first.name[:64] not in session.records().infos
+    assert first.name[:64] not in records_of(session).infos
     assert [str(first) in line for line in session.warnings()] == [True]
 
     said: list[str] = []
@@ -214,7 +214,7 @@ def test_what_does_not_belong_into_a_store_is_passed_over(place: Place) -> None:
     (first.parent / "stray.json").write_text("{}")
     (first.parent / ("x" * 64 + ".tmp")).write_text("")
     session = place.session(SUITE)
-    assert len(session.records().infos) == 14
+    assert len(records_of(session).infos) == 14
     assert session.warnings() == []
     assert len(read_side(store)) == 14
 
@@ -245,7 +245,7 @@ def test_a_damaged_stamp_means_that_the_page_is_rendered_again(place: Place) -> 
     for content in ("[]", "5", "", "[" * 100_000, sound.decode().replace('"files":{', '"files":{"/":[0,0],')):
         stamp.write_text(content)
         session = place.session(SUITE)
-        assert not holds(session, session.plan())
+        assert not is_current(session, session.plan())
     report = place.run(SUITE)
     assert (report.exit_code, report.written, stamp.read_bytes()) == (0, [], sound)
 

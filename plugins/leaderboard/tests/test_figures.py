@@ -50,6 +50,10 @@ EXTRA = (
 RANKING = Ranking("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5), 2.1, "4 data sets")
 
 
+PLACES = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "tests")]
+"""Where a process of its own finds this module and the core's `support`."""
+
+
 def with_figures(suite: Suite, *entries: FigureEntry) -> Suite:
     """The suite as if its file had those ``[[figures]]``."""
     suite.file.__dict__["figures"] = list(entries)
@@ -101,7 +105,6 @@ def test_the_bytes_do_not_depend_on_the_process_or_on_what_the_processor_can_do(
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t; print(t.digest(t.all_figures()))"
     )
-    here = Path(__file__).parent
     told = []
     machines = [
         {"PYTHONHASHSEED": "1", "TZ": "UTC+1", "OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"},
@@ -114,7 +117,7 @@ def test_the_bytes_do_not_depend_on_the_process_or_on_what_the_processor_can_do(
     for machine in machines:
         environment = {**os.environ, "MPLBACKEND": "svg", **machine}
         done = subprocess.run(
-            [sys.executable, "-c", code, str(here), str(here.parent)],
+            [sys.executable, "-c", code, *PLACES],
             env=environment, capture_output=True, text=True, check=True, timeout=600,
         )  # fmt: skip
         told.append(done.stdout.strip())
@@ -134,9 +137,8 @@ def test_drawing_leaves_no_figure_behind() -> None:
         "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t; t.all_figures();"
         "print('matplotlib.pyplot' in sys.modules)"
     )
-    here = Path(__file__).parent
     told = subprocess.run(
-        [sys.executable, "-c", code, str(here), str(here.parent)],
+        [sys.executable, "-c", code, *PLACES],
         capture_output=True, text=True, check=True, timeout=600,
     )  # fmt: skip
     assert told.stdout.strip() == "False"
@@ -148,9 +150,8 @@ def test_listing_the_figures_needs_no_matplotlib() -> None:
         "s, r = t.made_up_suite(['Heart'], seeds=2), t.made_up_records(['Heart'], seeds=2);"
         "assert len(t.drawings_of(s, r)) == 2; t.curve_section(s, r); print('matplotlib' in sys.modules)"
     )
-    here = Path(__file__).parent
     told = subprocess.run(
-        [sys.executable, "-c", code, str(here), str(here.parent)],
+        [sys.executable, "-c", code, *PLACES],
         capture_output=True, text=True, check=True, timeout=600,
     )  # fmt: skip
     assert told.stdout.strip() == "False"

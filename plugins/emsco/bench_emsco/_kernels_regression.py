@@ -261,11 +261,11 @@ def fit_range(
                 out[m, k, cols[i]] = s
 
 
-@njit(cache=True, nogil=True)
 def quadratic_model(design, target, basis, theta, ridge):
     """(H theta - g, H) of the model on all lines at coordinates `theta` (axes * lines): its quadratic expansion.
 
     Restricted to a subset S (the other coefficients zero) the expansion has its minimum at H_SS^-1 (H theta - g)_S.
+    It runs once for a data set, so it is not compiled itself; what it calls is, for `fit_range`.
     """
     classes, axes = basis.shape
     lines, padded = design.shape
@@ -281,10 +281,7 @@ def quadratic_model(design, target, basis, theta, ridge):
     _probabilities(design, cols, lines, theta, basis, coordinate, proba, bits, bits.view(np.float64))
     _gradient(design, cols, lines, theta, basis, proba, target, ridge, line, gradient)
     _hessian(design, cols, lines, basis, proba, ridge, line, np.zeros((2, padded)), hessian)
-    pull = np.zeros(width)
-    for i in range(width):
-        for j in range(i):
-            hessian[j, i] = hessian[i, j]
-    for i in range(width):
-        pull[i] = _dot(hessian[i], theta, width) - gradient[i]
+    above = np.triu_indices(width, 1)
+    hessian[above] = hessian.T[above]
+    pull = np.array([_dot(row, theta, width) for row in hessian]) - gradient
     return pull, hessian

@@ -69,6 +69,7 @@ class Exhaustive(Method):
         Raises:
             RequestError: no threshold. ValueError: too many features or solutions, missing values.
         """
+        from bench_emsco._compile import compile_from_the_end
         from bench_emsco.prepare import policies_of, prepare
 
         if len(np.unique(problem.train.y)) < 2:
@@ -81,6 +82,7 @@ class Exhaustive(Method):
                 f"{n} features in at most {k} stages are {solution_count(n, k):.1e} solutions, more than "
                 f"most_solutions = {self.most_solutions:.1e}; lower k"
             )
+        compile_from_the_end()  # EMSCO, in the next worker perhaps, begins at the other end
         search = prepare(problem, self.C, "exhaustive")
         front = front_of(search, n, rows, k, problem.threads)
         order = fittest_first(front)

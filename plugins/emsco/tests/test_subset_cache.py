@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench_emsco import _kernels_decide, _kernels_linalg, _kernels_lookup, _kernels_regression
+from bench_emsco._compile import compile_from_the_end
 from bench_emsco.subset_cache import SubsetCache, TableCache, pack_rows
 from bench_emsco.subset_models import stage_probabilities, subset_columns
 from hypothesis import given, settings
@@ -137,3 +139,22 @@ def test_not_one_confident_bit_differs_from_scikit_learn(real_split, name):
             differing += int((cache.confident[mask] != pack_rows(confident)[0]).any())
             differing += int((cache.right[mask] != pack_rows(right)[0]).any())
     assert differing == 0
+
+
+def test_every_kernel_is_compiled_for_one_kind_of_array_whatever_it_is_given():
+    compile_from_the_end()
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), rng.permutation(np.repeat([0, 1], 30))
+    fixed = X.copy(), y.astype(np.int32)
+    for array in fixed:
+        array.setflags(write=False)
+    for table, labels in ((X, y), fixed, (np.asfortranarray(X), y), (X.astype(np.float32), y.astype(float))):
+        SubsetCache(table, labels, table, labels, 2, 0.7).indices(np.arange(16))
+    compiled = {
+        f"{module.__name__}.{name}": len(function.signatures)
+        for module in (_kernels_decide, _kernels_linalg, _kernels_lookup, _kernels_regression)
+        for name, function in vars(module).items()
+        if hasattr(function, "signatures")
+    }
+    assert compiled["bench_emsco._kernels_regression.fit_range"] == 1
+    assert max(compiled.values()) == 1, compiled

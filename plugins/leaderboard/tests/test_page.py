@@ -330,6 +330,20 @@ def test_check_names_what_is_not_what_the_records_give(bench: Bench) -> None:
     bench("leaderboard", suite, "--check")
 
 
+def test_several_suites_are_checked_at_once(bench: Bench) -> None:
+    suites = [bench.suite(SMALL, name) for name in ("s", "t", "u")]
+    for suite in suites:
+        bench("run", suite)
+    bench("leaderboard", *suites, "--check")
+    for name in "st":
+        page = bench.folder / "leaderboard" / f"{name}.md"
+        page.write_text(page.read_text() + "more")
+    said = bench("leaderboard", *suites, "--check", expect=1).stderr
+    assert [f"{name}.md is not what" in said for name in "stu"] == [True, True, False]
+    bench("leaderboard", *suites)
+    bench("leaderboard", *suites, "--check")
+
+
 def test_check_fails_when_the_store_holds_other_records(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from ._kernels_decide import normalise, select_columns
 from ._kernels_linalg import (
@@ -26,6 +27,8 @@ from ._kernels_linalg import (
     transposed_product,
     weighted_gram,
 )
+
+Floats = NDArray[np.float64]
 
 REFRESH = 1e-3  # measured on Synthetic30: a Hessian at every step is 30 % slower, keeping it longer no faster
 TOLERANCE = (
@@ -261,7 +264,9 @@ def fit_range(
                 out[m, k, cols[i]] = s
 
 
-def quadratic_model(design, target, basis, theta, ridge):
+def quadratic_model(
+    design: Floats, target: Floats, basis: Floats, theta: Floats, ridge: float
+) -> tuple[Floats, Floats]:
     """(H theta - g, H) of the model on all lines at coordinates `theta` (axes * lines): its quadratic expansion.
 
     Restricted to a subset S (the other coefficients zero) the expansion has its minimum at H_SS^-1 (H theta - g)_S.

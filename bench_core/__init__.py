@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bench_core.cli.options import cli_errors, installed_plugins, warn, with_session
+    from bench_core.cli.options import cli_errors, installed_plugins, warn, with_session, with_sessions
     from bench_core.cli.output import print_table
     from bench_core.contract.canonical import canonical_json, content_hash, plain, sha256_text
     from bench_core.contract.costs import Costs, CostScheme
@@ -149,6 +149,7 @@ _HOMES = {
     "unseal": "run.sealed",
     "warn": "cli.options",
     "with_session": "cli.options",
+    "with_sessions": "cli.options",
     "worth": "contract.favourite",
 }
 
@@ -232,6 +233,7 @@ __all__ = [
     "unseal",
     "warn",
     "with_session",
+    "with_sessions",
     "worth",
 ]
 

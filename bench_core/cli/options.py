@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bench_core.plugins.sections import OWNERS
+
 if TYPE_CHECKING:
     from bench_core.plugins.registry import Registry
     from bench_core.run.session import SuiteSession
@@ -23,11 +25,13 @@ __all__ = [
     "SEEDS",
     "STORE",
     "SUITE",
+    "SUITES",
     "Quantity",
     "cli_errors",
     "installed_plugins",
     "warn",
     "with_session",
+    "with_sessions",
 ]
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "k": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -87,7 +91,9 @@ OUT = click.option(
     show_default=True,
     help="Directory of pages.",
 )
-SUITE = click.argument("suite", type=click.Path(path_type=Path, dir_okay=False))
+_SUITE_FILE = click.Path(path_type=Path, dir_okay=False)
+SUITE = click.argument("suite", type=_SUITE_FILE)
+SUITES = click.argument("suites", metavar="SUITE...", nargs=-1, required=True, type=_SUITE_FILE)
 ONLY = click.option(
     "--only", multiple=True, metavar="KIND=NAME", help="dataset=…, method=… or costs=…; repeatable."
 )
@@ -112,8 +118,18 @@ def installed_plugins() -> Registry:
 
 def with_session(verb: Callable[..., int | None]) -> Callable[..., None]:
     """Give a command the options of a suite and its places, and open them: its first argument is the session."""
+    return SUITE(_opening(verb))
 
-    @SUITE
+
+def with_sessions(verb: Callable[..., int | None]) -> Callable[..., None]:
+    """As `with_session`, for several suites one after the other: the command is called for each.
+
+    The exit code is the greatest.
+    """
+    return SUITES(_opening(verb))
+
+
+def _opening(verb: Callable[..., int | None]) -> Callable[..., None]:
     @STORE
     @OUT
     @MIRROR
@@ -121,19 +137,25 @@ def with_session(verb: Callable[..., int | None]) -> Callable[..., None]:
     @cli_errors
     @wraps(verb)
     def opened(
-        suite: Path, store: Path, out: Path, mirror: Path | None, offline: bool | None, **rest: Any
-    ) -> int | None:
+        store: Path,
+        out: Path,
+        mirror: Path | None,
+        offline: bool | None,
+        suite: Path | None = None,
+        suites: tuple[Path, ...] = (),
+        **rest: Any,
+    ) -> int:
         from bench_core.contract.dataset import DataContext
         from bench_core.run.session import SuiteSession
 
-        context = DataContext.from_environment(mirror, offline)
-        session = SuiteSession.open(suite, store, out, context, installed_plugins())
-        if session.suite.unread:
-            from bench_core.plugins.sections import OWNERS
-
+        context, plugins = DataContext.from_environment(mirror, offline), installed_plugins()
+        codes = []
+        for path in [suite] if suite is not None else suites:
+            session = SuiteSession.open(path, store, out, context, plugins)
             for key in session.suite.unread:
-                click.echo(f"{suite}: [{key}] is left unread: {OWNERS[key]} is not installed", err=True)
-        return verb(session, **rest)
+                click.echo(f"{path}: [{key}] is left unread: {OWNERS[key]} is not installed", err=True)
+            codes.append(verb(session, **rest) or 0)
+        return max(codes)
 
     return opened
 

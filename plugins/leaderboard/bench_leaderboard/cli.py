@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_core import cli_errors, hookimpl, installed_plugins, print_table, warn, with_session
+from bench_core import cli_errors, hookimpl, installed_plugins, print_table, warn, with_session, with_sessions
 
 if TYPE_CHECKING:
     from bench_core import SuiteSession
@@ -48,9 +48,9 @@ def bench_register_commands(group: click.Group) -> None:
     help="Render what is published once more; the page says which records wait to be recomputed.",
 )
 @DROP
-@with_session
+@with_sessions
 def leaderboard(session: SuiteSession, check: bool, as_published: bool, drop: tuple[str, ...]) -> int:
-    """Render a suite's page from its records."""
+    """Render the pages of suites from their records."""
     from bench_leaderboard import publish
 
     if check:

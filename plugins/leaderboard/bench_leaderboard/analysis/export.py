@@ -157,11 +157,16 @@ def published(session: SuiteSession) -> Committed:
     )
 
 
-def write_export(records: Records, folder: Path) -> dict[Path, bytes]:
+def write_export(records: Records, folder: Path, *, compress: bool = True) -> dict[Path, bytes]:
     """The export of a suite's records as file contents: ``records.parquet`` and ``runs.parquet``.
 
     Nothing is written; see `bench_leaderboard.render.write_files`. The bytes depend on the version of pyarrow, so
     exports are compared by content.
+
+    Args:
+        records: what is exported.
+        folder: where the files belong.
+        compress: make the files small, which takes most of the time; the content is the same without.
     """
     import pandas as pd
     import pyarrow as pa
@@ -194,7 +199,8 @@ def write_export(records: Records, folder: Path) -> dict[Path, bytes]:
         (RUNS, machine),
     ):
         sink = pa.BufferOutputStream()
-        pq.write_table(arrow, sink, compression="zstd", compression_level=12)
+        level = {"compression": "zstd", "compression_level": 12} if compress else {"compression": "none"}
+        pq.write_table(arrow, sink, **level)
         contents[folder / file] = bytes(sink.getvalue())
     return contents
 

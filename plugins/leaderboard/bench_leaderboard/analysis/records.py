@@ -62,6 +62,16 @@ class Records:
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
 
+    def same_results(self, other: Records) -> bool:
+        """Whether the trials' information was taken from ``other``, all of it, and the tables are equal.
+
+        Labels may have been given anew, so the tables are compared; `runs` is not.
+        """
+        infos = self.infos.keys() == other.infos.keys() and all(
+            info is other.infos[name] for name, info in self.infos.items()
+        )
+        return infos and self.definitions == other.definitions and self.policies.equals(other.policies)
+
     @cached_property
     def identities(self) -> dict[str, dict[str, Any]]:
         """Trial name → what determined it, parsed."""

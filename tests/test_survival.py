@@ -199,7 +199,7 @@ def _left(numbers: Path) -> list[int]:
     [
         ("children", (), 0),
         ("children", ("--jobs", "2"), 0),
-        ("children, then hangs", ("--timeout", "6"), 1),
+        ("children, then hangs", ("--timeout", "15"), 1),
         ("children, then dies", ("--jobs", "2"), 1),
     ],
 )

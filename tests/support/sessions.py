@@ -9,7 +9,8 @@ from typing import Any
 from bench_leaderboard import plugin as leaderboard
 
 from bench_core.contract.dataset import DataContext
-from bench_core.plugins.manager import Registry, load_registry
+from bench_core.plugins.manager import load_registry
+from bench_core.plugins.registry import Registry
 from bench_core.run.execute import Options
 from bench_core.run.runner import RunReport, run_suite
 from bench_core.run.session import SuiteSession

@@ -1,14 +1,24 @@
-"""What all tests of this repository share, the core's and the plugins': how hypothesis draws its examples.
+"""What all tests of this repository share, the core's and the plugins'.
 
-``fixed`` (the default) draws the same examples every time, so that a run says something about the code and not about
-its luck. ``random`` (``pytest --hypothesis-profile random``) draws others, and more of them: the weekly job looks
-with it for what nobody thought of. Either prints a failing example with the ``@reproduce_failure`` line that brings it
-back; it then becomes an ``@example``, or a test of its own.
+One thread of linear algebra in each process of pytest, unless the environment says how many: with ``-n`` there is a
+process per core.
+
+Hypothesis draws its examples by a profile. ``fixed`` (the default) draws the same examples every time, so that a run
+says something about the code and not about its luck. ``random`` (``pytest --hypothesis-profile random``) draws others,
+and more of them: the weekly job looks with it for what nobody thought of. Either prints a failing example with the
+``@reproduce_failure`` line that brings it back; it then becomes an ``@example``, or a test of its own.
 """
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import settings
+
+from bench_core.run.threads import BLAS_VARIABLES
+
+for variable in BLAS_VARIABLES:  # read when the libraries are loaded, which is later than this
+    os.environ.setdefault(variable, "1")
 
 # No deadline: how long an example takes says more about the machine, and about compiling, than about the code.
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=True)

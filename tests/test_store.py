@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import socket
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from support.told import record_of
 
@@ -165,3 +167,64 @@ def test_a_writer_that_is_killed_leaves_no_part_of_a_record(tmp_path: Path) -> N
     assert all(store.read(name) for name in done)
     store.sweep()
     assert not list((tmp_path / "tmp").iterdir())
+
+
+def killed_in_writing(store: Path, **names: str) -> int:
+    """Start a process that is killed before it renames what it wrote; its number, as it stays a zombie."""
+    writer = os.fork()
+    if not writer:
+        os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment]
+        if names:
+            socket.gethostname = lambda: names["host"]
+        try:
+            Store(store).write_failure({"name": NAME, "status": "failed"})
+        finally:
+            os._exit(1)
+    died = os.waitid(os.P_PID, writer, os.WEXITED | os.WNOWAIT)
+    assert died is not None
+    assert died.si_status == signal.SIGKILL
+    return writer
+
+
+def left(store: Path) -> int:
+    return len(list((store / "tmp").iterdir()))
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="a zombie can be kept where waitid is")
+def test_what_a_killed_writer_left_is_swept_before_its_parent_has_waited_for_it(tmp_path: Path) -> None:
+    zombie = killed_in_writing(tmp_path)
+    try:
+        assert psutil.Process(zombie).status() == psutil.STATUS_ZOMBIE
+        assert left(tmp_path) == 1
+        Store(tmp_path).sweep()
+        assert left(tmp_path) == 0
+    finally:
+        os.waitpid(zombie, 0)
+
+
+def test_what_is_being_written_is_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def replace(source: str, target: str) -> None:
+        Store(tmp_path).sweep()
+        seen.append(os.path.exists(source))
+        # A process that started later and has the number of the one that wrote this.
+        with monkeypatch.context() as later:
+            later.setattr(psutil.Process, "create_time", lambda self: time.time() + 100.0)
+            Store(tmp_path).sweep()
+        seen.append(os.path.exists(source))
+
+    monkeypatch.setattr(os, "replace", replace)
+    Store(tmp_path).write_failure({"name": NAME, "status": "failed"})
+    assert seen == [True, False]
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="a zombie can be kept where waitid is")
+def test_what_another_machine_is_writing_is_swept_when_it_is_a_day_old(tmp_path: Path) -> None:
+    os.waitpid(killed_in_writing(tmp_path, host="another-machine"), 0)
+    Store(tmp_path).sweep()
+    assert left(tmp_path) == 1
+    for file in (tmp_path / "tmp").iterdir():
+        os.utime(file, (0, time.time() - 2 * 86400))
+    Store(tmp_path).sweep()
+    assert left(tmp_path) == 0

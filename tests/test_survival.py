@@ -7,12 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from support import tiny_plugin
 from support.bench import Bench, contents, install
+from support.sessions import Place
+
+from bench_core import Family, Method, Problem, hookimpl
+from bench_core.plugins.manager import load_registry
 
 BLOBS = '[[datasets]]\nuse = "blobs"\n'
 SLOPES = '[[methods]]\nuse = "slopes"\n'
@@ -62,6 +69,47 @@ def test_whatever_a_method_raises_is_its_trials_failure(rogue: Bench, more: tupl
         assert message in failed[how]["message"]
         assert f"failed: {how} on blobs, seed 0" in said.stderr
     assert "| slopes " in rogue.page()
+
+
+@dataclass(frozen=True)
+class Interrupts(Method):
+    """Raises what Ctrl-C does."""
+
+    def fit(self, problem: Problem) -> Family:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("handler", "ends"),
+    [
+        (signal.default_int_handler, False),
+        (signal.SIG_IGN, False),  # as in the background of a shell script
+        (signal.SIG_DFL, False),
+        (lambda number, frame: None, True),  # a program's own, which may raise it when asked to
+    ],
+    ids=["as usual", "ignored", "the system's", "another"],
+)
+def test_an_interrupt_ends_a_run_only_where_it_may_be_the_users(
+    tmp_path: Path, handler: Any, ends: bool
+) -> None:
+    class Plugin:
+        BENCH_CONTRACT_VERSION = 1
+
+        @hookimpl
+        def bench_register_methods(self, register: Any) -> None:
+            register("interrupts", Interrupts)
+
+    registry = load_registry([("tiny", tiny_plugin), ("interrupts", Plugin())], entry_points=False)
+    place = Place(tmp_path, registry)
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt) if ends else nullcontext():
+            place.run(BLOBS + '[[methods]]\nuse = "interrupts"\n' + SLOPES)
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    records = contents(tmp_path / "store").values()
+    assert sorted(record["status"] for record in records) == ([] if ends else ["failed", "ok"])
 
 
 def test_exits_in_loading_pricing_and_metrics_are_failures(rogue: Bench) -> None:
@@ -151,7 +199,7 @@ def _left(numbers: Path) -> list[int]:
     [
         ("children", (), 0),
         ("children", ("--jobs", "2"), 0),
-        ("children, then hangs", ("--timeout", "6"), 1),
+        ("children, then hangs", ("--timeout", "15"), 1),
         ("children, then dies", ("--jobs", "2"), 1),
     ],
 )
@@ -191,7 +239,7 @@ def test_ctrl_c_stops_a_run_even_where_a_method_catches_everything(rogue: Bench)
         "from tiny_plugin import FirstFeature\nfrom bench_core import Method, hookimpl\nBENCH_CONTRACT_VERSION = 1\n"
         "@dataclass(frozen=True)\nclass Catcher(Method):\n    '''Catches everything.'''\n    path: str = ''\n"
         "    def fit(self, problem):\n        try:\n            Path(self.path).touch()\n"
-        "            time.sleep(60)\n        except BaseException:\n            pass\n"
+        "            time.sleep(600)\n        except BaseException:\n            pass\n"
         "        return [FirstFeature(1.0, problem.n_features)]\n"
         "@hookimpl\ndef bench_register_methods(register): register('catcher', Catcher)\n"
     )
@@ -200,18 +248,23 @@ def test_ctrl_c_stops_a_run_even_where_a_method_catches_everything(rogue: Bench)
     suite = rogue.suite(
         f'{BLOBS}[[methods]]\nuse = "catcher"\nparameters = {{ path = "{fitting}" }}\n' + method("sys.exit")
     )
-    run = subprocess.Popen(
-        [sys.executable, "-m", "bench_core.cli.main", "run", suite],
-        cwd=rogue.folder,
-        env=rogue.environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    # A new process ignores what its parent ignores, and pytest may have been started in the background.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        run = subprocess.Popen(
+            [sys.executable, "-m", "bench_core.cli.main", "run", suite],
+            cwd=rogue.folder,
+            env=rogue.environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     while not fitting.exists():
         assert run.poll() is None
         time.sleep(0.02)
     run.send_signal(signal.SIGINT)
-    assert "stopped; what was done is kept" in run.communicate(timeout=120)[1]
+    assert "stopped; what was done is kept" in run.communicate(timeout=60)[1]
     assert run.returncode == 130
     assert len(contents(rogue.folder / ".bench-store")) == 1
 

@@ -17,11 +17,13 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bench_core.contract.errors import RequestError, StoreError
 from bench_core.run.decisions_file import pack_decisions, unpack_decisions
+from bench_core.run.owners import here, is_gone, owner
 from bench_core.run.record_file import OldFormatError, read_record
 from bench_core.run.sealed import seal
 from bench_core.run.trial import RECORD_FORMAT, Judged, TrialResult
@@ -36,6 +38,7 @@ _NAME = 64
 _SHOWN = 20
 _NEW = 5.0
 """Seconds for which decisions are so new that the record that belongs to them may be about to be written."""
+_DAY = 86400.0
 
 
 class Store:
@@ -247,7 +250,7 @@ class Store:
     def _write(self, path: str, data: bytes | memoryview) -> None:
         """Write a whole file or none: under a temporary name, to the disk, then renamed."""
         self._count += 1
-        temporary = f"{self._root}/tmp/{os.getpid()}-{self._count}"
+        temporary = f"{self._root}/tmp/{_own_name(os.getpid())}-{self._count}"
         try:
             for folder in (os.path.dirname(path), f"{self._root}/tmp"):
                 if folder not in self._made:
@@ -266,15 +269,30 @@ class Store:
             raise StoreError(f"{path} cannot be written: {_why(error)}{at}; what was done is kept") from None
 
     def sweep(self) -> None:
-        """Remove temporary files whose process is gone; those that cannot be removed stay."""
-        import psutil
+        """Remove temporary files whose process is gone; those that cannot be removed stay.
 
+        Those of another machine are removed when they are a day old: nobody here knows whether it is still writing.
+        """
         with suppress(OSError):
             for file in (self.path / "tmp").iterdir():
-                pid = file.name.partition("-")[0]
-                if not pid.isdigit() or not psutil.pid_exists(int(pid)):
-                    with suppress(OSError):
+                with suppress(OSError):
+                    if _is_abandoned(file):
                         file.unlink()
+
+
+@cache
+def _own_name(process: int) -> str:
+    """How temporary files of this process begin; a fork has a number of its own."""
+    return f"{here()}-{owner(process)}"
+
+
+def _is_abandoned(temporary: Path) -> bool:
+    host, *numbers = temporary.name.rsplit("-", 3)
+    if len(numbers) != 3 or not all(map(str.isdigit, numbers[:2])):
+        return True
+    if host != here():
+        return time.time() - temporary.stat().st_mtime > _DAY
+    return is_gone(numbers[0], numbers[1])
 
 
 def _why(error: Exception) -> str:

@@ -17,6 +17,8 @@ from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Any
 
+from bench_core.run.threads import start_with_one_blas_thread
+
 LIBRARIES = (
     "bench_core.cli.main", "bench_core.run.runner", "bench_leaderboard.publish", "bench_core.cli.listing",
     "bench_leaderboard.render.figures", "bench_core.testing", "hypothesis", "lightgbm", "matplotlib.figure",
@@ -56,6 +58,8 @@ def serve() -> bool:
 
 
 if __name__ == "__main__":
+    # As the command line does when it starts; and there are no threads of BLAS, which a fork would not have.
+    start_with_one_blas_thread()
     for library in LIBRARIES:
         importlib.import_module(library)
     for plugin in entry_points(group="budgetbench"):

@@ -29,6 +29,8 @@ class _ExitsWhileDeciding(FirstFeature):
         sys.exit("decided to leave")
 
 
+BENCH_CONTRACT_VERSION = 1
+
 SURROGATE = "a lone \udc80 surrogate"
 
 

@@ -10,6 +10,7 @@ from bench_leaderboard import plugin as leaderboard
 
 from bench_core.contract.dataset import DataContext
 from bench_core.plugins.manager import load_registry
+from bench_core.plugins.registry import Registry
 from bench_core.run.execute import Options
 from bench_core.run.runner import RunReport, run_suite
 from bench_core.run.session import SuiteSession
@@ -25,17 +26,21 @@ class Place:
     """A folder with a store and pages.
 
     Attributes:
+        registry: the plugins.
         said: what runs said beside their progress.
     """
 
     folder: Path
+    registry: Registry = REGISTRY
     said: list[str] = field(default_factory=list)
 
     def session(self, text: str, store: str = "store", out: str = "out") -> SuiteSession:
         """A session on a suite ``s`` of this text, with one metric: drawing figures is what takes time here."""
-        suite = parse_suite(f'metrics = ["cost"]\n[suite]\nname = "s"\n{text}', "suites/s.toml", REGISTRY)
+        suite = parse_suite(
+            f'metrics = ["cost"]\n[suite]\nname = "s"\n{text}', "suites/s.toml", self.registry
+        )
         context = DataContext(cache=self.folder / "cache")
-        return SuiteSession(suite, REGISTRY, Store(self.folder / store), self.folder / out, context)
+        return SuiteSession(suite, self.registry, Store(self.folder / store), self.folder / out, context)
 
     def run(
         self, text: str, store: str = "store", out: str = "out", seeds: int | None = None, **more: Any

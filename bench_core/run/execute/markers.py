@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from bench_core.run.owners import here, is_gone, owner
 
 if TYPE_CHECKING:
     from bench_core.run.plan import Planned
@@ -68,8 +68,7 @@ class Marker:
         """Say that a trial is about to run."""
         if self._path is None:
             self._folder.mkdir(parents=True, exist_ok=True)
-            whose = [f"{process}-{_start_of(process)}" for process in (self._run, os.getpid())]
-            self._path = self._folder / "-".join([_host(), *whose])
+            self._path = self._folder / "-".join([here(), owner(self._run), owner(os.getpid())])
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         trial = planned.trial
         said = f"{trial.method} on {trial.dataset}, costs {trial.costs}, seed {trial.seed}"
@@ -96,18 +95,17 @@ def marks_of_the_dead(store: Path) -> list[Mark]:
     found = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         host, *numbers = path.name.rsplit("-", 4)
-        if host != _host() or len(numbers) != 4 or not all(map(str.isdigit, numbers)):
+        if host != here() or len(numbers) != 4 or not all(map(str.isdigit, numbers)):
             continue
         run, run_start, process, start = numbers
-        if _start_of(int(process)) == start:
+        if not is_gone(process, start):
             continue
         trial, said, running = "", "", False
         with suppress(OSError, ValueError):
             text = path.read_bytes()
             trial, said = json.loads(text[1:]) if text else ("", "")
             running = text.startswith(_RUNNING)
-        gone = _start_of(int(run)) != run_start
-        found.append(Mark(path, int(process), int(run), gone, trial, said, running))
+        found.append(Mark(path, int(process), int(run), is_gone(run, run_start), trial, said, running))
     return found
 
 
@@ -122,19 +120,3 @@ def take_crashed(store: Path) -> list[str]:
         with suppress(OSError):
             mark.path.unlink()
     return crashed
-
-
-@cache
-def _host() -> str:
-    return socket.gethostname() or "here"
-
-
-def _start_of(process: int) -> str:
-    """When a process started, in whole seconds; empty when there is none, or only what is left of one."""
-    import psutil
-
-    try:
-        there = psutil.Process(process)
-        return "" if there.status() == psutil.STATUS_ZOMBIE else str(int(there.create_time()))
-    except psutil.Error:
-        return ""

@@ -235,6 +235,8 @@ def _start(settings: WorkerSettings) -> None:
     # A session of its own: what it starts can be told from the parent's, and ended with it.
     os.setsid()
     die_with_parent()
+    if settings.run is not None and os.getppid() != settings.run:
+        os._exit(1)  # it was killed before this process could ask to be told
     adopt_orphans()
     if settings.memory is not None:
         import resource

@@ -518,7 +518,7 @@ def test_the_place_of_a_row_tells_nothing() -> None:
     assert (
         record(lambda problem: [Told(by_place)], many(), FREE, rounds=0)["policies"]["test"]["error"][0] > 0.2
     )
-    assert "its place or its company" in cheating(Told(by_place))
+    assert "its place in the batch or on other rows" in cheating(Told(by_place))
 
 
 def test_a_memory_of_places_is_caught() -> None:
@@ -531,7 +531,7 @@ class Looking(Policy):
     """Ranks by a feature, and keeps what it was shown."""
 
     seen: list[Rows] = field(default_factory=list)
-    company: Any = "query"
+    decision_scope: Any = "query"
 
     def decide(self, rows: Rows) -> Decisions:
         self.seen.append(rows)

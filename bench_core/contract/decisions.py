@@ -23,7 +23,7 @@ class Rows:
     Attributes:
         X: float64 (rows, columns), encoded as the training part was.
         sizes: float64 (rows,) item sizes, or None. Reading a size is free.
-        query: int64 (rows,) query ids, or None. Reading them is free; only a policy whose ``company`` is
+        query: int64 (rows,) query ids, or None. Reading them is free; only a policy whose ``decision_scope`` is
             ``"query"`` may let them matter.
     """
 

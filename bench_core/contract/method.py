@@ -83,20 +83,20 @@ class Policy(ABC):
     """One fitted operating point.
 
     `decide` must treat every row by itself: the same row gets the same answer in any batch and any order, and
-    deciding leaves no trace in the policy. A ranking policy whose ``company`` is ``"query"`` may judge a row
+    deciding leaves no trace in the policy. A ranking policy whose ``decision_scope`` is ``"query"`` may judge a row
     beside the others of its query, by what it has paid for on each; it is given whole queries.
 
     Attributes:
         label: what tells this operating point from its siblings (``"lambda=0.1"``); may stay empty.
         details: plain values worth keeping in the record (a chromosome, a λ, a number of features).
         budget: what this policy promises not to exceed on any row, or None.
-        company: whom a row's answer may depend on: no other (``"row"``), or its query's rows (``"query"``).
+        decision_scope: the rows that an answer may depend on: ``"row"``, itself only; ``"query"``, those of its query.
     """
 
     label: str = ""
     details: Mapping[str, Any] = {}
     budget: float | None = None
-    company: Literal["row", "query"] = "row"
+    decision_scope: Literal["row", "query"] = "row"
 
     @abstractmethod
     def decide(self, rows: Rows) -> Decisions:

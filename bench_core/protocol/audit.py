@@ -132,7 +132,7 @@ class Auditor:
             AuditError: the decisions changed; the message names the feature and the number of rows.
         """
         batch, tables = self._batch, self._substitutes
-        if policy.company == "query" and self.rows.query is None:
+        if policy.decision_scope == "query" and self.rows.query is None:
             # All rows are one query: a row that stood in it twice would change it.
             batch, _ = _arranged(self.rows, np.zeros(0, dtype=np.int64), np.random.PCG64(0))
             tables = tuple(table[batch.source] for table in self.substitutes)
@@ -188,9 +188,9 @@ class Auditor:
         if moved:
             return (
                 f"{name} answers differently on {moved} of {rows} rows when nothing is replaced and the rows come "
-                "in another order: a row's answer must not depend on its place or its company, to the last bit "
-                "where equals are ranked or a label is close (sum each row by itself, as np.einsum does, not "
-                "through BLAS)"
+                "in another order: a row's answer must not depend on its place in the batch or on other rows, to the "
+                "last bit where equals are ranked or a label is close (sum each row by itself, as np.einsum does, "
+                "not through BLAS)"
             )
         guilty: list[tuple[int, str]] = []
         for feature, feature_name in enumerate(feature_names):

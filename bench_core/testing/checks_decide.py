@@ -71,7 +71,7 @@ def check_one_row(method: Method, task: Task) -> None:
         whole = decide(policy, case.rows, case.problem, name)
         for row in (0, len(case.rows) - 1):
             alone = decide(policy, case.rows.take(np.array([row])), case.problem, f"{name}, one row")
-            if policy.company == "row":
+            if policy.decision_scope == "row":
                 same_decisions(
                     whole.take(np.array([row])),
                     alone,
@@ -101,12 +101,12 @@ def check_row_order(method: Method, task: Task) -> None:
 
 
 def check_batch_size(method: Method, task: Task) -> None:
-    """The company a row is in does not change its answer."""
+    """The other rows of a batch do not change a row's answer."""
     case, family = fitted(method, task)
     rows = len(case.rows)
     for name, policy in some_policies(family):
         whole = decide(policy, case.rows, case.problem, name)
-        if policy.company == "query":
+        if policy.decision_scope == "query":
             for query in np.unique(_queries(case.rows)):
                 batch = np.flatnonzero(_queries(case.rows) == query)
                 part = decide(policy, case.rows.take(batch), case.problem, name)
@@ -161,7 +161,7 @@ def check_no_trace(method: Method, task: Task) -> None:
         both = Rows(
             np.concatenate([paid_changed.X, unpaid_changed.X]),
             None if rows.sizes is None else np.concatenate([rows.sizes, rows.sizes]),
-            # Other queries in the second half: the changed rows are not in company with the unchanged.
+            # Other queries in the second half: the changed rows share no query with the unchanged.
             np.concatenate([_queries(rows), _queries(rows) + _queries(rows).max(initial=0) + 1]),
         )
         fresh = decide(new, both, case.problem, name)

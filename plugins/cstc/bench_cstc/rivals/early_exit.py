@@ -122,7 +122,7 @@ class EarlyExit(Method):
                         self.removed == "below",
                         label=f"s={s:g}, trees={cut}",
                         details={"s": s, "trees": cut, "sentinels": len(stops) - 1},
-                        company="query" if self.against == "query" else "row",
+                        decision_scope="query" if self.against == "query" else "row",
                     )
                 )
         return Family(best_first(problem, policies), diagnostics={"trees": sums.count, "sentinels": len(at)})
@@ -187,7 +187,7 @@ class ExitPolicy(Policy):
         rule: who leaves where.
         answer: scores → decisions.
         below: whether what left early is ranked behind what left later.
-        company: whom a row's answer may depend on.
+        decision_scope: the rows that an answer may depend on; see `Policy`.
     """
 
     sums: Additive
@@ -196,7 +196,7 @@ class ExitPolicy(Policy):
     below: bool
     label: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
-    company: Literal["row", "query"] = "row"
+    decision_scope: Literal["row", "query"] = "row"
 
     def decide(self, rows: Rows) -> Decisions:
         """Score every row until it leaves."""

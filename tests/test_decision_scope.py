@@ -13,10 +13,10 @@ from bench_core.testing.checks_decide import check_batch_size
 
 
 class Ranked(Policy):
-    """Scores a row by how many of its company are below it."""
+    """Scores a row by how many rows of its query are below it."""
 
-    def __init__(self, features: int, whole_batch: bool, company: str) -> None:
-        self.features, self.whole_batch, self.company = features, whole_batch, company
+    def __init__(self, features: int, whole_batch: bool, decision_scope: str) -> None:
+        self.features, self.whole_batch, self.decision_scope = features, whole_batch, decision_scope
 
     def decide(self, rows: Rows) -> Decisions:
         query = np.zeros(len(rows)) if self.whole_batch or rows.query is None else rows.query
@@ -32,10 +32,10 @@ class ByRank(Method):
     """A rank within the query, or within the batch."""
 
     whole_batch: bool = False
-    company: str = "query"
+    decision_scope: str = "query"
 
     def fit(self, problem: Problem) -> list[Policy]:
-        return [Ranked(problem.n_features, self.whole_batch, self.company)]
+        return [Ranked(problem.n_features, self.whole_batch, self.decision_scope)]
 
 
 def test_a_policy_may_look_at_its_query_when_it_says_so() -> None:
@@ -43,7 +43,7 @@ def test_a_policy_may_look_at_its_query_when_it_says_so() -> None:
     with pytest.raises(ContractError, match="decided alone"):
         check_batch_size(ByRank(whole_batch=True), "ranking")
     with pytest.raises(ContractError, match="in batches of"):
-        check_batch_size(ByRank(company="row"), "ranking")
+        check_batch_size(ByRank(decision_scope="row"), "ranking")
 
 
 def test_queries_go_with_their_rows() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bench_core.contract.costs import Costs, CostScheme
     from bench_core.contract.dataset import DataContext, Dataset, DataSource, Part, Task
     from bench_core.contract.decisions import Decisions, Outcome, Rows
+    from bench_core.contract.default_policy import default_policy_first, validation_score
     from bench_core.contract.errors import (
         BenchError,
         ContractError,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         did_you_mean,
     )
     from bench_core.contract.facts import DataFacts
-    from bench_core.contract.favourite import favourite_first, worth
     from bench_core.contract.method import Family, Method, Policy, Problem, as_family
     from bench_core.contract.metrics import (
         BUILT_IN,
@@ -126,7 +126,7 @@ _HOMES = {
     "definition_of": "run.plan",
     "did_you_mean": "contract.errors",
     "evaluate": "contract.metrics",
-    "favourite_first": "contract.favourite",
+    "default_policy_first": "contract.default_policy",
     "fit_encoder": "protocol.encode",
     "hookimpl": "plugins.hookspecs",
     "installed_plugins": "cli.options",
@@ -150,7 +150,7 @@ _HOMES = {
     "warn": "cli.options",
     "with_session": "cli.options",
     "with_sessions": "cli.options",
-    "worth": "contract.favourite",
+    "validation_score": "contract.default_policy",
 }
 
 __all__ = [
@@ -207,10 +207,10 @@ __all__ = [
     "combined",
     "content_hash",
     "default_metric",
+    "default_policy_first",
     "definition_of",
     "did_you_mean",
     "evaluate",
-    "favourite_first",
     "fit_encoder",
     "hookimpl",
     "installed_plugins",
@@ -231,10 +231,10 @@ __all__ = [
     "sha256_text",
     "stored_records",
     "unseal",
+    "validation_score",
     "warn",
     "with_session",
     "with_sessions",
-    "worth",
 ]
 
 

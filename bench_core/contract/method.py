@@ -115,7 +115,7 @@ class Family:
     """Policies along a method's trade-off, with what else is worth keeping of the fit.
 
     Attributes:
-        policies: at least one; the first is the method's own favourite (selection ``first``).
+        policies: at least one; the first is the method's default policy (selection ``first``).
         reference: a policy that the others approximate (QWYC's full ensemble), for the metric disagreement.
         history: name → numbers per iteration or generation, kept in the record.
         diagnostics: plain values kept in the record.

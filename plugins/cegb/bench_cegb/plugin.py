@@ -84,7 +84,7 @@ class CEGB(Method):
         from bench_cegb.penalties import penalties
         from bench_cegb.policy import ForestPolicy
         from bench_cegb.training import gain_scale, objective_of, train
-        from bench_core import favourite_first, worth
+        from bench_core import default_policy_first, validation_score
 
         objective = objective_of(problem, self.ranking)
         scale = gain_scale(problem, objective["objective"])
@@ -98,7 +98,7 @@ class CEGB(Method):
             "max_bin": self.bins,
         }
         part = problem.validation
-        policies, worths = [], []
+        policies, validation_scores = [], []
         for value in self.lambdas:
             booster = train(problem, self.trees, {**settings, **charged.parameters(self.penalty, value)})
             forest = Forest.from_dump(booster.dump_model())
@@ -110,12 +110,12 @@ class CEGB(Method):
                 details={"lambda": value, "trees": forest.trees, "features": len(features)},
             )
             policies.append(policy)
-            worths.append(worth(problem, policy.decide(part.rows())))
+            validation_scores.append(validation_score(problem, policy.decide(part.rows())))
         if not self.empty and any(policy.details["features"] for policy in policies):
             kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
-            policies, worths = [policies[i] for i in kept], [worths[i] for i in kept]
+            policies, validation_scores = [policies[i] for i in kept], [validation_scores[i] for i in kept]
         diagnostics = {"objective": objective["objective"]}
-        return Family(favourite_first(policies, worths), diagnostics=diagnostics)
+        return Family(default_policy_first(policies, validation_scores), diagnostics=diagnostics)
 
 
 @hookimpl

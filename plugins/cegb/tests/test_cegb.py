@@ -11,7 +11,7 @@ from bench_cegb.penalties import column_prices, penalties
 from bench_cegb.plugin import CEGB
 from bench_cegb.training import train
 
-from bench_core import Costs, Part, Problem, RequestError, Rows, build, worth
+from bench_core import Costs, Part, Problem, RequestError, Rows, build, validation_score
 from bench_core.testing import make_case, make_problem, policy_audit
 
 SMALL = {"trees": 10, "min_samples_leaf": 5}
@@ -162,8 +162,8 @@ def test_the_first_policy_is_the_best_on_validation_and_all_pass_the_audit(task)
     case = make_case(task, rows=300)
     family = CEGB(**SMALL).fit(case.problem)
     rows = Rows(case.problem.validation.X)
-    worths = [worth(case.problem, policy.decide(rows)) for policy in family.policies]
-    assert worths[0] == max(worths)
+    validation_scores = [validation_score(case.problem, policy.decide(rows)) for policy in family.policies]
+    assert validation_scores[0] == max(validation_scores)
     for policy in family.policies:
         decisions = policy_audit(policy, case.rows, case.problem)
         assert (decisions.evaluations == policy.details["trees"]).all()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Costs, Family, Policy, Problem, worth
+from bench_core import Costs, Family, Policy, Problem, validation_score
 from bench_cstc.calibrate import fit_platt
 from bench_cstc.columns import Columns, PlainColumns, boost, price_of_evaluation
 from bench_cstc.criterion import leaf_overlap
@@ -50,8 +50,8 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
     if not method.empty and any(policy.details["features"] for policy in policies):
         policies = [policy for policy in policies if policy.details["features"]]
     rows = problem.validation.rows()
-    worths = [worth(problem, policy.decide(rows)) for policy in policies]
-    best = max(range(len(policies)), key=lambda i: (*worths[i], i))
+    validation_scores = [validation_score(problem, policy.decide(rows)) for policy in policies]
+    best = max(range(len(policies)), key=lambda i: (*validation_scores[i], i))
     history = {
         f"objective, lambda={lam:g}{_suffix(fit.target)}": fit.trees[i].run.values
         for fit in fits

@@ -110,7 +110,7 @@ class GreedyMiser(Method):
         Raises:
             ValueError: logistic loss without classes, or a learning rate so large that boosting diverges.
         """
-        from bench_core import favourite_first
+        from bench_core import default_policy_first
         from bench_greedymiser.bins import fit_bins
         from bench_greedymiser.boosting import boost
         from bench_greedymiser.losses import loss_of
@@ -120,7 +120,7 @@ class GreedyMiser(Method):
         loss = loss_of(self.loss, problem)
         prices = mean_prices(problem)
         policies: list[PrefixPolicy] = []
-        worths: list[tuple[float, float]] = []
+        validation_scores: list[tuple[float, float]] = []
         history: dict[str, Sequence[float]] = {}
         for value in self.lambdas:
             boosted = boost(
@@ -136,14 +136,14 @@ class GreedyMiser(Method):
             )
             history[f"loss, lambda={value:g}"] = boosted.losses
             history[f"price, lambda={value:g}"] = [prices.of(used) for used in boosted.ensemble.used]
-            made, worth = self._policies(problem, loss, boosted, value)
+            made, made_scores = self._policies(problem, loss, boosted, value)
             policies += made
-            worths += worth
+            validation_scores += made_scores
         if not self.empty and any(policy.details["features"] for policy in policies):
             kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
-            policies, worths = [policies[i] for i in kept], [worths[i] for i in kept]
+            policies, validation_scores = [policies[i] for i in kept], [validation_scores[i] for i in kept]
         return Family(
-            favourite_first(policies, worths),
+            default_policy_first(policies, validation_scores),
             history=history,
             diagnostics={"loss": type(loss).__name__.lower()},
         )
@@ -167,13 +167,13 @@ class GreedyMiser(Method):
     def _policies(
         self, problem: Problem, loss: Loss, boosted: Boosted, value: float
     ) -> tuple[list[PrefixPolicy], list[tuple[float, float]]]:
-        """Policies of one ensemble, and what they are worth on validation; one pass over its trees."""
-        from bench_core import worth
+        """Policies of one ensemble, and their validation scores; one pass over its trees."""
+        from bench_core import validation_score
         from bench_greedymiser.policy import PrefixPolicy
 
         ensemble, part = boosted.ensemble, problem.validation
         scores, acquired = ensemble.empty(len(part))
-        policies, worths = [], []
+        policies, validation_scores = [], []
         for before, rounds in pairwise([0, *self._kept(ensemble.rounds)]):
             ensemble.advance(part.X, before, rounds, scores, acquired)
             policy = PrefixPolicy(
@@ -189,8 +189,8 @@ class GreedyMiser(Method):
                 },
             )
             policies.append(policy)
-            worths.append(worth(problem, policy.decided(scores, acquired)))
-        return policies, worths
+            validation_scores.append(validation_score(problem, policy.decided(scores, acquired)))
+        return policies, validation_scores
 
     def _link(self, problem: Problem, loss: Loss, scores: np.ndarray) -> Link | None:
         from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_platt

@@ -7,7 +7,7 @@ from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_platt
 from bench_greedymiser.plugin import GreedyMiser
 from scipy.optimize import minimize
 
-from bench_core import Costs, Part, RequestError, Rows, build, worth
+from bench_core import Costs, Part, RequestError, Rows, build, validation_score
 from bench_core.testing import make_case, policy_audit
 
 SMALL = {"trees": 10, "min_samples_leaf": 3}
@@ -87,8 +87,8 @@ def test_the_first_policy_is_the_best_on_validation(task):
     problem = make_case(task).problem
     family = GreedyMiser(**SMALL).fit(problem)
     rows = Rows(problem.validation.X, problem.validation.sizes)
-    worths = [worth(problem, policy.decide(rows)) for policy in family.policies]
-    assert worths[0] == max(worths)
+    validation_scores = [validation_score(problem, policy.decide(rows)) for policy in family.policies]
+    assert validation_scores[0] == max(validation_scores)
 
 
 def test_lambda_in_relative_units_ignores_the_scale_of_prices_and_targets(make):
@@ -179,7 +179,7 @@ def test_it_learns(task, loss, calibrate):
     assert (table.argmax(axis=1) == case.y).mean() > (0.8 if task == "binary" else 0.7)
 
 
-def test_costs_fall_as_lambda_grows_where_features_differ_in_worth(make):
+def test_costs_fall_as_lambda_grows_where_features_differ_in_validation_score(make):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(600, 6))
     y = X @ (0.5 ** np.arange(6)) + 0.01 * rng.normal(size=600)

@@ -33,7 +33,7 @@ class Qwyc(EnsembleMethod):
 
     Attributes:
         alphas: share of rows that may be decided otherwise than by the full ensemble; one policy each, the first is
-            the favourite.
+            the default policy.
         stop: ``both``, or ``filter-and-score``: only negatives stop early.
 
     Source: Wang, Gupta, You, "Quit When You Can", Algorithms 1 and 2. Several classes (by the lead of the best class
@@ -82,7 +82,7 @@ class Fan(EnsembleMethod):
         ordering: as for ``early-stopping``; Fan* is ``individual-mse``.
         widths: λ, widths of the bins; of the mean score, where the ensemble is a mean.
         gammas: γ, how many standard deviations away the decision must be. One policy per width and γ; the first
-            is the favourite.
+            is the default policy.
         stop: as for ``qwyc``.
 
     Source: Fan, Chu, Wang, Yu (2002), as described by Wang, Gupta, You, App. C. Two classes only.
@@ -132,7 +132,8 @@ class SmallerEnsemble(EnsembleMethod):
     jointly fitted networks are fitted anew. With several learning rates each size has its own, chosen on validation.
 
     Attributes:
-        sizes: numbers of base models, one policy each, the first is the favourite; those above ``size`` are left out.
+        sizes: numbers of base models, one policy each, the first is the default policy; those above ``size`` are left
+            out.
 
     Source: Wang, Gupta, You, §5 and App. D.2.
     """

@@ -105,7 +105,7 @@ class EnsembleMethod(Method):
 
     @abstractmethod
     def policies(self, stock: Stock) -> list[StoppingPolicy]:
-        """The family, the favourite first."""
+        """The family, the default policy first."""
 
 
 class Stock:

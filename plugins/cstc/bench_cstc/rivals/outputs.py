@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Policy, Problem, Rows, favourite_first, worth
+from bench_core import Decisions, Policy, Problem, Rows, default_policy_first, validation_score
 from bench_cstc.calibrate import Platt, combine, fit_platt
 from bench_cstc.targets import Target, targets_of
 from bench_cstc.walker import ConstantPolicy
@@ -153,4 +153,6 @@ def constant(problem: Problem) -> ConstantPolicy:
 def best_first(problem: Problem, policies: Sequence[Policy]) -> list[Policy]:
     """The policies, the best on validation in front (the first among equals), the others in their order."""
     rows = problem.validation.rows()
-    return favourite_first(policies, [worth(problem, policy.decide(rows)) for policy in policies])
+    return default_policy_first(
+        policies, [validation_score(problem, policy.decide(rows)) for policy in policies]
+    )

@@ -1,4 +1,4 @@
-"""The favourite of a family: judged as a suite that says nothing selects, on validation only."""
+"""The default policy of a family: judged as a suite that says nothing selects, on validation only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench_core import Decisions, Part, Policy
-from bench_core.contract.favourite import favourite_first, worth
+from bench_core.contract.default_policy import default_policy_first, validation_score
 from bench_core.contract.metrics import BUILT_IN, DEFAULT_METRICS, default_metric, resolve_metric
 from bench_core.testing import make_problem
 
@@ -21,8 +21,8 @@ class Named(Policy):
         raise NotImplementedError
 
 
-def first_of(worths):
-    ordered = favourite_first([Named(str(i)) for i in range(len(worths))], worths)
+def first_of(validation_scores):
+    ordered = default_policy_first([Named(str(i)) for i in range(len(validation_scores))], validation_scores)
     return "".join(policy.label for policy in ordered)
 
 
@@ -32,7 +32,7 @@ def test_classes_with_a_threshold_are_judged_by_the_combined_measure():
     table = np.column_stack([np.linspace(0, 1, len(part)), np.linspace(1, 0, len(part))])
     acquired = np.zeros((len(part), problem.n_features), dtype=bool)
     acquired[::2, 0] = True
-    value, bill = worth(problem, Decisions(acquired, probabilities=table))
+    value, bill = validation_score(problem, Decisions(acquired, probabilities=table))
     sure = table.max(axis=1) >= 0.9
     right = table.argmax(axis=1) == part.y
     mean = problem.costs.bill(acquired).mean()
@@ -50,7 +50,7 @@ def test_classes_without_a_threshold_are_judged_by_accuracy(task):
     told = Decisions(
         np.zeros((len(part), problem.n_features), dtype=bool), probabilities=np.eye(problem.n_classes)[some]
     )
-    assert worth(problem, told) == (pytest.approx((some == part.y).mean() - 1, abs=1e-12), 0.0)
+    assert validation_score(problem, told) == (pytest.approx((some == part.y).mean() - 1, abs=1e-12), 0.0)
 
 
 def test_regression_is_judged_by_the_squared_error():
@@ -58,7 +58,10 @@ def test_regression_is_judged_by_the_squared_error():
     acquired = np.zeros((len(problem.validation), problem.n_features), dtype=bool)
     acquired[:, 0] = True
     told = Decisions(acquired, score=problem.validation.y + 2.0)
-    assert worth(problem, told) == (pytest.approx(-4.0), pytest.approx(-problem.costs.cost_of([0])))
+    assert validation_score(problem, told) == (
+        pytest.approx(-4.0),
+        pytest.approx(-problem.costs.cost_of([0])),
+    )
 
 
 def test_ranking_is_judged_within_its_queries():
@@ -66,7 +69,7 @@ def test_ranking_is_judged_within_its_queries():
     # Two queries of two: the first in order, the second upside down; gains 1 and 0, discounts 1 and log2(3).
     part = Part(problem.validation.X[:4], np.array([1.0, 0, 1, 0]), query=np.array([7, 7, 9, 9]))
     told = Decisions(np.zeros((4, problem.n_features), dtype=bool), score=np.array([2.0, 1, 3, 4]))
-    value, _ = worth(replace(problem, validation=part), told)
+    value, _ = validation_score(replace(problem, validation=part), told)
     assert value == pytest.approx((1 + 1 / np.log2(3)) / 2)
 
 
@@ -74,7 +77,7 @@ def test_without_validation_rows_all_are_worth_the_same():
     problem = make_problem("binary")
     part = Part(problem.validation.X[:0], problem.validation.y[:0])
     none = Decisions(np.zeros((0, problem.n_features), dtype=bool), probabilities=np.zeros((0, 2)))
-    assert worth(replace(problem, validation=part), none) == (0.0, 0.0)
+    assert validation_score(replace(problem, validation=part), none) == (0.0, 0.0)
 
 
 def test_the_best_comes_first_and_the_others_keep_their_order():
@@ -85,10 +88,10 @@ def test_ties_go_to_the_cheaper_then_to_the_first():
     assert first_of([(1.0, -3.0), (2.0, -5.0), (2.0, -4.0), (2.0, -4.0)]) == "2013"
 
 
-@pytest.mark.parametrize("worths", [[], [(1.0, 0.0)]])
-def test_a_family_needs_policies_and_a_worth_for_each(worths):
-    with pytest.raises(ValueError, match="one worth for each"):
-        favourite_first([Named("a"), Named("b")][: 2 * len(worths)], worths)
+@pytest.mark.parametrize("validation_scores", [[], [(1.0, 0.0)]])
+def test_a_family_needs_policies_and_a_score_for_each(validation_scores):
+    with pytest.raises(ValueError, match="one validation score for each"):
+        default_policy_first([Named("a"), Named("b")][: 2 * len(validation_scores)], validation_scores)
 
 
 def test_every_default_metric_is_built_in():

@@ -1,4 +1,4 @@
-"""A family's favourite: which of its policies a method puts first, by the metric that suites select by unasked."""
+"""A family's default policy: which of its policies a method puts first, by the metric that suites select by unasked."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from bench_core.contract.decisions import Decisions, Outcome
 from bench_core.contract.method import Policy, Problem
 from bench_core.contract.metrics import BUILT_IN, default_metric, resolve_metric
 
-__all__ = ["favourite_first", "worth"]
+__all__ = ["default_policy_first", "validation_score"]
 
 P = TypeVar("P", bound=Policy)
 
 
-def worth(problem: Problem, decisions: Decisions) -> tuple[float, float]:
+def validation_score(problem: Problem, decisions: Decisions) -> tuple[float, float]:
     """How good decisions on the validation rows are, greater is better; the lower mean bill parts equals.
 
     The measure is `bench_core.contract.metrics.default_metric`.
 
     Args:
         problem: its validation part, costs and threshold judge.
-        decisions: of a policy on ``problem.validation``; without a validation row they are worth ``(0, 0)``.
+        decisions: of a policy on ``problem.validation``; without a validation row their score is ``(0, 0)``.
     """
     part = problem.validation
     if not len(part):
@@ -45,15 +45,15 @@ def worth(problem: Problem, decisions: Decisions) -> tuple[float, float]:
     return (value if metric.goal == "max" else -value), -float(bill.mean())
 
 
-def favourite_first(policies: Sequence[P], worths: Sequence[tuple[float, float]]) -> list[P]:
-    """The policies with the one of greatest worth (the first among equals) put first, the others as they were.
+def default_policy_first(policies: Sequence[P], scores: Sequence[tuple[float, float]]) -> list[P]:
+    """The policies with the one of greatest score (the first among equals) put first, the others as they were.
 
     Raises:
-        ValueError: no policy, or another number of worths.
+        ValueError: no policy, or another number of scores.
     """
-    if not policies or len(policies) != len(worths):
+    if not policies or len(policies) != len(scores):
         raise ValueError(
-            f"a family needs policies and one worth for each, not {len(policies)} and {len(worths)}"
+            f"a family needs policies and one validation score for each, not {len(policies)} and {len(scores)}"
         )
-    best = max(range(len(worths)), key=lambda i: (*worths[i], -i))
+    best = max(range(len(scores)), key=lambda i: (*scores[i], -i))
     return [policies[best], *policies[:best], *policies[best + 1 :]]

@@ -19,18 +19,18 @@ from support.told import record_of
 from bench_core.contract.decisions import Decisions, Outcome
 from bench_core.run.sealed import unseal
 from bench_core.run.store import Store
-from bench_core.run.trial import Judged, TrialResult
+from bench_core.run.trial import PolicyOutcome, TrialResult
 
 NAME = "ab" + "0" * 62
 PROBABILITIES = np.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])
 ACQUIRED = np.array([[True, False], [True, True], [False, False]])
 
 
-def judged(policy: int, part: str, **columns: np.ndarray) -> Judged:
+def judged(policy: int, part: str, **columns: np.ndarray) -> PolicyOutcome:
     decisions = Decisions(ACQUIRED, PROBABILITIES, **columns)
     bill = ACQUIRED @ np.array([1.0, 2.5])
     outcome = Outcome("binary", np.array([1, 0, 1]), decisions, bill, np.full(3, 3.5), np.zeros(3), 0.7)
-    return Judged(policy, part, outcome)
+    return PolicyOutcome(policy, part, outcome)
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from bench_core.run.execute import Done
+    from bench_core.run.execute import TrialStatus
     from bench_core.run.plan import Plan, Planned
 
 __all__ = ["Progress", "print_table"]
@@ -70,7 +70,7 @@ class Progress:
         """Say something that is not about progress."""
         click.echo(line, err=True)
 
-    def advance(self, planned: Planned, done: Done) -> None:
+    def advance(self, planned: Planned, done: TrialStatus) -> None:
         """Count a trial; stop at a failure when strict."""
         import time
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.decisions import Decisions, Outcome
-from bench_core.run.trial import Judged
+from bench_core.run.trial import PolicyOutcome
 
 __all__ = ["pack_decisions", "unpack_decisions"]
 
@@ -21,7 +21,7 @@ _UNSAID: dict[str, Any] = {"score": np.nan, "stage": np.int64(0), "evaluations":
 """What stands in a column for a policy that does not fill it, where another of its family does."""
 
 
-def pack_decisions(outcomes: list[Judged], rows: Mapping[str, NDArray[np.int64]]) -> memoryview:
+def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.int64]]) -> memoryview:
     """Decisions and bills of every policy as Parquet bytes, one row per (policy, part, data row)."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -90,7 +90,7 @@ def _told(column: NDArray[Any] | None, missing: Any) -> NDArray[Any] | None:
     return column
 
 
-def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator[Judged]:
+def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator[PolicyOutcome]:
     """Every policy's outcome on either part, from a file of `pack_decisions`."""
     import pyarrow.parquet as pq
 
@@ -133,4 +133,4 @@ def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator
             reference=reference,
             budget=budgets[policy],
         )
-        yield Judged(policy, "test" if picked["test"][0] else "validation", outcome)
+        yield PolicyOutcome(policy, "test" if picked["test"][0] else "validation", outcome)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bench_core.contract.errors import BenchError, RequestError, StoreError
-from bench_core.run.execute import Done, Options, Summary, execute
+from bench_core.run.execute import Options, Summary, TrialStatus, execute
 from bench_core.run.execute.markers import take_crashed
 from bench_core.run.plan import Plan, Planned
 from bench_core.run.session import SuiteSession
@@ -90,7 +90,7 @@ def run_suite(
     seeds: int | None,
     only: Mapping[str, list[str]],
     started: Callable[[Plan, int], None],
-    progress: Callable[[Planned, Done], None],
+    progress: Callable[[Planned, TrialStatus], None],
     notice: Callable[[str], None] = lambda line: None,
     plugin_options: Mapping[str, Any] | None = None,
 ) -> RunReport:

@@ -26,7 +26,7 @@ from bench_core.run.decisions_file import pack_decisions, unpack_decisions
 from bench_core.run.owners import here, is_gone, owner
 from bench_core.run.record_file import OldFormatError, read_record
 from bench_core.run.sealed import seal
-from bench_core.run.trial import RECORD_FORMAT, Judged, TrialResult
+from bench_core.run.trial import RECORD_FORMAT, PolicyOutcome, TrialResult
 
 __all__ = ["DAMAGED", "Store"]
 
@@ -232,7 +232,7 @@ class Store:
         """Replace a record by one that holds more (metrics that were added later); raises as `write`."""
         self._write(self._place(record["name"], _DONE), seal(record))
 
-    def outcomes(self, name: str, task: str, threshold: float | None) -> Iterator[Judged]:
+    def outcomes(self, name: str, task: str, threshold: float | None) -> Iterator[PolicyOutcome]:
         """The outcomes of a done trial, from its stored decisions; `read` checks that they are the record's.
 
         Raises:

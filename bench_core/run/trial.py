@@ -29,7 +29,7 @@ from bench_core.protocol.shuffle import shuffled
 from bench_core.protocol.split import Split, SplitRule, make_split
 from bench_core.run.distribution import distribution
 
-__all__ = ["Judged", "Prepared", "Trial", "TrialResult", "fragment", "prepare", "run_trial"]
+__all__ = ["PolicyOutcome", "Prepared", "Trial", "TrialResult", "fragment", "prepare", "run_trial"]
 
 RECORD_FORMAT = 2
 
@@ -147,7 +147,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Judged:
+class PolicyOutcome:
     """One policy's outcome on one part."""
 
     policy: int
@@ -164,7 +164,7 @@ class TrialResult:
     """
 
     record: dict[str, Any]
-    outcomes: list[Judged] | None
+    outcomes: list[PolicyOutcome] | None
     rows: Mapping[str, NDArray[np.int64]] | None
     written: tuple[str, ...] = ()
 
@@ -323,7 +323,7 @@ def _filled(
     metrics: Mapping[str, Metric],
     threads: int,
     clock: _Clock,
-) -> tuple[list[Judged], dict[str, Any]]:
+) -> tuple[list[PolicyOutcome], dict[str, Any]]:
     """Fill a record with what came of a trial; the outcomes, and seconds of deciding."""
     threshold = trial.threshold if trial.reject else None
     problem = _handed(prepared.problem, threshold=trial.threshold, threads=threads)
@@ -411,7 +411,7 @@ def _judge(
     auditor: Auditor,
     threshold: float | None,
     clock: _Clock,
-) -> tuple[list[Judged], dict[str, Any]]:
+) -> tuple[list[PolicyOutcome], dict[str, Any]]:
     """Every policy's outcomes, and the processor's seconds that each took to decide on the test rows.
 
     Of all threads, waiting left out, after the policy had decided on validation.
@@ -450,7 +450,7 @@ def _judge(
                 reference=reference.get(part),
                 budget=known.budget,
             )
-            judged.append(Judged(number, part, outcome))
+            judged.append(PolicyOutcome(number, part, outcome))
     return judged, deciding
 
 
@@ -470,7 +470,7 @@ def _evaluation_bill(decisions: Decisions, costs: Costs) -> NDArray[np.float64]:
 
 
 def _table(
-    described: list[_Described], outcomes: list[Judged], metrics: Mapping[str, Metric]
+    described: list[_Described], outcomes: list[PolicyOutcome], metrics: Mapping[str, Metric]
 ) -> dict[str, Any]:
     """The family by columns: label, details, budget, and each metric on validation and test."""
     columns: dict[str, Any] = {
@@ -490,7 +490,7 @@ _MOST_USAGE = 6000
 """Numbers of usage kept per record: the first policies of a family come first."""
 
 
-def _usage(outcomes: list[Judged]) -> list[list[list[float]] | None]:
+def _usage(outcomes: list[PolicyOutcome]) -> list[list[list[float]] | None]:
     """Per policy, per exit stage, per feature: share of test rows that left there with the feature acquired.
 
     None for the later policies of families that would need more than `_MOST_USAGE` numbers.

@@ -12,11 +12,11 @@ from bench_core.contract.dataset import DataContext
 from bench_core.plugins.registry import Registry
 from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.leftovers import adopting_orphans
-from bench_core.run.execute.worker import Done, Worker, WorkerSettings
+from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings
 from bench_core.run.plan import DatasetCache, Plan, Planned
 from bench_core.run.threads import one_blas_thread
 
-__all__ = ["Done", "Options", "Summary", "execute"]
+__all__ = ["Options", "Summary", "TrialStatus", "execute"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def execute(
     metrics: tuple[str, ...],
     options: Options,
     cache: DatasetCache | None = None,
-    progress: Callable[[Planned, Done], None] = lambda planned, done: None,
+    progress: Callable[[Planned, TrialStatus], None] = lambda planned, done: None,
 ) -> Summary:
     """Run what the plan says is missing.
 
@@ -87,7 +87,7 @@ def execute(
         return summary
     by_name = {planned.name: planned for planned in todo}
 
-    def note(done: Done) -> None:
+    def note(done: TrialStatus) -> None:
         summary.computed += 1
         planned = by_name[done.name]
         if done.status == "failed":
@@ -110,7 +110,7 @@ def execute(
 
 
 def _run_here(
-    todo: list[Planned], worker: Worker, interrupts: Interrupts, note: Callable[[Done], None]
+    todo: list[Planned], worker: Worker, interrupts: Interrupts, note: Callable[[TrialStatus], None]
 ) -> None:
     """Run trials in this process, one after another."""
     with one_blas_thread(), adopting_orphans(), interrupts:

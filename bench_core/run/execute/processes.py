@@ -21,7 +21,7 @@ from bench_core.run.execute.leftovers import (
     end_group,
 )
 from bench_core.run.execute.markers import marks_of_the_dead
-from bench_core.run.execute.worker import Done, Worker, WorkerSettings, environment, start_of_record
+from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, environment, start_of_record
 from bench_core.run.plan import Planned
 from bench_core.run.store import Store
 from bench_core.run.threads import BLAS_VARIABLES
@@ -38,7 +38,7 @@ def run_in_processes(
     settings: WorkerSettings,
     jobs: int,
     timeout: float | None,
-    note: Callable[[Done], None],
+    note: Callable[[TrialStatus], None],
 ) -> None:
     """Run trials in worker processes and store their records; a killed trial becomes a failed record.
 
@@ -78,7 +78,7 @@ def _feed(
     settings: WorkerSettings,
     jobs: int,
     timeout: float | None,
-    note: Callable[[Done], None],
+    note: Callable[[TrialStatus], None],
     leftovers: _WorkersLeftovers,
 ) -> None:
     """Hand the pool a few trials at a time, and collect what comes of them."""
@@ -108,7 +108,7 @@ def _feed(
 
 @dataclass(frozen=True)
 class _Collected:
-    done: Done
+    done: TrialStatus
     died: bool
 
 
@@ -134,12 +134,12 @@ def _collect(
     return _Collected(_fail(planned, settings, said, step, timeout or 0.0), died=True)
 
 
-def _fail(planned: Planned, settings: WorkerSettings, said: str, step: str, seconds: float) -> Done:
+def _fail(planned: Planned, settings: WorkerSettings, said: str, step: str, seconds: float) -> TrialStatus:
     """A failed record in place of a dead worker's."""
     provenance = {**environment(), "dataset": planned.trial.dataset}
     record = failed_record(start_of_record(planned, provenance), RuntimeError(said), step, {})
     Store(settings.store).write_failure(record)
-    return Done(planned.name, "failed", record["error"]["message"], seconds)
+    return TrialStatus(planned.name, "failed", record["error"]["message"], seconds)
 
 
 def _how_it_died(code: int | None, memory: int | None) -> str:
@@ -247,7 +247,7 @@ def _start(settings: WorkerSettings) -> None:
     _WORKER = Worker(settings, load_registry())
 
 
-def _run(planned: Planned) -> Done:
+def _run(planned: Planned) -> TrialStatus:
     if _WORKER is None:
         raise RuntimeError("the worker was not started")
     return _WORKER.run(planned)

@@ -26,7 +26,7 @@ from bench_core.run.plan import DatasetCache, Planned
 from bench_core.run.store import Store
 from bench_core.run.trial import RECORD_FORMAT, Prepared, Trial, failed_record, fragment, prepare, run_trial
 
-__all__ = ["Done", "Worker", "WorkerSettings", "environment", "start_of_record"]
+__all__ = ["TrialStatus", "Worker", "WorkerSettings", "environment", "start_of_record"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class WorkerSettings:
 
 
 @dataclass(frozen=True)
-class Done:
+class TrialStatus:
     """How a trial went, in a line.
 
     Attributes:
@@ -91,7 +91,7 @@ class Worker:
         self._prepared: OrderedDict[tuple[str, ...], Prepared] = OrderedDict()
         self._metrics: dict[str, dict[str, Metric]] = {}
 
-    def run(self, planned: Planned) -> Done:
+    def run(self, planned: Planned) -> TrialStatus:
         """Run a trial and store its record; an error in it becomes a failed record.
 
         Whatever a plugin raises is the trial's failure, `SystemExit` too; only the user's Ctrl-C ends the run.
@@ -105,7 +105,7 @@ class Worker:
             self._tidy()
             self.marker.end()
         status = "ok" if failure is None else "failed"
-        return Done(planned.name, status, failure or "", time.perf_counter() - started)
+        return TrialStatus(planned.name, status, failure or "", time.perf_counter() - started)
 
     def close(self) -> None:
         """There is nothing more to run."""

@@ -12,8 +12,8 @@ from bench_qwyc.fan import make_bins
 from bench_qwyc.model import Ensemble
 from bench_qwyc.orderings import Ordering
 from bench_qwyc.policy import StoppingPolicy
-from bench_qwyc.stock import EnsembleMethod, Stock
-from bench_qwyc.training import Recipe, fit_candidates, full_labels
+from bench_qwyc.stock import EnsembleMethod, FittedEnsemble
+from bench_qwyc.training import EnsembleConfig, fit_candidates, full_labels
 
 __all__ = ["EarlyStopping", "EnsembleMethod", "Fan", "Qwyc", "SmallerEnsemble"]
 
@@ -47,8 +47,8 @@ class Qwyc(EnsembleMethod):
         super().__post_init__()
         _check_alphas(self.alphas)
 
-    def policies(self, stock: Stock) -> list[StoppingPolicy]:
-        return stock.stopping_policies(self.alphas, None, self.stop == "both")
+    def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
+        return fitted_ensemble.stopping_policies(self.alphas, None, self.stop == "both")
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,10 @@ class EarlyStopping(EnsembleMethod):
         super().__post_init__()
         _check_alphas(self.alphas)
 
-    def policies(self, stock: Stock) -> list[StoppingPolicy]:
-        return stock.stopping_policies(self.alphas, stock.order(self.ordering), self.stop == "both")
+    def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
+        return fitted_ensemble.stopping_policies(
+            self.alphas, fitted_ensemble.order(self.ordering), self.stop == "both"
+        )
 
 
 @dataclass(frozen=True)
@@ -102,20 +104,20 @@ class Fan(EnsembleMethod):
         if not self.gammas or any(not 0 <= gamma < np.inf for gamma in self.gammas):
             raise ValueError("gammas must be one or more numbers, not negative")
 
-    def policies(self, stock: Stock) -> list[StoppingPolicy]:
-        ensemble, order = stock.ensemble, stock.order(self.ordering)
+    def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
+        ensemble, order = fitted_ensemble.ensemble, fitted_ensemble.order(self.ordering)
         unit = ensemble.models if ensemble.link == "mean" else 1
         policies = []
         for width in self.widths:
-            bins = make_bins(stock.scores, order, width * unit, float(stock.bias))
+            bins = make_bins(fitted_ensemble.scores, order, width * unit, float(fitted_ensemble.bias))
             policies += [
                 StoppingPolicy(
                     ensemble,
                     bins,
                     gamma=gamma,
                     two_sided=self.stop == "both",
-                    model_prices=stock.billed_prices,
-                    threads=stock.problem.threads,
+                    model_prices=fitted_ensemble.billed_prices,
+                    threads=fitted_ensemble.problem.threads,
                     label=f"lambda={width:g} gamma={gamma:g}",
                     details={"lambda": width, "gamma": gamma, "mean_bins": bins.mean_bins},
                 )
@@ -145,21 +147,29 @@ class SmallerEnsemble(EnsembleMethod):
         if not self.sizes or any(size < 1 for size in self.sizes):
             raise ValueError("sizes must be one or more numbers of base models, from 1")
 
-    def policies(self, stock: Stock) -> list[StoppingPolicy]:
-        candidates = fit_candidates(self.recipe, stock.problem)
-        sizes = [size for size in self.sizes if size <= stock.ensemble.models] or [stock.ensemble.models]
-        errors = {size: [self._error(one, size, stock.problem) for one in candidates] for size in sizes}
+    def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
+        candidates = fit_candidates(self.config, fitted_ensemble.problem)
+        sizes = [size for size in self.sizes if size <= fitted_ensemble.ensemble.models] or [
+            fitted_ensemble.ensemble.models
+        ]
+        errors = {
+            size: [self._error(one, size, fitted_ensemble.problem) for one in candidates] for size in sizes
+        }
         policies = []
         for size in sizes:
             at = int(np.argmin(errors[size]))
             small = candidates[at].first(min(size, candidates[at].models))
             if self.ensemble == "subsets-joint":
-                small = fit_candidates(Recipe(**{**vars(self.recipe), "size": size}), stock.problem)[0]
+                small = fit_candidates(
+                    EnsembleConfig(**{**vars(self.config), "size": size}), fitted_ensemble.problem
+                )[0]
             policies.append(
                 StoppingPolicy(
                     small,
-                    model_prices=None if stock.billed_prices is None else stock.billed_prices[: small.models],
-                    threads=stock.problem.threads,
+                    model_prices=None
+                    if fitted_ensemble.billed_prices is None
+                    else fitted_ensemble.billed_prices[: small.models],
+                    threads=fitted_ensemble.problem.threads,
                     label=f"size={size}",
                     details={
                         "size": size,

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from bench_core import Problem, RequestError
 from bench_qwyc.model import Ensemble
 
-__all__ = ["Kind", "Recipe", "fit_candidates", "fitted", "full_labels", "full_scores", "validation_error"]
+__all__ = [
+    "EnsembleConfig",
+    "Kind",
+    "fit_candidates",
+    "fitted",
+    "full_labels",
+    "full_scores",
+    "validation_error",
+]
 
 Kind = Literal[
     "hist-gradient-boosting",
@@ -26,7 +34,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True)
-class Recipe:
+class EnsembleConfig:
     """What full ensemble to fit; the fields are those of `bench_qwyc.methods.EnsembleMethod`."""
 
     ensemble: Kind
@@ -52,16 +60,16 @@ _LAST: list[_Made] = []
 """The ensembles fitted last: a suite's methods share them. Fitting again would give the same ones."""
 
 
-def fitted(recipe: Recipe, problem: Problem) -> tuple[Ensemble, float, float]:
+def fitted(config: EnsembleConfig, problem: Problem) -> tuple[Ensemble, float, float]:
     """The full ensemble and its learning rate: of several, the one with the least validation error (the first among
     equals). And the seconds that were saved because the ensembles were there already.
     """
-    key = _key(recipe, problem)
+    key = _key(config, problem)
     saved = _LAST[0].seconds if _LAST and _LAST[0].key == key else 0.0
-    candidates = fit_candidates(recipe, problem)
+    candidates = fit_candidates(config, problem)
     errors = [validation_error(ensemble, problem) for ensemble in candidates]
     best = int(np.argmin(errors)) if len(candidates) > 1 else 0
-    return candidates[best], recipe.learning_rates[best] if recipe.learning_rates else 0.0, saved
+    return candidates[best], config.learning_rates[best] if config.learning_rates else 0.0, saved
 
 
 def validation_error(ensemble: Ensemble, problem: Problem) -> float:
@@ -86,7 +94,7 @@ def full_labels(ensemble: Ensemble, X: NDArray[np.float64]) -> NDArray[np.int64]
     return np.asarray(ensemble.classes[chosen])
 
 
-def fit_candidates(recipe: Recipe, problem: Problem) -> list[Ensemble]:
+def fit_candidates(config: EnsembleConfig, problem: Problem) -> list[Ensemble]:
     """An ensemble for every learning rate (one where there is none).
 
     Raises:
@@ -94,39 +102,39 @@ def fit_candidates(recipe: Recipe, problem: Problem) -> list[Ensemble]:
     """
     if len(np.unique(problem.train.y)) < 2:
         raise RequestError("the training part has rows of one class only; an ensemble needs two")
-    key = _key(recipe, problem)
+    key = _key(config, problem)
     if _LAST and _LAST[0].key == key:
         return _LAST[0].ensembles
     start = time.perf_counter()
-    columns = _strongest(recipe, problem)
-    if recipe.ensemble.startswith("subsets"):
+    columns = _strongest(config, problem)
+    if config.ensemble.startswith("subsets"):
         from bench_qwyc.subsets import fit_subsets
 
-        refuse_missing(problem, f"ensemble = {recipe.ensemble!r}")
+        refuse_missing(problem, f"ensemble = {config.ensemble!r}")
         made = [
             fit_subsets(
                 problem.train.X,
                 problem.train.y,
-                models=recipe.size,
-                subset=recipe.subset,
-                hidden=recipe.hidden,
-                joint=recipe.ensemble == "subsets-joint",
+                models=config.size,
+                subset=config.subset,
+                hidden=config.hidden,
+                joint=config.ensemble == "subsets-joint",
                 columns=columns,
                 feature_of_column=problem.feature_of_column,
                 n_features=problem.n_features,
                 rng=problem.rng("subsets"),
-                dtype=recipe.precision,
+                dtype=config.precision,
             )
         ]
     else:
-        rates = recipe.learning_rates if recipe.ensemble != "random-forest" else recipe.learning_rates[:1]
-        made = [_trees(recipe, problem, columns, rate) for rate in rates]
+        rates = config.learning_rates if config.ensemble != "random-forest" else config.learning_rates[:1]
+        made = [_trees(config, problem, columns, rate) for rate in rates]
     _LAST[:] = [_Made(key, made, time.perf_counter() - start)]
     return made
 
 
-def _key(recipe: Recipe, problem: Problem) -> bytes:
-    digest = blake2b(repr((recipe, problem.seed, problem.n_classes, problem.n_features)).encode())
+def _key(config: EnsembleConfig, problem: Problem) -> bytes:
+    digest = blake2b(repr((config, problem.seed, problem.n_classes, problem.n_features)).encode())
     for array in (problem.train.X, problem.train.y, problem.feature_of_column):
         digest.update(repr((array.shape, array.dtype.str)).encode())
         digest.update(np.ascontiguousarray(array).data)
@@ -137,9 +145,9 @@ def _seed(problem: Problem, use: str) -> int:
     return int(problem.rng(use).integers(2**31 - 1))
 
 
-def _strongest(recipe: Recipe, problem: Problem) -> NDArray[np.int64]:
+def _strongest(config: EnsembleConfig, problem: Problem) -> NDArray[np.int64]:
     """Columns of the strongest features, by Gini importance in a random forest; ours, the paper names no measure."""
-    if not 0 < recipe.strongest < problem.n_features:
+    if not 0 < config.strongest < problem.n_features:
         return np.arange(len(problem.feature_of_column))
     from sklearn.ensemble import RandomForestClassifier
 
@@ -149,7 +157,7 @@ def _strongest(recipe: Recipe, problem: Problem) -> NDArray[np.int64]:
     )
     forest.fit(problem.train.X, problem.train.y)
     share = np.bincount(problem.feature_of_column, forest.feature_importances_, problem.n_features)
-    kept = np.argsort(-share, kind="stable")[: recipe.strongest]
+    kept = np.argsort(-share, kind="stable")[: config.strongest]
     columns: NDArray[np.int64] = problem.columns_of_set(kept)
     return columns
 
@@ -165,14 +173,14 @@ def refuse_missing(problem: Problem, what: str) -> None:
             )
 
 
-def _trees(recipe: Recipe, problem: Problem, columns: NDArray[np.int64], rate: float) -> Ensemble:
+def _trees(config: EnsembleConfig, problem: Problem, columns: NDArray[np.int64], rate: float) -> Ensemble:
     import warnings
 
     from threadpoolctl import threadpool_limits
 
     from bench_qwyc.adapters import adapt
 
-    model = _classifier(recipe, problem, rate)
+    model = _classifier(config, problem, rate)
     X = np.ascontiguousarray(problem.train.X[:, columns])
     # Threads that wait for each other at every node lose more on a busy machine than they win on an idle one.
     with threadpool_limits(limits=1), warnings.catch_warnings():
@@ -185,32 +193,32 @@ def _trees(recipe: Recipe, problem: Problem, columns: NDArray[np.int64], rate: f
             n_features=problem.n_features,
             n_classes=problem.n_classes,
             columns=columns,
-            dtype=recipe.precision,
+            dtype=config.precision,
         )
 
 
-def _classifier(recipe: Recipe, problem: Problem, rate: float) -> Any:
+def _classifier(config: EnsembleConfig, problem: Problem, rate: float) -> Any:
     from sklearn import ensemble
 
     seed = _seed(problem, "ensemble")
-    depth = recipe.max_depth or None
-    if recipe.ensemble == "hist-gradient-boosting":
+    depth = config.max_depth or None
+    if config.ensemble == "hist-gradient-boosting":
         return ensemble.HistGradientBoostingClassifier(
-            max_iter=recipe.size,
+            max_iter=config.size,
             max_depth=depth,
             max_leaf_nodes=None,
             learning_rate=rate,
             early_stopping=False,
             random_state=seed,
         )
-    if recipe.ensemble == "gradient-boosting":
+    if config.ensemble == "gradient-boosting":
         refuse_missing(problem, "gradient-boosting")
         return ensemble.GradientBoostingClassifier(
-            n_estimators=recipe.size, max_depth=depth, learning_rate=rate, random_state=seed
+            n_estimators=config.size, max_depth=depth, learning_rate=rate, random_state=seed
         )
-    if recipe.ensemble == "random-forest":
+    if config.ensemble == "random-forest":
         return ensemble.RandomForestClassifier(
-            n_estimators=recipe.size, max_depth=depth, random_state=seed, n_jobs=problem.threads
+            n_estimators=config.size, max_depth=depth, random_state=seed, n_jobs=problem.threads
         )
     try:
         from lightgbm import LGBMClassifier
@@ -219,9 +227,9 @@ def _classifier(recipe: Recipe, problem: Problem, rate: float) -> Any:
             "ensemble = 'lightgbm' needs LightGBM: pip install 'budgetbench-qwyc[lightgbm]'"
         ) from None
     return LGBMClassifier(
-        n_estimators=recipe.size,
-        max_depth=recipe.max_depth or -1,
-        num_leaves=min(2 ** (recipe.max_depth or 5), 4096),
+        n_estimators=config.size,
+        max_depth=config.max_depth or -1,
+        num_leaves=min(2 ** (config.max_depth or 5), 4096),
         learning_rate=rate,
         boost_from_average=False,
         random_state=seed,

@@ -17,9 +17,9 @@ from bench_qwyc.model import Ensemble
 from bench_qwyc.optimise import Stopping, optimise
 from bench_qwyc.orderings import Ordering, make_order
 from bench_qwyc.policy import StoppingPolicy
-from bench_qwyc.training import Kind, Recipe, fitted, validation_error
+from bench_qwyc.training import EnsembleConfig, Kind, fitted, validation_error
 
-__all__ = ["EnsembleMethod", "Stock"]
+__all__ = ["EnsembleMethod", "FittedEnsemble"]
 
 _READ_MISSING = ("hist-gradient-boosting", "random-forest", "lightgbm")
 """Ensembles that read missing values."""
@@ -78,9 +78,9 @@ class EnsembleMethod(Method):
         return super().inapplicable(data)
 
     @property
-    def recipe(self) -> Recipe:
+    def config(self) -> EnsembleConfig:
         """What decides the full ensemble."""
-        return Recipe(**{name: getattr(self, name) for name in Recipe.__dataclass_fields__})
+        return EnsembleConfig(**{name: getattr(self, name) for name in EnsembleConfig.__dataclass_fields__})
 
     def fit(self, problem: Problem) -> Family:
         """Fit the full ensemble, then the family along the trade-off; the reference is the full ensemble.
@@ -88,12 +88,15 @@ class EnsembleMethod(Method):
         Raises:
             RequestError: the ensemble cannot be fitted on this problem; the message says why.
         """
-        ensemble, rate, saved = fitted(self.recipe, problem)
+        ensemble, rate, saved = fitted(self.config, problem)
         prices = _model_prices(self.prices, ensemble, problem)
-        stock = Stock(self, problem, ensemble, prices)
-        policies = self.policies(stock)
+        fitted_ensemble = FittedEnsemble(self, problem, ensemble, prices)
+        policies = self.policies(fitted_ensemble)
         reference = StoppingPolicy(
-            ensemble, model_prices=stock.billed_prices, threads=problem.threads, label="full ensemble"
+            ensemble,
+            model_prices=fitted_ensemble.billed_prices,
+            threads=problem.threads,
+            label="full ensemble",
         )
         diagnostics: dict[str, Any] = {
             "base_models": ensemble.models,
@@ -104,11 +107,11 @@ class EnsembleMethod(Method):
         return Family(policies, reference, diagnostics=diagnostics, reused_seconds=saved)
 
     @abstractmethod
-    def policies(self, stock: Stock) -> list[StoppingPolicy]:
+    def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
         """The family, the default policy first."""
 
 
-class Stock:
+class FittedEnsemble:
     """A fitted ensemble with what the four methods need of it."""
 
     def __init__(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bench_cstc.rivals.and_or import AndOrCascade
-from bench_cstc.rivals.and_or_fit import ground, price_limits
+from bench_cstc.rivals.and_or_fit import price_limits, training_context
 from bench_cstc.rivals.and_or_loss import AndOr, smooth_min
 from bench_cstc.rivals.merge import merge_equal
 from bench_cstc.targets import targets_of
@@ -164,7 +164,7 @@ def test_stages_use_no_feature_above_their_limit():
 def test_every_stage_has_trees_of_the_features_it_may_use():
     problem = make_problem("binary", rows=400)
     method = AndOrCascade(features="boosted", trees=7, limits=(1.0, 3.0, 4.0), evaluation=0.5)
-    base = ground(method, problem, targets_of(problem, 1.0)[0])
+    base = training_context(method, problem, targets_of(problem, 1.0)[0])
     prices = problem.costs.prices[:, 0]
     for t, features in enumerate(base.columns.features_of):
         fits = [max(prices[f] for f in features) <= limit for limit in (1.0, 3.0, 4.0)]
@@ -178,7 +178,7 @@ def test_every_stage_has_trees_of_the_features_it_may_use():
 def test_limits_that_allow_nothing_more_bring_no_further_trees():
     problem = make_problem("binary", rows=200)
     method = AndOrCascade(features="boosted", trees=3, limits=(0.1, 1.0, 2.0, 9.0))
-    base = ground(method, problem, targets_of(problem, 1.0)[0])
+    base = training_context(method, problem, targets_of(problem, 1.0)[0])
     assert not base.allowed[0].any()
     assert len(base.columns.features_of) == 6
 

@@ -22,9 +22,9 @@ from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.figures_schema import FigureEntry, check_figures
 from bench_leaderboard.render.curves import curve_section, figure_files, figure_section
-from bench_leaderboard.render.drawings import Ranking, drawings_of
-from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, look_of, themed
+from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, style_of, themed
 from bench_leaderboard.render.figures.ranks import cliques_of, critical_difference_figure
+from bench_leaderboard.render.page_figures import Ranking, figures_of
 from pydantic import ValidationError
 from support.families import METHODS, made_up_records, made_up_suite
 
@@ -148,7 +148,7 @@ def test_listing_the_figures_needs_no_matplotlib() -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t;"
         "s, r = t.made_up_suite(['Heart'], seeds=2), t.made_up_records(['Heart'], seeds=2);"
-        "assert len(t.drawings_of(s, r)) == 2; t.curve_section(s, r); print('matplotlib' in sys.modules)"
+        "assert len(t.figures_of(s, r)) == 2; t.curve_section(s, r); print('matplotlib' in sys.modules)"
     )
     told = subprocess.run(
         [sys.executable, "-c", code, *PLACES],
@@ -230,9 +230,9 @@ def test_colours_stand_out_from_their_card(scheme: str) -> None:
 
 
 def test_methods_differ_by_more_than_their_colour() -> None:
-    looks = [look_of(i) for i in range(40)]
-    assert len({(look.marker, str(look.dash)) for look in looks}) == 40
-    assert len({(look.colour, look.marker) for look in looks}) == 40
+    styles = [style_of(i) for i in range(40)]
+    assert len({(style.marker, str(style.dash)) for style in styles}) == 40
+    assert len({(style.colour, style.marker) for style in styles}) == 40
 
 
 def oklab(colour: str) -> np.ndarray[Any, Any]:
@@ -251,7 +251,7 @@ def oklab(colour: str) -> np.ndarray[Any, Any]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_thirty_methods_have_thirty_colours_that_can_be_told_apart(scheme: str) -> None:
-    drawn = [themed()[look_of(i).colour] for i in range(30)]
+    drawn = [themed()[style_of(i).colour] for i in range(30)]
     places = [oklab(getattr(ink, scheme)) for ink in drawn]
     apart = [float(np.linalg.norm(a - b)) for a, b in combinations(places, 2)]
     assert min(apart) > 0.05
@@ -260,7 +260,7 @@ def test_thirty_methods_have_thirty_colours_that_can_be_told_apart(scheme: str) 
 
 
 def test_no_two_methods_have_one_colour_however_many_there_are() -> None:
-    assert len({look_of(i).colour for i in range(256)}) == 256
+    assert len({style_of(i).colour for i in range(256)}) == 256
 
 
 def lines_of(data: bytes) -> list[list[tuple[float, float]]]:
@@ -329,7 +329,7 @@ def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Pat
 def test_data_sets_whose_file_names_would_be_the_same_get_their_own() -> None:
     names = ["Heart", "heart", "HEART!", "心", "臓"]
     suite = made_up_suite(names, ["GM*"], seeds=1)
-    files = [one.file for one in drawings_of(suite, made_up_records(names, ["GM*"], seeds=1))]
+    files = [one.file for one in figures_of(suite, made_up_records(names, ["GM*"], seeds=1))]
     assert len(set(files)) == len(files) == 10
 
 
@@ -337,7 +337,7 @@ def test_pages_link_exactly_the_files_that_are_drawn() -> None:
     suite, records = with_figures(made_up_suite(seeds=2), *EXTRA), made_up_records(seeds=2)
     lines = [*curve_section(suite, records), *figure_section(suite, records, [RANKING])]
     linked = re.findall(r"^!\[.+\]\((.+)\)$", "\n".join(lines), flags=re.MULTILINE)
-    names = [one.file for one in drawings_of(suite, records, [RANKING])]
+    names = [one.file for one in figures_of(suite, records, [RANKING])]
     assert sorted(linked) == sorted(f"made_up/{name}" for name in names)
 
 
@@ -366,7 +366,7 @@ def test_failed_trials_do_not_stop_the_figures() -> None:
     suite, records = made_up_suite(["Heart"], seeds=2), made_up_records(["Heart"], seeds=2)
     gone = records.policies["method"] == "GM*"
     records.policies.loc[gone, "status"] = "failed"
-    (curve,) = [one for one in drawings_of(suite, records) if one.panel is not None]
+    (curve,) = [one for one in figures_of(suite, records) if one.panel is not None]
     assert curve.panel is not None
     assert "GM*" not in [one.method for one in curve.panel.curves]
     assert len(figure_files(suite, records, Path("f"))) == 2
@@ -375,7 +375,7 @@ def test_failed_trials_do_not_stop_the_figures() -> None:
 def test_an_entry_replaces_the_default_of_its_kind_and_chooses() -> None:
     entry = FigureEntry(kind="curve", methods=["GM*"], datasets=["Pima"], quality="combined", title="Mine")
     suite = with_figures(made_up_suite(seeds=2), entry)
-    found = [one for one in drawings_of(suite, made_up_records(seeds=2)) if one.panel is not None]
+    found = [one for one in figures_of(suite, made_up_records(seeds=2)) if one.panel is not None]
     assert [one.file for one in found] == ["curve-pima.svg"]
     assert found[0].panel is not None
     assert [curve.method for curve in found[0].panel.curves] == ["GM*"]

@@ -10,7 +10,7 @@ import pytest
 from bench_leaderboard.analysis.policies import by_policy
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.render.curves import figure_files
-from bench_leaderboard.render.extras import extra_sections
+from bench_leaderboard.render.extra_tables import extra_sections
 from support.families import made_up_records, made_up_suite
 
 from bench_core.contract.errors import RequestError

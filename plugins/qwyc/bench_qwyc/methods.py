@@ -9,10 +9,10 @@ import numpy as np
 
 from bench_core import Problem
 from bench_qwyc.fan import make_bins
+from bench_qwyc.fitted_ensemble import EnsembleMethod, FittedEnsemble
 from bench_qwyc.model import Ensemble
 from bench_qwyc.orderings import Ordering
 from bench_qwyc.policy import StoppingPolicy
-from bench_qwyc.stock import EnsembleMethod, FittedEnsemble
 from bench_qwyc.training import EnsembleConfig, fit_candidates, full_labels
 
 __all__ = ["EarlyStopping", "EnsembleMethod", "Fan", "Qwyc", "SmallerEnsemble"]

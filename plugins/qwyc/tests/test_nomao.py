@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bench_qwyc.stock import EnsembleMethod
+from bench_qwyc.fitted_ensemble import EnsembleMethod
 
 from bench_core import (
     DataContext,

@@ -95,7 +95,7 @@ class AndOrCascade(Method):
         """
         from bench_linear import refuse_missing
 
-        from bench_cstc.rivals.and_or_fit import fit_cascades, ground
+        from bench_cstc.rivals.and_or_fit import fit_cascades, training_context
         from bench_cstc.rivals.and_or_policy import Cascade, CascadePolicy
         from bench_cstc.rivals.outputs import best_first, constant, one_output
 
@@ -104,7 +104,7 @@ class AndOrCascade(Method):
             return Family([constant(problem)], diagnostics={"stages": 0})
         if self.features == "linear":
             refuse_missing(problem)
-        base = ground(self, problem, outputs.targets[0])
+        base = training_context(self, problem, outputs.targets[0])
         policies: list[Policy] = [constant(problem)] if self.empty else []
         history: dict[str, list[float]] = {}
         converged = []

@@ -20,7 +20,7 @@ from bench_cstc.targets import Target
 if TYPE_CHECKING:
     from bench_cstc.rivals.and_or import AndOrCascade
 
-__all__ = ["Ground", "SeveralBoostings", "fit_cascades", "ground", "price_limits"]
+__all__ = ["SeveralBoostings", "TrainingContext", "fit_cascades", "price_limits", "training_context"]
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class SeveralBoostings:
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class TrainingContext:
     """What is the same for every λ.
 
     Attributes:
@@ -89,7 +89,7 @@ def price_limits(prices: Floats, limits: tuple[float, ...], stages: int) -> Floa
     return np.array([run[-1] for run in np.array_split(distinct, min(stages, len(distinct)))])
 
 
-def ground(method: AndOrCascade, problem: Problem, target: Target) -> Ground:
+def training_context(method: AndOrCascade, problem: Problem, target: Target) -> TrainingContext:
     """Columns, prices and stages of a problem.
 
     A feature in an acquisition group counts with its own price and the group's: a stage that may use it may open
@@ -117,7 +117,7 @@ def ground(method: AndOrCascade, problem: Problem, target: Target) -> Ground:
     slope = _slope_of_nothing(Z, y, omega)
     priced = column_price > 0
     merged = merge_equal(Z, y, omega)
-    return Ground(
+    return TrainingContext(
         columns,
         merged[0],
         shift,
@@ -169,7 +169,7 @@ def _intercept(y: Floats, omega: Floats) -> float:
     return float(omega @ y) / float(omega.sum())
 
 
-def fit_cascades(method: AndOrCascade, base: Ground) -> Iterator[tuple[float, Fit]]:
+def fit_cascades(method: AndOrCascade, base: TrainingContext) -> Iterator[tuple[float, Fit]]:
     """A cascade for every λ, ascending; the first grows stage by stage, the others start from the one before.
 
     Yields:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows
 from bench_cstc.columns import PlainColumns
-from bench_cstc.rivals.and_or_fit import Ground, SeveralBoostings
+from bench_cstc.rivals.and_or_fit import SeveralBoostings, TrainingContext
 from bench_cstc.rivals.and_or_loss import Fit
 from bench_cstc.rivals.outputs import Answer
 from bench_cstc.walker import weighted_sum
@@ -39,7 +39,7 @@ class Cascade:
     features: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, base: Ground, fit: Fit, n_features: int) -> Cascade:
+    def of(cls, base: TrainingContext, fit: Fit, n_features: int) -> Cascade:
         """From weights on standardised columns."""
         weights = fit.weights / base.scale
         bias = np.array([b - w @ base.shift for w, b in zip(weights, fit.bias, strict=True)])

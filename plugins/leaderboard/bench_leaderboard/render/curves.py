@@ -10,8 +10,8 @@ from bench_core import Suite
 from bench_leaderboard.analysis.curves import FEW_SEEDS, LEVELS, Curve, Panel, has_band
 from bench_leaderboard.analysis.fronts import REFERENCE_POINT
 from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.render.drawings import Drawing, Ranking, drawings_of
 from bench_leaderboard.render.markdown import number, plain_number, table, text
+from bench_leaderboard.render.page_figures import Figure, Ranking, figures_of
 
 __all__ = ["curve_section", "figure_files", "figure_section"]
 
@@ -27,12 +27,12 @@ def figure_files(
         folder: where the figures belong: ``<leaderboard>/<suite's name>``.
         rankings: average ranks for critical difference diagrams.
     """
-    return {folder / one.file: one.draw() for one in drawings_of(suite, records, rankings)}
+    return {folder / one.file: one.draw() for one in figures_of(suite, records, rankings)}
 
 
 def curve_section(suite: Suite, records: Records, rankings: Sequence[Ranking] = ()) -> list[str]:
     """The section of trade-off curves: rules, figures and numbers; nothing when there is no curve."""
-    drawn = [one for one in drawings_of(suite, records, rankings, ("curve",)) if one.panel is not None]
+    drawn = [one for one in figures_of(suite, records, rankings, ("curve",)) if one.panel is not None]
     if not drawn:
         return []
     lines = ["## Trade-off curves", "", _rules(any(one.panel and one.panel.rejects for one in drawn)), ""]
@@ -47,7 +47,7 @@ def figure_section(suite: Suite, records: Records, rankings: Sequence[Ranking] =
     """The sections of all other figures, in the suite's order."""
     lines: list[str] = []
     section = ""
-    for one in drawings_of(suite, records, rankings):
+    for one in figures_of(suite, records, rankings):
         if one.panel is not None:
             continue
         if one.section != section:
@@ -57,7 +57,7 @@ def figure_section(suite: Suite, records: Records, rankings: Sequence[Ranking] =
     return lines
 
 
-def _image(suite: Suite, one: Drawing) -> str:
+def _image(suite: Suite, one: Figure) -> str:
     return f"![{text(one.alt)}]({suite.name}/{one.file})"
 
 

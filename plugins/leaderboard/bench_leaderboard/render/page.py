@@ -13,12 +13,12 @@ from bench_leaderboard.analysis.overall import Overall, overall
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import Grid, grids
-from bench_leaderboard.render.across import overall_sections
 from bench_leaderboard.render.claims import claims_section
+from bench_leaderboard.render.cross_dataset import overall_sections
 from bench_leaderboard.render.curves import curve_section, figure_section
-from bench_leaderboard.render.drawings import Ranking
-from bench_leaderboard.render.extras import extra_sections
+from bench_leaderboard.render.extra_tables import extra_sections
 from bench_leaderboard.render.markdown import table, text
+from bench_leaderboard.render.page_figures import Ranking
 from bench_leaderboard.render.provenance import provenance_section
 from bench_leaderboard.render.tables import MARKS_READ, dataset_section, paper_numbers
 

@@ -9,32 +9,32 @@ import numpy as np
 
 from bench_core import Metric
 from bench_leaderboard.analysis.summary import Row
-from bench_leaderboard.render.figures.canvas import bare, plain_text, sheet, shorten
-from bench_leaderboard.render.figures.palette import INK, Look
+from bench_leaderboard.render.figures.canvas import bare, canvas, plain_text, shorten
+from bench_leaderboard.render.figures.palette import INK, Style
 from bench_leaderboard.render.markdown import plain_number
 
 __all__ = ["bar_figure"]
 
 
-def bar_figure(rows: Sequence[Row], metrics: Sequence[Metric], looks: dict[str, Look], title: str) -> bytes:
+def bar_figure(rows: Sequence[Row], metrics: Sequence[Metric], styles: dict[str, Style], title: str) -> bytes:
     """One group of bars per metric, side by side, a bar per method with its 95 % interval.
 
     Args:
         rows: the table's rows, in order; methods without a value leave a gap.
         metrics: what is shown, each on a scale of its own that begins at 0.
-        looks: method → how it is drawn.
+        styles: method → how it is drawn.
         title: the figure's heading.
     """
     rows = [row for row in rows if row.means]
     place = np.arange(len(rows))
-    with sheet(2.1 + 2.0 * len(metrics), 1.0 + 0.34 * len(rows)) as page:
+    with canvas(2.1 + 2.0 * len(metrics), 1.0 + 0.34 * len(rows)) as page:
         panels = page.figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         page.figure.suptitle(plain_text(title), x=0.01, ha="left")
         for axes, metric in zip(panels, metrics, strict=True):
             scale = 100.0 if metric.percent else 1.0
             most = 0.0
             for y, row in zip(place, rows, strict=True):
-                most = max(most, _bar(axes, float(y), row, metric, scale, looks[row.method]))
+                most = max(most, _bar(axes, float(y), row, metric, scale, styles[row.method]))
             axes.set_title(f"{plain_text(metric.title or metric.name)}{' %' if metric.percent else ''}")
             axes.set_xlim(0, 1.3 * most if most > 0 else 1.0)
             if metric.percent and most <= 100:
@@ -50,14 +50,14 @@ def bar_figure(rows: Sequence[Row], metrics: Sequence[Metric], looks: dict[str, 
         return bytes(page)
 
 
-def _bar(axes: Any, y: float, row: Row, metric: Metric, scale: float, look: Look) -> float:
+def _bar(axes: Any, y: float, row: Row, metric: Metric, scale: float, style: Style) -> float:
     """One bar with its interval and its number; how far it reaches."""
     mean = row.means.get(metric.name)
     if mean is None or not np.isfinite(mean.value):
         return 0.0
     value = scale * mean.value
     margin = scale * mean.margin if np.isfinite(mean.margin) else 0.0
-    axes.barh(y, value, height=0.62, color=look.colour, edgecolor=look.colour)
+    axes.barh(y, value, height=0.62, color=style.colour, edgecolor=style.colour)
     if margin > 0:
         axes.errorbar(value, y, xerr=margin, fmt="none", ecolor=INK.light, elinewidth=1.2, capsize=3)
     end = value + margin

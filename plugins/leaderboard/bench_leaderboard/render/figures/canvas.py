@@ -1,8 +1,8 @@
-"""A figure's sheet: matplotlib without global state, and its SVG made small, themed and the same everywhere.
+"""A figure's canvas: matplotlib without global state, and its SVG made small, themed and the same everywhere.
 
 Texts stay texts (``svg.fonttype = none``), laid out by the metrics of the DejaVu Sans that matplotlib carries, so no
 font of the machine matters. Ids are salted with a constant, no date is written, coordinates are rounded to 0.01
-point. Colours become classes, whose dark values apply under ``prefers-color-scheme: dark``; the sheet has a card of
+point. Colours become classes, whose dark values apply under ``prefers-color-scheme: dark``; the canvas has a card of
 its own behind it that switches with them, so the figure is legible even where a page's theme and the reader's
 preference disagree.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Sheet", "bare", "legend", "plain_text", "sheet", "shorten"]
+__all__ = ["Canvas", "bare", "canvas", "legend", "plain_text", "shorten"]
 
 _STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
@@ -72,7 +72,7 @@ _HANDLE, _LETTER = 0.6, 0.068
 _FAMILY = "'DejaVu Sans',Verdana,sans-serif"
 
 
-class Sheet:
+class Canvas:
     """A figure being drawn, and its bytes when it is done."""
 
     def __init__(self, figure: Figure) -> None:
@@ -105,7 +105,7 @@ class Sheet:
 
 
 @contextmanager
-def sheet(width: float, height: float) -> Iterator[Sheet]:
+def canvas(width: float, height: float) -> Iterator[Canvas]:
     """A figure of so many inches under this project's style; whatever style the process has is left alone."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -117,7 +117,7 @@ def sheet(width: float, height: float) -> Iterator[Sheet]:
         mpl.rcParams.update(style)
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
-        yield Sheet(figure)
+        yield Canvas(figure)
 
 
 def plain_text(value: object) -> str:

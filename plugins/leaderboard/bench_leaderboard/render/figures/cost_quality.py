@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.curves import Curve, Panel, has_band
 from bench_leaderboard.analysis.fronts import hull
-from bench_leaderboard.render.figures.canvas import legend, plain_text, sheet
-from bench_leaderboard.render.figures.palette import MUTED, Look
+from bench_leaderboard.render.figures.canvas import canvas, legend, plain_text
+from bench_leaderboard.render.figures.palette import MUTED, Style
 
 __all__ = ["cost_quality_figure"]
 
@@ -21,7 +21,7 @@ _FAINT = 0.14
 
 
 def cost_quality_figure(
-    panel: Panel, looks: dict[str, Look], unit_of_cost: str, hulls: bool, title: str
+    panel: Panel, styles: dict[str, Style], unit_of_cost: str, hulls: bool, title: str
 ) -> bytes:
     """Mean test quality against mean test cost: steps per method with their band, a mark alone for a single policy.
 
@@ -29,7 +29,7 @@ def cost_quality_figure(
 
     Args:
         panel: the curves.
-        looks: method → how it is drawn.
+        styles: method → how it is drawn.
         unit_of_cost: the metric of the horizontal axis, when that is not the price of features.
         hulls: whether each curve's hull is drawn, dashed.
         title: the figure's heading.
@@ -39,14 +39,14 @@ def cost_quality_figure(
     scale = 100.0 if panel.quality.percent else 1.0
     priced = panel.cost == "cost"
     across = 100.0 if priced else panel.largest
-    with sheet(7.6, 4.7) as page:
+    with canvas(7.6, 4.7) as page:
         axes = page.figure.subplots()
         shade = _Shade(panel) if panel.rejects else None
         for curve in panel.curves:
-            _draw_band(axes, curve, looks[curve.method], (across, scale), panel.quality.percent)
+            _draw_band(axes, curve, styles[curve.method], (across, scale), panel.quality.percent)
             if hulls:
-                _draw_hull(axes, panel, curve, looks[curve.method], (across, scale))
-        handles = [_draw(axes, curve, looks[curve.method], (across, scale), shade) for curve in panel.curves]
+                _draw_hull(axes, panel, curve, styles[curve.method], (across, scale))
+        handles = [_draw(axes, curve, styles[curve.method], (across, scale), shade) for curve in panel.curves]
         axes.set_title(plain_text(title))
         axes.set_xlabel("Mean cost, % of the price of all features" if priced else plain_text(unit_of_cost))
         direction = "more is better" if panel.quality.goal == "max" else "less is better"
@@ -109,7 +109,7 @@ def _shown(curve: Curve) -> NDArray[np.int64]:
     return last[_thinned(len(last), _MOST_STEPS)]
 
 
-def _draw_band(axes: Any, curve: Curve, look: Look, scale: tuple[float, float], share: bool) -> None:
+def _draw_band(axes: Any, curve: Curve, style: Style, scale: tuple[float, float], share: bool) -> None:
     """The 95 % interval of the mean quality at every step, a share's within 0 and 1; a bar for a single one."""
     if not has_band(curve):
         return
@@ -120,31 +120,31 @@ def _draw_band(axes: Any, curve: Curve, look: Look, scale: tuple[float, float], 
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     x, y, low, high = scale[0] * x, scale[1] * y, scale[1] * low, scale[1] * high
     if len(x) > 1:
-        axes.fill_between(x, low, high, step="post", color=look.colour, alpha=_FAINT, lw=0, zorder=1)
+        axes.fill_between(x, low, high, step="post", color=style.colour, alpha=_FAINT, lw=0, zorder=1)
     else:
         ends = [y - low, high - y]
-        axes.errorbar(x, y, yerr=ends, fmt="none", ecolor=look.colour, elinewidth=1.2, capsize=3, zorder=2)
+        axes.errorbar(x, y, yerr=ends, fmt="none", ecolor=style.colour, elinewidth=1.2, capsize=3, zorder=2)
 
 
-def _draw_hull(axes: Any, panel: Panel, curve: Curve, look: Look, scale: tuple[float, float]) -> None:
+def _draw_hull(axes: Any, panel: Panel, curve: Curve, style: Style, scale: tuple[float, float]) -> None:
     """Straight lines between the policies that are corners of the hull on validation."""
     sign = 1.0 if panel.quality.goal == "max" else -1.0
     corners = hull(curve.budgets, sign * curve.validation)
     axes.plot(
         scale[0] * curve.cost[corners], scale[1] * curve.quality[corners],
-        color=look.colour, linestyle=(0, (2, 2)), lw=1.0, zorder=2,
+        color=style.colour, linestyle=(0, (2, 2)), lw=1.0, zorder=2,
     )  # fmt: skip
 
 
-def _draw(axes: Any, curve: Curve, look: Look, scale: tuple[float, float], shade: _Shade | None) -> Any:
+def _draw(axes: Any, curve: Curve, style: Style, scale: tuple[float, float], shade: _Shade | None) -> Any:
     """One method's line and marks; gives the legend's handle."""
     from matplotlib.lines import Line2D
 
     keep = _shown(curve)
     x, y = scale[0] * curve.cost[keep], scale[1] * curve.quality[keep]
-    axes.plot(x, y, color=look.colour, linestyle=look.dash, drawstyle="steps-post", zorder=2)
+    axes.plot(x, y, color=style.colour, linestyle=style.dash, drawstyle="steps-post", zorder=2)
     marks = _spread(x, y, _MOST_MARKS)
-    fill: Any = look.colour
+    fill: Any = style.colour
     if shade is not None:
         coverage = np.ones(len(curve.budgets)) if curve.coverage is None else curve.coverage
         fill = shade(coverage[keep][marks])
@@ -153,15 +153,15 @@ def _draw(axes: Any, curve: Curve, look: Look, scale: tuple[float, float], shade
         x[marks],
         y[marks],
         s=size,
-        marker=look.marker,
+        marker=style.marker,
         c=fill,
-        edgecolors=look.colour,
+        edgecolors=style.colour,
         linewidths=1.5,
         zorder=3,
     )
-    filling = "none" if shade is not None else look.colour
+    filling = "none" if shade is not None else style.colour
     return Line2D(
-        [], [], color=look.colour, linestyle=look.dash, marker=look.marker, markerfacecolor=filling,
+        [], [], color=style.colour, linestyle=style.dash, marker=style.marker, markerfacecolor=filling,
         markeredgewidth=1.5,
     )  # fmt: skip
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bench_leaderboard.analysis.trees import DepthByPrice
-from bench_leaderboard.render.figures.canvas import legend, plain_text, sheet, shorten
-from bench_leaderboard.render.figures.palette import look_of
+from bench_leaderboard.render.figures.canvas import canvas, legend, plain_text, shorten
+from bench_leaderboard.render.figures.palette import style_of
 
 __all__ = ["depth_figure"]
 
@@ -23,8 +23,8 @@ def depth_figure(panels: Sequence[tuple[str, DepthByPrice]], title: str) -> byte
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     labels = list(dict.fromkeys(label for _, one in panels for label in one.labels))
-    looks = {label: look_of(place) for place, label in enumerate(labels)}
-    with sheet(0.6 + 2.9 * columns, 1.1 + 2.6 * rows) as page:
+    styles = {label: style_of(place) for place, label in enumerate(labels)}
+    with canvas(0.6 + 2.9 * columns, 1.1 + 2.6 * rows) as page:
         page.figure.suptitle(plain_text(title), x=0.01, ha="left")
         grid = page.figure.subplots(rows, columns, squeeze=False, sharey=True)
         handles = {}
@@ -33,9 +33,9 @@ def depth_figure(panels: Sequence[tuple[str, DepthByPrice]], title: str) -> byte
         for axes, (method, one) in zip(grid.ravel(), panels, strict=False):
             depths = np.arange(1, one.shares.shape[1] + 1)
             for label, shares in zip(one.labels, one.shares, strict=True):
-                look = looks[label]
+                style = styles[label]
                 handles[label] = axes.plot(
-                    depths, 100 * shares, color=look.colour, linestyle=look.dash, marker=look.marker
+                    depths, 100 * shares, color=style.colour, linestyle=style.dash, marker=style.marker
                 )[0]
             axes.set_title(shorten(method, 26))
             axes.set_xlabel("Depth")

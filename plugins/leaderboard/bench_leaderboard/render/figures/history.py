@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bench_leaderboard.analysis.series import Series
-from bench_leaderboard.render.figures.canvas import plain_text, sheet, shorten
-from bench_leaderboard.render.figures.palette import MUTED, Look
+from bench_leaderboard.render.figures.canvas import canvas, plain_text, shorten
+from bench_leaderboard.render.figures.palette import MUTED, Style
 
 __all__ = ["history_figure"]
 
@@ -18,7 +18,7 @@ _FEW = 3
 
 def history_figure(
     panels: Mapping[tuple[str, str], Series],
-    looks: dict[str, Look],
+    styles: dict[str, Style],
     title: str,
     axis: str = "step",
     reference: str = "",
@@ -27,17 +27,17 @@ def history_figure(
 
     Args:
         panels: (data set, method) → its series; pairs that are missing stay empty.
-        looks: method → how it is drawn.
+        styles: method → how it is drawn.
         title: the figure's heading.
         axis: what a place of the series is called.
         reference: what the dashed level is called.
     """
     datasets = list(dict.fromkeys(dataset for dataset, _ in panels))
-    methods = [name for name in looks if any(name == method for _, method in panels)]
+    methods = [name for name in styles if any(name == method for _, method in panels)]
     cells = [(dataset, method) for dataset in datasets for method in methods]
     columns = len(methods) if len(methods) > 1 else min(_FEW, len(cells))
     rows = -(-len(cells) // columns)
-    with sheet(max(4.6, 0.6 + 2.7 * columns), 0.7 + 1.9 * rows) as page:
+    with canvas(max(4.6, 0.6 + 2.7 * columns), 0.7 + 1.9 * rows) as page:
         grid = page.figure.subplots(rows, columns, squeeze=False).ravel()
         page.figure.suptitle(plain_text(title), x=0.01, ha="left")
         for place, axes in enumerate(grid):
@@ -46,21 +46,21 @@ def history_figure(
                 axes.set_axis_off()
                 continue
             axes.set_title(f"{shorten(cell[0], 18)} · {shorten(cell[1], 18)}", fontsize=9)
-            _draw(axes, panels[cell], looks[cell[1]], reference)
+            _draw(axes, panels[cell], styles[cell[1]], reference)
             if place + columns >= len(cells):
                 axes.set_xlabel(plain_text(axis))
         page.save(title, _words(panels, axis))
         return bytes(page)
 
 
-def _draw(axes: Any, series: Series, look: Look, reference: str) -> None:
+def _draw(axes: Any, series: Series, style: Style, reference: str) -> None:
     margin = np.nan_to_num(series.margin)
     low, high = series.mean - margin, series.mean + margin
     positive = bool(series.mean.min() >= 0)
     if positive:
         low = np.maximum(low, 0.0)
-    axes.fill_between(series.at, low, high, color=look.colour, alpha=0.3, lw=0)
-    axes.plot(series.at, series.mean, color=look.colour, linestyle=look.dash, lw=1.4)
+    axes.fill_between(series.at, low, high, color=style.colour, alpha=0.3, lw=0)
+    axes.plot(series.at, series.mean, color=style.colour, linestyle=style.dash, lw=1.4)
     top = float(high.max())
     if series.reference is not None:
         axes.axhline(series.reference, color=MUTED.light, lw=1.1, linestyle=(0, (4, 3)))

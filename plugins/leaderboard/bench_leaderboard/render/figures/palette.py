@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CARD", "FADED", "GRID", "HUES", "INK", "MUTED", "Ink", "Look", "look_of", "themed"]
+__all__ = ["CARD", "FADED", "GRID", "HUES", "INK", "MUTED", "Ink", "Style", "style_of", "themed"]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ _DASHES: tuple[Any, ...] = (
 
 
 @dataclass(frozen=True)
-class Look:
+class Style:
     """How one method is drawn in every figure of a suite."""
 
     colour: str
@@ -80,9 +80,9 @@ class Look:
     dash: Any
 
 
-def look_of(place: int) -> Look:
-    """The look of a suite's n-th method, from 0; the first 256 differ in their colour."""
-    return Look(
+def style_of(place: int) -> Style:
+    """The style of a suite's n-th method, from 0; the first 256 differ in their colour."""
+    return Style(
         colour=_INKS[place % len(_INKS)].light,
         marker=_MARKERS[place % len(_MARKERS)],
         dash=_DASHES[place % len(_DASHES)],

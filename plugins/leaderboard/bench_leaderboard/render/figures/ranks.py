@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bench_leaderboard.render.figures.canvas import plain_text, sheet, shorten
+from bench_leaderboard.render.figures.canvas import canvas, plain_text, shorten
 from bench_leaderboard.render.figures.palette import INK, MUTED
 
 __all__ = ["cliques_of", "critical_difference_figure"]
@@ -48,7 +48,7 @@ def critical_difference_figure(
     half = (count + 1) // 2
     groups = cliques_of(values, cd)
     low, high = 1, max(count, 2)
-    with sheet(7.4, 1.75 + 0.24 * half + 0.13 * len(groups)) as page:
+    with canvas(7.4, 1.75 + 0.24 * half + 0.13 * len(groups)) as page:
         axes = page.figure.subplots()
         axes.set_axis_off()
         reach = 0.42 * (high - low)

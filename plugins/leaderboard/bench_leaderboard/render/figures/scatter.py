@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.summary import Mean
-from bench_leaderboard.render.figures.canvas import legend, plain_text, sheet
-from bench_leaderboard.render.figures.palette import MUTED, Look
+from bench_leaderboard.render.figures.canvas import canvas, legend, plain_text
+from bench_leaderboard.render.figures.palette import MUTED, Style
 from bench_leaderboard.render.markdown import plain_number
 
 __all__ = ["Axis", "Cloud", "scatter_figure"]
@@ -58,27 +58,27 @@ class Cloud:
 
 
 def scatter_figure(
-    clouds: Sequence[Cloud], looks: dict[str, Look], scale: Literal["linear", "log", "log-x"], title: str
+    clouds: Sequence[Cloud], styles: dict[str, Style], scale: Literal["linear", "log", "log-x"], title: str
 ) -> bytes:
     """A panel per pair of quantities, side by side on the same scale; a mark per policy, a line per method.
 
     Args:
         clouds: the panels; the axes of the first are those of all.
-        looks: method → how it is drawn.
+        styles: method → how it is drawn.
         scale: of the axes; with ``log-x`` x and y are of different kinds, and there is no line of equals. What a
             logarithm cannot show is left out.
         title: the figure's heading.
     """
-    methods = [name for name in looks if any(name in cloud.points for cloud in clouds)]
-    with sheet(0.8 + 3.5 * max(len(clouds), 1.4), 4.6) as page:
+    methods = [name for name in styles if any(name in cloud.points for cloud in clouds)]
+    with canvas(0.8 + 3.5 * max(len(clouds), 1.4), 4.6) as page:
         panels = page.figure.subplots(1, len(clouds), squeeze=False, sharex=True, sharey=True)[0]
         page.figure.suptitle(plain_text(title), x=0.01, ha="left")
         handles: dict[str, Any] = {}
         for axes, cloud in zip(panels, clouds, strict=True):
             for method in methods:
-                look, (x, y) = looks[method], cloud.drawn(method, scale)
+                style, (x, y) = styles[method], cloud.drawn(method, scale)
                 handles[method] = axes.plot(
-                    x, y, color=look.colour, marker=look.marker, linestyle=look.dash, lw=0.9, ms=4.8
+                    x, y, color=style.colour, marker=style.marker, linestyle=style.dash, lw=0.9, ms=4.8
                 )[0]  # fmt: skip
             axes.set_title(plain_text(cloud.title), fontsize=9)
             axes.set_xlabel(plain_text(cloud.x.name))

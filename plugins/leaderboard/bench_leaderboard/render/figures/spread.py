@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bench_leaderboard.analysis.base_models import Spread
-from bench_leaderboard.render.figures.canvas import plain_text, sheet, shorten
-from bench_leaderboard.render.figures.palette import INK, Look
+from bench_leaderboard.render.figures.canvas import canvas, plain_text, shorten
+from bench_leaderboard.render.figures.palette import INK, Style
 from bench_leaderboard.render.markdown import plain_number
 
 __all__ = ["spread_figure"]
@@ -18,12 +18,12 @@ _COLUMNS = 3
 _FEW = 20
 
 
-def spread_figure(panels: Sequence[tuple[str, Spread]], looks: dict[str, Look], title: str) -> bytes:
+def spread_figure(panels: Sequence[tuple[str, Spread]], styles: dict[str, Style], title: str) -> bytes:
     """A panel per method, three in a row, all on the same scales.
 
     Args:
         panels: (method, its histogram).
-        looks: method → how it is drawn.
+        styles: method → how it is drawn.
         title: the figure's heading.
     """
     columns = min(_COLUMNS, len(panels))
@@ -31,7 +31,7 @@ def spread_figure(panels: Sequence[tuple[str, Spread]], looks: dict[str, Look], 
     end = max(spread.width * len(spread.shares) for _, spread in panels)
     # Rows that run everything tower over the rest: a scale of roots keeps the tail in sight.
     top = 100 * max(float(spread.shares.max()) for _, spread in panels)
-    with sheet(1.0 + 2.6 * columns, 0.7 + 1.9 * rows) as page:
+    with canvas(1.0 + 2.6 * columns, 0.7 + 1.9 * rows) as page:
         grid = page.figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
         page.figure.suptitle(plain_text(title), x=0.01, ha="left")
         for place, axes in enumerate(grid):
@@ -39,7 +39,7 @@ def spread_figure(panels: Sequence[tuple[str, Spread]], looks: dict[str, Look], 
                 axes.set_axis_off()
                 continue
             method, spread = panels[place]
-            _draw(axes, spread, looks[method], end, top)
+            _draw(axes, spread, styles[method], end, top)
             mean = "" if spread.mean is None else f": mean {plain_number(spread.mean, 3)}"
             axes.set_title(f"{shorten(method, 26)}{mean}", fontsize=9)
             if place + columns >= len(panels):
@@ -51,10 +51,10 @@ def spread_figure(panels: Sequence[tuple[str, Spread]], looks: dict[str, Look], 
         return bytes(page)
 
 
-def _draw(axes: Any, spread: Spread, look: Look, end: int, top: float) -> None:
+def _draw(axes: Any, spread: Spread, style: Style, end: int, top: float) -> None:
     apart = 0.9 if len(spread.shares) <= _FEW else 1.0
     middle = spread.width * (np.arange(len(spread.shares)) + 0.5) + 0.5
-    axes.bar(middle, 100 * spread.shares, apart * spread.width, color=look.colour, edgecolor="none", lw=0)
+    axes.bar(middle, 100 * spread.shares, apart * spread.width, color=style.colour, edgecolor="none", lw=0)
     axes.set_yscale("function", functions=(_root, np.square))
     axes.set_ylim(0, 1.08 * top)
     axes.set_yticks([tick for tick in (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0) if tick <= 1.08 * top])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bench_leaderboard.analysis.assignments import StagesByClass
-from bench_leaderboard.render.figures.canvas import bare, plain_text, sheet, shorten
-from bench_leaderboard.render.figures.palette import FADED, INK, look_of
+from bench_leaderboard.render.figures.canvas import bare, canvas, plain_text, shorten
+from bench_leaderboard.render.figures.palette import FADED, INK, style_of
 
 __all__ = ["stage_figure"]
 
@@ -24,7 +24,7 @@ def stage_figure(panels: Sequence[tuple[str, StagesByClass]], title: str) -> byt
         title: the figure's heading.
     """
     widest = max(len(stages.features) for _, stages in panels)
-    with sheet(min(12.0, max(6.0, 1.6 + 0.27 * widest)), 0.5 + 3.3 * len(panels)) as page:
+    with canvas(min(12.0, max(6.0, 1.6 + 0.27 * widest)), 0.5 + 3.3 * len(panels)) as page:
         rows = page.figure.subplots(len(panels), 1, squeeze=False)[:, 0]
         page.figure.suptitle(plain_text(title), x=0.01, ha="left")
         for axes, (method, stages) in zip(rows, panels, strict=True):
@@ -43,7 +43,7 @@ def _draw(axes: Any, method: str, stages: StagesByClass) -> None:
         places = np.flatnonzero(kinds == kind)
         if not len(places):
             continue
-        ink = look_of(kind).colour
+        ink = style_of(kind).colour
         left, right = places[0] - 0.5, places[-1] + 0.5
         if kind % 2 == 0:
             axes.axvspan(left, right, color=FADED.light, lw=0, zorder=0)

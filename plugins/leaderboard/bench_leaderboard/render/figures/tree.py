@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bench_leaderboard.analysis.trees import ShownTree, Tree
-from bench_leaderboard.render.figures.canvas import plain_text, sheet, shorten
+from bench_leaderboard.render.figures.canvas import canvas, plain_text, shorten
 from bench_leaderboard.render.figures.palette import FADED, GRID, INK, MUTED
 
 __all__ = ["places_of", "tree_figure"]
@@ -65,7 +65,7 @@ def tree_figure(panels: Sequence[tuple[str, Sequence[ShownTree]]], title: str) -
     width = max(width for width, _ in sizes) + 0.3
     heights = [height + 0.45 for _, height in sizes]
     total = 0.45 + sum(heights)
-    with sheet(max(width, 6.0), total) as page:
+    with canvas(max(width, 6.0), total) as page:
         page.figure.set_layout_engine("none")
         page.figure.suptitle(plain_text(title), x=0.01, y=1 - 0.1 / total, ha="left", va="top")
         top = total - 0.4

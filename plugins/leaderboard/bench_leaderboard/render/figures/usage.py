@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bench_leaderboard.analysis.assignments import Usage
-from bench_leaderboard.render.figures.canvas import bare, legend, plain_text, sheet, shorten
-from bench_leaderboard.render.figures.palette import MUTED, Look
+from bench_leaderboard.render.figures.canvas import bare, canvas, legend, plain_text, shorten
+from bench_leaderboard.render.figures.palette import MUTED, Style
 
 __all__ = ["usage_figure"]
 
@@ -17,7 +17,7 @@ _MOST_NAMES = 40
 _SHADES = 8
 
 
-def usage_figure(panels: Sequence[tuple[str, Usage]], looks: dict[str, Look], title: str) -> bytes:
+def usage_figure(panels: Sequence[tuple[str, Usage]], styles: dict[str, Style], title: str) -> bytes:
     """Share of test rows that bought each feature.
 
     Up to 40 features are named: a mark per method, or, for a method whose record tells exit stages apart, a map of
@@ -25,19 +25,19 @@ def usage_figure(panels: Sequence[tuple[str, Usage]], looks: dict[str, Look], ti
 
     Args:
         panels: (method, its usage).
-        looks: method → how it is drawn.
+        styles: method → how it is drawn.
         title: the figure's heading.
     """
     count = max(len(usage.features) for _, usage in panels)
     if count > _MOST_NAMES:
-        return _profile(panels, looks, title)
+        return _profile(panels, styles, title)
     staged = [(method, usage) for method, usage in panels if len(usage.shares) > 1]
     height = 1.3 + 0.21 * count
-    with sheet(5.2 + 2.6 * len(staged), height) as page:
+    with canvas(5.2 + 2.6 * len(staged), height) as page:
         ratios = [4.0, *(max(1.2, 0.36 * len(usage.shares)) for _, usage in staged)]
         grid = page.figure.subplots(1, 1 + len(staged), squeeze=False, sharey=True, width_ratios=ratios)[0]
         page.figure.suptitle(plain_text(title), x=0.01, ha="left")
-        handles = _marks(grid[0], panels, looks)
+        handles = _marks(grid[0], panels, styles)
         for axes, (method, usage) in zip(grid[1:], staged, strict=True):
             drawn = _map(axes, method, usage)
             if axes is grid[-1]:
@@ -50,14 +50,19 @@ def usage_figure(panels: Sequence[tuple[str, Usage]], looks: dict[str, Look], ti
         return bytes(page)
 
 
-def _marks(axes: Any, panels: Sequence[tuple[str, Usage]], looks: dict[str, Look]) -> list[Any]:
+def _marks(axes: Any, panels: Sequence[tuple[str, Usage]], styles: dict[str, Style]) -> list[Any]:
     spread = np.linspace(-0.28, 0.28, len(panels)) if len(panels) > 1 else np.zeros(1)
     handles = []
     for (method, usage), shift in zip(panels, spread, strict=True):
-        look = looks[method]
+        style = styles[method]
         place = np.arange(len(usage.features)) + shift
         handles += axes.plot(
-            100 * usage.total, place, linestyle="none", marker=look.marker, color=look.colour, markersize=4.5
+            100 * usage.total,
+            place,
+            linestyle="none",
+            marker=style.marker,
+            color=style.colour,
+            markersize=4.5,
         )
     axes.set_xlim(-3, 103)
     axes.set_xlabel("Test rows that bought it, %")
@@ -91,15 +96,15 @@ def _scale(figure: Any, axes: Any, drawn: Any) -> None:
     bar.outline.set_edgecolor(MUTED.light)
 
 
-def _profile(panels: Sequence[tuple[str, Usage]], looks: dict[str, Look], title: str) -> bytes:
-    with sheet(7.0, 4.2) as page:
+def _profile(panels: Sequence[tuple[str, Usage]], styles: dict[str, Style], title: str) -> bytes:
+    with canvas(7.0, 4.2) as page:
         axes = page.figure.subplots()
         handles = []
         for method, usage in panels:
-            look = looks[method]
+            style = styles[method]
             shares = 100 * np.sort(usage.total)[::-1]
             handles += axes.plot(
-                np.arange(1, len(shares) + 1), shares, color=look.colour, linestyle=look.dash, marker=look.marker,
+                np.arange(1, len(shares) + 1), shares, color=style.colour, linestyle=style.dash, marker=style.marker,
                 markevery=max(1, len(shares) // 10),
             )  # fmt: skip
         axes.set_title(plain_text(title))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from bench_leaderboard.analysis.curves import Panel
 
-__all__ = ["Drawing", "Ranking"]
+__all__ = ["Figure", "Ranking"]
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Figure:
     """One figure.
 
     Attributes:

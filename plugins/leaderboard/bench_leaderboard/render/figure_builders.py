@@ -21,15 +21,15 @@ from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.analysis.summary import Row, summarise
 from bench_leaderboard.analysis.trees import depth_by_price, trees_of
 from bench_leaderboard.figures_schema import FigureEntry
-from bench_leaderboard.render.drawing import Drawing, Ranking
-from bench_leaderboard.render.figures.palette import Look, look_of
+from bench_leaderboard.render.figure import Figure, Ranking
+from bench_leaderboard.render.figures.palette import Style, style_of
 from bench_leaderboard.render.figures.scatter import Axis
 from bench_leaderboard.render.tables import heading
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BARS", "MOST_DATASETS", "Maker"]
+__all__ = ["BARS", "MOST_DATASETS", "FigureBuilder"]
 
 MOST_DATASETS = 60
 """A kind is drawn for so many pairs of data set and cost scheme at most, the suite's first."""
@@ -49,18 +49,18 @@ _TITLES = {
 }
 
 
-class Maker:
+class FigureBuilder:
     """Makes drawings; what several of them need is computed once."""
 
     def __init__(self, suite: Suite, records: Records, rankings: Sequence[Ranking]) -> None:
         self.suite, self.records, self.rankings = suite, records, rankings
-        self.looks: dict[str, Look] = {name: look_of(i) for i, name in enumerate(suite.method_names())}
+        self.styles: dict[str, Style] = {name: style_of(i) for i, name in enumerate(suite.method_names())}
         self._chosen: dict[tuple[str, str, str], pd.DataFrame] | None = None
         self._all: pd.DataFrame | None = None
 
-    def make(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def make(self, entry: FigureEntry, stem: str) -> list[Figure]:
         """The drawings of one entry."""
-        kinds: dict[str, Callable[[FigureEntry, str], list[Drawing]]] = {
+        kinds: dict[str, Callable[[FigureEntry, str], list[Figure]]] = {
             "curve": self._curves,
             "bars": self._bars,
             "stage-by-cost-class": self._stages,
@@ -85,7 +85,7 @@ class Maker:
     def _drawing(
         self, entry: FigureEntry, stem: str, place: tuple[str, str], draw: Callable[[str], bytes],
         panel: Panel | None = None,
-    ) -> Drawing:  # fmt: skip
+    ) -> Figure:  # fmt: skip
         """A drawing of one data set; ``draw`` is given the figure's title."""
         dataset, costs = place
         several = self.suite.has_several_costs(dataset)
@@ -93,9 +93,9 @@ class Maker:
         section = entry.title or _TITLES[entry.kind]
         file = f"{stem}-{_slug(dataset)}{f'-{_slug(costs)}' if several else ''}.svg"
         title = f"{shown}: {section[:1].lower()}{section[1:]}"
-        return Drawing(entry.kind, file, section, shown, title, entry.note, partial(draw, title), panel)
+        return Figure(entry.kind, file, section, shown, title, entry.note, partial(draw, title), panel)
 
-    def _curves(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def _curves(self, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.cost_quality import cost_quality_figure
 
         cells = cells_of(self.records)
@@ -107,7 +107,7 @@ class Maker:
             panel = self._panel(entry, place[0], cell)
             if panel is not None:
                 known = self._metrics([panel.cost])[panel.cost]
-                draw = partial(cost_quality_figure, panel, self.looks, known.title or known.name, entry.hull)
+                draw = partial(cost_quality_figure, panel, self.styles, known.title or known.name, entry.hull)
                 made.append(self._drawing(entry, stem, place, draw, panel))
         return made
 
@@ -122,7 +122,7 @@ class Maker:
         methods = self._methods(entry, dataset)
         return panel_of(self.records, cell, methods, quality, entry.cost, entry.reference or None)
 
-    def _bars(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def _bars(self, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.bars import bar_figure
 
         names = entry.metrics or list(BARS)
@@ -137,46 +137,46 @@ class Maker:
             rows: list[Row] = [row for row in tables[place] if row.method in wanted and row.means]
             shown = [metrics[name] for name in names if any(name in row.means for row in rows)]
             if shown:
-                made.append(self._drawing(entry, stem, place, partial(bar_figure, rows, shown, self.looks)))
+                made.append(self._drawing(entry, stem, place, partial(bar_figure, rows, shown, self.styles)))
         return made
 
-    def _stages(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def _stages(self, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.stages import stage_figure
 
         field = entry.field or "chromosome"
         return self._by_method(entry, stem, partial(stages_by_class, field=field), stage_figure)
 
-    def _usage(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def _usage(self, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.usage import usage_figure
 
         def draw(panels: Any, title: str) -> bytes:
-            return usage_figure(panels, self.looks, title)
+            return usage_figure(panels, self.styles, title)
 
         return self._by_method(entry, stem, usage_of, draw)
 
-    def _trees(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def _trees(self, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.tree import tree_figure
 
         return self._by_method(entry, stem, partial(trees_of, field=entry.field or "trees"), tree_figure)
 
-    def _depths(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def _depths(self, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.depths import depth_figure
 
         return self._by_method(
             entry, stem, partial(depth_by_price, field=entry.field or "trees"), depth_figure
         )
 
-    def _spread(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def _spread(self, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.spread import spread_figure
 
         def draw(panels: Any, title: str) -> bytes:
-            return spread_figure(panels, self.looks, title)
+            return spread_figure(panels, self.styles, title)
 
         return self._by_method(entry, stem, spread_of, draw)
 
     def _by_method(
         self, entry: FigureEntry, stem: str, gather: Callable[..., Any], draw: Callable[[Any, str], bytes]
-    ) -> list[Drawing]:
+    ) -> list[Figure]:
         """A figure per data set, of what is gathered from each method's selected policies where there is something."""
         made = []
         for place in self._places(entry):
@@ -190,7 +190,7 @@ class Maker:
                 made.append(self._drawing(entry, stem, place, partial(draw, panels)))
         return made
 
-    def _history(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def _history(self, entry: FigureEntry, stem: str) -> list[Figure]:
         """One figure for all data sets: a row each, a column per method."""
         from bench_leaderboard.render.figures.history import history_figure
 
@@ -210,14 +210,14 @@ class Maker:
         if not panels:
             return []
         section = entry.title or _TITLES["history"]
-        draw = partial(history_figure, panels, self.looks, section, entry.axis, entry.reference)
+        draw = partial(history_figure, panels, self.styles, section, entry.axis, entry.reference)
         return [
-            Drawing(
+            Figure(
                 entry.kind, f"{stem}-{_slug(entry.series)}.svg", section, section, section, entry.note, draw
             )
         ]
 
-    def _ranks(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def _ranks(self, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.ranks import critical_difference_figure
 
         section = entry.title or _TITLES["critical-difference"]
@@ -227,7 +227,7 @@ class Maker:
                 title = f"{section}: {one.title}"
                 draw = partial(critical_difference_figure, one.names, one.ranks, one.cd, title, one.note)
                 made.append(
-                    Drawing(
+                    Figure(
                         entry.kind,
                         f"{stem}-{_slug(one.title)}.svg",
                         section,
@@ -239,7 +239,7 @@ class Maker:
                 )
         return made
 
-    def _scatter(self, entry: FigureEntry, stem: str) -> list[Drawing]:
+    def _scatter(self, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.scatter import Cloud, scatter_figure
 
         made = []
@@ -254,7 +254,7 @@ class Maker:
                 title = entry.panels[k] if entry.panels else ""
                 clouds.append(Cloud(title, self._axis(x, entry, 0), self._axis(y, entry, 1), points))
             if any(cloud.points for cloud in clouds):
-                draw = partial(scatter_figure, clouds, self.looks, entry.scale)
+                draw = partial(scatter_figure, clouds, self.styles, entry.scale)
                 made.append(self._drawing(entry, stem, place, draw))
         return made
 

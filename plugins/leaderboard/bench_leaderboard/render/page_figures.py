@@ -11,15 +11,15 @@ from dataclasses import replace
 from bench_core import Suite
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.figures_schema import FigureEntry
-from bench_leaderboard.render.drawing import Drawing, Ranking
-from bench_leaderboard.render.makers import BARS, Maker
+from bench_leaderboard.render.figure import Figure, Ranking
+from bench_leaderboard.render.figure_builders import BARS, FigureBuilder
 
-__all__ = ["Drawing", "Ranking", "drawings_of"]
+__all__ = ["Figure", "Ranking", "figures_of"]
 
 
-def drawings_of(
+def figures_of(
     suite: Suite, records: Records, rankings: Sequence[Ranking] = (), kinds: Sequence[str] = ()
-) -> list[Drawing]:
+) -> list[Figure]:
     """Every figure of a suite's page, in order. Remembered with the records, for the page and the files to share.
 
     Args:
@@ -30,21 +30,21 @@ def drawings_of(
     if kept is None or kept[0] is not suite or kept[1] != tuple(rankings):
         kept = (suite, tuple(rankings), _apart(_made(suite, records, rankings)))
         records.__dict__["_drawings"] = kept
-    made: list[Drawing] = kept[2]
+    made: list[Figure] = kept[2]
     return [one for one in made if not kinds or one.kind in kinds]
 
 
-def _made(suite: Suite, records: Records, rankings: Sequence[Ranking]) -> list[Drawing]:
-    maker = Maker(suite, records, rankings)
+def _made(suite: Suite, records: Records, rankings: Sequence[Ranking]) -> list[Figure]:
+    maker = FigureBuilder(suite, records, rankings)
     entries = _entries(suite, bool(rankings))
-    made: list[Drawing] = []
+    made: list[Figure] = []
     for number, entry in enumerate(entries):
         same = [other for other in entries[:number] if other.kind == entry.kind]
         made += maker.make(entry, f"{entry.kind}{len(same) + 1}" if same else entry.kind)
     return made
 
 
-def _apart(made: list[Drawing]) -> list[Drawing]:
+def _apart(made: list[Figure]) -> list[Figure]:
     """The drawings with names of files that differ, also where file names know no case."""
     taken: set[str] = set()
     kept = []

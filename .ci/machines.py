@@ -60,7 +60,7 @@ def environment(setting: str, scratch: Path) -> dict[str, str]:
 
 
 def dispatched() -> list[str]:
-    """The processor features that this NumPy styles for and this processor has (AVX2, FMA3 …, or X86_V3 …)."""
+    """The processor features that this NumPy looks for and this processor has (AVX2, FMA3 …, or X86_V3 …)."""
     from numpy._core import _multiarray_umath as core
 
     has = core.__cpu_features__

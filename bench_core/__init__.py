@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from bench_core.run.store import Store
     from bench_core.run.stored import stored_records
     from bench_core.run.suite import Suite, load_suite
-    from bench_core.run.suite_schema import seed_list
+    from bench_core.run.suite_schema import seed_list, validated
     from bench_core.run.trial import Prepared, Trial, prepare, run_trial
 
 __version__ = "0.1.0"
@@ -150,6 +150,7 @@ _HOMES = {
     "warn": "cli.options",
     "with_session": "cli.options",
     "with_sessions": "cli.options",
+    "validated": "run.suite_schema",
     "validation_score": "contract.default_policy",
 }
 
@@ -231,6 +232,7 @@ __all__ = [
     "sha256_text",
     "stored_records",
     "unseal",
+    "validated",
     "validation_score",
     "warn",
     "with_session",

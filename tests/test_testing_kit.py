@@ -423,7 +423,7 @@ def test_every_cheat_is_caught(habit):
     check, message = said.get(habit, ("audit", "read without paying: feature 'large' on "))
     assert message in found[check]
     if habit == "recognises-the-audit":
-        assert "audit" not in found, "this is why the kit styles for memory"
+        assert "audit" not in found, "this is why the kit looks for memory"
 
 
 @pytest.mark.parametrize("habit", ["tiny-scores", "far-scores"])
@@ -697,8 +697,8 @@ def test_good_cost_schemes_pass():
 @pytest.mark.parametrize(
     ("scheme", "check", "said"),
     [
-        (Spread(everything=True), "training-rows-only", "styles beyond the training rows"),
-        (Spread(by_target=True), "training-rows-only", "styles beyond the training rows"),
+        (Spread(everything=True), "training-rows-only", "looks beyond the training rows"),
+        (Spread(by_target=True), "training-rows-only", "looks beyond the training rows"),
         (Spread(short=True), "prices", "gives 5 prices for 6 features"),
         (Spread(in_place=True), "dataset-unchanged", "changed the dataset in place"),
         (Dice(), "same-prices", "other prices the second time"),

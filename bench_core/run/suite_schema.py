@@ -6,7 +6,7 @@ Sections that plugins own (`bench_core.plugins.sections`) join it when a file is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -14,11 +14,12 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    ValidationError,
     create_model,
     model_validator,
 )
 
-from bench_core.contract.errors import did_you_mean
+from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.plugins.sections import OWNERS, SuiteSection
 from bench_core.protocol.encode import ENCODINGS, Encoding
 from bench_core.protocol.split import SplitRule
@@ -34,7 +35,10 @@ __all__ = [
     "file_model",
     "seed_list",
     "spell_faults",
+    "validated",
 ]
+
+M = TypeVar("M", bound=BaseModel)
 
 _MOST_SEEDS = 10_000
 _TAKEN = ("readme", "index")
@@ -233,6 +237,30 @@ def spell_faults(path: str, faults: Sequence[Mapping[str, Any]], sections: Mappi
         lines.setdefault(_spelled(place), " ".join(f"{path}: {_spelled(place)}{said}".split()))
     more = len(lines) - 1
     return next(iter(lines.values())) + (f" (and {more} more fault{'s' * (more > 1)})" if more else "")
+
+
+def validated(model: type[M], value: Any, where: str) -> M:
+    """One table of a section that a plugin owns, as its model.
+
+    Args:
+        model: a pydantic model.
+        value: what the file holds; an instance of the model is returned as it is.
+        where: what messages call the place: ``suites/a.toml: figures[0]``.
+
+    Raises:
+        RequestError: an unknown key (the nearest is named), or a wrong value.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        # A misspelt key first, as in `spell_faults`.
+        fault = min(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
+    place = tuple(fault["loc"])
+    spelled = f"{where}.{_spelled(place)}" if place else where
+    if fault["type"] == "extra_forbidden":
+        hint = did_you_mean(str(place[-1]), model.model_fields)
+        raise RequestError(f"{spelled}: unknown key {_shortened(str(place[-1]))}; {hint}")
+    raise RequestError(f"{spelled}{_said(fault, place, None)}")
 
 
 def _said(fault: Mapping[str, Any], place: tuple[Any, ...], section: SuiteSection | None) -> str:

@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from bench_cstc import plugin as cstc
+from bench_emsco import plugin as emsco
 from bench_leaderboard import plugin as leaderboard
 from bench_leaderboard.analysis.records import Records
+from bench_qwyc import plugin as qwyc
 
 from bench_core import DataContext, Dataset, DataSource, Method, Policy, Problem, hookimpl
 from bench_core.contract.canonical import canonical_json
@@ -22,6 +25,9 @@ METHODS = ("EMSCO", "GM*", "CSTC*", "CO-T", "CaCT LASSO", "Single-Stage")
 FEATURES = {"Heart": 12, "Pima": 8, "Credit": 14, "Synthetic30": 30}
 SKILL = {"EMSCO": 0.83, "GM*": 0.80, "CSTC*": 0.86, "CO-T": 0.85, "CaCT LASSO": 0.84, "Single-Stage": 0.81}
 SIZE = {"EMSCO": 60, "GM*": 25, "CSTC*": 30, "CO-T": 1, "CaCT LASSO": 12, "Single-Stage": 1}
+
+FIGURES = (("leaderboard", leaderboard), ("emsco", emsco), ("cstc", cstc), ("qwyc", qwyc))
+"""The plugins that draw."""
 
 NASTY_TREE = "A<b>&|\"'`x"
 """A method whose name would inject something, and which describes its trees as CSTC* does."""
@@ -66,7 +72,7 @@ def made_up_suite(
     metrics: Sequence[str] = ("coverage", "conclusive-accuracy", "cost", "cost-share", "combined"),
 ) -> Suite:
     """A checked suite of those names."""
-    registry = load_registry([("leaderboard", leaderboard), ("made-up", Offer())], entry_points=False)
+    registry = load_registry([*FIGURES, ("made-up", Offer())], entry_points=False)
     lines = [
         f"metrics = {json.dumps(list(metrics))}",
         '[suite]\nname = "made_up"',

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bench_core import Method, RegisterMethod, RegisterMetric, hookimpl
 from bench_cstc.criterion_method import LabelOverlapMethod
 from bench_cstc.methods import CSCC, CSTC, Cronus, SingleCostSensitive
@@ -35,3 +37,10 @@ def bench_register_metrics(register: RegisterMetric) -> None:
     """Register ``best-within@k``."""
     for metric in _METRICS:
         register(metric)
+
+
+@hookimpl(optionalhook=True)
+def bench_register_figures(register: Callable[[str, str], None]) -> None:
+    """Learned trees, and what they read by depth and price (CSTC Fig. 8 to 10). Imported when a suite draws them."""
+    register("tree", "bench_cstc.figures:Tree")
+    register("depth-by-price", "bench_cstc.figures:DepthByPrice")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bench_core import RegisterMethod, hookimpl
 from bench_emsco.exhaustive_method import Exhaustive
 from bench_emsco.method import Emsco
@@ -14,3 +16,9 @@ def bench_register_methods(register: RegisterMethod) -> None:
     """Register EMSCO and the exhaustive search."""
     register("emsco", Emsco)
     register("exhaustive", Exhaustive)
+
+
+@hookimpl(optionalhook=True)
+def bench_register_figures(register: Callable[[str, str], None]) -> None:
+    """Stages by cost class (EMSCO Fig. 13). Imported when a suite draws them."""
+    register("stage-by-cost-class", "bench_emsco.figures:StageByCostClass")

@@ -5,12 +5,25 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pluggy
+
 from bench_core import FinishedRun, RegisterSuiteSection, SectionRules, SuiteSection, SuiteSession, hookimpl
+from bench_leaderboard.hookspecs import RegisterFigure
 
 if TYPE_CHECKING:
     from bench_leaderboard.analysis.export import Committed
 
 BENCH_CONTRACT_VERSION = 1
+
+_KINDS = "bench_leaderboard.render.figure_kinds"
+FIGURES = {
+    "curve": f"{_KINDS}:Curve",
+    "bars": f"{_KINDS}:Bars",
+    "history": f"{_KINDS}:History",
+    "feature-usage": f"{_KINDS}:FeatureUsage",
+    "critical-difference": f"{_KINDS}:CriticalDifference",
+    "scatter": f"{_KINDS}:Scatter",
+}
 
 
 def _rules(key: str) -> SectionRules:
@@ -24,6 +37,21 @@ def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
     """Further tables and figures, the paper's numbers and its claims."""
     for key in ("tables", "figures", "paper", "claims"):
         register(SuiteSection(key, partial(_rules, key)))
+
+
+@hookimpl
+def bench_add_hookspecs(manager: pluggy.PluginManager) -> None:
+    """Let other plugins register kinds of figures."""
+    from bench_leaderboard import hookspecs
+
+    manager.add_hookspecs(hookspecs)
+
+
+@hookimpl
+def bench_register_figures(register: RegisterFigure) -> None:
+    """The kinds of figures that any suite can have."""
+    for kind, place in FIGURES.items():
+        register(kind, place)
 
 
 @hookimpl

@@ -44,7 +44,7 @@ def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> 
         files |= write_export(records, session.folder, compress=compress)
         files[session.folder / DESCRIPTION] = describe(session.suite, analysed.tables)
         files[session.folder / "timings.md"] = render_timings(session.suite, records).encode()
-        files |= figure_files(session.suite, records, session.folder, analysed.rankings)
+        files |= figure_files(analysed.figures, session.folder)
     files[session.out / f"{session.suite.name}.md"] = render_page(analysed).encode()
     files[session.out / "README.md"] = render_index(read_descriptions(session.out, files)).encode()
     return files

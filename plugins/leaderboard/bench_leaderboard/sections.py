@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bench_core import Metric, RequestError, SectionRules, Suite, did_you_mean
 from bench_leaderboard.claims_schema import CHECKS, Check, PaperEntry, ShareCheck, checks_within, without_kind
-from bench_leaderboard.figures_schema import FigureEntry, check_figures, quantity_metrics
+from bench_leaderboard.render.figure import needed_quantities
+from bench_leaderboard.render.page_figures import check_figures
 from bench_leaderboard.tables_schema import TableEntry
 
 __all__ = ["RULES"]
@@ -22,13 +24,8 @@ def _check_tables(suite: Suite, entries: Sequence[TableEntry]) -> dict[str, Metr
                 raise RequestError(f"{suite.path}: tables[{i}].methods: there is no method {name!r}; {hint}")
         if table.kind == "policies":
             where = f"{suite.path}: tables[{i}].fields"
-            needed |= quantity_metrics(table.fields, where, suite.registry.metrics)
+            needed |= needed_quantities(table.fields, where, suite.registry.metrics)
     return needed
-
-
-def _check_figures(suite: Suite, entries: Sequence[FigureEntry]) -> dict[str, Metric]:
-    names = suite.dataset_names(), suite.method_names()
-    return check_figures(entries, suite.path, *names, suite.registry.metrics)
 
 
 def _check_paper(suite: Suite, entries: Sequence[PaperEntry]) -> dict[str, Metric]:
@@ -75,7 +72,7 @@ def _check_place(
 
 RULES: Mapping[str, SectionRules] = {
     "tables": SectionRules(list[TableEntry], _check_tables, {"tables": TableEntry}),
-    "figures": SectionRules(list[FigureEntry], _check_figures, {"figures": FigureEntry}),
+    "figures": SectionRules(list[dict[str, Any]], check_figures),
     "paper": SectionRules(list[PaperEntry], _check_paper, {"paper": PaperEntry}),
     "claims": SectionRules(list[Check], _check_claims, kinds=tuple(CHECKS), place=without_kind),
 }

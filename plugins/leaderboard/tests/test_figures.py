@@ -15,37 +15,37 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from bench_leaderboard.analysis.assignments import stages_by_class, usage_of
-from bench_leaderboard.analysis.base_models import spread_of
+from bench_emsco.figures import stages_by_class
+from bench_leaderboard.analysis.assignments import usage_of
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.series import mean_series
-from bench_leaderboard.figures_schema import FigureEntry, check_figures
 from bench_leaderboard.render.curves import curve_section, figure_files, figure_section
+from bench_leaderboard.render.figure import Ranking
 from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, style_of, themed
 from bench_leaderboard.render.figures.ranks import cliques_of, critical_difference_figure
-from bench_leaderboard.render.page_figures import Ranking, figures_of
-from pydantic import ValidationError
+from bench_leaderboard.render.page_figures import check_figures, figures_of
+from bench_qwyc.figures import spread_of
 from support.families import METHODS, made_up_records, made_up_suite
 
 from bench_core.contract.errors import RequestError
-from bench_core.contract.metrics import BUILT_IN
+from bench_core.contract.metrics import Metric
 from bench_core.run.suite import Suite
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = ("A<b>&|\"'`x", "_under $x^2$ _s", "emoji \U0001f389", "--]]>", "EMSCO")
 NASTY_DATA = "<script>alert(1)</script>|&"
 EXTRA = (
-    FigureEntry(kind="stage-by-cost-class"),
-    FigureEntry(kind="history", series="front_members", axis="generation", reference="front_chromosomes"),
-    FigureEntry(kind="feature-usage"),
-    FigureEntry(
-        kind="scatter", x=["validation.cost", "validation.cost"], y=["test.cost", "test.cost"],
-        panels=["<all>", "$again"], axes=["a_$1^2", "<b>"], scale="log",
-    ),
-    FigureEntry(kind="tree"),
-    FigureEntry(kind="depth-by-price"),
-    FigureEntry(kind="base-models"),
+    {"kind": "stage-by-cost-class"},
+    {"kind": "history", "series": "front_members", "axis": "generation", "reference": "front_chromosomes"},
+    {"kind": "feature-usage"},
+    {
+        "kind": "scatter", "x": ["validation.cost", "validation.cost"], "y": ["test.cost", "test.cost"],
+        "panels": ["<all>", "$again"], "axes": ["a_$1^2", "<b>"], "scale": "log",
+    },
+    {"kind": "tree"},
+    {"kind": "depth-by-price"},
+    {"kind": "base-models"},
 )  # fmt: skip
 RANKING = Ranking("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5), 2.1, "4 data sets")
 
@@ -54,7 +54,7 @@ PLACES = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "tests")]
 """Where a process of its own finds this module and the core's `support`."""
 
 
-def with_figures(suite: Suite, *entries: FigureEntry) -> Suite:
+def with_figures(suite: Suite, *entries: dict[str, object]) -> Suite:
     """The suite as if its file had those ``[[figures]]``."""
     suite.file.__dict__["figures"] = list(entries)
     return suite
@@ -62,7 +62,7 @@ def with_figures(suite: Suite, *entries: FigureEntry) -> Suite:
 
 def all_figures(seeds: int = 2) -> dict[Path, bytes]:
     suite = with_figures(made_up_suite(["Heart"], seeds=seeds), *EXTRA)
-    return figure_files(suite, made_up_records(["Heart"], seeds=seeds), Path("f"), [RANKING])
+    return figure_files(figures_of(suite, made_up_records(["Heart"], seeds=seeds), [RANKING]), Path("f"))
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def nasty() -> tuple[Suite, Records, dict[Path, bytes]]:
     for info in records.infos.values():
         info["features"] = [f"<f{i}>&|" for i in range(len(info["features"]))]
     ranking = Ranking("<i>ranks", NASTY, tuple(range(1, 6)), 1.0)
-    return suite, records, figure_files(suite, records, Path("f"), [ranking])
+    return suite, records, figure_files(figures_of(suite, records, [ranking]), Path("f"))
 
 
 def digest(files: dict[Path, bytes]) -> str:
@@ -148,7 +148,8 @@ def test_listing_the_figures_needs_no_matplotlib() -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t;"
         "s, r = t.made_up_suite(['Heart'], seeds=2), t.made_up_records(['Heart'], seeds=2);"
-        "assert len(t.figures_of(s, r)) == 2; t.curve_section(s, r); print('matplotlib' in sys.modules)"
+        "assert len(t.figures_of(s, r)) == 2; "
+        "t.curve_section(s, t.figures_of(s, r)); print('matplotlib' in sys.modules)"
     )
     told = subprocess.run(
         [sys.executable, "-c", code, *PLACES],
@@ -276,10 +277,12 @@ def lines_of(data: bytes) -> list[list[tuple[float, float]]]:
 
 def stepped(seeds: int, hull: bool = False) -> tuple[str, bytes]:
     """The section and the figure of one family's trade-off."""
-    suite = with_figures(made_up_suite(["Heart"], ["GM*"], seeds=seeds), FigureEntry(kind="curve", hull=hull))
+    suite = with_figures(made_up_suite(["Heart"], ["GM*"], seeds=seeds), {"kind": "curve", "hull": hull})
     records = made_up_records(["Heart"], ["GM*"], seeds=seeds)
-    (data,) = [d for path, d in figure_files(suite, records, Path("f")).items() if "curve" in path.name]
-    return "\n".join(curve_section(suite, records)), data
+    (data,) = [
+        d for path, d in figure_files(figures_of(suite, records), Path("f")).items() if "curve" in path.name
+    ]
+    return "\n".join(curve_section(suite, figures_of(suite, records))), data
 
 
 def test_a_familys_curve_is_drawn_in_steps() -> None:
@@ -321,7 +324,9 @@ def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Pat
         said += "\n".join(element.text or "" for element in tree.iter(f"{SVG}text"))
     for name in (*NASTY, NASTY_DATA, "<f0>&|"):
         assert name in said
-    page = "\n".join(curve_section(suite, records) + figure_section(suite, records))
+    page = "\n".join(
+        curve_section(suite, figures_of(suite, records)) + figure_section(suite, figures_of(suite, records))
+    )
     assert "<script" not in page
     assert "<b>" not in page
 
@@ -335,17 +340,18 @@ def test_data_sets_whose_file_names_would_be_the_same_get_their_own() -> None:
 
 def test_pages_link_exactly_the_files_that_are_drawn() -> None:
     suite, records = with_figures(made_up_suite(seeds=2), *EXTRA), made_up_records(seeds=2)
-    lines = [*curve_section(suite, records), *figure_section(suite, records, [RANKING])]
+    lines = [
+        *curve_section(suite, figures_of(suite, records)),
+        *figure_section(suite, figures_of(suite, records, [RANKING])),
+    ]
     linked = re.findall(r"^!\[.+\]\((.+)\)$", "\n".join(lines), flags=re.MULTILINE)
     names = [one.file for one in figures_of(suite, records, [RANKING])]
     assert sorted(linked) == sorted(f"made_up/{name}" for name in names)
 
 
 def test_the_section_says_its_rules_and_its_numbers() -> None:
-    suite = with_figures(
-        made_up_suite(["Heart"], seeds=3), FigureEntry(kind="curve", reference="Single-Stage")
-    )
-    page = "\n".join(curve_section(suite, made_up_records(["Heart"], seeds=2)))
+    suite = with_figures(made_up_suite(["Heart"], seeds=3), {"kind": "curve", "reference": "Single-Stage"})
+    page = "\n".join(curve_section(suite, figures_of(suite, made_up_records(["Heart"], seeds=2))))
     assert "reference point (0, 0, 0)" in page
     assert "not interpolated" in page
     assert "Full model's quality: that of Single-Stage" in page
@@ -358,8 +364,12 @@ def test_the_section_says_its_rules_and_its_numbers() -> None:
 def test_a_suite_without_records_has_no_figures() -> None:
     suite = with_figures(made_up_suite(["Heart"]), *EXTRA)
     empty = Records(pd.DataFrame(), {})
-    assert figure_files(suite, empty, Path("f")) == {}
-    assert curve_section(suite, empty) == figure_section(suite, empty) == []
+    assert figure_files(figures_of(suite, empty), Path("f")) == {}
+    assert (
+        curve_section(suite, figures_of(suite, empty))
+        == figure_section(suite, figures_of(suite, empty))
+        == []
+    )
 
 
 def test_failed_trials_do_not_stop_the_figures() -> None:
@@ -369,11 +379,17 @@ def test_failed_trials_do_not_stop_the_figures() -> None:
     (curve,) = [one for one in figures_of(suite, records) if one.panel is not None]
     assert curve.panel is not None
     assert "GM*" not in [one.method for one in curve.panel.curves]
-    assert len(figure_files(suite, records, Path("f"))) == 2
+    assert len(figure_files(figures_of(suite, records), Path("f"))) == 2
 
 
 def test_an_entry_replaces_the_default_of_its_kind_and_chooses() -> None:
-    entry = FigureEntry(kind="curve", methods=["GM*"], datasets=["Pima"], quality="combined", title="Mine")
+    entry = {
+        "kind": "curve",
+        "methods": ["GM*"],
+        "datasets": ["Pima"],
+        "quality": "combined",
+        "title": "Mine",
+    }
     suite = with_figures(made_up_suite(seeds=2), entry)
     found = [one for one in figures_of(suite, made_up_records(seeds=2)) if one.panel is not None]
     assert [one.file for one in found] == ["curve-pima.svg"]
@@ -383,34 +399,43 @@ def test_an_entry_replaces_the_default_of_its_kind_and_chooses() -> None:
 
 
 def test_faults_in_a_suites_figures_are_said_with_the_nearest_name() -> None:
-    known = ["Heart"], ["EMSCO", "GM*"], {metric.name: metric for metric in BUILT_IN}
-    with pytest.raises(RequestError, match=r"s\.toml: figures\[0\]\.methods.*EMSKO.*EMSCO"):
-        check_figures([FigureEntry(kind="bars", methods=["EMSKO"])], "s.toml", *known)
+    suite = made_up_suite(["Heart"], ["EMSCO", "GM*"])
+
+    def check(**entry: object) -> dict[str, Metric]:
+        return check_figures(suite, [entry])
+
+    with pytest.raises(RequestError, match=r"made_up\.toml: figures\[0\]\.methods.*EMSKO.*EMSCO"):
+        check(kind="bars", methods=["EMSKO"])
     with pytest.raises(RequestError, match=r"figures\[0\]\.datasets.*Hart.*Heart"):
-        check_figures([FigureEntry(kind="bars", datasets=["Hart"])], "s.toml", *known)
+        check(kind="bars", datasets=["Hart"])
     with pytest.raises(RequestError, match=r"figures\[0\]\.quality.*acuracy.*accuracy"):
-        check_figures([FigureEntry(kind="curve", quality="acuracy")], "s.toml", *known)
+        check(kind="curve", quality="acuracy")
     with pytest.raises(RequestError, match=r"figures\[0\]\.reference"):
-        check_figures([FigureEntry(kind="curve", reference="nobody")], "s.toml", *known)
-    needed = check_figures([FigureEntry(kind="curve", quality="ndcg@7")], "s.toml", *known)
+        check(kind="curve", reference="nobody")
+    needed = check(kind="curve", quality="ndcg@7")
     assert set(needed) == {"cost", "ndcg@7"}
-    with pytest.raises(ValidationError, match="needs the name of a series"):
-        FigureEntry(kind="history")
-    quantities = FigureEntry(kind="scatter", x=["validation.error"], y=["history.loss"])
-    assert set(check_figures([quantities], "s.toml", *known)) == {"error"}
+    with pytest.raises(RequestError, match="needs the name of a series"):
+        check(kind="history")
+    assert set(check(kind="scatter", x=["validation.error"], y=["history.loss"])) == {"error"}
     for wrong, said in (
         ("test.eror", "error"),
         ("eror", r"must be validation\.<metric>"),
         ("history.", "must be"),
     ):
-        with pytest.raises(RequestError, match=rf"s\.toml: figures\[0\]: .*{said}"):
-            check_figures([FigureEntry(kind="scatter", x=[wrong], y=["test.error"])], "s.toml", *known)
-    with pytest.raises(ValidationError, match="as many quantities in x as in y"):
-        FigureEntry(kind="scatter", x=["test.error"])
-    with pytest.raises(ValidationError, match="axes names the two axes"):
-        FigureEntry(kind="scatter", x=["test.error"], y=["test.cost"], axes=["a"])
-    with pytest.raises(ValidationError, match="panels names every pair"):
-        FigureEntry(kind="scatter", x=["test.error"], y=["test.cost"], panels=["a", "b"])
+        with pytest.raises(RequestError, match=rf"made_up\.toml: figures\[0\]: .*{said}"):
+            check(kind="scatter", x=[wrong], y=["test.error"])
+    with pytest.raises(RequestError, match="as many quantities in x as in y"):
+        check(kind="scatter", x=["test.error"])
+    with pytest.raises(RequestError, match="axes names the two axes"):
+        check(kind="scatter", x=["test.error"], y=["test.cost"], axes=["a"])
+    with pytest.raises(RequestError, match="panels names every pair"):
+        check(kind="scatter", x=["test.error"], y=["test.cost"], panels=["a", "b"])
+    with pytest.raises(RequestError, match=r"figures\[0\]\.kind: 'curv'.*'curve'"):
+        check(kind="curv")
+    with pytest.raises(RequestError, match=r"figures\[0\]\.metods: unknown key.*methods"):
+        check(kind="curve", metods=["EMSCO"])
+    with pytest.raises(RequestError, match=r"figures\[0\]\.series: unknown key"):
+        check(kind="curve", series="loss")
 
 
 def chosen_of(records: Records, method: str) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bench_core import RegisterMethod, RegisterMetric, hookimpl
 from bench_qwyc.methods import EarlyStopping, Fan, Qwyc, SmallerEnsemble
 from bench_qwyc.metrics import METRICS
@@ -23,3 +25,9 @@ def bench_register_metrics(register: RegisterMetric) -> None:
     """Register the metrics."""
     for metric in METRICS:
         register(metric)
+
+
+@hookimpl(optionalhook=True)
+def bench_register_figures(register: Callable[[str, str], None]) -> None:
+    """Base models run per row (QWYC Figs. 5 and 6). Imported when a suite draws them."""
+    register("base-models", "bench_qwyc.figures:BaseModels")

@@ -9,30 +9,25 @@ from pathlib import Path
 from bench_core import Suite
 from bench_leaderboard.analysis.curves import FEW_SEEDS, LEVELS, Curve, Panel, has_band
 from bench_leaderboard.analysis.fronts import REFERENCE_POINT
-from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.render.figure import Figure
 from bench_leaderboard.render.markdown import number, plain_number, table, text
-from bench_leaderboard.render.page_figures import Figure, Ranking, figures_of
 
 __all__ = ["curve_section", "figure_files", "figure_section"]
 
 
-def figure_files(
-    suite: Suite, records: Records, folder: Path, rankings: Sequence[Ranking] = ()
-) -> dict[Path, bytes]:
-    """Every figure of a suite's page as file contents. Nothing is written.
+def figure_files(figures: Sequence[Figure], folder: Path) -> dict[Path, bytes]:
+    """A page's figures as file contents. Nothing is written.
 
     Args:
-        suite: what is compared.
-        records: its records.
-        folder: where the figures belong: ``<leaderboard>/<suite's name>``.
-        rankings: average ranks for critical difference diagrams.
+        figures: from `figures_of`.
+        folder: where they belong: ``<leaderboard>/<suite's name>``.
     """
-    return {folder / one.file: one.draw() for one in figures_of(suite, records, rankings)}
+    return {folder / one.file: one.draw() for one in figures}
 
 
-def curve_section(suite: Suite, records: Records, rankings: Sequence[Ranking] = ()) -> list[str]:
+def curve_section(suite: Suite, figures: Sequence[Figure]) -> list[str]:
     """The section of trade-off curves: rules, figures and numbers; nothing when there is no curve."""
-    drawn = [one for one in figures_of(suite, records, rankings, ("curve",)) if one.panel is not None]
+    drawn = [one for one in figures if one.kind == "curve" and one.panel is not None]
     if not drawn:
         return []
     lines = ["## Trade-off curves", "", _rules(any(one.panel and one.panel.rejects for one in drawn)), ""]
@@ -43,11 +38,11 @@ def curve_section(suite: Suite, records: Records, rankings: Sequence[Ranking] = 
     return lines
 
 
-def figure_section(suite: Suite, records: Records, rankings: Sequence[Ranking] = ()) -> list[str]:
+def figure_section(suite: Suite, figures: Sequence[Figure]) -> list[str]:
     """The sections of all other figures, in the suite's order."""
     lines: list[str] = []
     section = ""
-    for one in figures_of(suite, records, rankings):
+    for one in figures:
         if one.panel is not None:
             continue
         if one.section != section:

@@ -1,13 +1,71 @@
-"""What a figure of a page is: its file, its words, and how to draw it; and the ranks one may be drawn of."""
+"""What a figure of a page is, and what a kind of figure has to give."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from pydantic import BaseModel, ConfigDict, Field
+
+from bench_core import Metric, RequestError, Suite, resolve_metric, resolve_quantity
 from bench_leaderboard.analysis.curves import Panel
 
-__all__ = ["Figure", "Ranking"]
+if TYPE_CHECKING:
+    from bench_leaderboard.render.figure_builder import FigureBuilder
+
+__all__ = ["Figure", "FigureEntry", "FigureKind", "Ranking", "needed_metrics", "needed_quantities"]
+
+
+class FigureEntry(BaseModel):
+    """``[[figures]]``: what every kind of figure may say. A kind adds its own keys in a subclass.
+
+    Attributes:
+        kind: which kind of figure.
+        title: the section's heading; the kind's own when empty.
+        note: a sentence below it.
+        methods: what is drawn; all when empty.
+        datasets: where; everywhere when empty.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    kind: str
+    title: Annotated[str, Field(max_length=200)] = ""
+    note: str = ""
+    methods: list[str] = []
+    datasets: list[str] = []
+
+
+class FigureKind(ABC):
+    """One kind of figure.
+
+    Class attributes:
+        title: heading of its section, where an entry gives none.
+        entry: the keys of its ``[[figures]]`` entries.
+    """
+
+    title: ClassVar[str]
+    entry: ClassVar[type[FigureEntry]] = FigureEntry
+
+    def check(self, suite: Suite, entry: Any, where: str) -> Mapping[str, Metric]:
+        """The metrics that an entry needs in every record, its own keys checked.
+
+        Raises:
+            RequestError: an unknown name; ``where`` and the nearest one are said.
+        """
+        return {}
+
+    @abstractmethod
+    def build(self, builder: FigureBuilder, entry: Any, stem: str) -> list[Figure]:
+        """The figures of one entry: the numbers are gathered now, the drawing waits. Needs no matplotlib.
+
+        Args:
+            builder: the suite, its records, and what several kinds need.
+            entry: of the kind's own type.
+            stem: what the files' names begin with.
+        """
 
 
 @dataclass(frozen=True)
@@ -15,7 +73,7 @@ class Figure:
     """One figure.
 
     Attributes:
-        kind: the kind of figure; see `bench_leaderboard.figures_schema.FigureEntry`.
+        kind: the kind of figure.
         file: its file's name.
         section: heading of the section it stands in.
         heading: heading of its own.
@@ -51,3 +109,38 @@ class Ranking:
     ranks: tuple[float, ...]
     cd: float
     note: str = ""
+
+
+def needed_metrics(
+    names: Sequence[tuple[str, str]], where: str, metrics: Mapping[str, Metric]
+) -> dict[str, Metric]:
+    """Metrics by name, from (key of the entry, name); ``right-answers`` is not one.
+
+    Raises:
+        RequestError: an unknown metric; ``where``, the key and the nearest name are said.
+    """
+    needed: dict[str, Metric] = {}
+    for key, name in names:
+        if name != "right-answers":
+            try:
+                needed[name] = resolve_metric(name, metrics)
+            except RequestError as error:
+                raise RequestError(f"{where}.{key}: {error}") from None
+    return needed
+
+
+def needed_quantities(names: Sequence[str], where: str, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """The metrics that quantities of policies need.
+
+    Raises:
+        RequestError: what is no quantity, or an unknown metric; ``where`` is said.
+    """
+    needed: dict[str, Metric] = {}
+    for name in names:
+        try:
+            metric = resolve_quantity(name, metrics)
+        except RequestError as error:
+            raise RequestError(f"{where}: {error}") from None
+        if metric is not None:
+            needed[metric.name] = metric
+    return needed

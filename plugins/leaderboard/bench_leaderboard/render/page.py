@@ -17,8 +17,9 @@ from bench_leaderboard.render.claims import claims_section
 from bench_leaderboard.render.cross_dataset import overall_sections
 from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.extra_tables import extra_sections
+from bench_leaderboard.render.figure import Figure, Ranking
 from bench_leaderboard.render.markdown import table, text
-from bench_leaderboard.render.page_figures import Ranking
+from bench_leaderboard.render.page_figures import figures_of
 from bench_leaderboard.render.provenance import provenance_section
 from bench_leaderboard.render.tables import MARKS_READ, dataset_section, paper_numbers
 
@@ -75,6 +76,11 @@ class Analysed:
             for one in compared
         )
 
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """The page's figures; not yet drawn."""
+        return figures_of(self.suite, self.records, self.rankings)
+
 
 def render_page(analysed: Analysed) -> str:
     """The leaderboard page of a suite, in Markdown, ending in a newline."""
@@ -94,8 +100,8 @@ def render_page(analysed: Analysed) -> str:
     paper = paper_numbers(suite)
     for grid in analysed.tables:
         parts += dataset_section(suite, records, grid, paper)
-    parts += curve_section(suite, records, analysed.rankings)
-    parts += figure_section(suite, records, analysed.rankings)
+    parts += curve_section(suite, analysed.figures)
+    parts += figure_section(suite, analysed.figures)
     parts += extra_sections(suite, records)
     parts += _failures(records)
     parts += provenance_section(suite, records)

@@ -1,51 +1,94 @@
 """What a suite's page shows as figures.
 
-Listing the drawings is cheap and needs no matplotlib, so a page links exactly the files that are drawn.
+Listing the figures is cheap and needs no matplotlib, so a page links exactly the files that are drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
+from typing import Any
 
-from bench_core import Suite
+from bench_core import Metric, Registry, RequestError, Suite, did_you_mean, validated
 from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.figures_schema import FigureEntry
-from bench_leaderboard.render.figure import Figure, Ranking
-from bench_leaderboard.render.figure_builders import BARS, FigureBuilder
+from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, Ranking
 
-__all__ = ["Figure", "Ranking", "figures_of"]
+__all__ = ["check_figures", "figure_entry", "figures_of", "kinds_of"]
 
 
-def figures_of(
-    suite: Suite, records: Records, rankings: Sequence[Ranking] = (), kinds: Sequence[str] = ()
-) -> list[Figure]:
-    """Every figure of a suite's page, in order. Remembered with the records, for the page and the files to share.
+def kinds_of(registry: Registry) -> dict[str, str]:
+    """Every kind of figure that installed plugins have → where its class is."""
+    kinds: dict[str, str] = {}
+    registry.manager.hook.bench_register_figures(register=lambda kind, place: kinds.update({kind: place}))
+    return kinds
+
+
+def _kind(name: Any, registry: Registry, where: str) -> FigureKind:
+    kinds = kinds_of(registry)
+    if name not in kinds:
+        hint = did_you_mean(str(name), kinds)
+        raise RequestError(f"{where}.kind: {name!r} is not a kind of figures; {hint}")
+    module, _, cls = kinds[name].partition(":")
+    found: FigureKind = getattr(import_module(module), cls)()
+    return found
+
+
+def figure_entry(registry: Registry, given: Mapping[str, Any] | FigureEntry, where: str) -> FigureEntry:
+    """An entry of ``[[figures]]`` as its kind's own type.
+
+    Raises:
+        RequestError: an unknown kind or key, or a wrong value; ``where`` and the nearest name are said.
+    """
+    if isinstance(given, FigureEntry):
+        return given
+    return validated(_kind(given.get("kind"), registry, where).entry, given, where)
+
+
+def check_figures(suite: Suite, entries: Sequence[Mapping[str, Any] | FigureEntry]) -> dict[str, Metric]:
+    """The metrics that the figures need, every name in them checked.
+
+    Raises:
+        RequestError: an unknown kind, key, data set, method or metric; file, key and the nearest name are said.
+    """
+    needed: dict[str, Metric] = {}
+    for i, given in enumerate(entries):
+        where = f"{suite.path}: figures[{i}]"
+        entry = figure_entry(suite.registry, given, where)
+        for key, what, names, known in (
+            ("methods", "method", entry.methods, suite.method_names()),
+            ("datasets", "data set", entry.datasets, suite.dataset_names()),
+        ):
+            for name in names:
+                if name not in known:
+                    hint = did_you_mean(name, known)
+                    raise RequestError(f"{where}.{key}: there is no {what} {name!r}; {hint}")
+        needed |= _kind(entry.kind, suite.registry, where).check(suite, entry, where)
+    return needed
+
+
+def figures_of(suite: Suite, records: Records, rankings: Sequence[Ranking] = ()) -> list[Figure]:
+    """Every figure of a suite's page, in order.
 
     Args:
+        suite: what is compared.
+        records: its records.
         rankings: drawn where the suite has a ``critical-difference`` entry, or at the end.
-        kinds: only these; all when empty.
     """
-    kept = records.__dict__.get("_drawings")
-    if kept is None or kept[0] is not suite or kept[1] != tuple(rankings):
-        kept = (suite, tuple(rankings), _apart(_made(suite, records, rankings)))
-        records.__dict__["_drawings"] = kept
-    made: list[Figure] = kept[2]
-    return [one for one in made if not kinds or one.kind in kinds]
+    from bench_leaderboard.render.figure_builder import FigureBuilder
 
-
-def _made(suite: Suite, records: Records, rankings: Sequence[Ranking]) -> list[Figure]:
-    maker = FigureBuilder(suite, records, rankings)
+    builder = FigureBuilder(suite, records, rankings)
     entries = _entries(suite, bool(rankings))
     made: list[Figure] = []
     for number, entry in enumerate(entries):
         same = [other for other in entries[:number] if other.kind == entry.kind]
-        made += maker.make(entry, f"{entry.kind}{len(same) + 1}" if same else entry.kind)
-    return made
+        stem = f"{entry.kind}{len(same) + 1}" if same else entry.kind
+        made += _kind(entry.kind, suite.registry, suite.path).build(builder, entry, stem)
+    return _apart(made)
 
 
 def _apart(made: list[Figure]) -> list[Figure]:
-    """The drawings with names of files that differ, also where file names know no case."""
+    """The figures with names of files that differ, also where file names know no case."""
     taken: set[str] = set()
     kept = []
     for one in made:
@@ -60,13 +103,14 @@ def _apart(made: list[Figure]) -> list[Figure]:
 
 def _entries(suite: Suite, ranked: bool) -> list[FigureEntry]:
     """The suite's figures, after those that every page has unless the suite asks for that kind itself."""
-    said: list[FigureEntry] = list(suite.section("figures"))
-    kinds = {entry.kind for entry in said}
-    entries = list(said)
+    from bench_leaderboard.render.figure_kinds import BARS, BarsEntry, CriticalDifferenceEntry, CurveEntry
+
+    entries = [figure_entry(suite.registry, given, suite.path) for given in suite.section("figures")]
+    kinds = {entry.kind for entry in entries}
     if "bars" not in kinds and all(name in suite.metrics for name in BARS):
-        entries.insert(0, FigureEntry(kind="bars", metrics=list(BARS)))
+        entries.insert(0, BarsEntry(kind="bars", metrics=list(BARS)))
     if "curve" not in kinds:
-        entries.insert(0, FigureEntry(kind="curve"))
+        entries.insert(0, CurveEntry(kind="curve"))
     if ranked and "critical-difference" not in kinds:
-        entries.append(FigureEntry(kind="critical-difference"))
+        entries.append(CriticalDifferenceEntry(kind="critical-difference"))
     return entries

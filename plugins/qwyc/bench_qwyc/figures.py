@@ -1,18 +1,90 @@
-"""Histograms of the base models run per test row (QWYC Figs. 5 and 6)."""
+"""Histograms of the base models run per test row (QWYC Figs. 5 and 6): a kind of figure, ``base-models``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_leaderboard import (
+    INK,
+    Figure,
+    FigureBuilder,
+    FigureEntry,
+    FigureKind,
+    Records,
+    Style,
+    canvas,
+    plain_number,
+    plain_text,
+    shorten,
+)
+from numpy.typing import NDArray
 
-from bench_leaderboard.analysis.base_models import Spread
-from bench_leaderboard.render.figures.canvas import canvas, plain_text, shorten
-from bench_leaderboard.render.figures.palette import INK, Style
-from bench_leaderboard.render.markdown import plain_number
+if TYPE_CHECKING:
+    import pandas as pd
 
-__all__ = ["spread_figure"]
+__all__ = ["BaseModels", "Spread", "spread_figure", "spread_of"]
+
+
+class BaseModels(FigureKind):
+    """How many base models rows run before they leave."""
+
+    title = "Base models run per row"
+
+    def build(self, builder: FigureBuilder, entry: FigureEntry, stem: str) -> list[Figure]:
+        def draw(panels: Any, title: str) -> bytes:
+            return spread_figure(panels, builder.styles, title)
+
+        return builder.by_method(self, entry, stem, spread_of, draw)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A histogram of base models run.
+
+    Attributes:
+        width: of a bar, in base models; bar i counts from ``width * i + 1`` to ``width * (i + 1)``.
+        shares: float64 (bars,): mean over seeds of the share of test rows.
+        mean: mean base models run, where the record has that metric.
+        seeds: how many policies it is the mean of.
+    """
+
+    width: int
+    shares: NDArray[np.float64]
+    mean: float | None
+    seeds: int
+
+
+def spread_of(records: Records, chosen: pd.DataFrame) -> Spread | None:
+    """The histogram of selected policies; None when the records do not hold it.
+
+    Args:
+        chosen: selected policies of one method on one data set under one cost scheme.
+    """
+    found: list[tuple[int, NDArray[np.float64]]] = []
+    for name, policy in chosen[["name", "policy"]].itertuples(index=False):
+        told = records.infos[name].get("evaluations") or {"width": 1, "counts": []}
+        counts = told["counts"][int(policy)] if int(policy) < len(told["counts"]) else None
+        if counts and sum(counts):
+            found.append((int(told["width"]), np.asarray(counts, dtype=np.float64) / sum(counts)))
+    if not found:
+        return None
+    width = max(own for own, _ in found)
+    tables = [_merged(shares, width // own) for own, shares in found]
+    shares = np.zeros(max(len(table) for table in tables))
+    for table in tables:
+        shares[: len(table)] += table / len(tables)
+    column = "test.mean-base-models"
+    mean = float(chosen[column].mean()) if column in chosen else None
+    return Spread(width, shares, mean, len(found))
+
+
+def _merged(shares: NDArray[np.float64], times: int) -> NDArray[np.float64]:
+    """Bars that are so many times as wide."""
+    return np.asarray(np.add.reduceat(shares, np.arange(0, len(shares), times)))
+
 
 _COLUMNS = 3
 _FEW = 20

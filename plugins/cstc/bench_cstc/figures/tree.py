@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from bench_leaderboard import FADED, GRID, INK, MUTED, canvas, plain_text, shorten
 
-from bench_leaderboard.analysis.trees import ShownTree, Tree
-from bench_leaderboard.render.figures.canvas import canvas, plain_text, shorten
-from bench_leaderboard.render.figures.palette import FADED, GRID, INK, MUTED
+from bench_cstc.figures.reading import ShownTree, Tree
 
 __all__ = ["places_of", "tree_figure"]
 

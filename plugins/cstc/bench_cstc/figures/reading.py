@@ -21,10 +21,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_leaderboard import Records, feature_classes
 from numpy.typing import NDArray
-
-from bench_leaderboard.analysis.assignments import feature_classes
-from bench_leaderboard.analysis.records import Records
 
 if TYPE_CHECKING:
     import pandas as pd

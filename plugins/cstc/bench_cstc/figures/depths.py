@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from bench_leaderboard import canvas, legend, plain_text, shorten, style_of
 
-from bench_leaderboard.analysis.trees import DepthByPrice
-from bench_leaderboard.render.figures.canvas import canvas, legend, plain_text, shorten
-from bench_leaderboard.render.figures.palette import style_of
+from bench_cstc.figures.reading import DepthByPrice
 
 __all__ = ["depth_figure"]
 

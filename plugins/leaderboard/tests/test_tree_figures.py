@@ -9,11 +9,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from bench_cstc.figures.reading import ShownTree, Tree, depth_by_price, trees_of
+from bench_cstc.figures.tree import places_of, tree_figure
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.selection import select
-from bench_leaderboard.analysis.trees import ShownTree, Tree, depth_by_price, trees_of
-from bench_leaderboard.figures_schema import FigureEntry
-from bench_leaderboard.render.figures.tree import places_of, tree_figure
 from bench_leaderboard.render.page_figures import figures_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -182,7 +181,7 @@ def test_every_class_has_its_tree_and_a_chain_counts_its_stages() -> None:
 
 def test_entries_draw_trees_and_depths_where_policies_have_them() -> None:
     suite = made_up_suite(["Heart"], ["CO-T"], seeds=2)
-    suite.file.__dict__["figures"] = [FigureEntry(kind="tree"), FigureEntry(kind="depth-by-price")]
+    suite.file.__dict__["figures"] = [{"kind": "tree"}, {"kind": "depth-by-price"}]
     records = with_trees([QUADRANTS, QUADRANTS], [10.0, 10.0, 10.0, 10.0, 1.0, 1.0])
     made = {one.file: one for one in figures_of(suite, records)}
     assert {"tree-heart.svg", "depth-by-price-heart.svg"} <= set(made)

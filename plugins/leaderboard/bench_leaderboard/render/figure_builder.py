@@ -1,0 +1,122 @@
+"""What kinds of figures share: the suite and its records, the methods' styles, files' names, selected policies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench_core import Metric, Suite, resolve_metric, sha256_text
+from bench_leaderboard.analysis.curves import Panel
+from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.analysis.selection import select
+from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, Ranking
+from bench_leaderboard.render.figures.palette import Style, style_of
+from bench_leaderboard.render.tables import heading
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MOST_DATASETS", "FigureBuilder", "slug"]
+
+MOST_DATASETS = 60
+"""A kind is drawn for so many pairs of data set and cost scheme at most, the suite's first."""
+
+
+class FigureBuilder:
+    """What figures are built from; what several of them need is computed once.
+
+    Attributes:
+        suite: what is compared.
+        records: its records.
+        rankings: average ranks over data sets.
+        styles: method → how it is drawn in every figure.
+    """
+
+    def __init__(self, suite: Suite, records: Records, rankings: Sequence[Ranking]) -> None:
+        self.suite, self.records, self.rankings = suite, records, rankings
+        self.styles: dict[str, Style] = {name: style_of(i) for i, name in enumerate(suite.method_names())}
+
+    def places(self, entry: FigureEntry) -> list[tuple[str, str]]:
+        """The (data set, cost scheme) pairs that an entry is drawn for."""
+        pairs = [pair for pair in self.suite.grids if not entry.datasets or pair[0] in entry.datasets]
+        return pairs[:MOST_DATASETS]
+
+    def methods(self, entry: FigureEntry, dataset: str) -> list[str]:
+        """The methods that an entry draws on a data set."""
+        return [m for m in self.suite.methods_on(dataset) if not entry.methods or m in entry.methods]
+
+    def figure(
+        self,
+        kind: FigureKind,
+        entry: FigureEntry,
+        stem: str,
+        place: tuple[str, str],
+        draw: Callable[[str], bytes],
+        panel: Panel | None = None,
+    ) -> Figure:
+        """A figure of one data set under one cost scheme; ``draw`` is given the figure's title."""
+        dataset, costs = place
+        several = self.suite.has_several_costs(dataset)
+        shown = heading(self.suite, dataset, costs)
+        section = entry.title or kind.title
+        file = f"{stem}-{slug(dataset)}{f'-{slug(costs)}' if several else ''}.svg"
+        title = f"{shown}: {section[:1].lower()}{section[1:]}"
+        return Figure(entry.kind, file, section, shown, title, entry.note, partial(draw, title), panel)
+
+    def by_method(
+        self,
+        kind: FigureKind,
+        entry: FigureEntry,
+        stem: str,
+        gather: Callable[[Records, pd.DataFrame], Any],
+        draw: Callable[[Any, str], bytes],
+    ) -> list[Figure]:
+        """A figure per data set, of what is gathered from each method's selected policies where there is something.
+
+        Args:
+            gather: from records and the selected policies of one method there to numbers, or None.
+            draw: from (method, numbers) pairs and the title to SVG.
+        """
+        made = []
+        for place in self.places(entry):
+            found = [
+                (method, gather(self.records, cell))
+                for method in self.methods(entry, place[0])
+                if (cell := self.selected_of(*place, method)) is not None
+            ]
+            panels = [(method, numbers) for method, numbers in found if numbers is not None]
+            if panels:
+                made.append(self.figure(kind, entry, stem, place, partial(draw, panels)))
+        return made
+
+    def metrics(self, names: Sequence[str]) -> dict[str, Metric]:
+        """Metrics by name; ``right-answers`` is none."""
+        known = self.suite.registry.metrics
+        return {name: resolve_metric(name, known) for name in names if name != "right-answers"}
+
+    @cached_property
+    def selected(self) -> pd.DataFrame:
+        """The policies that validation selected."""
+        return select(self.records, self.suite)
+
+    @cached_property
+    def _by_method(self) -> dict[tuple[str, str, str], pd.DataFrame]:
+        frame = self.selected
+        if not len(frame):
+            return {}
+        groups = frame.groupby(["dataset", "costs", "method"], sort=False).indices
+        return {key: frame.take(np.asarray(rows)) for key, rows in groups.items()}  # type: ignore[misc]
+
+    def selected_of(self, dataset: str, costs: str, method: str) -> pd.DataFrame | None:
+        """The selected policies of one method on one data set under one cost scheme."""
+        return self._by_method.get((dataset, costs, method))
+
+
+def slug(name: str) -> str:
+    """A name as part of a file's name: lower case, anything else but digits a hyphen; a hash if nothing is left."""
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
+    return plain or sha256_text(name)[:8]

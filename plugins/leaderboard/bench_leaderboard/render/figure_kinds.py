@@ -1,0 +1,291 @@
+"""The kinds of figures that any suite can have. Kinds that belong to a paper's method are in its plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import model_validator
+
+from bench_core import Metric, RequestError, Suite, did_you_mean, resolve_quantity
+from bench_leaderboard.analysis.assignments import usage_of
+from bench_leaderboard.analysis.curves import Panel, cells_of, panel_of
+from bench_leaderboard.analysis.policies import by_policy
+from bench_leaderboard.analysis.quality import default_quality, quality_named
+from bench_leaderboard.analysis.series import mean_series
+from bench_leaderboard.analysis.summary import Row, summarise
+from bench_leaderboard.render.figure import (
+    Figure,
+    FigureEntry,
+    FigureKind,
+    needed_metrics,
+    needed_quantities,
+)
+from bench_leaderboard.render.figure_builder import FigureBuilder, slug
+from bench_leaderboard.render.figures.scatter import Axis
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BARS", "Bars", "CriticalDifference", "Curve", "FeatureUsage", "History", "Scatter"]
+
+BARS = ("coverage", "conclusive-accuracy", "cost")
+
+
+class CurveEntry(FigureEntry):
+    """``kind = "curve"``: cost–quality curves. Every page has one per data set, unless the suite has an entry.
+
+    Attributes:
+        quality: a metric, or ``right-answers`` (coverage × conclusive accuracy); the data set's default when empty.
+        cost: ``cost``, or another metric such as ``mean-base-models``.
+        hull: also draws, dashed, the hull of each curve, which is what choosing between two policies at random would
+            buy. Its corners are chosen on validation.
+        reference: the method that has the full model's quality.
+    """
+
+    quality: str = ""
+    cost: str = "cost"
+    hull: bool = False
+    reference: str = ""
+
+
+class Curve(FigureKind):
+    """Quality over cost, a curve per method."""
+
+    title = "Trade-off curves"
+    entry = CurveEntry
+
+    def check(self, suite: Suite, entry: CurveEntry, where: str) -> Mapping[str, Metric]:
+        known = suite.method_names()
+        if entry.reference and entry.reference not in known:
+            hint = did_you_mean(entry.reference, known)
+            raise RequestError(f"{where}.reference: there is no method {entry.reference!r}; {hint}")
+        names = [("cost", entry.cost), *([("quality", entry.quality)] if entry.quality else [])]
+        return needed_metrics(names, where, suite.registry.metrics)
+
+    def build(self, builder: FigureBuilder, entry: CurveEntry, stem: str) -> list[Figure]:
+        from bench_leaderboard.render.figures.cost_quality import cost_quality_figure
+
+        cells = cells_of(builder.records)
+        made = []
+        for place in builder.places(entry):
+            cell = cells.get(place)
+            panel = None if cell is None else self._panel(builder, entry, place[0], cell)
+            if panel is not None:
+                known = builder.metrics([panel.cost])[panel.cost]
+                title = known.title or known.name
+                draw = partial(cost_quality_figure, panel, builder.styles, title, entry.hull)
+                made.append(builder.figure(self, entry, stem, place, draw, panel))
+        return made
+
+    @staticmethod
+    def _panel(builder: FigureBuilder, entry: CurveEntry, dataset: str, cell: pd.DataFrame) -> Panel | None:
+        quality = (
+            quality_named(entry.quality, builder.metrics([entry.quality]))
+            if entry.quality
+            else default_quality(builder.suite, builder.records, cell)
+        )
+        if quality is None:
+            return None
+        methods = builder.methods(entry, dataset)
+        return panel_of(builder.records, cell, methods, quality, entry.cost, entry.reference or None)
+
+
+class BarsEntry(FigureEntry):
+    """``kind = "bars"``: means with intervals; a group of bars for each of ``metrics``.
+
+    Every page has it where coverage, conclusive accuracy and cost are among the metrics, unless the suite has an entry.
+    """
+
+    metrics: list[str] = []
+
+
+class Bars(FigureKind):
+    """Means with intervals."""
+
+    title = "Coverage, accuracy and cost"
+    entry = BarsEntry
+
+    def check(self, suite: Suite, entry: BarsEntry, where: str) -> Mapping[str, Metric]:
+        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.registry.metrics)
+
+    def build(self, builder: FigureBuilder, entry: BarsEntry, stem: str) -> list[Figure]:
+        from bench_leaderboard.render.figures.bars import bar_figure
+
+        names = entry.metrics or list(BARS)
+        metrics = builder.metrics(names)
+        if builder.selected.empty:
+            return []
+        tables = summarise(builder.records, builder.selected, builder.suite, names)
+        made = []
+        for place in builder.places(entry):
+            wanted = builder.methods(entry, place[0])
+            rows: list[Row] = [row for row in tables[place] if row.method in wanted and row.means]
+            shown = [metrics[name] for name in names if any(name in row.means for row in rows)]
+            if shown:
+                draw = partial(bar_figure, rows, shown, builder.styles)
+                made.append(builder.figure(self, entry, stem, place, draw))
+        return made
+
+
+class FeatureUsage(FigureKind):
+    """How often each feature is acquired."""
+
+    title = "Feature usage"
+
+    def build(self, builder: FigureBuilder, entry: FigureEntry, stem: str) -> list[Figure]:
+        from bench_leaderboard.render.figures.usage import usage_figure
+
+        def draw(panels: Any, title: str) -> bytes:
+            return usage_figure(panels, builder.styles, title)
+
+        return builder.by_method(self, entry, stem, usage_of, draw)
+
+
+class HistoryEntry(FigureEntry):
+    """``kind = "history"``: a series of the fit.
+
+    Attributes:
+        series: its name.
+        axis: what a place in it is called.
+        reference: a diagnostic drawn as a level.
+    """
+
+    series: str = ""
+    axis: str = "step"
+    reference: str = ""
+
+    @model_validator(mode="after")
+    def _names_a_series(self) -> HistoryEntry:
+        if not self.series:
+            raise ValueError("a history figure needs the name of a series")
+        return self
+
+
+class History(FigureKind):
+    """A series of the fit: one figure for all data sets, a row each, a column per method."""
+
+    title = "History"
+    entry = HistoryEntry
+
+    def build(self, builder: FigureBuilder, entry: HistoryEntry, stem: str) -> list[Figure]:
+        from bench_leaderboard.render.figures.history import history_figure
+
+        records = builder.records
+        panels = {}
+        for dataset in dict.fromkeys(dataset for dataset, _ in builder.places(entry)):
+            for method in builder.methods(entry, dataset):
+                infos = [
+                    records.infos[name]
+                    for (its_dataset, _, its_method), names in records.trials.items()
+                    if (its_dataset, its_method) == (dataset, method)
+                    for name in names
+                ]
+                series = mean_series(infos, entry.series, entry.reference)
+                if series is not None:
+                    panels[dataset, method] = series
+        if not panels:
+            return []
+        section = entry.title or self.title
+        draw = partial(history_figure, panels, builder.styles, section, entry.axis, entry.reference)
+        file = f"{stem}-{slug(entry.series)}.svg"
+        return [Figure(entry.kind, file, section, section, section, entry.note, draw)]
+
+
+class CriticalDifferenceEntry(FigureEntry):
+    """``kind = "critical-difference"``: average ranks over data sets by each of ``metrics``."""
+
+    metrics: list[str] = []
+
+
+class CriticalDifference(FigureKind):
+    """Average ranks over data sets."""
+
+    title = "Average ranks"
+    entry = CriticalDifferenceEntry
+
+    def check(self, suite: Suite, entry: CriticalDifferenceEntry, where: str) -> Mapping[str, Metric]:
+        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.registry.metrics)
+
+    def build(self, builder: FigureBuilder, entry: CriticalDifferenceEntry, stem: str) -> list[Figure]:
+        from bench_leaderboard.render.figures.ranks import critical_difference_figure
+
+        section = entry.title or self.title
+        made = []
+        for one in builder.rankings:
+            if len(one.names) > 1:
+                title = f"{section}: {one.title}"
+                draw = partial(critical_difference_figure, one.names, one.ranks, one.cd, title, one.note)
+                file = f"{stem}-{slug(one.title)}.svg"
+                made.append(Figure(entry.kind, file, section, one.title, title, entry.note, draw))
+        return made
+
+
+class ScatterEntry(FigureEntry):
+    """``kind = "scatter"``: two quantities of every policy.
+
+    Attributes:
+        x, y: quantities, ``validation.<metric>``, ``test.<metric>`` or ``history.<series>`` (a number per policy); a
+            panel for each pair, called by ``panels``.
+        axes: what both axes are called.
+        scale: ``linear``, ``log``, or ``log-x`` where x and y differ in kind and have no line where they are equal.
+        percent: the series are shares, to be shown as percentages.
+    """
+
+    x: list[str] = []
+    y: list[str] = []
+    panels: list[str] = []
+    axes: list[str] = []
+    scale: Literal["linear", "log", "log-x"] = "linear"
+    percent: bool = False
+
+    @model_validator(mode="after")
+    def _pairs_its_quantities(self) -> ScatterEntry:
+        if not (self.x and len(self.x) == len(self.y)):
+            raise ValueError("a scatter figure needs as many quantities in x as in y, at least one")
+        if self.panels and len(self.panels) != len(self.x):
+            raise ValueError("panels names every pair of x and y")
+        if len(self.axes) not in (0, 2):
+            raise ValueError("axes names the two axes")
+        return self
+
+
+class Scatter(FigureKind):
+    """Two quantities of every policy."""
+
+    title = "Policies"
+    entry = ScatterEntry
+
+    def check(self, suite: Suite, entry: ScatterEntry, where: str) -> Mapping[str, Metric]:
+        return needed_quantities([*entry.x, *entry.y], where, suite.registry.metrics)
+
+    def build(self, builder: FigureBuilder, entry: ScatterEntry, stem: str) -> list[Figure]:
+        from bench_leaderboard.render.figures.scatter import Cloud, scatter_figure
+
+        made = []
+        for place in builder.places(entry):
+            clouds = []
+            for k, (x, y) in enumerate(zip(entry.x, entry.y, strict=True)):
+                points = {}
+                for method in builder.methods(entry, place[0]):
+                    found = by_policy(builder.records, place, method, [x, y])
+                    if any(a.count and b.count for a, b in found.values()):
+                        points[method] = [(label, a, b) for label, (a, b) in found.items()]
+                title = entry.panels[k] if entry.panels else ""
+                axes = self._axis(builder, x, entry, 0), self._axis(builder, y, entry, 1)
+                clouds.append(Cloud(title, *axes, points))
+            if any(cloud.points for cloud in clouds):
+                draw = partial(scatter_figure, clouds, builder.styles, entry.scale)
+                made.append(builder.figure(self, entry, stem, place, draw))
+        return made
+
+    @staticmethod
+    def _axis(builder: FigureBuilder, quantity: str, entry: ScatterEntry, which: int) -> Axis:
+        """How an axis is called and scaled: ``Accuracy on validation %``, ``actual cost``."""
+        metric = resolve_quantity(quantity, builder.suite.registry.metrics)
+        part, _, rest = quantity.partition(".")
+        said = f"{metric.title or metric.name} on {part}" if metric else rest.replace("_", " ")
+        percent = metric.percent if metric else entry.percent
+        name = entry.axes[which] if entry.axes else said
+        return Axis(f"{name} %" if percent else name, 100.0 if percent else 1.0)

@@ -10,13 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bench_core.builtin.default_policy import default_policy_first, validation_score
+    from bench_core.builtin.metrics import BUILT_IN, accuracy, combined, mse, ndcg_at, precision_at
     from bench_core.cli.options import cli_errors, installed_plugins, warn, with_session, with_sessions
     from bench_core.cli.output import print_table
     from bench_core.contract.canonical import canonical_json, content_hash, plain, sha256_text
     from bench_core.contract.costs import Costs, CostScheme
     from bench_core.contract.dataset import DataContext, Dataset, DataSource, Part, Task
     from bench_core.contract.decisions import Decisions, Outcome, Rows
-    from bench_core.contract.default_policy import default_policy_first, validation_score
     from bench_core.contract.errors import (
         BenchError,
         ContractError,
@@ -28,17 +29,11 @@ if TYPE_CHECKING:
     )
     from bench_core.contract.facts import DataFacts
     from bench_core.contract.method import Family, Method, Policy, Problem, as_family
-    from bench_core.contract.metrics import (
-        BUILT_IN,
+    from bench_core.contract.metric import (
         DEFAULT_METRICS,
         Metric,
-        accuracy,
-        combined,
         default_metric,
         evaluate,
-        mse,
-        ndcg_at,
-        precision_at,
         resolve_metric,
         resolve_quantity,
     )
@@ -72,12 +67,12 @@ CONTRACT_VERSION = 1
 """Version of the contract between core and plugins: raised when a plugin has to be changed to go on working."""
 
 _HOMES = {
-    "BUILT_IN": "contract.metrics",
+    "BUILT_IN": "builtin.metrics",
     "BenchError": "contract.errors",
     "ContractError": "contract.errors",
     "CostScheme": "contract.costs",
     "Costs": "contract.costs",
-    "DEFAULT_METRICS": "contract.metrics",
+    "DEFAULT_METRICS": "contract.metric",
     "DamagedRecordsError": "run.runner",
     "DataContext": "contract.dataset",
     "DataError": "contract.errors",
@@ -89,7 +84,7 @@ _HOMES = {
     "Family": "contract.method",
     "FinishedRun": "run.runner",
     "Method": "contract.method",
-    "Metric": "contract.metrics",
+    "Metric": "contract.metric",
     "Outcome": "contract.decisions",
     "Part": "contract.dataset",
     "Plan": "run.plan",
@@ -114,33 +109,33 @@ _HOMES = {
     "SuiteSession": "run.session",
     "Task": "contract.dataset",
     "Trial": "run.trial",
-    "accuracy": "contract.metrics",
+    "accuracy": "builtin.metrics",
     "as_family": "contract.method",
     "build": "contract.parameters",
     "canonical_json": "contract.canonical",
     "check_lambdas": "contract.parameters",
     "cli_errors": "cli.options",
-    "combined": "contract.metrics",
+    "combined": "builtin.metrics",
     "content_hash": "contract.canonical",
-    "default_metric": "contract.metrics",
+    "default_metric": "contract.metric",
     "definition_of": "run.plan",
     "did_you_mean": "contract.errors",
-    "evaluate": "contract.metrics",
-    "default_policy_first": "contract.default_policy",
+    "evaluate": "contract.metric",
+    "default_policy_first": "builtin.default_policy",
     "fit_encoder": "protocol.encode",
     "hookimpl": "plugins.hookspecs",
     "installed_plugins": "cli.options",
     "load_registry": "plugins.manager",
     "load_suite": "run.suite",
     "make_split": "protocol.split",
-    "mse": "contract.metrics",
-    "ndcg_at": "contract.metrics",
+    "mse": "builtin.metrics",
+    "ndcg_at": "builtin.metrics",
     "plain": "contract.canonical",
-    "precision_at": "contract.metrics",
+    "precision_at": "builtin.metrics",
     "prepare": "run.trial",
     "print_table": "cli.output",
-    "resolve_metric": "contract.metrics",
-    "resolve_quantity": "contract.metrics",
+    "resolve_metric": "contract.metric",
+    "resolve_quantity": "contract.metric",
     "run_trial": "run.trial",
     "seal": "run.sealed",
     "seed_list": "run.suite_schema",
@@ -151,7 +146,7 @@ _HOMES = {
     "with_session": "cli.options",
     "with_sessions": "cli.options",
     "validated": "run.suite_schema",
-    "validation_score": "contract.default_policy",
+    "validation_score": "builtin.default_policy",
 }
 
 __all__ = [

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from bench_core import Decisions, Part, Policy
-from bench_core.contract.default_policy import default_policy_first, validation_score
-from bench_core.contract.metrics import BUILT_IN, DEFAULT_METRICS, default_metric, resolve_metric
+from bench_core.builtin.default_policy import default_policy_first, validation_score
+from bench_core.builtin.metrics import BUILT_IN
+from bench_core.contract.metric import DEFAULT_METRICS, default_metric, resolve_metric
 from bench_core.testing import make_problem
 
 

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
+from bench_core.builtin.metrics import BUILT_IN, ndcg_at, precision_at
 from bench_core.contract.decisions import Decisions, Outcome
 from bench_core.contract.errors import RequestError
-from bench_core.contract.metrics import BUILT_IN, Metric, evaluate, ndcg_at, precision_at, resolve_metric
+from bench_core.contract.metric import Metric, evaluate, resolve_metric
 
 KNOWN = {metric.name: metric for metric in BUILT_IN}
 

@@ -14,7 +14,7 @@ from bench_core import CONTRACT_VERSION
 from bench_core.builtin.cost_schemes import Uniform
 from bench_core.contract.errors import ContractError, RequestError
 from bench_core.contract.method import Method
-from bench_core.contract.metrics import Metric
+from bench_core.contract.metric import Metric
 from bench_core.plugins.hookspecs import hookimpl
 from bench_core.plugins.manager import load_registry
 

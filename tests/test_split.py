@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import DataError
+from bench_core.protocol.shuffle import Shuffler
 from bench_core.protocol.split import SplitRule, make_split
 
 
@@ -195,3 +196,23 @@ def test_what_cannot_be_split_is_refused(dataset, rule, said):
 def test_sizes_that_mean_nothing_are_refused(sizes, said):
     with pytest.raises(ValueError, match=said):
         SplitRule("random", *sizes)
+
+
+def test_permutations_are_those_they_always_were():
+    shuffler = Shuffler(np.random.PCG64(7))
+    assert [shuffler.permutation(count).tolist() for count in (10, 5, 3, 1, 0)] == [
+        [8, 0, 7, 1, 3, 6, 2, 4, 5, 9],
+        [4, 3, 1, 2, 0],
+        [0, 1, 2],
+        [0],
+        [],
+    ]
+
+
+@given(st.integers(0, 200), st.integers(0, 2**31))
+def test_a_permutation_holds_everything_once_and_goes_on_in_the_stream(count, seed):
+    shuffler, again = Shuffler(np.random.PCG64(seed)), Shuffler(np.random.PCG64(seed))
+    first, second = shuffler.permutation(count), shuffler.permutation(count)
+    assert sorted(first.tolist()) == sorted(second.tolist()) == list(range(count))
+    assert (again.permutation(count) == first).all()
+    assert (again.permutation(count) == second).all()

@@ -15,9 +15,10 @@ from support import tiny_plugin
 
 from bench_core import DataContext, Dataset, Decisions, Family, Method, Policy, Problem, Rows
 from bench_core.builtin.cost_schemes import PriceTable
+from bench_core.builtin.metrics import BUILT_IN
 from bench_core.contract.costs import Costs, CostScheme
 from bench_core.contract.errors import DataWritten
-from bench_core.contract.metrics import BUILT_IN, Metric, resolve_metric
+from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.hookspecs import hookimpl
 from bench_core.plugins.manager import load_registry
 from bench_core.protocol.split import SplitRule

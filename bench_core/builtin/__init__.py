@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench_core.builtin.cost_schemes import SCHEMES
-from bench_core.contract.metrics import BUILT_IN
+from bench_core.builtin.metrics import BUILT_IN
 from bench_core.plugins.hookspecs import RegisterCostScheme, RegisterMetric, hookimpl
 
 BENCH_CONTRACT_VERSION = 1

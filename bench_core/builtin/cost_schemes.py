@@ -102,11 +102,13 @@ class PriceTable(CostScheme):
 
 @dataclass(frozen=True)
 class CostClasses(CostScheme):
-    """A cost class per feature, and a scaling function from class to price (EMSCO §4.1).
+    """A cost class per feature, and a scaling function from class to price.
 
     Attributes:
         classes: a list in feature order, or ``{name = class}``.
         scale: the price as a formula of the class T: ``"10**T"``, ``"100*T"``, ``"T"``, …
+
+    Source: EMSCO §4.1.
     """
 
     classes: list[int] | dict[str, int]
@@ -126,7 +128,7 @@ class CostClasses(CostScheme):
 
 @dataclass(frozen=True)
 class ImportanceQuantiles(CostScheme):
-    """Cost classes by quantile of random-forest Gini importance: the more important, the dearer (EMSCO §4.1.3).
+    """Cost classes by quantile of random-forest Gini importance: the more important, the more expensive.
 
     The forest is fitted on the training part only, on imputed values. With x_i the share of features whose
     importance is not above feature i's, the class is ``ceil(levels · x_i)``: the paper's quintiles for 5 levels.
@@ -135,6 +137,8 @@ class ImportanceQuantiles(CostScheme):
         levels: number of cost classes.
         scale: the price as a formula of the class T.
         trees: trees in the forest.
+
+    Source: EMSCO §4.1.3.
     """
 
     levels: int = 5

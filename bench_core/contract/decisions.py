@@ -208,7 +208,7 @@ class Outcome:
         evaluation_bill: float64 (rows,): what the base models run cost, 0 where evaluations are free.
         threshold: confidence threshold p̂, or None when nothing is refused.
         query: int64 (rows,) query ids, or None.
-        reference: the family's reference decisions on the same rows (QWYC's full ensemble), or None.
+        reference: the family's reference decisions on the same rows (a full ensemble, say), or None.
         budget: the policy's budget per row, or None.
     """
 

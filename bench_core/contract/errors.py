@@ -65,8 +65,8 @@ class AuditError(BenchError):
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """A sentence that offers the nearest known name, or lists what there is; empty when nothing is known.
 
-    >>> did_you_mean("emsko", ["emsco", "lasso"])
-    "did you mean 'emsco'?"
+    >>> did_you_mean("laso", ["forest", "lasso"])
+    "did you mean 'lasso'?"
     """
     names = sorted(set(known))
     close = difflib.get_close_matches(wrong, names, n=1, cutoff=0.6)

@@ -116,7 +116,7 @@ class Family:
 
     Attributes:
         policies: at least one; the first is the method's default policy (selection ``first``).
-        reference: a policy that the others approximate (QWYC's full ensemble), for the metric disagreement.
+        reference: a policy that the others approximate (a full ensemble, say), for the metric disagreement.
         history: name → numbers per iteration or generation, kept in the record.
         diagnostics: plain values kept in the record.
         reused_seconds: what it once took to make things that this fit took over from an earlier one in the same

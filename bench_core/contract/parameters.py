@@ -34,7 +34,7 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
     Args:
         cls: a frozen dataclass.
         parameters: names and values as TOML gave them.
-        where: what a message calls the place (``suites/a.toml: methods[2] 'emsco'``).
+        where: what a message calls the place (``suites/a.toml: methods[2] 'lasso'``).
 
     Raises:
         RequestError: an unknown name (the nearest is offered) or a value of the wrong type or range. Types are

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bench_core.contract.costs import CostScheme
     from bench_core.contract.dataset import DataSource
     from bench_core.contract.method import Method
-    from bench_core.contract.metrics import Metric
+    from bench_core.contract.metric import Metric
     from bench_core.plugins.sections import SuiteSection
     from bench_core.run.known import KnownTrials
     from bench_core.run.runner import FinishedRun

@@ -17,7 +17,7 @@ from bench_core.contract.costs import CostScheme
 from bench_core.contract.dataset import DataSource
 from bench_core.contract.errors import ContractError, RequestError, did_you_mean
 from bench_core.contract.method import Method
-from bench_core.contract.metrics import Metric, resolve_metric
+from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.sections import SuiteSection
 
 __all__ = ["Plugin", "Registry"]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bench_core.contract.metrics import Metric
+    from bench_core.contract.metric import Metric
     from bench_core.run.suite import Suite
 
 __all__ = ["OWNERS", "SectionRules", "SuiteSection"]

@@ -109,7 +109,7 @@ def changed_rows(
 
 
 def _ranking(decisions: Decisions) -> NDArray[np.float64] | None:
-    """What ranking metrics sort by (`bench_core.contract.metrics`)."""
+    """What ranking metrics sort by (`bench_core.contract.metric`)."""
     if decisions.score is not None:
         return np.asarray(decisions.score)
     table = decisions.probabilities

@@ -2,10 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["shuffled"]
+__all__ = ["Shuffler", "shuffled"]
+
+
+class Shuffler:
+    """Random permutations from the raw words of a bit generator: Fisher and Yates's shuffle.
+
+    A bounded integer is the lowest bits of a 32-bit word, drawn again while it is too large. The permutations are those
+    that `numpy.random.Generator.permutation` gives in NumPy 1.17 to 2.4, whose stream NumPy does not promise to keep.
+
+    Args:
+        bits: where the words come from; a 64-bit word is two of 32 bits, the lower first.
+    """
+
+    def __init__(self, bits: np.random.BitGenerator) -> None:
+        self._bits = bits
+        self._words: Iterator[int] = iter(())
+
+    def permutation(self, count: int) -> NDArray[np.int64]:
+        """A random order of ``count`` things; int64 (count,)."""
+        order = list(range(count))
+        for last in range(count - 1, 0, -1):
+            mask = (1 << last.bit_length()) - 1
+            place = self._word(count) & mask
+            while place > last:
+                place = self._word(count) & mask
+            order[last], order[place] = order[place], order[last]
+        return np.array(order, dtype=np.int64)
+
+    def _word(self, ahead: int) -> int:
+        """The next word of 32 bits; so many are drawn ahead."""
+        for word in self._words:
+            return word
+        drawn = np.asarray(self._bits.random_raw(max(1, ahead // 2)), dtype="<u8")
+        self._words = iter(drawn.view("<u4").tolist())
+        return next(self._words)
 
 
 def shuffled(

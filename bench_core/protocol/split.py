@@ -1,8 +1,8 @@
 """Splits: which rows are for training, validation and testing.
 
 Written out here rather than taken from a library because a split is part of a trial's name: the same seed must
-give the same rows under every version of every library. Only `numpy.random.Generator.permuted` order matters,
-through PCG64, whose stream NumPy keeps stable.
+give the same rows under every version of every library. Rows are shuffled by the raw words of PCG64, a stream that
+NumPy promises to keep (`bench_core.protocol.shuffle.Shuffler`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bench_core.contract.dataset import SPLIT_NAMES, Dataset
 from bench_core.contract.errors import DataError
+from bench_core.protocol.shuffle import Shuffler
 
 __all__ = ["Split", "SplitRule", "make_split"]
 
@@ -67,7 +68,7 @@ def make_split(dataset: Dataset, rule: SplitRule, seed: int) -> Split:
     Raises:
         DataError: too few rows (or queries) for three parts, or ``given`` without a given split.
     """
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 0x5B117]))
+    rng = Shuffler(np.random.PCG64(np.random.SeedSequence([seed, 0x5B117])))
     if rule.kind == "given":
         return _given(dataset, rule, rng)
     if dataset.query is not None:
@@ -79,7 +80,7 @@ def make_split(dataset: Dataset, rule: SplitRule, seed: int) -> Split:
 
 
 def _divide(
-    dataset: Dataset, strata: NDArray[Any], rule: SplitRule, rng: np.random.Generator, unit: str
+    dataset: Dataset, strata: NDArray[Any], rule: SplitRule, rng: Shuffler, unit: str
 ) -> list[NDArray[np.int64]]:
     count = len(strata)
     wanted = np.array([rule.train, rule.validation, rule.test], dtype=np.float64)
@@ -166,7 +167,7 @@ def _path(
     raise RuntimeError("shares that sum to whole numbers can always be rounded")
 
 
-def _given(dataset: Dataset, rule: SplitRule, rng: np.random.Generator) -> Split:
+def _given(dataset: Dataset, rule: SplitRule, rng: Shuffler) -> Split:
     if dataset.split is None:
         raise DataError(f"data set {dataset.name!r} comes without a split; use split.kind = 'random'")
     train, validation, test = (np.flatnonzero(dataset.split == code) for code in range(3))
@@ -178,7 +179,7 @@ def _given(dataset: Dataset, rule: SplitRule, rng: np.random.Generator) -> Split
 
 
 def _carve(
-    dataset: Dataset, rows: NDArray[np.int64], rule: SplitRule, rng: np.random.Generator
+    dataset: Dataset, rows: NDArray[np.int64], rule: SplitRule, rng: Shuffler
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """A validation part out of the given training part: a fraction of it, by query for ranking."""
     units = rows if dataset.query is None else np.unique(dataset.query[rows])
@@ -197,7 +198,7 @@ def _carve(
         mask = np.zeros(len(rows), dtype=bool)
         mask[chosen] = True
         return rows[~mask], rows[mask]
-    chosen_units = rng.permutation(units)[:count]
+    chosen_units = units[rng.permutation(len(units))[:count]]
     of_row = rows if dataset.query is None else dataset.query[rows]
     mask = np.isin(of_row, chosen_units)
     return rows[~mask], rows[mask]

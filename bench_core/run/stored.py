@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from bench_core.contract.errors import StoreError
-from bench_core.contract.metrics import Metric, evaluate
+from bench_core.contract.metric import Metric, evaluate
 from bench_core.run.plan import Plan, Planned
 from bench_core.run.store import Store
 
@@ -27,10 +27,23 @@ def stored_records(
             yield planned, _inapplicable(planned)
             continue
         record = store.read(planned.name)
-        if record is not None and record["status"] == "ok" and _complete(record, metrics, store, planned):
-            with suppress(StoreError):  # a store that cannot be written is read none the less
-                store.rewrite(record)
+        if record is not None and record["status"] == "ok":
+            if _complete(record, metrics, store, planned):
+                with suppress(StoreError):  # a store that cannot be written is read none the less
+                    store.rewrite(record)
+            _call_by_name(record, metrics)
         yield planned, record
+
+
+def _call_by_name(record: dict[str, Any], metrics: Mapping[str, Metric]) -> None:
+    """Give every metric's values its name: those of its version, and no others."""
+    for name, metric in metrics.items():
+        if metric.key != name:
+            for part in ("validation", "test"):
+                table = record["policies"][part]
+                table.pop(name, None)
+                if metric.key in table:
+                    table[name] = table.pop(metric.key)
 
 
 def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Store, planned: Planned) -> bool:
@@ -39,14 +52,14 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
     lacking = {
         name: metric
         for name, metric in metrics.items()
-        if name not in present and record["task"] in metric.tasks and not metric.reference
+        if metric.key not in present and record["task"] in metric.tasks and not metric.reference
     }
     if not lacking:
         return False
     threshold = planned.trial.threshold if planned.trial.reject else None
     for judged in store.outcomes(record["name"], record["task"], threshold):
         for name, value in evaluate(judged.outcome, lacking).items():
-            record["policies"][judged.part].setdefault(name, []).append(value)
+            record["policies"][judged.part].setdefault(lacking[name].key, []).append(value)
     return True
 
 

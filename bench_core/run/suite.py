@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.contract.metrics import DEFAULT_METRICS, Metric, default_metric
+from bench_core.contract.metric import DEFAULT_METRICS, Metric, default_metric
 from bench_core.contract.parameters import build
 from bench_core.plugins.registry import Registry
 from bench_core.plugins.sections import OWNERS
@@ -77,6 +78,8 @@ class Suite:
                 raise RequestError(
                     f"{path}: datasets[{i}].costs: the name {twice!r} is used twice; give one of them a name"
                 )
+        for name in file.titles:
+            self._metric(name, f"{path}: titles")
         self._check_selects()
         self._check_data_set_names()
         self._section_metrics: dict[str, Metric] = {}
@@ -164,7 +167,17 @@ class Suite:
         return self._metric(name, self.path)
 
     def _metric(self, name: str, where: str) -> Metric:
-        return self.registry.metric(name, where)
+        metric = self.registry.metric(name, where)
+        title = self.file.titles.get(name)
+        return metric if title is None else replace(metric, title=title)
+
+    @cached_property
+    def known_metrics(self) -> dict[str, Metric]:
+        """Every registered metric by name, called as the suite calls it."""
+        return {
+            name: replace(metric, title=self.file.titles.get(name, metric.title))
+            for name, metric in self.registry.metrics.items()
+        }
 
     def _check_selects(self) -> None:
         if self.file.protocol.select not in (None, "first"):

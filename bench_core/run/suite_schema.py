@@ -193,7 +193,12 @@ class MethodEntry(_Table):
 
 
 class SuiteFile(_Table):
-    """What the core reads of a suite's file."""
+    """What the core reads of a suite's file.
+
+    Attributes:
+        metrics: names of the table's metrics.
+        titles: metric → what tables call it instead of its own title, such as a paper's symbol.
+    """
 
     suite: Header
     protocol: Protocol = Protocol()
@@ -205,6 +210,7 @@ class SuiteFile(_Table):
         "cost",
         "combined",
     ]
+    titles: dict[Name, Label] = {}
 
 
 def file_model(sections: Iterable[SuiteSection]) -> type[SuiteFile]:

@@ -19,7 +19,7 @@ from bench_core.contract.dataset import Dataset, DataSource, Part
 from bench_core.contract.decisions import Decisions, Outcome, Rows
 from bench_core.contract.errors import BenchError, ContractError, DataError, DataWritten
 from bench_core.contract.method import Family, Method, Policy, Problem, as_family
-from bench_core.contract.metrics import Metric, evaluate
+from bench_core.contract.metric import Metric, evaluate
 from bench_core.contract.parameters import to_plain
 from bench_core.contract.readonly import HOW_TO_WRITE, checksums, frozen, is_write_refusal, locked
 from bench_core.protocol.agreement import Agreement
@@ -482,7 +482,7 @@ def _table(
     }
     for judged in outcomes:
         for name, value in evaluate(judged.outcome, metrics).items():
-            columns[judged.part].setdefault(name, []).append(plain(value))
+            columns[judged.part].setdefault(metrics[name].key, []).append(plain(value))
     return columns
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import BenchError, DataError, DataWritten
-from bench_core.contract.metrics import Metric, resolve_metric
+from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.registry import Registry
 from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.leftovers import Leftovers

@@ -41,7 +41,7 @@ def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> 
     analysed = Analysed(session.suite, records)
     files: dict[Path, bytes] = {}
     if len(records.policies):
-        files |= write_export(records, session.folder, compress=compress)
+        files |= write_export(records, session.folder, session.suite.needed_metrics(), compress=compress)
         files[session.folder / DESCRIPTION] = describe(session.suite, analysed.tables)
         files[session.folder / "timings.md"] = render_timings(session.suite, records).encode()
         files |= figure_files(analysed.figures, session.folder)
@@ -179,6 +179,8 @@ def check(session: SuiteSession) -> list[str]:
     # runs.parquet is of when and where: a record that was computed again may differ in it.
     return wrong + [
         f"{path} is not what the suite and the store give"
-        for path in differing(write_export(records, session.folder, compress=False))
+        for path in differing(
+            write_export(records, session.folder, session.suite.needed_metrics(), compress=False)
+        )
         if path.name == RECORDS
     ]

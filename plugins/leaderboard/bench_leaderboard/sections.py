@@ -24,7 +24,7 @@ def _check_tables(suite: Suite, entries: Sequence[TableEntry]) -> dict[str, Metr
                 raise RequestError(f"{suite.path}: tables[{i}].methods: there is no method {name!r}; {hint}")
         if table.kind == "policies":
             where = f"{suite.path}: tables[{i}].fields"
-            needed |= needed_quantities(table.fields, where, suite.registry.metrics)
+            needed |= needed_quantities(table.fields, where, suite.known_metrics)
     return needed
 
 

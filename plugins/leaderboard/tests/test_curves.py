@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.families import METHODS, made_up_records, made_up_suite
 
-from bench_core.contract.metrics import BUILT_IN
+from bench_core.builtin.metrics import BUILT_IN
 
 METRICS = {metric.name: metric for metric in BUILT_IN}
 ERROR = quality_named("error", METRICS)

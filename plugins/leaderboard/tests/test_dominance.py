@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bench_leaderboard.analysis.dominance import dominated_by, dominates, objectives
 
-from bench_core.contract.metrics import BUILT_IN
+from bench_core.builtin.metrics import BUILT_IN
 
 GOALS = ("max", "min")
 METRICS = {metric.name: metric for metric in BUILT_IN}

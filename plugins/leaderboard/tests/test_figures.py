@@ -29,7 +29,7 @@ from bench_qwyc.figures import spread_of
 from support.families import METHODS, made_up_records, made_up_suite
 
 from bench_core.contract.errors import RequestError
-from bench_core.contract.metrics import Metric
+from bench_core.contract.metric import Metric
 from bench_core.run.suite import Suite
 
 SVG = "{http://www.w3.org/2000/svg}"

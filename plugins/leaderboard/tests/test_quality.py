@@ -9,7 +9,7 @@ from bench_leaderboard.analysis.records import Records, tabulate
 from support.told import labelled, record_of
 
 from bench_core import Costs
-from bench_core.contract.metrics import BUILT_IN
+from bench_core.builtin.metrics import BUILT_IN
 
 METRICS = {metric.name: metric for metric in BUILT_IN}
 

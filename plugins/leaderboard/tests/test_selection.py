@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.told import record_of
 
-from bench_core.contract.metrics import BUILT_IN, Metric
+from bench_core.builtin.metrics import BUILT_IN
+from bench_core.contract.metric import Metric
 
 METRICS = {metric.name: metric for metric in BUILT_IN}
 Grid = Sequence[Sequence[float]]

@@ -13,7 +13,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,7 @@ class Committed:
         try:
             file = pq.ParquetFile(path)
             there = set(file.schema_arrow.names)
-            asked = {n: f"test.{n}" for n, m in self.metrics.items() if not m.reference}
+            asked = {n: f"test.{m.key}" for n, m in self.metrics.items() if not m.reference}
             columns = ["name", "status", *(c for c in asked.values() if c in there)]
             frame = file.read(columns).to_pandas()
         except Exception as error:  # whatever a library makes of bytes that are not its own
@@ -116,7 +116,13 @@ class Committed:
     @cached_property
     def whole(self) -> Records | None:
         """The export, with the trials that lack a metric; None when there is none."""
-        return read_export(self.folder)
+        records = read_export(self.folder)
+        if records is None:
+            return None
+        frame = records.policies
+        for metric in self.metrics.values():
+            frame = _renamed(frame, metric.key, metric.name)
+        return replace(records, policies=sort_policies(frame))
 
     @cached_property
     def records(self) -> Records | None:
@@ -157,7 +163,18 @@ def published(session: SuiteSession) -> Committed:
     )
 
 
-def write_export(records: Records, folder: Path, *, compress: bool = True) -> dict[Path, bytes]:
+def _renamed(frame: pd.DataFrame, old: str, new: str) -> pd.DataFrame:
+    """The table with a metric's columns called otherwise, in the place of those that were called so."""
+    if old == new:
+        return frame
+    parts = ("validation", "test")
+    frame = frame.drop(columns=[f"{part}.{new}" for part in parts if f"{part}.{new}" in frame])
+    return frame.rename(columns={f"{part}.{old}": f"{part}.{new}" for part in parts})
+
+
+def write_export(
+    records: Records, folder: Path, metrics: Mapping[str, Metric] | None = None, *, compress: bool = True
+) -> dict[Path, bytes]:
     """The export of a suite's records as file contents: ``records.parquet`` and ``runs.parquet``.
 
     Nothing is written; see `bench_leaderboard.render.write_files`. The bytes depend on the version of pyarrow, so
@@ -166,6 +183,7 @@ def write_export(records: Records, folder: Path, *, compress: bool = True) -> di
     Args:
         records: what is exported.
         folder: where the files belong.
+        metrics: the suite's; values of a later version than the first are stored under its `Metric.key`.
         compress: make the files small, which takes most of the time; the content is the same without.
     """
     import pandas as pd
@@ -173,6 +191,9 @@ def write_export(records: Records, folder: Path, *, compress: bool = True) -> di
     import pyarrow.parquet as pq
 
     frame = records.policies
+    for metric in (metrics or {}).values():
+        frame = _renamed(frame, metric.name, metric.key)
+    frame = sort_policies(frame)
     infos = {name: canonical_json(info) for name, info in records.infos.items()}
     beside: dict[str, list[str | None]] = {column: [None] * len(frame) for column in _BESIDE}
     told: set[str] = set()

@@ -71,7 +71,7 @@ class Quality:
 
 RIGHT_ANSWERS = Quality(
     name="right-answers",
-    title="Right answers g1 · g2",
+    title="Right answers (coverage × conclusive accuracy)",
     goal="max",
     worst=0.0,
     percent=True,

@@ -94,7 +94,7 @@ def _history(suite: Suite, records: Records, entry: TableEntry) -> str:
 
 def _policies(suite: Suite, records: Records, entry: TableEntry) -> str:
     """A row per data set, method and policy: quantities of the policy, means over seeds with their 95 % margins."""
-    metrics = [resolve_quantity(name, suite.registry.metrics) for name in entry.fields]
+    metrics = [resolve_quantity(name, suite.known_metrics) for name in entry.fields]
     heads = entry.heads or [_head(name, metric) for name, metric in zip(entry.fields, metrics, strict=True)]
     percent = [entry.percent if metric is None else metric.percent for metric in metrics]
     body = []

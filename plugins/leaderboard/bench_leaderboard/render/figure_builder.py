@@ -95,7 +95,7 @@ class FigureBuilder:
 
     def metrics(self, names: Sequence[str]) -> dict[str, Metric]:
         """Metrics by name; ``right-answers`` is none."""
-        known = self.suite.registry.metrics
+        known = self.suite.known_metrics
         return {name: resolve_metric(name, known) for name in names if name != "right-answers"}
 
     @cached_property

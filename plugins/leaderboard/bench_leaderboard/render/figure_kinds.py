@@ -62,7 +62,7 @@ class Curve(FigureKind):
             hint = did_you_mean(entry.reference, known)
             raise RequestError(f"{where}.reference: there is no method {entry.reference!r}; {hint}")
         names = [("cost", entry.cost), *([("quality", entry.quality)] if entry.quality else [])]
-        return needed_metrics(names, where, suite.registry.metrics)
+        return needed_metrics(names, where, suite.known_metrics)
 
     def build(self, builder: FigureBuilder, entry: CurveEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.cost_quality import cost_quality_figure
@@ -108,7 +108,7 @@ class Bars(FigureKind):
     entry = BarsEntry
 
     def check(self, suite: Suite, entry: BarsEntry, where: str) -> Mapping[str, Metric]:
-        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.registry.metrics)
+        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.known_metrics)
 
     def build(self, builder: FigureBuilder, entry: BarsEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.bars import bar_figure
@@ -206,7 +206,7 @@ class CriticalDifference(FigureKind):
     entry = CriticalDifferenceEntry
 
     def check(self, suite: Suite, entry: CriticalDifferenceEntry, where: str) -> Mapping[str, Metric]:
-        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.registry.metrics)
+        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.known_metrics)
 
     def build(self, builder: FigureBuilder, entry: CriticalDifferenceEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.ranks import critical_difference_figure
@@ -258,7 +258,7 @@ class Scatter(FigureKind):
     entry = ScatterEntry
 
     def check(self, suite: Suite, entry: ScatterEntry, where: str) -> Mapping[str, Metric]:
-        return needed_quantities([*entry.x, *entry.y], where, suite.registry.metrics)
+        return needed_quantities([*entry.x, *entry.y], where, suite.known_metrics)
 
     def build(self, builder: FigureBuilder, entry: ScatterEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.scatter import Cloud, scatter_figure
@@ -283,7 +283,7 @@ class Scatter(FigureKind):
     @staticmethod
     def _axis(builder: FigureBuilder, quantity: str, entry: ScatterEntry, which: int) -> Axis:
         """How an axis is called and scaled: ``Accuracy on validation %``, ``actual cost``."""
-        metric = resolve_quantity(quantity, builder.suite.registry.metrics)
+        metric = resolve_quantity(quantity, builder.suite.known_metrics)
         part, _, rest = quantity.partition(".")
         said = f"{metric.title or metric.name} on {part}" if metric else rest.replace("_", " ")
         percent = metric.percent if metric else entry.percent

@@ -1,127 +1,17 @@
-"""Metrics: numbers that judge an outcome, each with a direction. The built-in ones are at the end."""
+"""The metrics that come with the core."""
 
 from __future__ import annotations
-
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.decisions import Outcome
-from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.contract.method import ALL_TASKS
+from bench_core.contract.errors import RequestError
+from bench_core.contract.metric import CLASSIFICATION, Metric
 
-__all__ = [
-    "BUILT_IN",
-    "DEFAULT_METRICS",
-    "Metric",
-    "default_metric",
-    "evaluate",
-    "ndcg_at",
-    "precision_at",
-    "resolve_metric",
-    "resolve_quantity",
-]
+__all__ = ["BUILT_IN", "accuracy", "combined", "mse", "ndcg_at", "precision_at"]
 
-CLASSIFICATION = frozenset({"binary", "multiclass"})
 SCORED = frozenset({"regression", "ranking"})
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One number that judges an outcome.
-
-    Attributes:
-        name: unique; ``name@k`` for a metric with a cut-off, registered as ``name@k`` with a literal ``k``.
-        function: outcome → float; for ``name@k`` metrics, (outcome, k) → float.
-        goal: whether ``max`` or ``min`` is better.
-        title: what a table's head says; the name when empty.
-        tasks: tasks it makes sense for.
-        reference: it needs the family's reference decisions.
-        percent: shown as a percentage.
-        order: it reads the order of the scores (or of the second class's probabilities): where it is computed, the
-            audit compares that order exactly. Ranking tasks and data with query ids are always so compared.
-        missed: for a metric to select by that has a cap of its own: whether a value says that the policy misses it.
-            A row selected by such a value is *over budget*: shown as a last resort, never marked, ranked or claimed.
-    """
-
-    name: str
-    function: Callable[..., float]
-    goal: Literal["max", "min"]
-    title: str = ""
-    tasks: frozenset[str] = ALL_TASKS
-    reference: bool = False
-    percent: bool = False
-    order: bool = False
-    missed: Callable[[float], bool] | None = None
-
-    def better(self, a: float, b: float) -> bool:
-        """Whether ``a`` is strictly better than ``b``."""
-        return a > b if self.goal == "max" else a < b
-
-
-_AT = re.compile(r"(?P<stem>.+)@(?P<k>[1-9][0-9]*)")
-
-
-def resolve_metric(name: str, known: Mapping[str, Metric]) -> Metric:
-    """The metric of a name; ``ndcg@5`` comes from the registered ``ndcg@k``.
-
-    Raises:
-        RequestError: no such metric; the nearest name is offered.
-    """
-    if name in known and not name.endswith("@k"):
-        return known[name]
-    match = _AT.fullmatch(name)
-    if match and f"{match['stem']}@k" in known:
-        general = known[f"{match['stem']}@k"]
-        k = int(match["k"])
-        title = (general.title or general.name).replace("@k", f"@{k}")
-        return replace(general, name=name, function=lambda outcome: general.function(outcome, k), title=title)
-    stem, _, cut = name.partition("@")
-    if cut == "k" and name in known:
-        raise RequestError(f"metric {name!r} needs a number for k: {stem}@5")
-    digits = cut if _AT.fullmatch(name) else "5"
-    offered = [f"{other[:-1]}{digits}" if other.endswith("@k") else other for other in known]
-    raise RequestError(f"metric {name!r} is unknown; {did_you_mean(name, offered)}")
-
-
-def resolve_quantity(name: str, known: Mapping[str, Metric]) -> Metric | None:
-    """The metric of a policy's quantity, ``validation.<metric>`` or ``test.<metric>``; None for ``history.<series>``.
-
-    Raises:
-        RequestError: it is none of the three, or there is no such metric.
-    """
-    part, _, rest = name.partition(".")
-    if part not in ("validation", "test", "history") or not rest:
-        raise RequestError(f"{name!r} must be validation.<metric>, test.<metric> or history.<series>")
-    return None if part == "history" else resolve_metric(rest, known)
-
-
-def evaluate(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float]:
-    """Every metric that applies to the outcome, by name; those that need a reference only when there is one."""
-    return {
-        name: float(metric.function(outcome))
-        for name, metric in metrics.items()
-        if outcome.task in metric.tasks and (not metric.reference or outcome.reference is not None)
-    }
-
-
-DEFAULT_METRICS = ("combined", "error", "ndcg@5", "mse")
-"""Every answer of `default_metric`."""
-
-
-def default_metric(task: str, threshold: float | None) -> str:
-    """The metric that selects a policy when a suite names none.
-
-    ``combined`` for classes with a confidence threshold, ``error`` without one, ``ndcg@5`` for ranking, ``mse`` for
-    regression.
-    """
-    if task in CLASSIFICATION:
-        return "error" if threshold is None else "combined"
-    return "ndcg@5" if task == "ranking" else "mse"
 
 
 def _mean(values: NDArray[np.generic]) -> float:
@@ -130,18 +20,27 @@ def _mean(values: NDArray[np.generic]) -> float:
 
 
 def coverage(outcome: Outcome) -> float:
-    """g1: share of rows with a conclusive answer (EMSCO Eq. 3; "coverage" of selective classification)."""
+    """Share of rows with a conclusive answer.
+
+    Source: EMSCO Eq. 3 (g1); the coverage of selective classification.
+    """
     return _mean(outcome.conclusive)
 
 
 def conclusive_accuracy(outcome: Outcome) -> float:
-    """g2: share of right answers among the conclusive ones, 0 when there are none (EMSCO Eq. 4)."""
+    """Share of right answers among the conclusive ones, 0 when there are none.
+
+    Source: EMSCO Eq. 4 (g2).
+    """
     conclusive = int(outcome.conclusive.sum())
     return int((outcome.conclusive & outcome.correct).sum()) / conclusive if conclusive else 0.0
 
 
 def cost(outcome: Outcome) -> float:
-    """g3*: mean acquisition cost of a row, conclusive or not (EMSCO §2.2.3)."""
+    """Mean acquisition cost of a row, conclusive or not.
+
+    Source: EMSCO §2.2.3 (g3*).
+    """
     return _mean(outcome.bill)
 
 
@@ -152,7 +51,10 @@ def cost_share(outcome: Outcome) -> float:
 
 
 def combined(outcome: Outcome) -> float:
-    """g1 + g2 + (1 − g3*/Σc) (EMSCO Fig. 12)."""
+    """Coverage + conclusive accuracy + 1 − cost share.
+
+    Source: EMSCO Fig. 12.
+    """
     return coverage(outcome) + conclusive_accuracy(outcome) + 1.0 - cost_share(outcome)
 
 
@@ -201,7 +103,7 @@ def budget_violations(outcome: Outcome) -> float:
 
 
 def disagreement(outcome: Outcome) -> float:
-    """Share of rows whose label differs from the family's reference (QWYC's full ensemble)."""
+    """Share of rows whose label differs from the family's reference (a full ensemble, say)."""
     reference = outcome.reference
     if reference is None or reference.probabilities is None:
         return 0.0
@@ -235,9 +137,11 @@ def _gain_at(
 
 
 def ndcg_at(outcome: Outcome, k: int) -> float:
-    """NDCG@k, mean over queries: gain 2^grade − 1, discount log2 (CSTC §6.2).
+    """NDCG@k, mean over queries: gain 2^grade − 1, discount log2.
 
     Equal scores share their places' discounts; a query without a relevant document counts 0, as in scikit-learn.
+
+    Source: CSTC §6.2.
     """
     scores = _scores(outcome)
     gains = np.exp2(np.asarray(outcome.y, dtype=np.float64)) - 1.0
@@ -269,9 +173,11 @@ def precision_at(outcome: Outcome, k: int) -> float:
 _RANKED = frozenset({"ranking", "binary"})
 
 BUILT_IN: tuple[Metric, ...] = (
-    Metric("coverage", coverage, "max", "Coverage g1", CLASSIFICATION, percent=True),
-    Metric("conclusive-accuracy", conclusive_accuracy, "max", "Accuracy g2", CLASSIFICATION, percent=True),
-    Metric("cost", cost, "min", "Cost g3*"),
+    Metric("coverage", coverage, "max", "Coverage", CLASSIFICATION, percent=True),
+    Metric(
+        "conclusive-accuracy", conclusive_accuracy, "max", "Conclusive accuracy", CLASSIFICATION, percent=True
+    ),
+    Metric("cost", cost, "min", "Cost"),
     Metric("cost-share", cost_share, "min", "Cost share", percent=True),
     Metric("combined", combined, "max", "Combined", CLASSIFICATION),
     Metric("accuracy", accuracy, "max", "Accuracy (all rows)", CLASSIFICATION, percent=True),

@@ -7,9 +7,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from bench_core.builtin.metrics import BUILT_IN
 from bench_core.contract.decisions import Decisions, Outcome
 from bench_core.contract.method import Policy, Problem
-from bench_core.contract.metrics import BUILT_IN, default_metric, resolve_metric
+from bench_core.contract.metric import default_metric, resolve_metric
 
 __all__ = ["default_policy_first", "validation_score"]
 
@@ -19,7 +20,7 @@ P = TypeVar("P", bound=Policy)
 def validation_score(problem: Problem, decisions: Decisions) -> tuple[float, float]:
     """How good decisions on the validation rows are, greater is better; the lower mean bill parts equals.
 
-    The measure is `bench_core.contract.metrics.default_metric`.
+    The measure is `bench_core.contract.metric.default_metric`.
 
     Args:
         problem: its validation part, costs and threshold judge.

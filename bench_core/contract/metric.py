@@ -1,0 +1,125 @@
+"""Metrics: numbers that judge an outcome, each with a direction. The built-in ones are in `bench_core.builtin`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bench_core.contract.decisions import Outcome
+from bench_core.contract.errors import RequestError, did_you_mean
+from bench_core.contract.method import ALL_TASKS
+
+__all__ = [
+    "CLASSIFICATION",
+    "DEFAULT_METRICS",
+    "Metric",
+    "default_metric",
+    "evaluate",
+    "resolve_metric",
+    "resolve_quantity",
+]
+
+CLASSIFICATION = frozenset({"binary", "multiclass"})
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number that judges an outcome.
+
+    Attributes:
+        name: unique; ``name@k`` for a metric with a cut-off, registered as ``name@k`` with a literal ``k``.
+        function: outcome → float; for ``name@k`` metrics, (outcome, k) → float.
+        goal: whether ``max`` or ``min`` is better.
+        title: what a table's head says; the name when empty.
+        tasks: tasks it makes sense for.
+        reference: it needs the family's reference decisions.
+        percent: shown as a percentage.
+        order: it reads the order of the scores (or of the second class's probabilities): where it is computed, the
+            audit compares that order exactly. Ranking tasks and data with query ids are always so compared.
+        version: raised when the same name comes to mean another number; records then get it anew.
+        missed: for a metric to select by that has a cap of its own: whether a value says that the policy misses it.
+            A row selected by such a value is *over budget*: shown as a last resort, never marked, ranked or claimed.
+    """
+
+    name: str
+    function: Callable[..., float]
+    goal: Literal["max", "min"]
+    title: str = ""
+    tasks: frozenset[str] = ALL_TASKS
+    reference: bool = False
+    percent: bool = False
+    order: bool = False
+    missed: Callable[[float], bool] | None = None
+    version: int = 1
+
+    @property
+    def key(self) -> str:
+        """What its values are stored under: the name, with the version when that is not the first."""
+        return self.name if self.version == 1 else f"{self.name} v{self.version}"
+
+    def better(self, a: float, b: float) -> bool:
+        """Whether ``a`` is strictly better than ``b``."""
+        return a > b if self.goal == "max" else a < b
+
+
+_AT = re.compile(r"(?P<stem>.+)@(?P<k>[1-9][0-9]*)")
+
+
+def resolve_metric(name: str, known: Mapping[str, Metric]) -> Metric:
+    """The metric of a name; ``ndcg@5`` comes from the registered ``ndcg@k``.
+
+    Raises:
+        RequestError: no such metric; the nearest name is offered.
+    """
+    if name in known and not name.endswith("@k"):
+        return known[name]
+    match = _AT.fullmatch(name)
+    if match and f"{match['stem']}@k" in known:
+        general = known[f"{match['stem']}@k"]
+        k = int(match["k"])
+        title = (general.title or general.name).replace("@k", f"@{k}")
+        return replace(general, name=name, function=lambda outcome: general.function(outcome, k), title=title)
+    stem, _, cut = name.partition("@")
+    if cut == "k" and name in known:
+        raise RequestError(f"metric {name!r} needs a number for k: {stem}@5")
+    digits = cut if _AT.fullmatch(name) else "5"
+    offered = [f"{other[:-1]}{digits}" if other.endswith("@k") else other for other in known]
+    raise RequestError(f"metric {name!r} is unknown; {did_you_mean(name, offered)}")
+
+
+def resolve_quantity(name: str, known: Mapping[str, Metric]) -> Metric | None:
+    """The metric of a policy's quantity, ``validation.<metric>`` or ``test.<metric>``; None for ``history.<series>``.
+
+    Raises:
+        RequestError: it is none of the three, or there is no such metric.
+    """
+    part, _, rest = name.partition(".")
+    if part not in ("validation", "test", "history") or not rest:
+        raise RequestError(f"{name!r} must be validation.<metric>, test.<metric> or history.<series>")
+    return None if part == "history" else resolve_metric(rest, known)
+
+
+def evaluate(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float]:
+    """Every metric that applies to the outcome, by name; those that need a reference only when there is one."""
+    return {
+        name: float(metric.function(outcome))
+        for name, metric in metrics.items()
+        if outcome.task in metric.tasks and (not metric.reference or outcome.reference is not None)
+    }
+
+
+DEFAULT_METRICS = ("combined", "error", "ndcg@5", "mse")
+"""Every answer of `default_metric`."""
+
+
+def default_metric(task: str, threshold: float | None) -> str:
+    """The metric that selects a policy when a suite names none.
+
+    ``combined`` for classes with a confidence threshold, ``error`` without one, ``ndcg@5`` for ranking, ``mse`` for
+    regression.
+    """
+    if task in CLASSIFICATION:
+        return "error" if threshold is None else "combined"
+    return "ndcg@5" if task == "ranking" else "mse"

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -292,7 +292,9 @@ def register_scribbles(register: Any) -> None:
     register("scribbles", Scribbles)
 
 
-SCRIBBLERS = SimpleNamespace(BENCH_CONTRACT_VERSION=1, bench_register_methods=register_scribbles)
+SCRIBBLERS = ModuleType("scribblers")
+SCRIBBLERS.BENCH_CONTRACT_VERSION = 1  # type: ignore[attr-defined]
+SCRIBBLERS.bench_register_methods = register_scribbles  # type: ignore[attr-defined]
 
 
 def test_the_neighbour_of_a_method_that_writes_gets_the_data_as_it_was(tmp_path: Path) -> None:

@@ -148,6 +148,7 @@ def _register(manager: pluggy.PluginManager, module: object, name: str) -> None:
                 f"it does not say which contract it was built for: set {_VERSION} = {CONTRACT_VERSION}"
             )
         raise ContractError(f"it was built for contract {built_for!r}; this is contract {CONTRACT_VERSION}")
+    hash(module)  # the manager keeps plugins in sets: one that has no hash fails here, alone
     manager.register(module, name=name)
     _only(manager, "bench_add_hookspecs", name)(manager=manager)
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from bench_core.plugins.sections import SectionRules, SuiteSection
     from bench_core.protocol.encode import fit_encoder
     from bench_core.protocol.split import SplitRule, make_split
+    from bench_core.run.execute import Options, execute
     from bench_core.run.plan import Plan, Planned, definition_of
     from bench_core.run.runner import DamagedRecordsError, FinishedRun
     from bench_core.run.sealed import seal, unseal
@@ -85,6 +86,7 @@ _HOMES = {
     "FinishedRun": "run.runner",
     "Method": "contract.method",
     "Metric": "contract.metric",
+    "Options": "run.execute",
     "Outcome": "contract.decisions",
     "Part": "contract.dataset",
     "Plan": "run.plan",
@@ -121,6 +123,7 @@ _HOMES = {
     "definition_of": "run.plan",
     "did_you_mean": "contract.errors",
     "evaluate": "contract.metric",
+    "execute": "run.execute",
     "default_policy_first": "builtin.default_policy",
     "fit_encoder": "protocol.encode",
     "hookimpl": "plugins.hookspecs",
@@ -169,6 +172,7 @@ __all__ = [
     "FinishedRun",
     "Method",
     "Metric",
+    "Options",
     "Outcome",
     "Part",
     "Plan",
@@ -207,6 +211,7 @@ __all__ = [
     "definition_of",
     "did_you_mean",
     "evaluate",
+    "execute",
     "fit_encoder",
     "hookimpl",
     "installed_plugins",

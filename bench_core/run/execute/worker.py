@@ -243,7 +243,15 @@ def environment() -> dict[str, Any]:
         "libraries": versions,
         "platform": f"{sys.platform} {platform.machine()}",
         "processor": _processor(),
+        "kernels": _kernels(),
     }
+
+
+def _kernels() -> list[str]:
+    """The processors that the loaded linear algebra libraries chose their kernels for: ``["Zen"]``."""
+    from threadpoolctl import threadpool_info
+
+    return sorted({str(one["architecture"]) for one in threadpool_info() if one.get("architecture")})
 
 
 def _processor() -> str:

@@ -32,8 +32,8 @@ OUT = click.option(
 
 @hookimpl
 def bench_register_commands(group: click.Group) -> None:
-    """Pages, exports, comparisons and the site; and what a run may drop of what is published."""
-    for command in (leaderboard, export, compare, site):
+    """Pages, their proof, exports, comparisons and the site; and what a run may drop of what is published."""
+    for command in (leaderboard, verify, export, compare, site):
         group.add_command(command)
     run = group.commands["run"]
     if all(parameter.name != "drop" for parameter in run.params):
@@ -66,6 +66,36 @@ def leaderboard(session: SuiteSession, check: bool, as_published: bool, drop: tu
     for path in written:
         click.echo(str(path))
     return 0
+
+
+@click.command()
+@click.option("--sample", default="5%", show_default=True, help="How many records: a number, or a share.")
+@click.option("--seed", type=click.IntRange(min=0), help="Of the sample; a fresh one by default.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
+@with_sessions
+def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int) -> int:
+    """Recompute a random sample of suites' published records, and compare them with what is published."""
+    from secrets import randbelow
+
+    from bench_core import Options
+    from bench_leaderboard.commands.verify import verify as recompute
+
+    seed = randbelow(2**32) if seed is None else seed
+    found = recompute(session, sample, seed, Options(jobs=jobs))
+    for one in found.verdicts:
+        if one.outcome != "equal":
+            trial = one.planned.trial
+            machine = "" if one.same_machine else " (published by other kernels, or it is not known by which)"
+            place = f"{trial.method} on {trial.dataset} ({trial.costs}), seed {trial.seed}"
+            click.echo(f"{place}: {one.outcome}: {one.said}{machine}", err=True)
+    counts = {
+        word: sum(one.outcome == word for one in found.verdicts)
+        for word in ("equal", "differs", "not recomputed")
+    }
+    said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    total = f"{len(found.verdicts)} of {found.published} published records"
+    click.echo(f"{session.suite.name}: {total} recomputed (seed {seed}): {said}")
+    return 1 if found.refuted else 0
 
 
 @click.command()

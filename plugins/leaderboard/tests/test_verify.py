@@ -1,0 +1,83 @@
+"""Published records are recomputed and compared: equal ones, changed ones, and those that cannot be had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from bench_leaderboard.analysis.export import write_export
+from bench_leaderboard.analysis.records import records_of
+from bench_leaderboard.commands.verify import sample_of, verify
+from bench_leaderboard.render import write_files
+from support.sessions import Place
+
+from bench_core import Options, RequestError, Store
+
+SUITE = '[protocol]\nseeds = 3\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A folder in which the suite is published."""
+    place = Place(tmp_path)
+    place.run(SUITE)
+    return place
+
+
+def test_what_was_published_is_recomputed_as_it_was(place: Place) -> None:
+    found = verify(place.session(SUITE, store="none"), "100%", 0, Options())
+    assert [one.outcome for one in found.verdicts] == ["equal"] * found.published
+    assert found.published == 3
+    assert not found.refuted
+    assert Store(place.folder / "none").names() == (set(), set()), "the session's own store holds no record of it"
+
+
+def test_a_number_that_was_changed_before_it_was_published_is_found(place: Place) -> None:
+    session = place.session(SUITE)
+    records = records_of(session)
+    records.policies.loc[1, "test.cost"] += 0.5
+    write_files(write_export(records, session.folder))
+    found = verify(place.session(SUITE, store="none"), "3", 0, Options())
+    assert [one.outcome for one in found.verdicts].count("differs") == 1
+    (refuted,) = found.refuted
+    assert refuted.said.startswith("test.cost by ")
+    assert 0 < refuted.largest < 1
+
+
+def test_on_other_kernels_a_difference_is_told_and_not_an_error(place: Place) -> None:
+    session = place.session(SUITE)
+    records = records_of(session)
+    records.policies["test.cost"] *= 1 + 1e-12
+    for run in records.runs.values():
+        run["provenance"]["kernels"] = ["another"]
+    write_files(write_export(records, session.folder))
+    found = verify(place.session(SUITE, store="none"), "3", 0, Options())
+    assert {(one.outcome, one.same_machine) for one in found.verdicts} == {("differs", False)}
+    assert not found.refuted
+
+
+def test_a_label_that_differs_is_an_error_everywhere(place: Place) -> None:
+    session = place.session(SUITE)
+    records = records_of(session)
+    records.policies["label"] = "another"
+    for run in records.runs.values():
+        run["provenance"]["kernels"] = ["another"]
+    write_files(write_export(records, session.folder))
+    assert len(verify(place.session(SUITE, store="none"), "3", 0, Options()).refuted) == 3
+
+
+def test_a_sample_is_a_number_or_a_share_and_depends_on_its_seed_only() -> None:
+    names = [f"{i:03}" for i in range(100)]
+    assert len(sample_of(names, "7", 1)) == 7
+    assert len(sample_of(names, "5%", 1)) == 5
+    assert len(sample_of(names, "0.1%", 1)) == 1
+    assert sample_of(names, "1000", 1) == names
+    assert sample_of(names, "7", 1) == sample_of(names, "7", 1) != sample_of(names, "7", 2)
+    for wrong in ("0", "-1", "101%", "1.5", "many", ""):
+        with pytest.raises(RequestError, match="a number of records, or a share"):
+            sample_of(names, wrong, 1)
+
+
+def test_without_an_export_there_is_nothing_to_verify(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="nothing is published"):
+        verify(Place(tmp_path).session(SUITE), "1", 0, Options())

@@ -49,10 +49,13 @@ if TYPE_CHECKING:
     from bench_core.plugins.manager import load_registry
     from bench_core.plugins.registry import Registry
     from bench_core.plugins.sections import SectionRules, SuiteSection
+    from bench_core.protocol.bill import outcome_of
     from bench_core.protocol.encode import fit_encoder
+    from bench_core.protocol.prepare import Prepared, prepare
     from bench_core.protocol.split import SplitRule, make_split
     from bench_core.run.execute import Options, execute
     from bench_core.run.plan import Plan, Planned, definition_of
+    from bench_core.run.run_trial import run_trial
     from bench_core.run.runner import DamagedRecordsError, FinishedRun
     from bench_core.run.sealed import seal, unseal
     from bench_core.run.session import SuiteSession
@@ -60,7 +63,7 @@ if TYPE_CHECKING:
     from bench_core.run.stored import stored_records
     from bench_core.run.suite import Suite, load_suite
     from bench_core.run.suite_schema import seed_list, validated
-    from bench_core.run.trial import Prepared, Trial, prepare, run_trial
+    from bench_core.run.trial import Trial
 
 __version__ = "0.1.0"
 
@@ -92,7 +95,7 @@ _HOMES = {
     "Plan": "run.plan",
     "Planned": "run.plan",
     "Policy": "contract.method",
-    "Prepared": "run.trial",
+    "Prepared": "protocol.prepare",
     "Problem": "contract.method",
     "RegisterCostScheme": "plugins.hookspecs",
     "RegisterDataset": "plugins.hookspecs",
@@ -132,14 +135,15 @@ _HOMES = {
     "load_suite": "run.suite",
     "make_split": "protocol.split",
     "mse": "builtin.metrics",
+    "outcome_of": "protocol.bill",
     "ndcg_at": "builtin.metrics",
     "plain": "contract.canonical",
     "precision_at": "builtin.metrics",
-    "prepare": "run.trial",
+    "prepare": "protocol.prepare",
     "print_table": "cli.output",
     "resolve_metric": "contract.metric",
     "resolve_quantity": "contract.metric",
-    "run_trial": "run.trial",
+    "run_trial": "run.run_trial",
     "seal": "run.sealed",
     "seed_list": "run.suite_schema",
     "sha256_text": "contract.canonical",
@@ -220,6 +224,7 @@ __all__ = [
     "make_split",
     "mse",
     "ndcg_at",
+    "outcome_of",
     "plain",
     "precision_at",
     "prepare",

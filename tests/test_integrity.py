@@ -22,10 +22,10 @@ from support.sessions import Place
 from support.told import labelled, record_of, stored
 
 from bench_core.contract.errors import RequestError, StoreError
+from bench_core.run.run_trial import TrialResult
 from bench_core.run.runner import describe_plan
 from bench_core.run.sealed import seal, unseal
 from bench_core.run.store import DAMAGED, Store
-from bench_core.run.trial import TrialResult
 
 SUITE = """
 [protocol]

@@ -17,9 +17,9 @@ import pytest
 from support.told import record_of
 
 from bench_core.contract.decisions import Decisions, Outcome
+from bench_core.run.run_trial import PolicyOutcome, TrialResult
 from bench_core.run.sealed import unseal
 from bench_core.run.store import Store
-from bench_core.run.trial import PolicyOutcome, TrialResult
 
 NAME = "ab" + "0" * 62
 PROBABILITIES = np.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])

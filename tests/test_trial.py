@@ -21,12 +21,14 @@ from bench_core.contract.errors import DataWritten
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.hookspecs import hookimpl
 from bench_core.plugins.manager import load_registry
+from bench_core.protocol.prepare import prepare
 from bench_core.protocol.split import SplitRule
 from bench_core.run.execute import Options, execute
+from bench_core.run.run_trial import TrialResult, run_trial
 from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
 from bench_core.run.suite import load_suite
-from bench_core.run.trial import Trial, TrialResult, prepare, run_trial
+from bench_core.run.trial import Trial
 from bench_core.testing import cheats
 
 KNOWN = {metric.name: metric for metric in BUILT_IN}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-import numpy as np
-
 from bench_core.builtin.metrics import BUILT_IN
-from bench_core.contract.decisions import Decisions, Outcome
+from bench_core.contract.decisions import Decisions
 from bench_core.contract.method import Policy, Problem
 from bench_core.contract.metric import default_metric, resolve_metric
+from bench_core.protocol.bill import outcome_of
 
 __all__ = ["default_policy_first", "validation_score"]
 
@@ -29,21 +28,11 @@ def validation_score(problem: Problem, decisions: Decisions) -> tuple[float, flo
     part = problem.validation
     if not len(part):
         return 0.0, 0.0
-    bill = problem.costs.bill(decisions.acquired, part.sizes)
-    outcome = Outcome(
-        task=problem.task,
-        y=part.y,
-        decisions=decisions,
-        bill=bill,
-        full_bill=problem.costs.total(len(part), part.sizes),
-        evaluation_bill=np.zeros(len(part)),
-        threshold=problem.threshold,
-        query=part.query,
-    )
+    outcome = outcome_of(decisions, part, problem.costs, problem.task, threshold=problem.threshold)
     name = default_metric(problem.task, problem.threshold)
     metric = resolve_metric(name, {known.name: known for known in BUILT_IN})
     value = float(metric.function(outcome))
-    return (value if metric.goal == "max" else -value), -float(bill.mean())
+    return (value if metric.goal == "max" else -value), -float(outcome.bill.mean())
 
 
 def default_policy_first(policies: Sequence[P], scores: Sequence[tuple[float, float]]) -> list[P]:

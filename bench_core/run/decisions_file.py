@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.decisions import Decisions, Outcome
-from bench_core.run.trial import PolicyOutcome
+from bench_core.run.run_trial import PolicyOutcome
 
 __all__ = ["pack_decisions", "unpack_decisions"]
 

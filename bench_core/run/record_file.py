@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench_core.contract.canonical import sha256_text
+from bench_core.run.run_trial import RECORD_FORMAT
 from bench_core.run.sealed import unseal
-from bench_core.run.trial import RECORD_FORMAT
 
 __all__ = ["OldFormatError", "read_record"]
 

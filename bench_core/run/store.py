@@ -25,8 +25,8 @@ from bench_core.contract.errors import RequestError, StoreError
 from bench_core.run.decisions_file import pack_decisions, unpack_decisions
 from bench_core.run.owners import here, is_gone, owner
 from bench_core.run.record_file import OldFormatError, read_record
+from bench_core.run.run_trial import RECORD_FORMAT, PolicyOutcome, TrialResult
 from bench_core.run.sealed import seal
-from bench_core.run.trial import RECORD_FORMAT, PolicyOutcome, TrialResult
 
 __all__ = ["DAMAGED", "Store"]
 

@@ -12,8 +12,8 @@ from bench_leaderboard.analysis.records import Labels, Records, tabulate
 from bench_core import Costs
 from bench_core.contract.canonical import canonical_json, sha256_text
 from bench_core.plugins.manager import load_registry
+from bench_core.run.run_trial import RECORD_FORMAT
 from bench_core.run.suite import Suite, parse_suite
-from bench_core.run.trial import RECORD_FORMAT
 from support import tiny_plugin
 
 METRICS = ("coverage", "conclusive-accuracy", "cost", "combined")

@@ -23,9 +23,9 @@ from bench_core.run.execute.leftovers import (
 from bench_core.run.execute.markers import marks_of_the_dead
 from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, environment, start_of_record
 from bench_core.run.plan import Planned
+from bench_core.run.run_trial import failed_record
 from bench_core.run.store import Store
 from bench_core.run.threads import BLAS_VARIABLES
-from bench_core.run.trial import failed_record
 
 __all__ = ["run_in_processes"]
 

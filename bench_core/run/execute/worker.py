@@ -19,12 +19,14 @@ from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import BenchError, DataError, DataWritten
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.registry import Registry
+from bench_core.protocol.prepare import Prepared, prepare
 from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.leftovers import Leftovers
 from bench_core.run.execute.markers import Marker
 from bench_core.run.plan import DatasetCache, Planned
+from bench_core.run.run_trial import RECORD_FORMAT, failed_record, run_trial
 from bench_core.run.store import Store
-from bench_core.run.trial import RECORD_FORMAT, Prepared, Trial, failed_record, fragment, prepare, run_trial
+from bench_core.run.trial import Trial, fragment
 
 __all__ = ["TrialStatus", "Worker", "WorkerSettings", "environment", "start_of_record"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from bench_linear import ClassModel, ScoreModel
 
-from bench_core import Decisions, Outcome, Part, Policy, Problem, Rows
+from bench_core import Decisions, Outcome, Part, Policy, Problem, Rows, outcome_of
 from bench_lasso.families import Fitted
 
 __all__ = ["LinearPolicy", "outcome_on", "policies_of"]
@@ -65,13 +65,4 @@ def policies_of(problem: Problem, fitted: list[Fitted], unit: float = 1.0) -> li
 def outcome_on(policy: Policy, problem: Problem, part: Part) -> Outcome:
     """What a policy achieves on labelled rows, billed as the core bills."""
     decisions = policy.decide(Rows(part.X, part.sizes))
-    return Outcome(
-        task=problem.task,
-        y=part.y,
-        decisions=decisions,
-        bill=problem.costs.bill(decisions.acquired, part.sizes),
-        full_bill=problem.costs.total(len(part), part.sizes),
-        evaluation_bill=np.full(len(part), problem.costs.evaluation),
-        threshold=problem.threshold,
-        query=part.query,
-    )
+    return outcome_of(decisions, part, problem.costs, problem.task, threshold=problem.threshold)

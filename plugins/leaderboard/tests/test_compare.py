@@ -16,8 +16,8 @@ from support.told import record_of, suite_of
 
 from bench_core.contract.errors import RequestError
 from bench_core.plugins.manager import load_registry
+from bench_core.run.run_trial import TrialResult
 from bench_core.run.store import Store
-from bench_core.run.trial import TrialResult
 
 KNOWN = load_registry([("leaderboard", leaderboard), ("tiny", tiny_plugin)], entry_points=False).metrics
 BASE = {"coverage": 0.9, "conclusive-accuracy": 0.8, "cost": 10.0, "combined": 2.0}

@@ -18,9 +18,11 @@ from support.told import labelled, record_of, suite_of
 from bench_core import DataContext, Decisions, Family, Method, Policy, Problem, Rows
 from bench_core.builtin.cost_schemes import Uniform
 from bench_core.builtin.metrics import BUILT_IN
+from bench_core.protocol.prepare import prepare
 from bench_core.protocol.split import SplitRule
 from bench_core.run.distribution import MOST_BARS, distribution
-from bench_core.run.trial import Trial, TrialResult, prepare, run_trial
+from bench_core.run.run_trial import TrialResult, run_trial
+from bench_core.run.trial import Trial
 
 
 def decided(runs: Any) -> Decisions:

@@ -29,7 +29,9 @@ def test_what_was_published_is_recomputed_as_it_was(place: Place) -> None:
     assert [one.outcome for one in found.verdicts] == ["equal"] * found.published
     assert found.published == 3
     assert not found.refuted
-    assert Store(place.folder / "none").names() == (set(), set()), "the session's own store holds no record of it"
+    assert Store(place.folder / "none").names() == (set(), set()), (
+        "the session's own store holds no record of it"
+    )
 
 
 def test_a_number_that_was_changed_before_it_was_published_is_found(place: Place) -> None:

@@ -1,0 +1,57 @@
+"""The bill: what the core charges for a policy's decisions, put together with the truth as an outcome to be judged."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.costs import Costs
+from bench_core.contract.dataset import Part
+from bench_core.contract.decisions import Decisions, Outcome
+from bench_core.contract.readonly import locked
+
+__all__ = ["outcome_of"]
+
+
+def outcome_of(
+    decisions: Decisions,
+    part: Part,
+    costs: Costs,
+    task: str,
+    *,
+    threshold: float | None = None,
+    full: NDArray[np.float64] | None = None,
+    reference: Decisions | None = None,
+    budget: float | None = None,
+) -> Outcome:
+    """The outcome of decisions on a part: acquired features and base models run are charged, row by row.
+
+    Args:
+        decisions: of a policy, on the part's rows in their order.
+        part: labels, item sizes and query ids.
+        costs: the prices.
+        task: the data set's task.
+        threshold: confidence threshold p̂, or None when nothing is refused.
+        full: float64 (rows,): what all features would cost, where that is known already.
+        reference: the family's reference decisions on the same rows, or None.
+        budget: what the policy promises not to exceed on any row, or None.
+    """
+    return Outcome(
+        task=task,
+        y=part.y,
+        decisions=decisions,
+        bill=locked(costs.bill(decisions.acquired, part.sizes)),
+        full_bill=locked(costs.total(len(part), part.sizes)) if full is None else full,
+        evaluation_bill=locked(_evaluation_bill(decisions, costs)),
+        threshold=threshold,
+        query=part.query,
+        reference=reference,
+        budget=budget,
+    )
+
+
+def _evaluation_bill(decisions: Decisions, costs: Costs) -> NDArray[np.float64]:
+    if decisions.evaluation_cost is not None:
+        return np.asarray(decisions.evaluation_cost, dtype=np.float64)
+    count = np.ones(len(decisions)) if decisions.evaluations is None else decisions.evaluations
+    return np.asarray(count, dtype=np.float64) * costs.evaluation

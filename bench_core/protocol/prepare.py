@@ -1,0 +1,163 @@
+"""Preparing a trial: a data set is split, encoded and priced under a seed, and its rows put in an order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.costs import Costs, CostScheme
+from bench_core.contract.dataset import Dataset, Part
+from bench_core.contract.decisions import Rows
+from bench_core.contract.errors import ContractError, DataError, DataWritten
+from bench_core.contract.method import Problem
+from bench_core.contract.readonly import HOW_TO_WRITE, checksums, frozen
+from bench_core.protocol.audit import Auditor
+from bench_core.protocol.encode import fit_encoder
+from bench_core.protocol.shuffle import shuffled
+from bench_core.protocol.split import Split, SplitRule, make_split
+
+__all__ = ["Prepared", "Shown", "prepare"]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A part's rows as policies see them: in an order of the core's choosing, with query ids from 0.
+
+    Attributes:
+        rows: read-only.
+        place: int64 (rows,): where each of the part's rows stands among them.
+    """
+
+    rows: Rows
+    place: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A data set split, encoded and priced: what all methods of one seed share. Its arrays are read-only.
+
+    Attributes:
+        problem: what methods are given (threshold and threads are set per trial).
+        test: the test part.
+        split: row numbers of the parts.
+        auditor: substitutes for the test rows.
+        shown: ``validation`` and ``test`` as policies see them.
+        sums: checksums of the arrays that plugins are handed, by name.
+    """
+
+    problem: Problem
+    test: Part
+    split: Split
+    auditor: Auditor
+    shown: Mapping[str, Shown]
+    sums: Mapping[str, int]
+
+    def written(self) -> list[str]:
+        """Names of the arrays that are not what they were."""
+        now = checksums(_shared(self.problem, self.test, self.shown))
+        return [name for name, sum_ in self.sums.items() if now[name] != sum_]
+
+
+def prepare(
+    dataset: Dataset, scheme: CostScheme, rule: SplitRule, encode: str, seed: int, audit_rounds: int
+) -> Prepared:
+    """Split, encode and price a data set under a seed.
+
+    Raises:
+        DataError: it cannot be split, or the prices do not fit it.
+    """
+    split = make_split(dataset, rule, seed)
+    encoder = fit_encoder(dataset, split.train, encode)
+    costs = _price(dataset, scheme, split.train, seed)
+    train, validation, test = (
+        Part(
+            X=frozen(encoder.transform(dataset.values[rows])),
+            y=frozen(dataset.target[rows]),
+            sizes=None if dataset.sizes is None else frozen(dataset.sizes[rows]),
+            query=None if dataset.query is None else frozen(dataset.query[rows]),
+        )
+        for rows in (split.train, split.validation, split.test)
+    )
+    problem = Problem(
+        train=train,
+        validation=validation,
+        costs=costs,
+        task=dataset.task,
+        n_classes=len(dataset.classes),
+        feature_names=dataset.feature_names,
+        feature_of_column=frozen(encoder.feature_of_column),
+        categorical=dataset.categorical,
+        seed=seed,
+    )
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 0xA0D17]))
+    auditor = Auditor.prepare(test.rows(), encoder.feature_of_column, train.X, rng, rounds=audit_rounds)
+    shown = {
+        name: _show(part, np.random.PCG64(np.random.SeedSequence([seed, 0x0DE5, number])))
+        for number, (name, part) in enumerate((("validation", validation), ("test", test)))
+    }
+    return Prepared(problem, test, split, auditor, shown, checksums(_shared(problem, test, shown)))
+
+
+def _price(dataset: Dataset, scheme: CostScheme, train: NDArray[np.int64], seed: int) -> Costs:
+    """A scheme's prices, in arrays of the core's own.
+
+    Raises:
+        DataError: the prices do not fit the data set.
+        ContractError: the scheme gave none, or wrote into the data set.
+    """
+    held = {
+        "values": dataset.values,
+        "target": dataset.target,
+        "sizes": dataset.sizes,
+        "query": dataset.query,
+    }
+    before = checksums(held)
+    try:
+        costs = scheme.price(dataset, train, seed)
+    except DataError as error:
+        named = repr(dataset.name) in str(error)
+        raise (error if named else DataError(f"data set {dataset.name!r}, its prices: {error}")) from None
+    after = checksums(held)
+    written = [name for name, sum_ in before.items() if after[name] != sum_]
+    if written:
+        raise DataWritten(
+            f"the cost scheme {type(scheme).__name__} wrote into the data set's {', '.join(written)}: {HOW_TO_WRITE}"
+        )
+    if type(costs) is not Costs or costs.n_features != dataset.n_features:
+        priced = costs.n_features if isinstance(costs, Costs) else type(costs).__name__
+        raise ContractError(f"{type(scheme).__name__} priced {priced} features of {dataset.n_features}")
+    return replace(costs)  # checked again, and an object of the core's own
+
+
+_PRICED = ("prices", "groups", "group_prices", "classes")
+
+
+def _show(part: Part, bits: np.random.BitGenerator) -> Shown:
+    """A part's rows, without labels, in a random order."""
+    order, query = shuffled(bits, len(part), part.query)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    rows = Rows(
+        frozen(part.X[order]),
+        None if part.sizes is None else frozen(part.sizes[order]),
+        None if query is None else frozen(query),
+    )
+    return Shown(rows, place)
+
+
+def _shared(problem: Problem, test: Part, shown: Mapping[str, Shown]) -> dict[str, NDArray[Any] | None]:
+    """Every array that plugins are handed and other trials use, by the name that a plugin knows it by."""
+    arrays: dict[str, NDArray[Any] | None] = {
+        f"problem.costs.{name}": getattr(problem.costs, name) for name in _PRICED
+    }
+    arrays["problem.feature_of_column"] = problem.feature_of_column
+    for name, part in (("train", problem.train), ("validation", problem.validation)):
+        arrays |= {f"problem.{name}.{field}": getattr(part, field) for field in ("X", "y", "sizes", "query")}
+    for name, seen in shown.items():
+        arrays |= {f"rows.{field} of {name}": getattr(seen.rows, field) for field in ("X", "sizes", "query")}
+    arrays |= {f"the test part's {field}": getattr(test, field) for field in ("y", "sizes", "query")}
+    return arrays

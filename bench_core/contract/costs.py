@@ -155,13 +155,13 @@ class Costs:
 
     @staticmethod
     def _charge(
-        bought: NDArray[np.bool_], polynomials: NDArray[np.float64], sizes: NDArray[np.float64] | None
+        acquired: NDArray[np.bool_], polynomials: NDArray[np.float64], sizes: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         if not polynomials[:, 1:].any():
             # einsum, not BLAS: the order of the sum must not depend on the machine.
-            charge: NDArray[np.float64] = np.einsum("ij,j->i", bought, polynomials[:, 0])
+            charge: NDArray[np.float64] = np.einsum("ij,j->i", acquired, polynomials[:, 0])
         else:
-            charge = np.einsum("ij,ij->i", bought, np.broadcast_to(_at(polynomials, sizes), bought.shape))
+            charge = np.einsum("ij,ij->i", acquired, np.broadcast_to(_at(polynomials, sizes), acquired.shape))
         return charge
 
     def total(self, rows: int, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
@@ -220,7 +220,7 @@ class CostScheme(ABC):
         """
 
     def units(self, data: DataFacts) -> int:
-        """How many things are bought one by one: acquisition groups, and features that are in none.
+        """How many things are acquired one by one: acquisition groups, and features that are in none.
 
         Called while planning, before anything is loaded or run: the place to say that the scheme does not fit. A
         scheme with groups overrides it.

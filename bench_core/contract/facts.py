@@ -23,7 +23,7 @@ class DataFacts:
         task: ``binary``, ``multiclass``, ``regression`` or ``ranking``.
         n_classes: number of classes; 0 for regression and ranking.
         feature_names: names of the features, in order.
-        n_units: how many things are bought one by one: acquisition groups, and features that are in none. Given to a
+        n_units: how many things are acquired one by one: acquisition groups, and features that are in none. Given to a
             cost scheme it is by the prices that come with the data; given to a method, by the prices it will meet.
         missing: whether values are missing. Given to a method: still, after encoding.
         queries: whether rows belong to queries.

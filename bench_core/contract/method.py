@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -19,9 +21,46 @@ from bench_core.contract.errors import ContractError, RequestError
 if TYPE_CHECKING:
     from bench_core.contract.facts import DataFacts
 
-__all__ = ["Family", "Method", "Policy", "Problem"]
+__all__ = ["Family", "Method", "Policy", "Problem", "SharedWork"]
+
+T = TypeVar("T")
 
 ALL_TASKS: frozenset[str] = frozenset({"binary", "multiclass", "regression", "ranking"})
+
+
+class SharedWork:
+    """Things that several fits share, each with the seconds it took to make.
+
+    Args:
+        kept: where they are kept; a store of its own by default.
+
+    Attributes:
+        reused: seconds that were saved by what was there already.
+    """
+
+    _MOST = 4
+
+    def __init__(self, kept: OrderedDict[Hashable, tuple[Any, float]] | None = None) -> None:
+        self._kept = OrderedDict() if kept is None else kept
+        self.reused = 0.0
+
+    def again(self) -> SharedWork:
+        """The same things, for another fit."""
+        return SharedWork(self._kept)
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What is kept under a key, or made now."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            value, seconds = self._kept[key]
+            self.reused += seconds
+            return cast(T, value)
+        start = time.perf_counter()
+        made = make()
+        self._kept[key] = made, time.perf_counter() - start
+        while len(self._kept) > self._MOST:
+            self._kept.popitem(last=False)
+        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +78,7 @@ class Problem:
         threshold: confidence threshold p̂ of the protocol, or None when nothing is refused.
         seed: the trial's seed; draw from `rng`.
         threads: how many threads a kernel may use. Results must not depend on it.
+        work: what fits on this problem share, see `shared`.
     """
 
     train: Part
@@ -52,6 +92,7 @@ class Problem:
     threshold: float | None = None
     seed: int = 0
     threads: int = 1
+    work: SharedWork = field(default_factory=lambda: SharedWork(), repr=False)
 
     @property
     def n_features(self) -> int:
@@ -71,6 +112,18 @@ class Problem:
     def rng(self, *use: str) -> np.random.Generator:
         """A generator seeded by the trial's seed and by what it is used for."""
         return np.random.default_rng(np.random.SeedSequence([self.seed, *(crc32(u.encode()) for u in use)]))
+
+    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What several fits on the same training and validation parts, costs and seed share, made once.
+
+        The time it took counts as time to fit of every trial that asks for it, so that a record does not depend on
+        what ran before. The last few things are kept.
+
+        Args:
+            key: names it, and all that it depends on beside the parts, costs and seed: the plugin, the parameters.
+            make: makes it. Who asks later gets the same object: nobody may change it.
+        """
+        return self.work.get(key, make)
 
     def need_threshold(self, method: str) -> float:
         """The threshold, or an error that tells the reader of the suite to set one."""
@@ -119,15 +172,12 @@ class Family:
         reference: a policy that the others approximate (a full ensemble, say), for the metric disagreement.
         history: name → numbers per iteration or generation, kept in the record.
         diagnostics: plain values kept in the record.
-        reused_seconds: what it once took to make things that this fit took over from an earlier one in the same
-            process. The record's time to fit includes it, so that it does not depend on what ran before.
     """
 
     policies: Sequence[Policy]
     reference: Policy | None = None
     history: Mapping[str, Sequence[float] | NDArray[Any]] = field(default_factory=dict)
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
-    reused_seconds: float = 0.0
 
 
 class Method(ABC):
@@ -192,11 +242,6 @@ def as_family(fitted: Any, method: str) -> Family:
     family = Family(**{**fields, "policies": tuple(fields["policies"])})
     if not family.policies:
         raise ContractError(f"{method}.fit returned no policy")
-    reused: Any = family.reused_seconds
-    if not isinstance(reused, int | float | np.number) or not 0 <= reused < np.inf:
-        raise ContractError(
-            f"{method}.fit: reused_seconds must be a number of seconds from 0, not {reused!r}"
-        )
     for policy in [*family.policies, *([family.reference] if family.reference is not None else [])]:
         if not isinstance(policy, Policy):
             raise ContractError(f"{method}.fit returned a {type(policy).__name__} where a Policy is needed")

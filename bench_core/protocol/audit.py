@@ -11,8 +11,8 @@ tell (`bench_core.protocol.agreement`).
 What it does not prove, because the policy lives in the same process as its judge:
 
 - anything about a policy that recognises a row by what it paid for, remembers its first answer and repeats it. The
-  contract kit looks for that (its check ``no-trace``); a trial does not. Such a policy must buy something that tells
-  the rows apart: one that buys nothing cannot know which of its answers to repeat.
+  contract kit looks for that (its check ``no-trace``); a trial does not. Such a policy must acquire something that
+  tells the rows apart: one that acquires nothing cannot know which of its answers to repeat.
 - that a method did not reach around its arguments: to labels or prices through the interpreter (frames, modules, the
   garbage collector), to memory through ``ctypes``, to files or the network.
 - that a method does not know the data: a public data set can be shipped with a plugin, test rows and labels included.

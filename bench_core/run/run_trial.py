@@ -113,7 +113,7 @@ def _filled(
     problem = _handed(prepared.problem, threshold=trial.threshold, threads=threads)
     with clock("fit"):
         family = as_family(trial.estimator.fit(problem), type(trial.estimator).__name__)
-    clock.seconds["fit"] += float(family.reused_seconds)
+    clock.seconds["fit"] += problem.work.reused
     described = [_described(number, policy) for number, policy in enumerate(family.policies)]
     ranked = prepared.problem.task == "ranking" or prepared.test.query is not None
     agreement = Agreement(
@@ -293,7 +293,7 @@ def _handed(problem: Problem, *, threshold: float | None, threads: int) -> Probl
     fields = {name: getattr(problem, name) for name in Problem.__dataclass_fields__}
     for name in ("train", "validation", "costs"):
         fields[name] = copy.copy(fields[name])
-    return Problem(**{**fields, "threshold": threshold, "threads": threads})
+    return Problem(**{**fields, "threshold": threshold, "threads": threads, "work": problem.work.again()})
 
 
 def _handed_rows(rows: Rows) -> Rows:

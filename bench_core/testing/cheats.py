@@ -1,7 +1,7 @@
 """Dishonest policies, each with the habit that the audit (or the kit) must catch, and honest ones it must pass.
 
 They are here to test the audit, and to show a plugin author what is not allowed. `Cheat` answers a binary task with a
-logistic score of a few features, `ScoreCheat` a regression or a ranking; ``paid`` is bought, ``unpaid`` is not.
+logistic score of a few features, `ScoreCheat` a regression or a ranking; ``paid`` is acquired, ``unpaid`` is not.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class BatchStatistic(_Two):
 
 
 class AcquiresByUnpaid(_Two):
-    """Decides by an unpaid value which further feature to buy; the answer itself is paid for."""
+    """Decides by an unpaid value which further feature to acquire; the answer itself is paid for."""
 
     def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
         third = (max(self.paid, self.unpaid) + 1) % self.n_features
@@ -154,7 +154,7 @@ class RecognisesTheAudit(_Two):
 
 @dataclass
 class RemembersByPlace(_Two):
-    """Buys nothing, peeks, and answers a place in the batch with what it said there first."""
+    """Acquires nothing, peeks, and answers a place in the batch with what it said there first."""
 
     memory: list[Floats] = field(default_factory=list)
 
@@ -253,7 +253,7 @@ class FarScores(HonestScores):
 
 
 class HonestKernel(_Two):
-    """Honest: a compiled kernel walks the whole matrix and buys the second feature only where it reads it."""
+    """Honest: a compiled kernel walks the whole matrix and acquires the second feature only where it reads it."""
 
     def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
         score: Floats = _kernel()(np.ascontiguousarray(X), self.paid, self.unpaid, self.level, acquired)

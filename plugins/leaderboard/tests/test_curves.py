@@ -151,7 +151,7 @@ def test_every_budget_buys_what_validation_thinks_best(seeds: list[list[Policy]]
     assert set(curve.budgets) <= set(grid)
     area = 0.0
     for budget in grid:
-        bought = [
+        chosen_by_seed = [
             min(
                 (p for p in policies if p[0] <= budget),
                 key=lambda p: (-p[1], p[0], policies.index(p)),
@@ -159,7 +159,7 @@ def test_every_budget_buys_what_validation_thinks_best(seeds: list[list[Policy]]
             )
             for policies in seeds
         ]
-        means = np.mean(bought, axis=0)
+        means = np.mean(chosen_by_seed, axis=0)
         area += means[3] / 8 if budget < 1 else 0.0
         if budget >= curve.budgets[0]:
             place = int(np.searchsorted(curve.budgets, budget, side="right")) - 1

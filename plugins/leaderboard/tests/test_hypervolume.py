@@ -100,10 +100,10 @@ def test_the_step_front_answers_every_budget(policies: list[tuple[int, int, int]
         everyone = np.flatnonzero(group == one)
         for budget in range(5):
             affordable = [i for i in everyone if cost[i] <= budget]
-            bought = [i for i in mine if cost[i] <= budget]
-            assert bool(bought) == bool(affordable)
+            affordable_ones = [i for i in mine if cost[i] <= budget]
+            assert bool(affordable_ones) == bool(affordable)
             if affordable:
                 best = max(quality[i] for i in affordable)
                 cheapest = min(cost[i] for i in affordable if quality[i] == best)
                 first = min(i for i in affordable if quality[i] == best and cost[i] == cheapest)
-                assert bought[-1] == first
+                assert affordable_ones[-1] == first

@@ -143,11 +143,11 @@ def test_a_run_in_which_nothing_is_cheap_enough_says_so(bench: Bench) -> None:
     text = (
         '[protocol]\nseeds = 2\n[[datasets]]\nuse = "blobs"\n'
         'costs = { use = "uniform", parameters = { price_each = 5.0 } }\n'
-        '[[methods]]\nuse = "slopes"\nname = "dear"\nselect = "accuracy-under@4"\n'
+        '[[methods]]\nuse = "slopes"\nname = "expensive"\nselect = "accuracy-under@4"\n'
         '[[methods]]\nuse = "slopes"\nname = "cheap"\nselect = "accuracy-under@5"\n'
     )
     bench("run", bench.suite(text))
     section = bench.page().partition("## ")[2].partition("\n#")[0]
     rows = {line.split("|")[1].strip(): line for line in section.splitlines() if line.startswith("| ")}
-    assert "*over budget*" in rows["dear"]
+    assert "*over budget*" in rows["expensive"]
     assert "*over budget*" not in rows["cheap"]

@@ -44,13 +44,13 @@ def numbers(
 
 VALUES: Values = {
     ("D1", "good"): numbers(10.0),
-    ("D1", "dear"): numbers(20.0),
+    ("D1", "expensive"): numbers(20.0),
     ("D1", "odd"): numbers(10.1, coverage=0.5, spread=0.05),
     ("D2", "good"): numbers(30.0),
-    ("D2", "dear"): numbers(60.0),
+    ("D2", "expensive"): numbers(60.0),
     ("D2", "odd"): numbers(30.0, coverage=0.5),
 }
-METHODS = ["good", "dear", "odd"]
+METHODS = ["good", "expensive", "odd"]
 
 
 def made(values: Values = VALUES, **more: object) -> tuple[Suite, Records]:
@@ -80,7 +80,7 @@ def row(text: str, method: str) -> list[str]:
 def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked() -> None:
     suite, records = made()
     cost = tables(suite, records)[0].marks["cost"]
-    assert cost == {"good": "best", "odd": "near"}  # dear differs by half in every seed
+    assert cost == {"good": "best", "odd": "near"}  # expensive differs by half in every seed
     said = row(section(page(suite, records), "## D1"), "good")
     assert said[3] == "**10.00 ± 0.14**"
     assert row(section(page(suite, records), "## D1"), "odd")[3].endswith(" ≈")
@@ -88,18 +88,18 @@ def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked() -> None:
 
 def test_who_dominates_is_named() -> None:
     suite, records = made()
-    assert tables(suite, records)[0].dominated == {"dear": ["good"], "odd": ["good"]}
-    assert row(section(page(suite, records), "## D1"), "dear")[-1] == "good"
+    assert tables(suite, records)[0].dominated == {"expensive": ["good"], "odd": ["good"]}
+    assert row(section(page(suite, records), "## D1"), "expensive")[-1] == "good"
 
 
 def test_without_a_threshold_accuracy_and_cost_are_the_objectives() -> None:
     values = {
         ("D", "good"): {"accuracy": [0.9] * 3, "cost": [1.0] * 3},
-        ("D", "dear"): {"accuracy": [0.9] * 3, "cost": [2.0] * 3},
+        ("D", "expensive"): {"accuracy": [0.9] * 3, "cost": [2.0] * 3},
     }
-    suite = suite_of(["D"], ["good", "dear"], 3, metrics=["accuracy", "cost"], threshold=None)
+    suite = suite_of(["D"], ["good", "expensive"], 3, metrics=["accuracy", "cost"], threshold=None)
     [grid] = tables(suite, records_of(values, threshold=None))
-    assert (grid.objectives, grid.dominated) == (["accuracy", "cost"], {"dear": ["good"]})
+    assert (grid.objectives, grid.dominated) == (["accuracy", "cost"], {"expensive": ["good"]})
 
 
 ROWS = st.lists(
@@ -188,7 +188,10 @@ def test_raw_cost_is_not_averaged_over_data_sets_its_share_is() -> None:
 
 def test_a_method_that_is_not_run_everywhere_is_left_out_by_name() -> None:
     suite = suite_of(
-        ["D1", "D2"], ["good", "dear"], SEEDS, more='[[methods]]\nuse="slopes"\nname="odd"\nonly=["D1"]\n'
+        ["D1", "D2"],
+        ["good", "expensive"],
+        SEEDS,
+        more='[[methods]]\nuse="slopes"\nname="odd"\nonly=["D1"]\n',
     )
     records = records_of({k: v for k, v in VALUES.items() if k != ("D2", "odd")})
     text = section(page(suite, records), "## Over all data sets")
@@ -265,7 +268,7 @@ def test_a_data_set_on_which_nothing_is_done_has_one_line_in_the_index(tmp_path:
     (line,) = [line for line in text.splitlines() if "](told.md#d2)" in line]
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert cells == ["D2", "every method", "[told](told.md#d2)", "–", "0"]
-    begun = records_of({key: values for key, values in VALUES.items() if key != ("D2", "dear")})
+    begun = records_of({key: values for key, values in VALUES.items() if key != ("D2", "expensive")})
     text = render_index([json.loads(describe(suite, tables(suite, begun)))])
     assert text.count("](told.md#d2)") == len(METHODS)
 

@@ -111,7 +111,7 @@ def test_the_share_of_a_price_that_is_read_grows_with_depth() -> None:
     assert found.labels == ("price 1", "price 10")
     assert found.counts == (2, 4)
     assert found.seeds == 2
-    # Seed 0 reads 1, 2, 2 of the two cheap ones and 0, 0, 4 of the four dear ones; seed 1 both cheap ones at once.
+    # Seed 0 reads 1, 2, 2 of the two cheap ones and 0, 0, 4 of the four expensive ones; seed 1 both cheap ones at once.
     assert found.shares.tolist() == [[0.75, 1.0, 1.0], [0.0, 0.0, 0.5]]
 
 

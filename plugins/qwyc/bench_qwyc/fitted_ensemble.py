@@ -88,7 +88,7 @@ class EnsembleMethod(Method):
         Raises:
             RequestError: the ensemble cannot be fitted on this problem; the message says why.
         """
-        ensemble, rate, saved = fitted(self.config, problem)
+        ensemble, rate = fitted(self.config, problem)
         prices = _model_prices(self.prices, ensemble, problem)
         fitted_ensemble = FittedEnsemble(self, problem, ensemble, prices)
         policies = self.policies(fitted_ensemble)
@@ -104,7 +104,7 @@ class EnsembleMethod(Method):
             "validation_error_full": validation_error(ensemble, problem),
         }
         diagnostics["order"] = policies[0].order.tolist()
-        return Family(policies, reference, diagnostics=diagnostics, reused_seconds=saved)
+        return Family(policies, reference, diagnostics=diagnostics)
 
     @abstractmethod
     def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:

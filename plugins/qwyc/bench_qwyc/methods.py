@@ -13,7 +13,7 @@ from bench_qwyc.fitted_ensemble import EnsembleMethod, FittedEnsemble
 from bench_qwyc.model import Ensemble
 from bench_qwyc.orderings import Ordering
 from bench_qwyc.policy import StoppingPolicy
-from bench_qwyc.training import EnsembleConfig, fit_candidates, full_labels
+from bench_qwyc.training import EnsembleConfig, fit_candidates, full_labels, shared_candidates
 
 __all__ = ["EarlyStopping", "EnsembleMethod", "Fan", "Qwyc", "SmallerEnsemble"]
 
@@ -148,7 +148,7 @@ class SmallerEnsemble(EnsembleMethod):
             raise ValueError("sizes must be one or more numbers of base models, from 1")
 
     def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
-        candidates = fit_candidates(self.config, fitted_ensemble.problem)
+        candidates = shared_candidates(self.config, fitted_ensemble.problem)
         sizes = [size for size in self.sizes if size <= fitted_ensemble.ensemble.models] or [
             fitted_ensemble.ensemble.models
         ]

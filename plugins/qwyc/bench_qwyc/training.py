@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +18,7 @@ __all__ = [
     "fitted",
     "full_labels",
     "full_scores",
+    "shared_candidates",
     "validation_error",
 ]
 
@@ -47,29 +46,14 @@ class EnsembleConfig:
     precision: str
 
 
-@dataclass(frozen=True)
-class _Made:
-    """Ensembles, the key of what they were made from, and how long that took."""
-
-    key: bytes
-    ensembles: list[Ensemble]
-    seconds: float
-
-
-_LAST: list[_Made] = []
-"""The ensembles fitted last: a suite's methods share them. Fitting again would give the same ones."""
-
-
-def fitted(config: EnsembleConfig, problem: Problem) -> tuple[Ensemble, float, float]:
+def fitted(config: EnsembleConfig, problem: Problem) -> tuple[Ensemble, float]:
     """The full ensemble and its learning rate: of several, the one with the least validation error (the first among
-    equals). And the seconds that were saved because the ensembles were there already.
+    equals).
     """
-    key = _key(config, problem)
-    saved = _LAST[0].seconds if _LAST and _LAST[0].key == key else 0.0
-    candidates = fit_candidates(config, problem)
+    candidates = shared_candidates(config, problem)
     errors = [validation_error(ensemble, problem) for ensemble in candidates]
     best = int(np.argmin(errors)) if len(candidates) > 1 else 0
-    return candidates[best], config.learning_rates[best] if config.learning_rates else 0.0, saved
+    return candidates[best], config.learning_rates[best] if config.learning_rates else 0.0
 
 
 def validation_error(ensemble: Ensemble, problem: Problem) -> float:
@@ -94,6 +78,11 @@ def full_labels(ensemble: Ensemble, X: NDArray[np.float64]) -> NDArray[np.int64]
     return np.asarray(ensemble.classes[chosen])
 
 
+def shared_candidates(config: EnsembleConfig, problem: Problem) -> list[Ensemble]:
+    """As `fit_candidates`, fitted once for all methods of a suite that ask for the same."""
+    return problem.shared(("bench_qwyc", config), lambda: fit_candidates(config, problem))
+
+
 def fit_candidates(config: EnsembleConfig, problem: Problem) -> list[Ensemble]:
     """An ensemble for every learning rate (one where there is none).
 
@@ -102,16 +91,12 @@ def fit_candidates(config: EnsembleConfig, problem: Problem) -> list[Ensemble]:
     """
     if len(np.unique(problem.train.y)) < 2:
         raise RequestError("the training part has rows of one class only; an ensemble needs two")
-    key = _key(config, problem)
-    if _LAST and _LAST[0].key == key:
-        return _LAST[0].ensembles
-    start = time.perf_counter()
     columns = _strongest(config, problem)
     if config.ensemble.startswith("subsets"):
         from bench_qwyc.subsets import fit_subsets
 
         refuse_missing(problem, f"ensemble = {config.ensemble!r}")
-        made = [
+        return [
             fit_subsets(
                 problem.train.X,
                 problem.train.y,
@@ -126,19 +111,8 @@ def fit_candidates(config: EnsembleConfig, problem: Problem) -> list[Ensemble]:
                 dtype=config.precision,
             )
         ]
-    else:
-        rates = config.learning_rates if config.ensemble != "random-forest" else config.learning_rates[:1]
-        made = [_trees(config, problem, columns, rate) for rate in rates]
-    _LAST[:] = [_Made(key, made, time.perf_counter() - start)]
-    return made
-
-
-def _key(config: EnsembleConfig, problem: Problem) -> bytes:
-    digest = blake2b(repr((config, problem.seed, problem.n_classes, problem.n_features)).encode())
-    for array in (problem.train.X, problem.train.y, problem.feature_of_column):
-        digest.update(repr((array.shape, array.dtype.str)).encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.digest()
+    rates = config.learning_rates if config.ensemble != "random-forest" else config.learning_rates[:1]
+    return [_trees(config, problem, columns, rate) for rate in rates]
 
 
 def _seed(problem: Problem, use: str) -> int:

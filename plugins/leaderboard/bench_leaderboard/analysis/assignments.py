@@ -26,13 +26,13 @@ def feature_classes(costs: Mapping[str, Any]) -> tuple[NDArray[np.float64], bool
 
 @dataclass(frozen=True, eq=False)
 class Usage:
-    """How often the selected policies bought each feature.
+    """How often the selected policies acquired each feature.
 
     Attributes:
         features: names.
         shares: float64 (stages, features): mean over seeds of the share of test rows that left at that stage with
-            the feature bought; one stage where the record does not tell stages apart. The column sums are the
-            shares of rows that bought each feature.
+            the feature acquired; one stage where the record does not tell stages apart. The column sums are the
+            shares of rows that acquired each feature.
         seeds: how many policies it is the mean of.
     """
 
@@ -42,7 +42,7 @@ class Usage:
 
     @property
     def total(self) -> NDArray[np.float64]:
-        """Share of test rows that bought each feature; float64 (features,)."""
+        """Share of test rows that acquired each feature; float64 (features,)."""
         return np.asarray(self.shares.sum(axis=0))
 
 

@@ -4,7 +4,7 @@ A seed's curve is a step function of the budget b: of all policies (of every gri
 within b, the one with the best *validation* quality is taken, and counts with what it does on the *test* part. So a
 curve rises on validation by construction, and nothing is chosen on the test part. A method's curve is the mean over
 seeds, budget by budget, from the least budget at which every seed can afford a policy. Nothing is interpolated
-between policies: a budget between two of them buys the cheaper one.
+between policies: a budget between two of them gets the cheaper one.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ class Curve:
         start: cost of the cheapest policy on validation.
         area: area under a seed's curve of test quality over budgets from 0 to 1; the worst quality counts where no
             policy can be afforded.
-        full: mean test quality of what an unlimited budget buys.
+        full: mean test quality of what an unlimited budget gets.
         reach: level → cost at which the mean curve first reaches that share of the full model's quality; NaN if
             never.
         volume: hypervolume of a seed's policies over coverage, accuracy and 1 − cost share, or None where a task
             has no such things.
-        full_by_seed: seed → test quality of what an unlimited budget buys.
+        full_by_seed: seed → test quality of what an unlimited budget gets.
     """
 
     method: str

@@ -40,7 +40,7 @@ class CurveEntry(FigureEntry):
         quality: a metric, or ``right-answers`` (coverage × conclusive accuracy); the data set's default when empty.
         cost: ``cost``, or another metric such as ``mean-base-models``.
         hull: also draws, dashed, the hull of each curve, which is what choosing between two policies at random would
-            buy. Its corners are chosen on validation.
+            give. Its corners are chosen on validation.
         reference: the method that has the full model's quality.
     """
 

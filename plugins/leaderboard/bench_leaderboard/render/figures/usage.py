@@ -1,4 +1,4 @@
-"""How often each feature is bought, and at which stage."""
+"""How often each feature is acquired, and at which stage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHADES = 8
 
 
 def usage_figure(panels: Sequence[tuple[str, Usage]], styles: dict[str, Style], title: str) -> bytes:
-    """Share of test rows that bought each feature.
+    """Share of test rows that acquired each feature.
 
     Up to 40 features are named: a mark per method, or, for a method whose record tells exit stages apart, a map of
     stages × features. More are drawn as each method's shares in falling order.
@@ -65,7 +65,7 @@ def _marks(axes: Any, panels: Sequence[tuple[str, Usage]], styles: dict[str, Sty
             markersize=4.5,
         )
     axes.set_xlim(-3, 103)
-    axes.set_xlabel("Test rows that bought it, %")
+    axes.set_xlabel("Test rows that acquired it, %")
     axes.set_title("All stages")
     return handles
 
@@ -108,8 +108,8 @@ def _profile(panels: Sequence[tuple[str, Usage]], styles: dict[str, Style], titl
                 markevery=max(1, len(shares) // 10),
             )  # fmt: skip
         axes.set_title(plain_text(title))
-        axes.set_xlabel("Features, each method's most bought first")
-        axes.set_ylabel("Test rows that bought it, %")
+        axes.set_xlabel("Features, each method's most acquired first")
+        axes.set_ylabel("Test rows that acquired it, %")
         axes.set_ylim(-3, 103)
         axes.margins(x=0.02)
         legend(page.figure, handles, [method for method, _ in panels], 4)
@@ -125,4 +125,4 @@ def _words(panels: Sequence[tuple[str, Usage]]) -> str:
             f"{usage.features[f]} {100 * total[f]:.0f} %" for f in np.argsort(-total, kind="stable")[:5]
         )
         said.append(f"{method}: {best}")
-    return "Share of test rows that bought each feature, the most bought first. " + "; ".join(said) + "."
+    return "Share of test rows that acquired each feature, the most acquired first. " + "; ".join(said) + "."

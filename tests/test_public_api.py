@@ -6,6 +6,7 @@ import ast
 import importlib
 from pathlib import Path
 
+import bench_leaderboard
 import pytest
 from support.bench import ROOT
 from support.sources import Import, Project, imports, projects
@@ -14,12 +15,14 @@ import bench_core
 import bench_core.testing
 
 PLUGINS = projects()[1:]
-PUBLIC = {"bench_core": set(bench_core.__all__), "bench_core.testing": set(bench_core.testing.__all__)}
+PACKAGES = [bench_core, bench_core.testing, bench_leaderboard]
+PUBLIC = {package.__name__: set(package.__all__) for package in PACKAGES}
 
 
 def private(used: Import) -> bool:
-    """Whether an import takes what is not the core's public API."""
-    if used.module.partition(".")[0] != "bench_core":
+    """Whether an import takes what is not public of the core, or of the leaderboard from outside it."""
+    top = used.module.partition(".")[0]
+    if top not in PUBLIC or f"/{top}/" in used.file.as_posix():
         return False
     if used.module not in PUBLIC:
         return True
@@ -38,7 +41,7 @@ def entry_modules(project: Project) -> list[Path]:
 
 
 @pytest.mark.parametrize("project", PLUGINS, ids=lambda project: project.folder.name)
-def test_a_plugin_uses_public_names_of_the_core_only(project: Project) -> None:
+def test_a_plugin_uses_public_names_of_the_core_and_of_the_leaderboard_only(project: Project) -> None:
     files = [*project.modules, *sorted(project.folder.glob("benchmarks/*.py"))]
     assert [str(used) for file in files for used in imports(file) if private(used)] == []
 
@@ -46,6 +49,8 @@ def test_a_plugin_uses_public_names_of_the_core_only(project: Project) -> None:
 @pytest.mark.parametrize("source", [
     "from bench_core.contract.costs import Costs",
     "import bench_core.run.store",
+    "from bench_leaderboard.render.page import render",
+    "from bench_leaderboard import render",
     "def later():\n    from bench_core.testing.checks import CHECKS",
     "from bench_core import contract",
     "from bench_core import NoSuchName",
@@ -56,14 +61,14 @@ def test_a_name_that_is_not_public_is_noticed(tmp_path: Path, source: str) -> No
     assert [private(used) for used in imports(file)] == [False, True]
 
 
-@pytest.mark.parametrize("module", [bench_core, bench_core.testing], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", PACKAGES, ids=lambda module: module.__name__)
 def test_every_public_name_can_be_imported(module: object) -> None:
     names = module.__all__
     assert len(names) == len(set(names))
     assert [name for name in names if not hasattr(module, name)] == []
 
 
-@pytest.mark.parametrize("module", ["bench_core", "bench_core.testing"])
+@pytest.mark.parametrize("module", sorted(PUBLIC))
 def test_types_and_a_running_program_find_a_public_name_in_the_same_place(module: str) -> None:
     """A package that loads its names on first use names each place twice: for type checkers, and for itself."""
     package = importlib.import_module(module)

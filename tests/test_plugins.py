@@ -15,7 +15,7 @@ from bench_core.builtin.cost_schemes import Uniform
 from bench_core.contract.errors import ContractError, RequestError
 from bench_core.contract.method import Method
 from bench_core.contract.metric import Metric
-from bench_core.plugins.hookspecs import hookimpl
+from bench_core.plugins.hookspecs import hookimpl, hookspec
 from bench_core.plugins.manager import load_registry
 
 
@@ -293,6 +293,91 @@ def test_an_unknown_name_is_answered_with_the_nearest():
         made.method("emsko")
     with pytest.raises(RequestError, match="there is no data set 'pima'; none is installed"):
         made.dataset("pima")
+
+
+def test_a_plugin_built_for_another_contract_is_refused_by_name_and_the_rest_works():
+    other = registers("new")
+    other.BENCH_CONTRACT_VERSION = CONTRACT_VERSION + 1
+    made = registry(future=other, present=registers("now"))
+    assert [plugin.name for plugin in made.broken] == ["future"]
+    assert f"built for contract {CONTRACT_VERSION + 1}; this is contract {CONTRACT_VERSION}" in (
+        made.plugins["future"].error
+    )
+    assert set(made.methods) == {"now"}
+    with pytest.raises(RequestError, match=r"no method 'new'; .*plugin 'future' could not be loaded"):
+        made.method("new")
+
+
+def test_a_plugin_that_names_no_contract_is_told_what_to_write():
+    silent = registers("new")
+    del silent.BENCH_CONTRACT_VERSION
+    made = registry(silent=silent)
+    assert made.plugins["silent"].error.endswith(f"set BENCH_CONTRACT_VERSION = {CONTRACT_VERSION}")
+    assert made.methods == {}
+
+
+def test_an_installed_plugin_of_another_contract_is_refused_too(install):
+    install("budgetbench-old", "kit_old", GOOD.format(name="kit-mine"), name="kit-old",
+            declared="BENCH_CONTRACT_VERSION = 0")  # fmt: skip
+    made = load_registry()
+    assert broken(made) == ["kit-old"]
+    assert "built for contract 0" in made.plugins["kit-old"].error
+    assert "kit-mine" not in made.methods
+
+
+class GreetingSpecs:
+    """Hooks that a plugin adds."""
+
+    @hookspec
+    def bench_greeting(self, name):
+        """A greeting for a name."""
+
+
+def adds_specs():
+    @hookimpl
+    def bench_add_hookspecs(manager):
+        manager.add_hookspecs(GreetingSpecs)
+
+    return module(bench_add_hookspecs=bench_add_hookspecs)
+
+
+def greets(word, name="bench_greeting", **options):
+    def hook(name):
+        return f"{word} {name}"
+
+    hook.__name__ = "bench_greeting"
+    return module(**{name: hookimpl(hook, **options)})
+
+
+@pytest.mark.parametrize("names", [("adds", "greets"), ("zadds", "greets")], ids=" then ".join)
+def test_a_plugin_implements_the_hooks_that_another_adds_whichever_is_loaded_first(names):
+    plugins = dict(zip(names, (adds_specs(), greets("hello", optionalhook=True)), strict=True))
+    made = registry(**dict(sorted(plugins.items())))
+    assert made.broken == []
+    assert made.manager.hook.bench_greeting(name="you") == ["hello you"]
+
+
+def test_an_optional_hook_whose_owner_is_not_installed_is_no_fault_and_a_demanded_one_is():
+    made = registry(optional=greets("hello", optionalhook=True), demanding=greets("hello"))
+    assert [plugin.name for plugin in made.broken] == ["demanding"]
+    assert "no hook 'bench_greeting'" in made.plugins["demanding"].error
+
+
+def test_a_hook_that_nobody_knows_is_refused_although_another_plugin_adds_hooks():
+    made = registry(adds=adds_specs(), wrong=greets("hello", name="bench_greetin"), right=greets("hi"))
+    assert [plugin.name for plugin in made.broken] == ["wrong"]
+    assert "no hook 'bench_greetin'; did you mean 'bench_greeting'" in made.plugins["wrong"].error
+    assert made.manager.hook.bench_greeting(name="you") == ["hi you"]
+
+
+def test_a_plugin_whose_added_hooks_cannot_be_read_is_gone_alone():
+    @hookimpl
+    def bench_add_hookspecs(manager):
+        manager.add_hookspecs(ModuleType("nothing"))
+
+    made = registry(adds=module(bench_add_hookspecs=bench_add_hookspecs), fine=registers("own"))
+    assert [plugin.name for plugin in made.broken] == ["adds"]
+    assert set(made.methods) == {"own"}
 
 
 def test_an_inline_plugin_may_not_take_a_plugins_name():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,40 @@ def test_a_workflow_calls_only_scripts_of_this_repository(path: Path) -> None:
             assert os.access(ROOT / match[1], os.X_OK)
 
 
+def test_a_change_is_linted_tested_and_its_pages_checked() -> None:
+    for name in ("lint", "tests", "pages", "machines"):
+        text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
+        triggers = yaml.load(text, yaml.BaseLoader)["on"]  # `on` is a truth value to other loaders
+        assert set(triggers) == {"pull_request", "push"}
+
+
+def test_the_tests_run_on_every_python_that_the_metadata_name() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [word.rpartition(" ")[2] for word in project["classifiers"] if re.search(r":: 3\.\d+$", word)]
+    matrix = jobs(ROOT / ".github" / "workflows" / "tests.yml")["tests"]["strategy"]["matrix"]
+    assert matrix == {"python": named}
+    assert project["requires-python"] == f">={named[0]}"
+
+
+def test_the_tests_job_runs_readmes_test_command() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = re.search(r"<!-- test command -->\s*```\n.* && (.*)\n```", readme)
+    assert command
+    assert f"  fast)\n    {command[1]}\n" in (ROOT / ".ci" / "tests").read_text(encoding="utf-8")
+
+
+def test_the_hooks_of_a_commit_are_commands_that_the_lint_job_runs() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert [repo["repo"] for repo in hooks] == ["local"]
+    script = (ROOT / ".ci" / "lint").read_text(encoding="utf-8").splitlines()
+    entries = [hook["entry"].replace(" --force-exclude", "") for repo in hooks for hook in repo["hooks"]]
+    assert [entry for entry in entries if not any(line.startswith(entry) for line in script)] == []
+    assert "bash .ci/lint" in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+
 @pytest.mark.slow
 def test_the_leaderboard_workflows_commands_work(tmp_path: Path) -> None:
-    """Every command of the two jobs, in order, in a clone, with the suites cut to one seed of embedded data."""
+    """Every command of the pages' checks and of the weekly run, in order, in a clone, with small suites."""
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
     remote = tmp_path / "remote.git"
@@ -70,7 +102,10 @@ def test_the_leaderboard_workflows_commands_work(tmp_path: Path) -> None:
     environment["PATH"] = os.pathsep.join([str(scripts()), os.environ.get("PATH", os.defpath)])
     done = []
     commands = [
-        step["run"] for step in steps(ROOT / ".github" / "workflows" / "leaderboard.yml") if "run" in step
+        step["run"]
+        for name in ("pages.yml", "leaderboard.yml")
+        for step in steps(ROOT / ".github" / "workflows" / name)
+        if "run" in step
     ]
     for command in dict.fromkeys(commands):
         if command.endswith(" install"):

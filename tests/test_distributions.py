@@ -1,0 +1,201 @@
+"""Publishing: every distribution has the same metadata and licence, builds, and works where nothing else is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from email import message_from_bytes
+from pathlib import Path
+
+import pytest
+import yaml
+from support.bench import ROOT
+from support.sources import Project, projects
+
+PROJECTS = projects()
+FOLDERS = pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.folder.name)
+
+
+def tracked(folder: Path) -> list[Path]:
+    """The files below a folder that git knows or would take, relative to it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [Path(name) for name in listed.stdout.split("\0") if name and (folder / name).is_file()]
+
+
+@FOLDERS
+def test_the_metadata_have_one_shape(project: Project) -> None:
+    core, metadata = PROJECTS[0].metadata["project"], project.metadata["project"]
+    assert {"name", "version", "description", "readme", "requires-python", "license", "license-files", "authors",
+            "keywords", "classifiers", "dependencies"} <= set(metadata)  # fmt: skip
+    for key in ("requires-python", "license", "license-files", "authors"):
+        assert metadata[key] == core[key]
+    assert set(core["classifiers"]) - set(metadata["classifiers"]) <= {"Framework :: Pytest"}
+    assert metadata["name"] == "budgetbench" or metadata["name"].startswith("budgetbench-")
+    assert project.metadata["build-system"] == PROJECTS[0].metadata["build-system"]
+
+
+@FOLDERS
+def test_a_distribution_has_the_licence_of_all(project: Project) -> None:
+    text = (project.folder / "LICENSE").read_text(encoding="utf-8")
+    assert text == (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert text.startswith("BSD 3-Clause License")
+
+
+def test_the_citation_is_valid_and_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    metadata = PROJECTS[0].metadata["project"]
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)  # what CFF 1.2.0 requires
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software"
+    assert citation["authors"] == [{"name": author["name"]} for author in metadata["authors"]]
+    assert (citation["title"], citation["license"]) == (metadata["name"], metadata["license"])
+    assert citation["version"] == metadata["version"]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A distribution's two files."""
+
+    project: Project
+    wheel: Path
+    sdist: Path
+
+
+def build(project: Project, work: Path) -> Built:
+    """Build an sdist, and a wheel from it, in a copy of the folder."""
+    copy, out = work / project.name / "source", work / project.name / "dist"
+    for name in tracked(project.folder):
+        if project.folder != ROOT or name.parts[0] not in ("plugins", "leaderboard", "suites"):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(project.folder / name, copy / name)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "build",
+            "--no-isolation",
+            "--skip-dependency-check",
+            "-o",
+            str(out),
+            str(copy),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{project.name}\n{done.stdout}\n{done.stderr}"
+    return Built(project, *out.glob("*.whl"), *out.glob("*.tar.gz"))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> list[Built]:
+    """Every distribution, built."""
+    work = tmp_path_factory.mktemp("built")
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda project: build(project, work), PROJECTS))
+
+
+@pytest.fixture(scope="module")
+def clean(built: list[Built], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ``bin`` of an environment with the wheels, which sees the libraries that are installed here."""
+    folder = tmp_path_factory.mktemp("clean") / "venv"
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    wheels = [str(one.wheel) for one in built]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python)]
+    subprocess.run([*pip, "install", "-q", "--no-deps", "--no-index", "--no-compile", *wheels], check=True)
+    found = subprocess.run(
+        [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # Libraries only: what is installed editable here is on no path, its finders are not run from there.
+    (Path(found.stdout.strip()) / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder / "bin"
+
+
+def environment(clean: Path) -> dict[str, str]:
+    """What a command of the clean environment is run with."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("BUDGETBENCH_", "PYTHON"))}
+    return {**kept, "PATH": os.pathsep.join([str(clean), os.defpath]), "COLUMNS": "200"}
+
+
+@pytest.mark.slow
+def test_a_wheel_holds_every_file_of_its_package_and_says_its_licence(built: list[Built]) -> None:
+    for one in built:
+        package = one.project.package
+        with zipfile.ZipFile(one.wheel) as wheel:
+            names = wheel.namelist()
+            (place,) = [name for name in names if name.endswith(".dist-info/METADATA")]
+            metadata = message_from_bytes(wheel.read(place))
+        expected = {f"{package.name}/{name.as_posix()}" for name in tracked(package)}
+        shipped = {name for name in names if ".dist-info/" not in name}
+        assert shipped == expected, one.project.name
+        assert (metadata["License-Expression"], metadata["License-File"]) == ("BSD-3-Clause", "LICENSE")
+        assert metadata["Keywords"]
+        with tarfile.open(one.sdist) as sdist:
+            inside = {name.partition("/")[2] for name in sdist.getnames()}
+        assert {"LICENSE", "README.md", "pyproject.toml"} <= inside
+
+
+@pytest.mark.slow
+def test_installed_from_wheels_every_plugin_loads_and_its_data_are_there(clean: Path, tmp_path: Path) -> None:
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment(clean), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    code = (
+        "from bench_core import load_registry\n"
+        "for plugin in load_registry().plugins.values(): print(plugin.name, plugin.folder, repr(plugin.error))"
+    )
+    loaded = dict(line.split(maxsplit=1) for line in run("python", "-c", code).splitlines())
+    entries = {
+        name
+        for project in PROJECTS[1:]
+        for name in project.metadata["project"].get("entry-points", {}).get("budgetbench", {})
+    }
+    assert set(loaded) == entries | {"bench-core"}
+    assert [name for name, rest in loaded.items() if not rest.endswith(" ''")] == []
+    assert [name for name, rest in loaded.items() if not rest.startswith(str(clean.parent))] == []
+    listed = run("bench", "list", "plugins")
+    assert [name for name in entries if name not in listed] == []
+
+    run("bench", "new", "method", "my-method")
+    assert (tmp_path / "my_method" / "bench_my_method" / "plugin.py").is_file()
+    assert "pima" in run("bench", "data", "verify", "pima")
+
+
+@pytest.mark.slow
+def test_a_suite_runs_from_wheels_and_its_page_is_made(clean: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "s.toml"
+    suite.write_text(
+        '[suite]\nname = "s"\n[protocol]\nseeds = 2\n[[datasets]]\nuse = "pima"\n[[methods]]\nuse = "single-stage"\n'
+    )
+    done = subprocess.run(
+        ["bench", "run", "s.toml"],
+        cwd=tmp_path,
+        env=environment(clean),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert "| single-stage" in (tmp_path / "leaderboard" / "s.md").read_text(encoding="utf-8")

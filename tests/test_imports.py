@@ -1,0 +1,93 @@
+"""What import-linter's contracts (pyproject.toml) do not say of imports; and that they name every package."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from support.bench import ROOT
+from support.sources import Import, Project, declared, imports, projects
+
+PROJECTS = projects()
+FOLDERS = pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.folder.name)
+
+NUMBA_ELSEWHERE = {
+    "bench_core/testing/cheats.py",
+    "plugins/ccp/bench_ccp/pruning.py",
+    "plugins/emsco/bench_emsco/_compile.py",
+    "plugins/forest/bench_forest/walk.py",
+    "plugins/greedyprune/bench_greedyprune/steps.py",
+}
+"""Files that import numba although no ``kernels`` is in their names. To become shorter, not longer."""
+
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "skimage": "scikit-image", "markdown_it": "markdown-it-py"}
+
+
+def takes_private(used: Import, package: str) -> bool:
+    """Whether an import takes a private module or name of another distribution of this repository."""
+    path = [*used.module.split("."), used.name]
+    return path[0].startswith("bench_") and path[0] != package and any(
+        part.startswith("_") and not part.startswith("__") for part in path
+    )  # fmt: skip
+
+
+def third_party(project: Project) -> set[str]:
+    """The distributions that a package imports."""
+    tops = {used.module.partition(".")[0] for file in project.modules for used in imports(file)}
+    tops -= {project.package.name, "__future__"} | set(sys.stdlib_module_names)
+    ours = {other.package.name: other.name for other in PROJECTS}
+    return {ours.get(top) or DISTRIBUTIONS.get(top, top).lower().replace("_", "-") for top in tops}
+
+
+@FOLDERS
+def test_no_plugin_takes_anothers_private_module_or_name(project: Project) -> None:
+    files = [*project.modules, *project.folder.glob("benchmarks/*.py")]
+    package = project.package.name
+    assert [str(used) for file in files for used in imports(file) if takes_private(used, package)] == []
+
+
+@pytest.mark.parametrize("source", [
+    "from bench_linear._fits import fit", "from bench_linear import _fits", "import bench_linear._fits",
+])  # fmt: skip
+def test_a_private_module_of_another_is_noticed(tmp_path: Path, source: str) -> None:
+    file = tmp_path / "method.py"
+    file.write_text(source)
+    (used,) = imports(file)
+    assert takes_private(used, "bench_mine")
+    assert not takes_private(used, "bench_linear")
+
+
+def test_only_files_of_kernels_import_numba() -> None:
+    found = {
+        str(file.relative_to(ROOT))
+        for project in PROJECTS
+        for file in project.modules
+        if "kernels" not in file.stem
+        and any(used.module.partition(".")[0] == "numba" for used in imports(file))
+    }
+    assert found == NUMBA_ELSEWHERE
+
+
+def test_the_contracts_of_imports_name_every_package() -> None:
+    linter = PROJECTS[0].metadata["tool"]["importlinter"]
+    packages = {project.package.name for project in PROJECTS}
+    assert set(linter["root_packages"]) == packages
+    contracts = {contract["id"]: contract for contract in linter["contracts"]}
+    assert set(contracts["no-cycles"]["ancestors"]) == packages
+    assert set(contracts["core-knows-no-plugin"]["forbidden_modules"]) == packages - {"bench_core"}
+    assert set(contracts["public-names-only"]["source_modules"]) == packages - {"bench_core"}
+    layers = {name for layer in contracts["plugins"]["layers"] for name in layer.split(" | ")}
+    assert layers == packages
+
+
+@FOLDERS
+def test_a_distribution_declares_what_it_imports_and_nothing_else(project: Project) -> None:
+    metadata = project.metadata["project"]
+    needed = declared(metadata.get("dependencies", []))
+    optional = declared(
+        [line for lines in metadata.get("optional-dependencies", {}).values() for line in lines]
+    )
+    imported = third_party(project)
+    assert imported - needed - optional == set()
+    assert needed - imported == set()

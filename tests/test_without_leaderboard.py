@@ -1,0 +1,102 @@
+"""Without the leaderboard a suite runs, is stored and is tabulated in short; its sections are left unread."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.bench import Bench, contents
+
+SUITE = """
+[protocol]
+seeds = 2
+threshold = 0.7
+[[datasets]]
+use = "blobs"
+[[methods]]
+use = "slopes"
+[[methods]]
+use = "slopes"
+name = "noisy"
+parameters = { noise = 0.5 }
+"""
+
+SECTIONS = """
+[[claims]]
+text = "a sentence that no schema knows"
+nonsense = 3
+[[tables]]
+kind = "none"
+"""
+
+
+@pytest.fixture
+def bare(bench: Bench) -> Bench:
+    """`bench` where the leaderboard is not installed.
+
+    A distribution of its name that comes earlier on the path and has no entry points takes its place: one environment
+    has one distribution of a name.
+    """
+    info = bench.plugins / "budgetbench_leaderboard-0.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: budgetbench-leaderboard\nVersion: 0.0\n")
+    return bench
+
+
+def test_the_leaderboards_commands_are_gone_and_the_cores_are_there(bench: Bench, bare: Bench) -> None:
+    shown = bare("--help", fresh=True).stdout
+    commands = {line.split()[0] for line in shown.partition("Commands:")[2].splitlines() if line.strip()}
+    assert {"run", "plan", "list", "data", "new", "check", "doctor"} <= commands
+    assert commands.isdisjoint({"leaderboard", "export", "compare", "site"})
+    assert "leaderboard" not in bare("list", "plugins").stdout
+
+
+def test_a_run_stores_its_records_and_prints_a_short_table(bare: Bench) -> None:
+    said = bare("run", bare.suite(SUITE)).stdout
+    assert "4 trial(s) computed, 0 kept" in said
+    records = contents(bare.folder / ".bench-store")
+    assert len(records) == 4
+    assert not (bare.folder / "leaderboard").exists()
+    head, *rows = [line.split() for line in said.splitlines() if line.strip()]
+    assert {"method", "seeds"} <= {word.lower() for word in head}
+    shown = {row[2]: row for row in rows if row[0] == "blobs"}
+    assert set(shown) == {"slopes", "noisy"}
+    # The table's coverage is the records': the first policy's, mean over the seeds.
+    for name, noise in (("slopes", 0.0), ("noisy", 0.5)):
+        values = [
+            record["policies"]["test"]["coverage"][0]
+            for record in records.values()
+            if json.loads(record["trial"])["method"]["parameters"].get("noise", 0.0) == noise
+        ]
+        assert len(values) == 2
+        assert f"{50 * sum(values):.1f}" in shown[name]
+        assert shown[name][-1] == "2"
+
+
+def test_a_second_run_computes_nothing_and_prints_the_same_table(bare: Bench) -> None:
+    suite = bare.suite(SUITE)
+    first = bare("run", suite).stdout
+    second = bare("run", suite).stdout
+    assert "0 trial(s) computed, 4 kept" in second
+    assert second.splitlines()[:-1] == first.splitlines()[:-1]
+
+
+def test_sections_of_the_leaderboard_are_left_unread_by_name(bare: Bench) -> None:
+    suite = bare.suite(SUITE + SECTIONS)
+    done = bare("run", suite)
+    for key in ("claims", "tables"):
+        (line,) = [line for line in done.stderr.splitlines() if f"[{key}]" in line]
+        assert "budgetbench-leaderboard" in line
+        assert "unread" in line
+    assert "[figures]" not in done.stderr
+    assert "4 trial(s) computed" in done.stdout
+
+
+def test_a_section_that_nobody_owns_is_an_error_all_the_same(bare: Bench) -> None:
+    said = bare("run", bare.suite(SUITE + '\n[claimz]\ntext = "x"\n'), expect=2).stderr
+    assert "claimz" in said
+    assert "claims" in said
+
+
+def test_with_the_leaderboard_the_same_sections_are_checked(bench: Bench) -> None:
+    assert "tables[0].kind" in bench("run", bench.suite(SUITE + SECTIONS), expect=2).stderr

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bench_core.cli.output import print_table
     from bench_core.contract.canonical import canonical_json, content_hash, plain, sha256_text
     from bench_core.contract.costs import Costs, CostScheme
-    from bench_core.contract.dataset import DataContext, Dataset, DataSource, Part, Task
+    from bench_core.contract.dataset import DataContext, Dataset, DataSource, Part
     from bench_core.contract.decisions import Decisions, Outcome, Rows
     from bench_core.contract.errors import (
         BenchError,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         resolve_quantity,
     )
     from bench_core.contract.parameters import build, check_lambdas
+    from bench_core.contract.task import Task
     from bench_core.plugins.hookspecs import (
         RegisterCostScheme,
         RegisterDataset,
@@ -112,7 +113,7 @@ _HOMES = {
     "Suite": "run.suite",
     "SuiteSection": "plugins.sections",
     "SuiteSession": "run.session",
-    "Task": "contract.dataset",
+    "Task": "contract.task",
     "Trial": "run.trial",
     "accuracy": "builtin.metrics",
     "as_family": "contract.method",

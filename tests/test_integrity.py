@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_leaderboard.analysis.compare import read_side
-from bench_leaderboard.analysis.export import RECORDS, RUNS, read_export, write_export
-from bench_leaderboard.analysis.records import Records, records_of, tabulate
+from bench_leaderboard.analysis.export import RECORDS, RUNS, read_export, records_of, write_export
+from bench_leaderboard.analysis.records import Records, tabulate
 from bench_leaderboard.current import is_current
 from hypothesis import given, settings
 from hypothesis import strategies as st

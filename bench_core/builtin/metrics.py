@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from bench_core.contract.decisions import Outcome
 from bench_core.contract.errors import RequestError
-from bench_core.contract.metric import CLASSIFICATION, Metric
+from bench_core.contract.metric import Metric
+from bench_core.contract.task import CLASSIFICATION
 
 __all__ = ["BUILT_IN", "accuracy", "combined", "mse", "ndcg_at", "precision_at"]
 

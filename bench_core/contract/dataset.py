@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +21,14 @@ from bench_core.contract.canonical import content_hash, plain
 from bench_core.contract.decisions import Rows
 from bench_core.contract.errors import DataError
 from bench_core.contract.readonly import locked
+from bench_core.contract.task import SPLIT_NAMES, Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bench_core.contract.costs import Costs
 
-__all__ = ["SPLIT_NAMES", "DataContext", "DataSource", "Dataset", "Part", "Task"]
-
-Task = Literal["binary", "multiclass", "regression", "ranking"]
-SPLIT_NAMES = ("train", "validation", "test")
+__all__ = ["DataContext", "DataSource", "Dataset", "Part"]
 
 
 @dataclass(frozen=True)
@@ -262,19 +260,12 @@ class Dataset:
         Raises:
             DataError: a named column is missing, the target has missing values, or the table is malformed.
         """
-        from bench_core.contract.frames import dataset_from_frame
+        from bench_core.contract.frames import fields_of_frame
 
-        return dataset_from_frame(
-            name,
-            frame,
-            target,
-            task=task,
-            categorical=categorical,
-            size=size,
-            query=query,
-            split=split,
-            others=others,
+        fields = fields_of_frame(
+            name, frame, target, task=task, categorical=categorical, size=size, query=query, split=split
         )
+        return cls(name=name, **{**fields, **others})
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from bench_core.contract.costs import Costs
-    from bench_core.contract.dataset import Dataset, Task
+    from bench_core.contract.dataset import Dataset
+    from bench_core.contract.task import Task
 
 __all__ = ["DataFacts", "count_units", "facts_of"]
 

@@ -1,26 +1,26 @@
-"""From a pandas table to a `Dataset`: types, categories, classes."""
+"""From a pandas table to the fields of a `Dataset`: types, categories, classes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.dataset import SPLIT_NAMES, Dataset, Task
 from bench_core.contract.errors import DataError, did_you_mean
+from bench_core.contract.task import SPLIT_NAMES, Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["dataset_from_frame"]
+__all__ = ["fields_of_frame"]
 
 _MOST_CLASSES_GUESSED = 20
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 
 
-def dataset_from_frame(
+def fields_of_frame(
     name: str,
     frame: pd.DataFrame,
     target: str,
@@ -30,9 +30,8 @@ def dataset_from_frame(
     size: str | None,
     query: str | None,
     split: str | None,
-    others: Mapping[str, Any],
-) -> Dataset:
-    """See `Dataset.from_frame`."""
+) -> dict[str, Any]:
+    """The fields of the data set, by name; see `Dataset.from_frame`."""
     frame = frame.rename(columns=str)
     if frame.columns.duplicated().any():
         twice = sorted(set(frame.columns[frame.columns.duplicated()]))
@@ -55,20 +54,18 @@ def dataset_from_frame(
         if texts is not None or column in categorical:
             is_category.append(i)
     labels, classes, task = _target(name, frame[target], task, ranking=query is not None)
-    return Dataset(
-        name=name,
-        task=task,
-        values=values,
-        feature_names=tuple(features),
-        target=labels,
-        classes=classes,
-        categorical=tuple(is_category),
-        categories=codes,
-        sizes=None if size is None else _sizes(name, frame[size]),
-        query=None if query is None else _codes_of(name, frame[query]),
-        split=None if split is None else _split_codes(name, frame[split]),
-        **others,
-    )
+    return {
+        "task": task,
+        "values": values,
+        "feature_names": tuple(features),
+        "target": labels,
+        "classes": classes,
+        "categorical": tuple(is_category),
+        "categories": codes,
+        "sizes": None if size is None else _sizes(name, frame[size]),
+        "query": None if query is None else _codes_of(name, frame[query]),
+        "split": None if split is None else _split_codes(name, frame[split]),
+    }
 
 
 def _column(

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.costs import Costs
-from bench_core.contract.dataset import Part, Task
+from bench_core.contract.dataset import Part
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError, RequestError
+from bench_core.contract.task import ALL_TASKS, Task
 
 if TYPE_CHECKING:
     from bench_core.contract.facts import DataFacts
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Family", "Method", "Policy", "Problem", "SharedWork"]
 
 T = TypeVar("T")
-
-ALL_TASKS: frozenset[str] = frozenset({"binary", "multiclass", "regression", "ranking"})
 
 
 class SharedWork:

@@ -9,10 +9,9 @@ from typing import Literal
 
 from bench_core.contract.decisions import Outcome
 from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.contract.method import ALL_TASKS
+from bench_core.contract.task import ALL_TASKS, CLASSIFICATION
 
 __all__ = [
-    "CLASSIFICATION",
     "DEFAULT_METRICS",
     "Metric",
     "default_metric",
@@ -20,8 +19,6 @@ __all__ = [
     "resolve_metric",
     "resolve_quantity",
 ]
-
-CLASSIFICATION = frozenset({"binary", "multiclass"})
 
 
 @dataclass(frozen=True)

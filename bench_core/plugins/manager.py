@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ __all__ = ["BUILT_IN_PLUGIN", "COMMANDS", "GROUP", "load_commands", "load_regist
 GROUP = "budgetbench"
 COMMANDS = "budgetbench.commands"
 BUILT_IN_PLUGIN = "bench-core"
+_BUILT_IN = "bench_core.builtin"
 _VERSION = "BENCH_CONTRACT_VERSION"
 
 
@@ -103,11 +104,14 @@ def load_registry(
 
 def _found(extra: Iterable[tuple[str, object]], entry_points: bool) -> Iterator[tuple[Plugin, object | None]]:
     """Every plugin with its module, or with what happened when that was imported."""
-    from bench_core import __version__, builtin
+    from bench_core import __version__
     from bench_core.plugins.registry import Plugin
 
     core = Path(__file__).parent.parent
-    yield Plugin(BUILT_IN_PLUGIN, "budgetbench", __version__, "bench_core.builtin", folder=core), builtin
+    yield (
+        Plugin(BUILT_IN_PLUGIN, "budgetbench", __version__, _BUILT_IN, folder=core),
+        import_module(_BUILT_IN),
+    )
     for point in _points(GROUP) if entry_points else ():
         plugin = Plugin(point.name, *_distribution(point), point.value)
         try:

@@ -14,8 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.dataset import SPLIT_NAMES, Dataset
+from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import DataError
+from bench_core.contract.task import SPLIT_NAMES
 from bench_core.protocol.shuffle import Shuffler
 
 __all__ = ["Split", "SplitRule", "make_split"]

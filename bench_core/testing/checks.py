@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench_core.contract.dataset import Task
-from bench_core.contract.method import ALL_TASKS, Method
+from bench_core.contract.method import Method
+from bench_core.contract.task import ALL_TASKS, Task
 from bench_core.testing import checks_decide, checks_declared, checks_fit, checks_odd
 
 __all__ = ["CHECKS", "Check"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.dataset import Task
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Method, Policy, Problem
+from bench_core.contract.task import Task
 from bench_core.testing.fitting import (
     decide,
     fit,

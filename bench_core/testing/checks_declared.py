@@ -7,10 +7,10 @@ import tomllib
 from typing import Any
 
 from bench_core.contract.canonical import canonical_json
-from bench_core.contract.dataset import Task
 from bench_core.contract.errors import ContractError, RequestError
-from bench_core.contract.method import ALL_TASKS, Method
+from bench_core.contract.method import Method
 from bench_core.contract.parameters import build, describe, to_plain
+from bench_core.contract.task import ALL_TASKS, Task
 from bench_core.testing.plain_toml import toml_text
 
 __all__ = [

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bench_core.contract.costs import CostScheme
-from bench_core.contract.dataset import DataContext, Dataset, DataSource, Task
+from bench_core.contract.dataset import DataContext, Dataset, DataSource
 from bench_core.contract.errors import BenchError, DataUnavailable, did_you_mean
 from bench_core.contract.method import Method
+from bench_core.contract.task import Task
 from bench_core.testing import checks_sources as sources
 from bench_core.testing.checks import CHECKS, Check
 from bench_core.testing.problems import make_dataset

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bench_core.contract.dataset import Task
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Family, Method, Policy, Problem, as_family
 from bench_core.contract.readonly import HOW_TO_WRITE, frozen, is_write_refusal
+from bench_core.contract.task import Task
 from bench_core.protocol.agreement import Agreement, changed_rows
 from bench_core.protocol.audit import Auditor
 from bench_core.testing.problems import Case, make_case

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.costs import Costs
-from bench_core.contract.dataset import Dataset, Part, Task
+from bench_core.contract.dataset import Dataset, Part
 from bench_core.contract.decisions import Rows
 from bench_core.contract.errors import did_you_mean
 from bench_core.contract.method import Problem
 from bench_core.contract.readonly import frozen
+from bench_core.contract.task import Task
 from bench_core.protocol.encode import fit_encoder
 from bench_core.protocol.split import SplitRule, make_split
 

@@ -110,7 +110,7 @@ def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int) -> i
 @with_session
 def export(session: SuiteSession, form: str, output: Path | None) -> int:
     """Write a suite's records as one table: a row per trial, policy and part, a column per metric."""
-    from bench_leaderboard.analysis.records import records_of
+    from bench_leaderboard.analysis.export import records_of
     from bench_leaderboard.commands.export import export_table, exported
     from bench_leaderboard.render import write_files
 

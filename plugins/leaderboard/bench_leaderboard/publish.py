@@ -16,9 +16,9 @@ from bench_core import (
     did_you_mean,
 )
 from bench_leaderboard import current
-from bench_leaderboard.analysis.export import RECORDS, published, write_export
+from bench_leaderboard.analysis.export import RECORDS, published, records_of, write_export
 from bench_leaderboard.analysis.losses import find_losses
-from bench_leaderboard.analysis.records import Records, records_of
+from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.render import differing, write_files
 from bench_leaderboard.render.curves import figure_files
 from bench_leaderboard.render.index import DESCRIPTION, describe, read_descriptions, render_index

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from bench_leaderboard import plugin as leaderboard
-from bench_leaderboard.analysis.records import records_of
+from bench_leaderboard.analysis.export import records_of
 from support import tiny_plugin
 from support.sessions import Place
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench_leaderboard.analysis.export import write_export
-from bench_leaderboard.analysis.records import records_of
+from bench_leaderboard.analysis.export import records_of, write_export
 from bench_leaderboard.commands.verify import sample_of, verify
 from bench_leaderboard.render import write_files
 from support.sessions import Place

@@ -20,14 +20,23 @@ from typing import TYPE_CHECKING, Any
 
 from bench_core import Metric, RequestError, canonical_json, sha256_text
 from bench_leaderboard.analysis.checksums import checksum_of_run, checksums
-from bench_leaderboard.analysis.records import Records, sort_policies
+from bench_leaderboard.analysis.records import Records, collect, sort_policies
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core import SuiteSession
+    from bench_core import Plan, SuiteSession
 
-__all__ = ["RECORDS", "RUNS", "Committed", "published", "read_export", "state_of", "write_export"]
+__all__ = [
+    "RECORDS",
+    "RUNS",
+    "Committed",
+    "published",
+    "read_export",
+    "records_of",
+    "state_of",
+    "write_export",
+]
 
 RECORDS, RUNS = "records.parquet", "runs.parquet"
 
@@ -161,6 +170,12 @@ def published(session: SuiteSession) -> Committed:
     return (
         known if isinstance(known, Committed) else Committed(session.folder, session.suite.needed_metrics())
     )
+
+
+def records_of(session: SuiteSession, plan: Plan | None = None) -> Records:
+    """The suite's records: the store's, and from the published export what the store does not have."""
+    metrics = session.suite.needed_metrics()
+    return collect(plan or session.plan(), session.store, metrics, published(session).records)
 
 
 def _renamed(frame: pd.DataFrame, old: str, new: str) -> pd.DataFrame:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench_core import Metric, Plan, Planned, Store, SuiteSession, canonical_json, stored_records
+from bench_core import Metric, Plan, Planned, Store, canonical_json, stored_records
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KEY", "Labels", "Records", "collect", "records_of", "sort_policies", "tabulate"]
+__all__ = ["KEY", "Labels", "Records", "collect", "sort_policies", "tabulate"]
 
 KEY = ["dataset", "costs", "method", "seed"]
 """What tells one row of a table's raw material from another: the trials of a grid share it."""
@@ -129,14 +129,6 @@ def collect(
             pieces.append((_labels(planned), record))
     found = tabulate(pieces, plan.definitions)
     return found if committed is None or not rest else _joined(found, rest, committed)
-
-
-def records_of(session: SuiteSession, plan: Plan | None = None) -> Records:
-    """The suite's records: the store's, and from the published export what the store does not have."""
-    from bench_leaderboard.analysis.export import published
-
-    metrics = session.suite.needed_metrics()
-    return collect(plan or session.plan(), session.store, metrics, published(session).records)
 
 
 def _joined(found: Records, rest: list[Planned], committed: Records) -> Records:

@@ -94,7 +94,9 @@ def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator
     """Every policy's outcome on either part, from a file of `pack_decisions`."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(path)
+    # Not read_table: its scanner's threads can outlive the interpreter, which then ends in an abort.
+    with pq.ParquetFile(path) as file:
+        table = file.read(use_threads=False)
     features = int(table.schema.metadata[b"features"])
     budgets = json.loads(table.schema.metadata[b"budgets"])
     data = {name: table.column(name) for name in table.column_names}

@@ -32,7 +32,7 @@ class Parquet(TableSource):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise DataError(f"{path}: two columns are called {twice[0]!r}")
-            frame: pd.DataFrame = pq.read_table(path).to_pandas()
+            frame: pd.DataFrame = pq.ParquetFile(path).read(use_threads=False).to_pandas(use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{path}: not a Parquet file that can be read: {error}") from None
         return frame.reset_index(drop=True).rename(columns=str)

@@ -91,12 +91,13 @@ class CachedTable:
 
     def read(self) -> tuple[pd.DataFrame, dict[str, Any]] | None:
         """The table and its note; None when it is not here or is damaged."""
-        import pandas as pd
+        import pyarrow.parquet as pq
 
         note = self.note()
         if note is None or _file_hash(self.data_path) != note["sha256"]:
             return None
-        return pd.read_parquet(self.data_path), note
+        # Not read_table: its scanner's threads can outlive the interpreter, which then ends in an abort.
+        return pq.ParquetFile(self.data_path).read(use_threads=False).to_pandas(use_threads=False), note
 
     def write(self, frame: pd.DataFrame, about: Mapping[str, Any]) -> None:
         """Keep a table, replacing what was there; to be called while `filling`.

@@ -79,7 +79,7 @@ class Committed:
             there = set(file.schema_arrow.names)
             asked = {n: f"test.{m.key}" for n, m in self.metrics.items() if not m.reference}
             columns = ["name", "status", *(c for c in asked.values() if c in there)]
-            frame = file.read(columns).to_pandas()
+            frame = file.read(columns, use_threads=False).to_pandas(use_threads=False)
         except Exception as error:  # whatever a library makes of bytes that are not its own
             raise _damaged(path, error) from None
         done = frame[frame["status"] == "ok"]
@@ -279,7 +279,7 @@ _SHOWN = 5
 def _frame(path: Path) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
-    frame: pd.DataFrame = pq.ParquetFile(path).read().to_pandas()
+    frame: pd.DataFrame = pq.ParquetFile(path).read(use_threads=False).to_pandas(use_threads=False)
     return frame
 
 

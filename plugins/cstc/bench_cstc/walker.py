@@ -14,7 +14,7 @@ from bench_cstc.calibrate import Platt, combine
 from bench_cstc.columns import Columns
 from bench_cstc.objective import State
 
-__all__ = ["ConstantPolicy", "TreePolicy", "Walker"]
+__all__ = ["ConstantPolicy", "TreePolicy", "Walker", "weighted_sum"]
 
 Floats = NDArray[np.float64]
 

@@ -7,18 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from bench_cstc import BoostedTrees, Penalty, PlainColumns, Target, boost, price_of_evaluation, scale_of
 from numpy.typing import NDArray
 
+from bench_cascades.and_or_loss import AndOr, Fit
+from bench_cascades.merge import merge_equal
 from bench_core import Problem
-from bench_cstc.columns import BoostedTrees, PlainColumns, boost, price_of_evaluation
-from bench_cstc.leaf import scale_of
-from bench_cstc.penalty import Penalty
-from bench_cstc.rivals.and_or_loss import AndOr, Fit
-from bench_cstc.rivals.merge import merge_equal
-from bench_cstc.targets import Target
 
 if TYPE_CHECKING:
-    from bench_cstc.rivals.and_or import AndOrCascade
+    from bench_cascades.and_or import AndOrCascade
 
 __all__ = ["SeveralBoostings", "TrainingContext", "fit_cascades", "price_limits", "training_context"]
 
@@ -29,7 +26,7 @@ _ROUNDING = 1.0 + 1e-9
 
 @dataclass(frozen=True, eq=False)
 class SeveralBoostings:
-    """The trees of several boostings side by side, as columns (see `bench_cstc.columns.Columns`)."""
+    """The trees of several boostings side by side, as columns (see `bench_cstc.BoostedTrees`)."""
 
     parts: tuple[BoostedTrees, ...]
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_cstc.rivals.adaboost import adaboost
-from bench_cstc.rivals.adaboost_rs import AdaBoostRS, prefix_within, sampling
-from bench_cstc.walker import ConstantPolicy
+from bench_cascades.adaboost import adaboost
+from bench_cascades.adaboost_rs import AdaBoostRS, prefix_within, sampling
+from bench_cstc import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_cascades.ranges import check_prefixes, check_ranges, check_values
 from bench_core import DataFacts, Decisions, Family, Method, Policy, Problem, Rows
-from bench_cstc.rivals.ranges import check_prefixes, check_ranges, check_values
 
 if TYPE_CHECKING:
-    from bench_cstc.rivals.additive import Additive
-    from bench_cstc.rivals.outputs import Answer
+    from bench_cascades.additive import Additive
+    from bench_cascades.outputs import Answer
 
 __all__ = ["EarlyExit", "ExitPolicy"]
 
@@ -87,10 +87,11 @@ class EarlyExit(Method):
         Raises:
             ValueError: targets that are not numbers.
         """
-        from bench_cstc.columns import price_of_evaluation
-        from bench_cstc.rivals.additive import boost_outputs, kept_prefixes
-        from bench_cstc.rivals.exits import sentinels, thresholds
-        from bench_cstc.rivals.outputs import best_first, constant, several_outputs
+        from bench_cstc import price_of_evaluation
+
+        from bench_cascades.additive import boost_outputs, kept_prefixes
+        from bench_cascades.exits import sentinels, thresholds
+        from bench_cascades.outputs import best_first, constant, several_outputs
 
         outputs = several_outputs(problem, self.positive_weight)
         if not outputs.targets:
@@ -129,7 +130,7 @@ class EarlyExit(Method):
 
     def _levels(self, problem: Problem, sums: Additive, at: Ints) -> Floats:
         """Median over training queries of the k-th best score at each sentinel; −inf when no query has k rows."""
-        from bench_cstc.rivals.exits import kth_best
+        from bench_cascades.exits import kth_best
 
         if self.against == "query":
             return np.full(len(at), -np.inf)
@@ -166,7 +167,7 @@ class _Rule:
         Raises:
             ValueError: the rule asks for queries, and the rows do not say them.
         """
-        from bench_cstc.rivals.exits import exit_by_level, exit_by_query
+        from bench_cascades.exits import exit_by_level, exit_by_query
 
         if self.against == "training":
             return exit_by_level(partial, self.levels, self.limits)

@@ -4,10 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_cstc.columns import boost
-from bench_cstc.rivals.additive import Additive, kept_prefixes
-from bench_cstc.rivals.stagewise import Stagewise
-from bench_cstc.walker import ConstantPolicy
+from bench_cascades.additive import Additive, kept_prefixes
+from bench_cascades.stagewise import Stagewise
+from bench_cstc import ConstantPolicy, boost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from bench_cstc.rivals.and_or import AndOrCascade
-from bench_cstc.rivals.and_or_fit import price_limits, training_context
-from bench_cstc.rivals.and_or_loss import AndOr, smooth_min
-from bench_cstc.rivals.merge import merge_equal
-from bench_cstc.targets import targets_of
-from bench_cstc.walker import ConstantPolicy
+from bench_cascades.and_or import AndOrCascade
+from bench_cascades.and_or_fit import price_limits, training_context
+from bench_cascades.and_or_loss import AndOr, smooth_min
+from bench_cascades.merge import merge_equal
+from bench_cstc import ConstantPolicy, targets_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from bench_cascades.ranges import check_prefixes, check_ranges
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
-from bench_cstc.rivals.ranges import check_prefixes, check_ranges
 
 if TYPE_CHECKING:
-    from bench_cstc.rivals.additive import Additive
-    from bench_cstc.rivals.outputs import Answer
+    from bench_cascades.additive import Additive
+    from bench_cascades.outputs import Answer
 
 __all__ = ["PrefixPolicy", "Stagewise"]
 
@@ -62,9 +62,10 @@ class Stagewise(Method):
         Raises:
             ValueError: targets that are not numbers, or a weight of the positive side where values are predicted.
         """
-        from bench_cstc.columns import price_of_evaluation
-        from bench_cstc.rivals.additive import boost_outputs, kept_prefixes
-        from bench_cstc.rivals.outputs import best_first, constant, several_outputs
+        from bench_cstc import price_of_evaluation
+
+        from bench_cascades.additive import boost_outputs, kept_prefixes
+        from bench_cascades.outputs import best_first, constant, several_outputs
 
         outputs = several_outputs(problem, self.positive_weight)
         policies: list[Policy] = [constant(problem)] if self.empty or not outputs.targets else []

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_cascades.ranges import check_ranges, check_values
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
-from bench_cstc.rivals.ranges import check_ranges, check_values
 
 if TYPE_CHECKING:
-    from bench_cstc.rivals.adaboost import Voters
-    from bench_cstc.rivals.outputs import Answer
+    from bench_cascades.adaboost import Voters
+    from bench_cascades.outputs import Answer
 
 __all__ = ["AdaBoostRS", "VotePolicy", "prefix_within", "sampling"]
 
@@ -81,9 +81,10 @@ class AdaBoostRS(Method):
         Raises:
             ValueError: grades that are not numbers.
         """
-        from bench_cstc.columns import price_of_evaluation
-        from bench_cstc.rivals.adaboost import adaboost
-        from bench_cstc.rivals.outputs import best_first, constant, one_output
+        from bench_cstc import price_of_evaluation
+
+        from bench_cascades.adaboost import adaboost
+        from bench_cascades.outputs import best_first, constant, one_output
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "adaboost-rs")
         if not outputs.targets:

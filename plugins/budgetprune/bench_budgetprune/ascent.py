@@ -46,22 +46,22 @@ ROUNDING = 1e-13
 class Ascent(Search):
     """One solve."""
 
-    def go(self, max_iterations: int, starts: Iterable[NDArray[np.bool_]]) -> Pruning:
+    def go(self, max_iter: int, starts: Iterable[NDArray[np.bool_]]) -> Pruning:
         """Solve; see `Solver.solve`."""
         self.begin(starts)
-        closed = self._climb(max_iterations)
-        if not closed and len(self.bounds) < max_iterations:
-            self._flow(max_iterations)
+        closed = self._climb(max_iter)
+        if not closed and len(self.bounds) < max_iter:
+            self._flow(max_iter)
         return self.result()
 
-    def _climb(self, max_iterations: int) -> bool:
+    def _climb(self, max_iter: int) -> bool:
         """Dual ascent on the logarithms of the weights; returns whether the gap is closed."""
         from bench_budgetprune import _ascent_kernels as kernels
 
         self.log = np.clip(self.solver.weight[self.node], -KEPT, KEPT)
         way = mean = np.zeros(self.now.nodes)
         level, gap = LEVEL, np.inf
-        for step in range(1, min(STEPS, max_iterations) + 1):
+        for step in range(1, min(STEPS, max_iter) + 1):
             weight, toll = self._tolls()
             low = self._bound_of(toll)
             better = low - self.loss > self.bound
@@ -93,11 +93,11 @@ class Ascent(Search):
         self._keep_weights()
         return self.done()
 
-    def _flow(self, max_iterations: int) -> None:
+    def _flow(self, max_iter: int) -> None:
         """A preflow from where the ascent ended, until the gap is closed."""
         weight, toll = self._tolls()
         flow = Preflow(self.now, self.lam, weight, toll - self.lam * self.now.toll)
-        while len(self.bounds) < max_iterations:
+        while len(self.bounds) < max_iter:
             more = flow.set_labels()
             toll, slack = flow.tolls()
             self.raise_bound(self.constant + slack + self.prune(toll))

@@ -49,7 +49,7 @@ class Path:
     Args:
         instance: (IP).
         unpruned: bool (nodes,): the forest as it is.
-        gap, max_iterations: see `Solver.solve`.
+        gap, max_iter: see `Solver.solve`.
         threads, kind: see `Solver`; threads have no influence on the result.
     """
 
@@ -58,12 +58,12 @@ class Path:
         instance: Instance,
         unpruned: NDArray[np.bool_],
         gap: float,
-        max_iterations: int,
+        max_iter: int,
         threads: int = 1,
         kind: Kind = "flow",
     ) -> None:
         self.instance, self.unpruned = instance, unpruned
-        self.gap, self.max_iterations = gap, max_iterations
+        self.gap, self.max_iter = gap, max_iter
         self.solver = Solver(instance, threads, kind)
         self.nested = kind == "flow" and supplies(instance, 0.0).min(initial=0.0) >= -1e-12
         self.none = np.zeros(instance.nodes, dtype=np.bool_)
@@ -86,9 +86,9 @@ class Path:
             between = Between(core, within | core, loss)
         starts = [one.opened for one in (*below, *above)]
         asked = self.gap / 8 if self.nested and relied_on else self.gap
-        found = self.solver.solve(lam, asked, self.max_iterations, starts, between)
+        found = self.solver.solve(lam, asked, self.max_iter, starts, between)
         if found.gap > self.gap and between is not None:
-            alone = self.solver.solve(lam, self.gap, self.max_iterations, [*starts, found.opened])
+            alone = self.solver.solve(lam, self.gap, self.max_iter, [*starts, found.opened])
             found = alone if alone.gap < found.gap else found
         insort(self.solved, found, key=_by_lambda)
         return found
@@ -117,20 +117,20 @@ def solve_path(
     unpruned: NDArray[np.bool_],
     lambdas: Sequence[float],
     gap: float,
-    max_iterations: int,
+    max_iter: int,
     threads: int = 1,
     kind: Kind = "flow",
 ) -> list[Pruning]:
     """Solve (IP) for every λ, the middle one first, then those of both halves; see `Path`.
 
     Args:
-        instance, unpruned, gap, max_iterations, threads, kind: see `Path`.
+        instance, unpruned, gap, max_iter, threads, kind: see `Path`.
         lambdas: λ ≥ 0, in any order.
 
     Returns:
         One pruning per λ, rising; λ = 0 keeps the forest as it is where nothing is better.
     """
-    path = Path(instance, unpruned, gap, max_iterations, threads, kind)
+    path = Path(instance, unpruned, gap, max_iter, threads, kind)
     rising = sorted(lambdas)
     zeros = sum(lam == 0 for lam in rising)
     for lam in rising[:zeros]:

@@ -91,7 +91,7 @@ class Solver:
         self,
         lam: float,
         gap: float = 1e-4,
-        max_iterations: int = 1000,
+        max_iter: int = 1000,
         starts: Iterable[NDArray[np.bool_]] = (),
         between: Between | None = None,
     ) -> Pruning:
@@ -100,7 +100,7 @@ class Solver:
         Args:
             lam: λ.
             gap: the relative duality gap to stop at.
-            max_iterations: stop after as many iterations, whatever the gap.
+            max_iter: stop after as many iterations, whatever the gap.
             starts: prunings (bool (nodes,)) to begin with; the unpruned and the fully pruned forest always are.
             between: where to look; everywhere when None.
 
@@ -114,4 +114,4 @@ class Solver:
 
         run = Ascent if self.kind == "flow" else Subgradient
         with ThreadPoolExecutor(self.threads) as pool:
-            return run(self, float(lam), gap, pool, between).go(max_iterations, starts)
+            return run(self, float(lam), gap, pool, between).go(max_iter, starts)

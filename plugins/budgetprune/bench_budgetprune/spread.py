@@ -54,7 +54,7 @@ def spread_path(
     unpruned: NDArray[np.bool_],
     count: int,
     gap: float,
-    max_iterations: int,
+    max_iter: int,
     threads: int = 1,
     kind: Kind = "flow",
 ) -> list[Pruning]:
@@ -69,17 +69,17 @@ def spread_path(
     of ties included; and bounds at two λ bound the optimum at those between.
 
     Args:
-        instance, unpruned, gap, max_iterations, threads, kind: see `Path`.
+        instance, unpruned, gap, max_iter, threads, kind: see `Path`.
         count: most λ above 0 to solve for.
 
     Returns:
         One pruning per λ, rising, each the best that was found for its λ: the forest (or what makes fewer training
         errors) for λ = 0, then every other found that is best for some λ, by falling cost; a λ that solves nothing
         better than its neighbours is left out. Fewer than `count` when the whole hull is found; one beside λ = 0 when
-        there is nothing between the forest and no forest. A solve that `max_iterations` ended proves nothing: its λ
+        there is nothing between the forest and no forest. A solve that `max_iter` ended proves nothing: its λ
         stays, with the best known for it and the gap it has.
     """
-    path = Path(instance, unpruned, gap, max_iterations, threads, kind)
+    path = Path(instance, unpruned, gap, max_iter, threads, kind)
     free = path.solve(0.0, True)
     opened = [path.none, free.opened]
     points = [(instance.cost(one), instance.leaf_error(one)) for one in opened]

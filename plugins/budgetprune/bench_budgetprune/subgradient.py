@@ -57,14 +57,14 @@ class Subgradient(Search):
         self.share = less.carry(before)
         super().leave_out(less, fixed)
 
-    def go(self, max_iterations: int, starts: Iterable[NDArray[np.bool_]]) -> Pruning:
+    def go(self, max_iter: int, starts: Iterable[NDArray[np.bool_]]) -> Pruning:
         """Solve; see `Solver.solve`."""
         from bench_budgetprune import _solve_kernels as kernels
 
         self.begin(starts)
         way, step, share_of_step, waited = np.zeros(self.now.nodes), 0.0, RELAXATION, 0
         self.mean = np.zeros(self.now.nodes)
-        for iteration in range(1, max_iterations + 1):
+        for iteration in range(1, max_iter + 1):
             tolls = np.zeros((BLOCKS, self.now.nodes))
             slack = self.lam * sum(self.each(kernels.step_duals, way, step, self.share, blockwise=tolls))
             toll = self.lam * (tolls.sum(axis=0) + self.now.toll)

@@ -49,7 +49,7 @@ def test_pruning_is_a_minimum_cut(made, min_cut, seed, lam, kind):
 def test_bound_and_objective_enclose_the_optimum_at_every_iteration(made, relaxation, seed, lam, kind, asked):
     _, instance = made(seed)
     optimum, _ = relaxation(instance, lam)
-    found = Solver(instance, kind=kind).solve(lam, gap=asked, max_iterations=3000)
+    found = Solver(instance, kind=kind).solve(lam, gap=asked, max_iter=3000)
     assert max(found.bounds) <= optimum + 1e-9
     assert min(found.objectives) >= optimum - 1e-9
     assert all(a <= b for a, b in pairwise(found.bounds))
@@ -105,7 +105,7 @@ def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(
 ):
     _, instance = made(seed)
     low, high = sorted((one, two))
-    solved = [Solver(instance).solve(lam, gap=asked, max_iterations=1) for lam in (low, high)]
+    solved = [Solver(instance).solve(lam, gap=asked, max_iter=1) for lam in (low, high)]
     loss = sum(max(found.objective - found.bound, 0.0) for found in solved)
     core, within = solved[1].opened, solved[0].opened | solved[1].opened
     middle = (low + high) / 2

@@ -38,13 +38,13 @@ class AndOrCascade(Method):
         features: ``linear``: columns as encoded; ``boosted``: trees as columns (CSTC §5). As features are assigned
             before training, every stage has a gradient boosting of its own, of the features it may use; it may
             weigh the earlier stages' trees too.
-        trees, tree_depth, learning_rate, evaluation: of each boosting, as for ``stagewise``.
+        n_estimators, max_depth, learning_rate, evaluation: of each boosting, as for ``stagewise``.
         positive_weight: weight of positive rows' losses, above 0; ``balanced`` gives both sides the same total.
         relevant_from: in a ranking, the lowest grade that counts as positive.
         temperature: τ > 0 of the smoothed minimum, in units of the margin.
-        steps: most gradient steps after each addition of a stage, from 1; what has not converged is reported.
+        max_iter: most gradient steps after each addition of a stage, from 1; what has not converged is reported.
         tol: a step that changes the objective by less than this share of its start ends the descent; above 0.
-        empty: whether the policy that reads nothing is in the family.
+        include_empty_policy: whether the policy that reads nothing is in the family.
 
     Source: Dundar & Bi, Joint optimization of cascaded classifiers for computer aided detection, CVPR 2007, as
     described in CSTC §6.3.
@@ -58,19 +58,24 @@ class AndOrCascade(Method):
     limits: tuple[float, ...] = ()
     stages: int = 5
     features: Literal["linear", "boosted"] = "linear"
-    trees: int = 300
-    tree_depth: int = 4
+    n_estimators: int = 300
+    max_depth: int = 4
     learning_rate: float = 0.1
     evaluation: float | Literal["scheme"] = "scheme"
     positive_weight: float | Literal["balanced"] = 1.0
     relevant_from: float = 1.0
     temperature: float = 0.1
-    steps: int = 500
+    max_iter: int = 500
     tol: float = 1e-5
-    empty: bool = False
+    include_empty_policy: bool = False
 
     def __post_init__(self) -> None:
-        whole = {"trees": (1, 100_000), "tree_depth": (1, 12), "stages": (1, 50), "steps": (1, 1_000_000)}
+        whole = {
+            "n_estimators": (1, 100_000),
+            "max_depth": (1, 12),
+            "stages": (1, 50),
+            "max_iter": (1, 1_000_000),
+        }
         check_ranges(self, whole, ["learning_rate", "temperature", "tol"])
         check_values("lambdas", self.lambdas, zero=True)
         check_values("rho", (self.rho,), zero=True)
@@ -105,7 +110,7 @@ class AndOrCascade(Method):
         if self.features == "linear":
             refuse_missing(problem)
         base = training_context(self, problem, outputs.targets[0])
-        policies: list[Policy] = [constant(problem)] if self.empty else []
+        policies: list[Policy] = [constant(problem)] if self.include_empty_policy else []
         history: dict[str, list[float]] = {}
         converged = []
         validation = base.columns.values(problem.validation.X)

@@ -145,8 +145,8 @@ def _boosted(
             boost(
                 part,
                 target.y,
-                method.trees,
-                method.tree_depth,
+                method.n_estimators,
+                method.max_depth,
                 method.learning_rate,
                 evaluation,
                 target.weights,
@@ -179,7 +179,7 @@ def fit_cascades(method: AndOrCascade, base: TrainingContext) -> Iterator[tuple[
         def solve(weights: Floats, bias: Floats, v: Floats = v) -> Fit:
             allowed = base.allowed[: len(bias)]
             problem = AndOr(base.Z, base.y, base.omega, allowed, v, method.temperature)
-            return problem.minimise(weights, bias, method.steps, method.tol)
+            return problem.minimise(weights, bias, method.max_iter, method.tol)
 
         if before is None:
             weights, bias = np.zeros((1, base.Z.shape[1])), np.array([_intercept(base.y, base.omega)])

@@ -10,20 +10,28 @@ from bench_cascades.stagewise import Stagewise
 from bench_core.testing import make_case, method_contract
 
 test_stagewise = method_contract(
-    Stagewise(trees=12),
-    Stagewise(trees=5, tree_depth=2, prefixes="all", evaluation=0.5, empty=False),
+    Stagewise(n_estimators=12),
+    Stagewise(n_estimators=5, max_depth=2, prefixes="all", evaluation=0.5, include_empty_policy=False),
 )
 test_early_exit = method_contract(
-    EarlyExit(trees=12, exits=4, prefixes=(6, 12)),
-    EarlyExit(trees=6, s=(0.0, 0.1), k=2, removed="as-scored", positive_weight="balanced"),
+    EarlyExit(n_estimators=12, exits=4, prefixes=(6, 12)),
+    EarlyExit(n_estimators=6, s=(0.0, 0.1), k=2, removed="as-scored", positive_weight="balanced"),
 )
 test_and_or = method_contract(
-    AndOrCascade(lambdas=(0.01, 0.1), steps=60),
-    AndOrCascade(lambdas=(0.05,), features="boosted", trees=8, steps=40, limits=(1.0, 4.0), evaluation=0.1),
+    AndOrCascade(lambdas=(0.01, 0.1), max_iter=60),
+    AndOrCascade(
+        lambdas=(0.05,), features="boosted", n_estimators=8, max_iter=40, limits=(1.0, 4.0), evaluation=0.1
+    ),
 )
 test_adaboost_rs = method_contract(
-    AdaBoostRS(trees=10, tree_depth=2, draws=50),
-    AdaBoostRS(trees=4, budgets=(0.5, 1.0), votes="equal", positive_weight="balanced", empty=True),
+    AdaBoostRS(n_estimators=10, max_depth=2, draws=50),
+    AdaBoostRS(
+        n_estimators=4,
+        budgets=(0.5, 1.0),
+        votes="equal",
+        positive_weight="balanced",
+        include_empty_policy=True,
+    ),
 )
 test_rbf_svm = method_contract(
     RbfSvm(C=(1.0, 10.0), gamma=(1.0,)),
@@ -35,10 +43,10 @@ test_rbf_svm = method_contract(
 @pytest.mark.parametrize(
     "method",
     [
-        Stagewise(trees=3),
-        EarlyExit(trees=3, empty=True),
-        AndOrCascade(lambdas=(0.1,), steps=5, empty=True),
-        AdaBoostRS(trees=3, empty=True),
+        Stagewise(n_estimators=3),
+        EarlyExit(n_estimators=3, include_empty_policy=True),
+        AndOrCascade(lambdas=(0.1,), max_iter=5, include_empty_policy=True),
+        AdaBoostRS(n_estimators=3, include_empty_policy=True),
         RbfSvm(C=(1.0,), gamma=(1.0,)),
     ],
     ids=lambda method: type(method).__name__,

@@ -27,15 +27,15 @@ class TreeSettings:
     """What does not change along λ; see the methods' parameters of the same names."""
 
     variant: Variant = "cstc"
-    depth: int = 4
+    levels: int = 4
     rho: float = 1e-3
     structure: Literal["prune", "greedy", "full"] = "prune"
-    keep: float = 0.5
+    split_quantile: float = 0.5
     steep: float = 1.0
     intercept: bool = True
     fine_tune: FineTuning = "hard"
     early_stopping: bool = False
-    sweeps: int = 10
+    max_iter: int = 10
     tol: float = 1e-3
 
 
@@ -112,7 +112,7 @@ def fit_trees(
     """
     X = np.asfortranarray(X)
     trees: list[FittedTree] = []
-    start = settings.depth
+    start = settings.levels
     whole = Shape.full(start) if settings.variant == "cstc" else Shape.cascade(start)
     base = Objective(
         X, y, penalty, settings.rho, 0.0, weights, settings.steep, settings.variant, settings.intercept
@@ -122,9 +122,9 @@ def fit_trees(
         descent = Descent(replace(base, lam=lam), tol=settings.tol)
         if settings.structure == "greedy":
             chain = settings.variant != "cstc"
-            state = build_greedily(descent, start, X_validation, criterion, settings.keep, chain)
+            state = build_greedily(descent, start, X_validation, criterion, settings.split_quantile, chain)
         else:
-            state = initialise(descent, whole, settings.keep)
+            state = initialise(descent, whole, settings.split_quantile)
             if settings.structure == "prune" and len(X_validation):
                 state = prune(state, X_validation, criterion)
         warm = False
@@ -146,11 +146,11 @@ def _worth(descent: Descent, state: State, settings: TreeSettings) -> float:
 
 def _run(descent: Descent, state: State, settings: TreeSettings, X: Floats, criterion: Criterion) -> Run:
     if not settings.early_stopping:
-        return descent.run(state, settings.sweeps)
+        return descent.run(state, settings.max_iter)
     best, best_value = state, np.inf
     values: list[float] = []
     converged = False
-    for _ in range(settings.sweeps):
+    for _ in range(settings.max_iter):
         run = descent.run(state, 1)
         values += run.values if not values else run.values[1:]
         state, converged = run.state, run.converged
@@ -161,7 +161,7 @@ def _run(descent: Descent, state: State, settings: TreeSettings, X: Floats, crit
             break
         if value > best_value:
             return Run(best, values, False, stopped=True)
-    return Run(best, values, converged or settings.sweeps == 0)
+    return Run(best, values, converged or settings.max_iter == 0)
 
 
 def _shares(state: State, X: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -47,7 +47,7 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
         return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
     fits = [_fit_target(method, problem, target, lambdas) for target in targets]
     policies = [_policy(problem, fits, i, lam) for i, lam in enumerate(lambdas)]
-    if not method.empty and any(policy.details["features"] for policy in policies):
+    if not method.include_empty_policy and any(policy.details["features"] for policy in policies):
         policies = [policy for policy in policies if policy.details["features"]]
     rows = problem.validation.rows()
     validation_scores = [validation_score(problem, policy.decide(rows)) for policy in policies]
@@ -86,7 +86,13 @@ def _fit_target(method: TreeMethod, problem: Problem, target: Target, lambdas: S
     if method.features == "boosted":
         price = price_of_evaluation(problem, method.evaluation)
         boosted = boost(
-            problem, target.y, method.trees, method.tree_depth, method.learning_rate, price, target.weights
+            problem,
+            target.y,
+            method.n_estimators,
+            method.max_depth,
+            method.learning_rate,
+            price,
+            target.weights,
         )
         columns, constant = boosted, boosted.base
     costs = problem.costs if method.cost_terms != "evaluation" else Costs(np.zeros(problem.n_features))

@@ -12,11 +12,11 @@ from bench_core import Costs, Part, Problem, Rows
 
 SETTINGS = {
     "features": "boosted",
-    "trees": 8,
-    "tree_depth": 2,
+    "n_estimators": 8,
+    "max_depth": 2,
     "lambdas": (0.02,),
     "unit": "price",
-    "sweeps": 5,
+    "max_iter": 5,
 }
 
 

@@ -60,7 +60,7 @@ def noise_floor(problem, test):
 def test_the_tree_pays_twelve_and_is_as_good_as_the_noise_allows(noise, seed):
     problem, test = quadrants(noise, seed)
     grid = tuple(round(0.01 * step, 2) for step in range(1, 21))
-    family = CSTC(depth=3, lambdas=grid, unit="price", rho=1e-4).fit(problem)
+    family = CSTC(levels=3, lambdas=grid, unit="price", rho=1e-4).fit(problem)
     policy = chosen_on_validation(problem, family)
     said = policy.decide(Rows(test.X))
     assert problem.costs.bill(said.acquired).tolist() == [12.0] * len(test)

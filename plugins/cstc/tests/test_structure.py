@@ -149,7 +149,7 @@ def fitted(seed=0, lambdas=(0.001, 0.01, 0.1), **settings):
     def criterion(scores):
         return float(np.square(scores - o.y).mean())
 
-    given = TreeSettings(depth=3, rho=1e-4, **settings)
+    given = TreeSettings(levels=3, rho=1e-4, **settings)
     return o, fit_trees(o.X, o.y, o.weights, o.penalty, lambdas, given, o.X, criterion)
 
 
@@ -164,7 +164,7 @@ def test_the_family_has_a_tree_per_lambda_and_says_how_it_went():
 
 
 def test_a_descent_that_runs_out_of_sweeps_is_not_called_converged():
-    _, trees = fitted(sweeps=1, tol=1e-12)
+    _, trees = fitted(max_iter=1, tol=1e-12)
     assert not any(tree.run.converged for tree in trees)
 
 
@@ -176,7 +176,7 @@ def test_early_stopping_ends_at_the_best_tree_on_validation():
         seen.append(1.0)
         return float(len(seen))
 
-    given = TreeSettings(depth=2, structure="full", early_stopping=True, tol=1e-12)
+    given = TreeSettings(levels=2, structure="full", early_stopping=True, tol=1e-12)
     tree = fit_trees(o.X, o.y, o.weights, o.penalty, [0.001], given, o.X, rising)[0]
     assert tree.run.stopped
     assert len(tree.run.values) == 3

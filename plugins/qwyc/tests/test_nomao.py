@@ -127,7 +127,7 @@ def fewer(trial: Trial) -> Trial:
     assert isinstance(method, EnsembleMethod)
     assert (method.size, method.max_depth, method.strongest) == (500, 9, 8)
     split = replace(trial.split, train=0.06, validation=0.02, test=0.02)
-    return replace(trial, estimator=replace(method, size=40, learning_rates=(0.1,)), split=split)
+    return replace(trial, estimator=replace(method, n_estimators=40, learning_rates=(0.1,)), split=split)
 
 
 def ready(suite: Suite, context: DataContext) -> tuple[list[Trial], Dataset, Prepared, dict[str, Metric]]:

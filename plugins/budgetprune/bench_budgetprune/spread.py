@@ -89,16 +89,16 @@ def spread_path(
     done: set[tuple[int, int]] = set()
     for left in range(count, 0, -1):
         steps = [
-            (points[dear][0] - points[cheap][0], points[cheap][0], cheap, dear)
-            for cheap, dear in pairwise(lower_hull(points))
-            if (cheap, dear) not in done
+            (points[expensive][0] - points[cheap][0], points[cheap][0], cheap, expensive)
+            for cheap, expensive in pairwise(lower_hull(points))
+            if (cheap, expensive) not in done
         ]
         if not steps:
             break
-        _, _, cheap, dear = max(steps)
-        lam = _tie(points[cheap], points[dear])
+        _, _, cheap, expensive = max(steps)
+        lam = _tie(points[cheap], points[expensive])
         one = path.solve(lam, left > count // 2)
-        done.add((cheap, dear))
+        done.add((cheap, expensive))
         bounds[lam] = max(one.bound, bounds.get(lam, 0.0))
         point = instance.cost(one.opened), instance.leaf_error(one.opened)
         if _value(point, lam) < _value(points[cheap], lam) * (1 - gap):
@@ -133,9 +133,9 @@ def _value(point: tuple[float, float], lam: float) -> float:
     return point[1] + lam * point[0]
 
 
-def _tie(cheap: tuple[float, float], dear: tuple[float, float]) -> float:
+def _tie(cheap: tuple[float, float], expensive: tuple[float, float]) -> float:
     """The λ at which two points are equally good."""
-    return (cheap[1] - dear[1]) / (dear[0] - cheap[0])
+    return (cheap[1] - expensive[1]) / (expensive[0] - cheap[0])
 
 
 def _lambdas(

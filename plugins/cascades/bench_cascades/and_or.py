@@ -14,7 +14,7 @@ __all__ = ["AndOrCascade"]
 
 @dataclass(frozen=True)
 class AndOrCascade(Method):
-    """AND-OR cascade: linear stages on ever dearer features, trained jointly; a row goes on while all say yes.
+    """AND-OR cascade: linear stages on ever more expensive features, trained jointly; a row goes on while all say yes.
 
     A row is positive when every stage's score is above 0, and leaves at the first stage whose score is not. The
     loss of a positive row is its largest hinge over the stages, that of a negative one its smallest (see

@@ -103,13 +103,13 @@ def training_context(method: AndOrCascade, problem: Problem, target: Target) -> 
         else PlainColumns.of(problem)
     )
     penalty = Penalty.build(problem.costs, columns.features_of, sizes, columns.evaluation)
-    dearest = np.array([of_feature[used].max(initial=0.0) for used in columns.features_of])
+    highest_price = np.array([of_feature[used].max(initial=0.0) for used in columns.features_of])
     phi = columns.values(problem.train.X)
     constant = np.isinf(scale_of(phi, y))
     shift = np.where(constant, 0.0, phi.mean(axis=0))
     scale = np.where(constant, 1.0, phi.std(axis=0))
     Z = np.where(constant, 0.0, (phi - shift) / scale)
-    allowed = (dearest[None, :] <= limits[:, None]) & ~constant[None, :]
+    allowed = (highest_price[None, :] <= limits[:, None]) & ~constant[None, :]
     column_price = penalty.sum_over(penalty.weights)
     slope = _slope_of_nothing(Z, y, omega)
     priced = column_price > 0

@@ -107,13 +107,15 @@ def test_a_single_stage_is_the_convex_problem_that_scipy_solves(seed, v):
 
 
 def corner(rows=600, seed=0):
-    """Positive in the corner where both features are; the second feature is ten times as dear."""
+    """Positive in the corner where both features are; the second feature is ten times as expensive."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, (rows, 2))
     X = X[np.abs(X).min(axis=1) > 0.1]
     y = ((X > 0).all(axis=1)).astype(np.int64)
     part = Part(X, y)
-    return Problem(part, part, Costs(np.array([1.0, 10.0])), "binary", 2, ("cheap", "dear"), np.arange(2))
+    return Problem(
+        part, part, Costs(np.array([1.0, 10.0])), "binary", 2, ("cheap", "expensive"), np.arange(2)
+    )
 
 
 def test_a_corner_is_cut_out_by_two_stages_and_its_outside_leaves_early():

@@ -32,7 +32,7 @@ class CEGB(Method):
         min_samples_leaf: fewest training rows of a leaf, from 1; LightGBM's own default is 20.
         max_bins: most bins of a column, from 2.
         lambdas: trade-offs λ ≥ 0 (``cegb_tradeoff``), each with a forest of its own; 0 ignores prices.
-        unit: ``relative``: λ = 1 means that buying everything for every row must gain what a perfect first tree
+        unit: ``relative``: λ = 1 means that acquiring everything for every row must gain what a perfect first tree
             would, whatever the scale of prices, targets and rows. ``raw``: prices are LightGBM's penalties as
             they are (a coupled one is then compared with a gain that is a sum over all rows).
         penalty: ``coupled``: a feature's price is charged once, when the forest first uses it; ``lazy``: for

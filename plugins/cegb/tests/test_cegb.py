@@ -72,10 +72,10 @@ def test_a_raw_penalty_is_weighed_against_lightgbms_gain(penalty):
     X = np.repeat([[0.0], [1.0]], 50, axis=0)
     y = np.repeat([-1.0, 1.0], 50)
     each = 1 if penalty == "coupled" else 100
-    for price, bought in ((99.0, 1), (101.0, 0)):
+    for price, acquired in ((99.0, 1), (101.0, 0)):
         problem = problem_of(X, y, costs=Costs(np.array([price / each])))
         method = CEGB(**SMALL, unit="raw", lambdas=(1.0,), penalty=penalty)
-        assert features_by_lambda(method, problem) == [bought]
+        assert features_by_lambda(method, problem) == [acquired]
 
 
 @pytest.mark.parametrize("task", ["regression", "binary", "multiclass"])
@@ -140,11 +140,11 @@ def test_without_prices_lambda_changes_nothing():
 
 def test_a_price_of_splits_makes_smaller_trees():
     X, y = linear()
-    plain, dear = (
+    plain, expensive = (
         CEGB(**SMALL, lambdas=(0.1,), split_price=p).fit(problem_of(X, y)).policies[0].trees
         for p in (0.0, 0.5)
     )
-    assert len(dear.column) < len(plain.column)
+    assert len(expensive.column) < len(plain.column)
 
 
 @pytest.mark.parametrize("penalty", ["coupled", "lazy"])

@@ -98,7 +98,7 @@ def fit_trees(
     Structure is settled at each λ on the initialised tree, as in the paper. Then the nodes that the tree before
     had too may start from its parameters. The start is taken that would be the better tree if the descent ended
     there (`exact_objective`): the relaxed objective would nearly always take the tree before, which is descended
-    already, and whose columns, bought for a lower λ, would then never be left.
+    already, and whose columns, acquired for a lower λ, would then never be left.
 
     Args:
         X: float64 (rows, columns).

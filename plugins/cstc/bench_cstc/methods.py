@@ -145,7 +145,7 @@ def _check_levels(name: str, value: int, high: int) -> None:
 
 @dataclass(frozen=True)
 class CSTC(TreeMethod):
-    """Cost-sensitive tree of classifiers: rows are sent by linear scores to leaves that buy other features (CSTC).
+    """Cost-sensitive tree of classifiers: rows are sent by linear scores to leaves that acquire other features (CSTC).
 
     Algorithm 1 of Xu et al. 2014: top-down initialisation, pruning on validation (or greedy building), block
     coordinate descent on Eq. 12 (Eq. 22 with boosted trees), fine-tuning. Squared loss: on targets, on grades, on

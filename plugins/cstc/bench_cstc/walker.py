@@ -1,4 +1,4 @@
-"""Walking rows down a fitted tree, buying as they go; and the policies made of one tree or of one per class."""
+"""Walking rows down a fitted tree, acquiring features as they go; policies of one tree or of one per class."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def test_lemma_1_bounds_the_objective_from_above_and_touches_it(seed, variant, b
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_kernels_equal_their_plain_twins(variant):
+def test_kernels_equal_their_reference_implementations(variant):
     for seed in range(20):
         found = inner_node(seed, variant, True)
         if found is None:

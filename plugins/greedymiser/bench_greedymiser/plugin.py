@@ -30,7 +30,7 @@ class GreedyMiser(Method):
 
     Stage-wise regression (Friedman 2001) with depth-limited regression trees. The impurity of a tree is the mean
     squared error to the negative gradient, plus λ × the price of every feature that no earlier tree uses. A
-    feature bought at any node is free at all nodes grown after it, in the same tree (level by level, left to
+    feature acquired at any node is free at all nodes grown after it, in the same tree (level by level, left to
     right), in the other classes' trees and in later rounds. An acquisition group's price is paid once, with its
     first feature; a feature of several columns is one feature. Prices that grow with item size are averaged over
     the training rows.
@@ -48,7 +48,7 @@ class GreedyMiser(Method):
         max_depth: most splits on a path of a tree, 1..10.
         learning_rate: what a tree's prediction is multiplied by; above 0.
         lambdas: trade-offs λ ≥ 0, each with an ensemble of its own; 0 ignores prices.
-        unit: what λ is measured in. ``relative``: λ = 1 means that buying everything must explain as much
+        unit: what λ is measured in. ``relative``: λ = 1 means that acquiring everything must explain as much
             squared error as there is at the start, whatever the scale of prices and targets. ``price``: the
             paper's: mean squared error (of one output) per unit of price.
         loss: ``squared`` (regression; grades of a ranking; 0/1 targets of classes), ``logistic`` (two classes;

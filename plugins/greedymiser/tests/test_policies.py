@@ -107,13 +107,13 @@ def test_lambda_in_relative_units_ignores_the_scale_of_prices_and_targets(make):
 
 
 def test_lambda_in_price_units_is_squared_error_per_price(make):
-    # One binary feature explains a variance of 1: it is bought below λ · price = 1, not above.
+    # One binary feature explains a variance of 1: it is acquired below λ · price = 1, not above.
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     y = np.array([-1.0, -1.0, 1.0, 1.0])
     problem = make(X, y, prices=[4.0])
     method = GreedyMiser(lambdas=(0.24, 0.26), unit="price", n_estimators=1, prefixes=(1,))
-    bought = {p.details["lambda"]: p.details["features"] for p in method.fit(problem).policies}
-    assert bought == {0.24: 1, 0.26: 0}
+    acquired = {p.details["lambda"]: p.details["features"] for p in method.fit(problem).policies}
+    assert acquired == {0.24: 1, 0.26: 0}
 
 
 def test_prices_that_grow_with_size_are_averaged(make):
@@ -121,10 +121,10 @@ def test_prices_that_grow_with_size_are_averaged(make):
     y = np.array([-1.0, -1.0, 1.0, 1.0])
     part = Part(X, y, np.array([1.0, 2.0, 3.0, 6.0]))  # mean of n² is 12.5
     costs = Costs(np.array([[0.0, 0.0, 1.0]]))
-    for value, bought in ((0.079, 1), (0.081, 0)):
+    for value, acquired in ((0.079, 1), (0.081, 0)):
         method = GreedyMiser(lambdas=(value,), unit="price", n_estimators=1)
         family = method.fit(make(X, y, costs=costs, train=part, validation=(X, y, part.sizes)))
-        assert family.policies[0].details["features"] == bought
+        assert family.policies[0].details["features"] == acquired
 
 
 def test_platt_finds_the_maximum_of_the_likelihood():
@@ -261,9 +261,9 @@ def test_without_validation_rows_the_first_policy_stays_the_first(make):
 def test_features_that_cost_nothing_are_bought_whatever_lambda_says(make, calibrate):
     X = np.random.default_rng(0).normal(size=(60, 3))
     problem = make(X, (X[:, 0] > 0).astype(np.int64), prices=[0, 0, 0], task="binary")
-    free, dear = (
+    free, expensive = (
         GreedyMiser(**SMALL, lambdas=(value,), prefixes=(10,), calibrate=calibrate).fit(problem).policies[0]
         for value in (0.0, 100.0)
     )
-    np.testing.assert_array_equal(free.ensemble.trees.column, dear.ensemble.trees.column)
+    np.testing.assert_array_equal(free.ensemble.trees.column, expensive.ensemble.trees.column)
     assert free.details["features"] > 0

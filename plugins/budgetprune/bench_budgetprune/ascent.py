@@ -85,7 +85,7 @@ class Ascent(Search):
                     stalled = False
             if self.note() or stalled:
                 break
-            length = self.lam * sum(self.each(kernels.spread, weight, way))
+            length = self.lambda_ * sum(self.each(kernels.spread, weight, way))
             if not length > 0:
                 break
             aim = self.bound + self.loss + level * (self.objective - self.bound - self.loss) - low
@@ -96,7 +96,7 @@ class Ascent(Search):
     def _flow(self, max_iter: int) -> None:
         """A preflow from where the ascent ended, until the gap is closed."""
         weight, toll = self._tolls()
-        flow = Preflow(self.now, self.lam, weight, toll - self.lam * self.now.toll)
+        flow = Preflow(self.now, self.lambda_, weight, toll - self.lambda_ * self.now.toll)
         while len(self.bounds) < max_iter:
             more = flow.set_labels()
             toll, slack = flow.tolls()
@@ -116,16 +116,16 @@ class Ascent(Search):
         weight = np.exp(self.log)
         parts = np.zeros((BLOCKS, self.now.nodes))
         self.each(kernels.weigh, weight, blockwise=parts)
-        return weight, self.lam * (weight * parts.sum(axis=0) + self.now.toll)
+        return weight, self.lambda_ * (weight * parts.sum(axis=0) + self.now.toll)
 
     def _bound_of(self, toll: NDArray[np.float64]) -> float:
-        return self.constant + self.prune(toll) - ROUNDING * self.lam * float(self.now.price.sum())
+        return self.constant + self.prune(toll) - ROUNDING * self.lambda_ * float(self.now.price.sum())
 
     def _recover(self, mean: NDArray[np.float64]) -> None:
         """The best threshold cut of the running mean, then best responses to the best known."""
         now = self.now
         level = (mean * LEVELS).astype(np.int32)
-        self.consider(best_cut(now, self.lam * now.price, supplies(now, self.lam), level, LEVELS))
+        self.consider(best_cut(now, self.lambda_ * now.price, supplies(now, self.lambda_), level, LEVELS))
         self.respond(1)
 
     def _keep_weights(self) -> None:

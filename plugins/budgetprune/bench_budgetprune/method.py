@@ -51,7 +51,7 @@ class BudgetPrune(ForestMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if any(not 0 <= lam < np.inf for lam in self.lambdas):
+        if any(not 0 <= lambda_ < np.inf for lambda_ in self.lambdas):
             raise ValueError("lambdas must be finite and not negative")
         if self.count < 1 or not 0 < self.low <= self.high < np.inf:
             raise ValueError("the grid needs count at least 1 and 0 < low <= high")
@@ -89,13 +89,13 @@ class BudgetPrune(ForestMethod):
         for one in path:
             points.append(judged(forest.pruned(one.opened)))
             details = {
-                "lambda": one.lam,
+                "lambda": one.lambda_,
                 "objective": one.objective,
                 "gap": one.gap,
                 "iterations": one.iterations,
                 **points[-1].usage,
             }
-            policies.append(self.policy(problem, forest, one.opened, f"lambda={one.lam:.4g}", details))
+            policies.append(self.policy(problem, forest, one.opened, f"lambda={one.lambda_:.4g}", details))
         whole = judged(forest)
         good = as_good(whole, points)
         return Family(

@@ -70,13 +70,13 @@ class Path:
         self.solved: list[Pruning] = []
         """The solutions so far, by rising λ."""
 
-    def solve(self, lam: float, relied_on: bool) -> Pruning:
+    def solve(self, lambda_: float, relied_on: bool) -> Pruning:
         """Solve for a λ, closer when other λ will rely on it: losses pass on from λ to λ."""
-        if lam == 0:
+        if lambda_ == 0:
             found = _free(self.instance, self.unpruned)
             insort(self.solved, found, key=_by_lambda)
             return found
-        at = bisect_left(self.solved, lam, key=_by_lambda)
+        at = bisect_left(self.solved, lambda_, key=_by_lambda)
         below, above = self.solved[:at][-1:], self.solved[at:][:1]
         between = None
         if self.nested and (below or above):
@@ -86,9 +86,9 @@ class Path:
             between = Between(core, within | core, loss)
         starts = [one.opened for one in (*below, *above)]
         asked = self.gap / 8 if self.nested and relied_on else self.gap
-        found = self.solver.solve(lam, asked, self.max_iter, starts, between)
+        found = self.solver.solve(lambda_, asked, self.max_iter, starts, between)
         if found.gap > self.gap and between is not None:
-            alone = self.solver.solve(lam, self.gap, self.max_iter, [*starts, found.opened])
+            alone = self.solver.solve(lambda_, self.gap, self.max_iter, [*starts, found.opened])
             found = alone if alone.gap < found.gap else found
         insort(self.solved, found, key=_by_lambda)
         return found
@@ -102,12 +102,12 @@ class Path:
         points = np.array([[self.instance.leaf_error(opened), self.instance.cost(opened)] for opened in pool])
         chosen = []
         for one in self.solved:
-            values = points[:, 0] + one.lam * points[:, 1]
+            values = points[:, 0] + one.lambda_ * points[:, 1]
             near_best = np.flatnonzero(values <= values.min() * (1 + 1e-12))
-            at = near_best[np.argmin(points[near_best, 1])] if one.lam > 0 else near_best[0]
+            at = near_best[np.argmin(points[near_best, 1])] if one.lambda_ > 0 else near_best[0]
             value = float(values[at])
             chosen.append(
-                Pruning(one.lam, pool[at], value, min(one.bound, value), one.bounds, one.objectives)
+                Pruning(one.lambda_, pool[at], value, min(one.bound, value), one.bounds, one.objectives)
             )
         return chosen
 
@@ -132,16 +132,16 @@ def solve_path(
     """
     path = Path(instance, unpruned, gap, max_iter, threads, kind)
     rising = sorted(lambdas)
-    zeros = sum(lam == 0 for lam in rising)
-    for lam in rising[:zeros]:
-        path.solve(lam, True)
+    zeros = sum(lambda_ == 0 for lambda_ in rising)
+    for lambda_ in rising[:zeros]:
+        path.solve(lambda_, True)
     for k, below, above in _halves(zeros, len(rising)):
         path.solve(rising[k], above - below > 2)
     return path.finish()
 
 
 def _by_lambda(one: Pruning) -> float:
-    return one.lam
+    return one.lambda_
 
 
 def _halves(first: int, end: int) -> Iterator[tuple[int, int, int]]:

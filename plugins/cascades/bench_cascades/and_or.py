@@ -114,20 +114,20 @@ class AndOrCascade(Method):
         history: dict[str, list[float]] = {}
         converged = []
         validation = base.columns.values(problem.validation.X)
-        for lam, fit in fit_cascades(self, base):
+        for lambda_, fit in fit_cascades(self, base):
             cascade = Cascade.of(base, fit, problem.n_features)
             scores, _ = cascade(validation)
             details = {
-                "lambda": lam,
+                "lambda": lambda_,
                 "stages": len(fit.bias),
                 "objective": fit.values[-1],
                 "converged": fit.converged,
                 "features": int(cascade.features[-1].sum()),
             }
             policies.append(
-                CascadePolicy(cascade, outputs.answer(problem, [scores]), f"lambda={lam:g}", details)
+                CascadePolicy(cascade, outputs.answer(problem, [scores]), f"lambda={lambda_:g}", details)
             )
-            history[f"objective, lambda={lam:g}"] = fit.values
+            history[f"objective, lambda={lambda_:g}"] = fit.values
             converged.append(fit.converged)
         diagnostics = {
             "stages": len(base.allowed),

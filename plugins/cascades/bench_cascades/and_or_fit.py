@@ -173,8 +173,8 @@ def fit_cascades(method: AndOrCascade, base: TrainingContext) -> Iterator[tuple[
         λ and its stages, on standardised columns.
     """
     before: Fit | None = None
-    for lam in sorted(method.lambdas):
-        v = lam * base.lambda_max * base.price + method.rho * base.rho_max
+    for lambda_ in sorted(method.lambdas):
+        v = lambda_ * base.lambda_max * base.price + method.rho * base.rho_max
 
         def solve(weights: Floats, bias: Floats, v: Floats = v) -> Fit:
             allowed = base.allowed[: len(bias)]
@@ -190,4 +190,4 @@ def fit_cascades(method: AndOrCascade, base: TrainingContext) -> Iterator[tuple[
         else:
             weights, bias = before.weights, before.bias
         before = solve(weights, bias)
-        yield lam, before
+        yield lambda_, before

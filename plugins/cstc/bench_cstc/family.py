@@ -44,7 +44,7 @@ class FittedTree:
     """One tree of the family.
 
     Attributes:
-        lam: its λ, on the mean scale.
+        lambda_: its λ, on the mean scale.
         state: what decides the path.
         beta, bias: float64 (nodes, columns), (nodes,): what predicts.
         run: how the optimisation went.
@@ -53,7 +53,7 @@ class FittedTree:
         mean: float64 (nodes,): their mean label (NaN where no row comes).
     """
 
-    lam: float
+    lambda_: float
     state: State
     beta: Floats
     bias: Floats
@@ -118,8 +118,8 @@ def fit_trees(
         X, y, penalty, settings.rho, 0.0, weights, settings.steep, settings.variant, settings.intercept
     )
     before: State | None = None
-    for lam in lambdas:
-        descent = Descent(replace(base, lam=lam), tol=settings.tol)
+    for lambda_ in lambdas:
+        descent = Descent(replace(base, lambda_=lambda_), tol=settings.tol)
         if settings.structure == "greedy":
             chain = settings.variant != "cstc"
             state = build_greedily(descent, start, X_validation, criterion, settings.split_quantile, chain)
@@ -136,7 +136,7 @@ def fit_trees(
         run = _run(descent, state, settings, X_validation, criterion)
         before = run.state
         beta, bias = fine_tuned(descent, run.state, settings.fine_tune)
-        trees.append(FittedTree(lam, run.state, beta, bias, run, warm, *_shares(run.state, X, y)))
+        trees.append(FittedTree(lambda_, run.state, beta, bias, run, warm, *_shares(run.state, X, y)))
     return trees
 
 

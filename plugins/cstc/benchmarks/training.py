@@ -91,12 +91,16 @@ def main() -> None:
         )
     if large:
         digits = problem(12000, 1120, "binary")
-        for lam in (0.1, 0.01, 0.003):
-            timed(CSTC(levels=4, lambdas=(lam,)), digits, f"12000 rows × 1120 columns, depth 4, λ = {lam}")
+        for lambda_ in (0.1, 0.01, 0.003):
+            timed(
+                CSTC(levels=4, lambdas=(lambda_,)),
+                digits,
+                f"12000 rows × 1120 columns, depth 4, λ = {lambda_}",
+            )
         ranking = problem(12000, 136, "ranking")
-        for lam in (0.1, 0.01):
-            method = CSTC(levels=4, lambdas=(lam,), features="boosted", n_estimators=500, evaluation=1.0)
-            timed(method, ranking, f"12000 rows, 500 trees, depth 4, λ = {lam}")
+        for lambda_ in (0.1, 0.01):
+            method = CSTC(levels=4, lambdas=(lambda_,), features="boosted", n_estimators=500, evaluation=1.0)
+            timed(method, ranking, f"12000 rows, 500 trees, depth 4, λ = {lambda_}")
         timed(SingleCostSensitive(lambdas=(0.01,)), digits, "12000 rows × 1120 columns, one node")
 
 

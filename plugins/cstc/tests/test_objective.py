@@ -63,7 +63,7 @@ def written_out(o, state):
         for (k, _), share in exits.items():
             squares = sum(np.sum(state.beta[j, columns] ** 2) for j in shape.path(k))
             cost += share.mean() * price * np.sqrt(squares)
-    return loss + o.rho * np.abs(state.beta).sum() + o.lam * cost
+    return loss + o.rho * np.abs(state.beta).sum() + o.lambda_ * cost
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -20,9 +20,9 @@ from bench_core.run.suite import parse_suite
 from bench_core.testing import toml_text
 
 CHEAP = {
-    "trees": 4, "size": 6, "sizes": [2, 6], "generations": 3, "population": 12, "steps": 20, "sweeps": 2, "count": 3,
+    "n_estimators": 4, "sizes": [2, 4], "population": 12, "max_iter": 20, "count": 3,
     "lambdas": [0.1, 1.0], "search_rows": 50, "exits": 3, "draws": 50, "highest": 1.0, "features": 4,
-    "most_features": 5, "max_iterations": 20,
+    "most_features": 5,
 }  # fmt: skip
 """Parameters that make a fit quick, given to every method that has one of the name and type."""
 

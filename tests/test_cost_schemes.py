@@ -31,7 +31,7 @@ test_contract = cost_scheme_contract(
         [1.0, 2.0, [3.0, 0.5], 4.0, 5.0, 6.0], groups={"lab": ["large", "small"]}, group_prices={"lab": 9.0}
     ),
     CostClasses([1, 2, 3, 1, 2, 3], "10**T"),
-    ImportanceQuantiles(trees=5),
+    ImportanceQuantiles(n_estimators=5),
     RandomPrices(),
     RandomPrices(choices=[1.0, 5.0], weights=[3.0, 1.0]),
 )

@@ -136,22 +136,22 @@ class ImportanceQuantiles(CostScheme):
     Attributes:
         levels: number of cost classes.
         scale: the price as a formula of the class T.
-        trees: trees in the forest.
+        n_estimators: trees in the forest.
 
     Source: EMSCO §4.1.3.
     """
 
     levels: int = 5
     scale: str = "100*T"
-    trees: int = 100
+    n_estimators: int = 100
 
     def __post_init__(self) -> None:
         scaled(self.scale, np.array([1]))
-        if self.levels < 1 or self.trees < 1:
-            raise ValueError("levels and trees must be at least 1")
+        if self.levels < 1 or self.n_estimators < 1:
+            raise ValueError("levels and n_estimators must be at least 1")
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
-        importance = _gini_importance(dataset, train.tobytes(), seed, self.trees)
+        importance = _gini_importance(dataset, train.tobytes(), seed, self.n_estimators)
         ordered = np.sort(importance)
         percentile = np.searchsorted(ordered, importance, side="right") / len(importance)
         classes = np.ceil(self.levels * percentile - 1e-9).astype(np.int64)

@@ -180,7 +180,7 @@ def step_duals(start, stop, pair_start, entry_node, price, way, step, share, tol
 
 @numba.njit(cache=True, nogil=True)
 def best_response(  # type: ignore[no-untyped-def]
-    roots, left, right, leaf_price, toll, price, lam, by_start, by_pair, many, opened, value
+    roots, left, right, leaf_price, toll, price, lambda_, by_start, by_pair, many, opened, value
 ):
     """Prune every tree as well as can be while the others stay, one after the other.
 
@@ -214,7 +214,7 @@ def best_response(  # type: ignore[no-untyped-def]
                 if inner < leaf_price[h]:
                     for j in range(by_start[h], by_start[h + 1]):
                         if many[by_pair[j]] == 0:
-                            inner += lam * price[by_pair[j]]
+                            inner += lambda_ * price[by_pair[j]]
                     if inner < leaf_price[h]:
                         value[h] = inner
                         fresh[h] = True

@@ -46,22 +46,22 @@ ROUNDING = 1e-13
 class Ascent(Search):
     """One solve."""
 
-    def go(self, max_iterations: int, starts: Iterable[NDArray[np.bool_]]) -> Pruning:
+    def go(self, max_iter: int, starts: Iterable[NDArray[np.bool_]]) -> Pruning:
         """Solve; see `Solver.solve`."""
         self.begin(starts)
-        closed = self._climb(max_iterations)
-        if not closed and len(self.bounds) < max_iterations:
-            self._flow(max_iterations)
+        closed = self._climb(max_iter)
+        if not closed and len(self.bounds) < max_iter:
+            self._flow(max_iter)
         return self.result()
 
-    def _climb(self, max_iterations: int) -> bool:
+    def _climb(self, max_iter: int) -> bool:
         """Dual ascent on the logarithms of the weights; returns whether the gap is closed."""
         from bench_budgetprune import _ascent_kernels as kernels
 
         self.log = np.clip(self.solver.weight[self.node], -KEPT, KEPT)
         way = mean = np.zeros(self.now.nodes)
         level, gap = LEVEL, np.inf
-        for step in range(1, min(STEPS, max_iterations) + 1):
+        for step in range(1, min(STEPS, max_iter) + 1):
             weight, toll = self._tolls()
             low = self._bound_of(toll)
             better = low - self.loss > self.bound
@@ -85,7 +85,7 @@ class Ascent(Search):
                     stalled = False
             if self.note() or stalled:
                 break
-            length = self.lam * sum(self.each(kernels.spread, weight, way))
+            length = self.lambda_ * sum(self.each(kernels.spread, weight, way))
             if not length > 0:
                 break
             aim = self.bound + self.loss + level * (self.objective - self.bound - self.loss) - low
@@ -93,11 +93,11 @@ class Ascent(Search):
         self._keep_weights()
         return self.done()
 
-    def _flow(self, max_iterations: int) -> None:
+    def _flow(self, max_iter: int) -> None:
         """A preflow from where the ascent ended, until the gap is closed."""
         weight, toll = self._tolls()
-        flow = Preflow(self.now, self.lam, weight, toll - self.lam * self.now.toll)
-        while len(self.bounds) < max_iterations:
+        flow = Preflow(self.now, self.lambda_, weight, toll - self.lambda_ * self.now.toll)
+        while len(self.bounds) < max_iter:
             more = flow.set_labels()
             toll, slack = flow.tolls()
             self.raise_bound(self.constant + slack + self.prune(toll))
@@ -116,16 +116,16 @@ class Ascent(Search):
         weight = np.exp(self.log)
         parts = np.zeros((BLOCKS, self.now.nodes))
         self.each(kernels.weigh, weight, blockwise=parts)
-        return weight, self.lam * (weight * parts.sum(axis=0) + self.now.toll)
+        return weight, self.lambda_ * (weight * parts.sum(axis=0) + self.now.toll)
 
     def _bound_of(self, toll: NDArray[np.float64]) -> float:
-        return self.constant + self.prune(toll) - ROUNDING * self.lam * float(self.now.price.sum())
+        return self.constant + self.prune(toll) - ROUNDING * self.lambda_ * float(self.now.price.sum())
 
     def _recover(self, mean: NDArray[np.float64]) -> None:
         """The best threshold cut of the running mean, then best responses to the best known."""
         now = self.now
         level = (mean * LEVELS).astype(np.int32)
-        self.consider(best_cut(now, self.lam * now.price, supplies(now, self.lam), level, LEVELS))
+        self.consider(best_cut(now, self.lambda_ * now.price, supplies(now, self.lambda_), level, LEVELS))
         self.respond(1)
 
     def _keep_weights(self) -> None:

@@ -1,4 +1,4 @@
-"""Prices by a feature's weight in a linear classifier: the more telling, the dearer (BUDGETPRUNE §6.4)."""
+"""Prices by a feature's weight in a linear classifier: the more telling, the more expensive (BUDGETPRUNE §6.4)."""
 
 from __future__ import annotations
 

@@ -23,13 +23,13 @@ WORK = 12
 """Between two settings of the labels so many arcs are looked at, in multiples of the entries."""
 
 
-def supplies(instance: Instance, lam: float) -> NDArray[np.float64]:
+def supplies(instance: Instance, lambda_: float) -> NDArray[np.float64]:
     """What opening each node gains, shared pairs apart: float64 (nodes,), 0 for leaves."""
-    price = instance.error + lam * instance.steps
+    price = instance.error + lambda_ * instance.steps
     inner = instance.left >= 0
     left, right = instance.left[inner], instance.right[inner]
     gain = np.zeros(instance.nodes)
-    gain[inner] = price[inner] - price[left] - price[right] - lam * instance.toll[inner]
+    gain[inner] = price[inner] - price[left] - price[right] - lambda_ * instance.toll[inner]
     return gain
 
 
@@ -38,22 +38,22 @@ class Preflow:
 
     Args:
         instance: (IP).
-        lam: λ.
+        lambda_: λ.
         weight: float64 (nodes,), above 0: pairs are at first split in proportion to it.
         toll: float64 (nodes,): what the nodes' shared pairs take under these weights.
     """
 
     def __init__(
-        self, instance: Instance, lam: float, weight: NDArray[np.float64], toll: NDArray[np.float64]
+        self, instance: Instance, lambda_: float, weight: NDArray[np.float64], toll: NDArray[np.float64]
     ) -> None:
         from bench_budgetprune import _flow_kernels as kernels
 
         nodes, pairs = instance.nodes, instance.pairs
-        self.instance, self.price = instance, lam * instance.price
+        self.instance, self.price = instance, lambda_ * instance.price
         self.trees = (instance.left, instance.right, instance.parent)
         self.pairs = (instance.pair_start, instance.entry_node)
-        self.supply = supplies(instance, lam)
-        self.fixed_toll = lam * instance.toll
+        self.supply = supplies(instance, lambda_)
+        self.fixed_toll = lambda_ * instance.toll
         self.sent, self.up = np.zeros(instance.entries), np.zeros(nodes)
         self.excess, self.sink, self.room = np.zeros(nodes), np.zeros(nodes), self.price.copy()
         kernels.begin(

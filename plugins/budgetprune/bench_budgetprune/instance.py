@@ -96,9 +96,9 @@ class Instance:
         paid[self.entry_pair[opened[self.entry_node]]] = True
         return float(self.price[paid].sum() + self.toll[opened].sum() + self.steps[self.leaves(opened)].sum())
 
-    def objective(self, opened: NDArray[np.bool_], lam: float) -> float:
+    def objective(self, opened: NDArray[np.bool_], lambda_: float) -> float:
         """The value of (IP)."""
-        return self.leaf_error(opened) + lam * self.cost(opened)
+        return self.leaf_error(opened) + lambda_ * self.cost(opened)
 
     def leaves(self, opened: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """z of the open nodes: bool (nodes,)."""

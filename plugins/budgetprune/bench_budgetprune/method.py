@@ -33,7 +33,7 @@ class BudgetPrune(ForestMethod):
         solver: ``flow`` (entropic dual ascent, then a preflow, and the nesting of optima along λ), or
             ``subgradient``, Algorithm 1 as the paper has it; both end within `gap` of the same optimum.
         gap: relative duality gap to stop at.
-        max_iterations: iterations for one λ at most; the gap reached is in the policy's details.
+        max_iter: iterations for one λ at most; the gap reached is in the policy's details.
         price_of_a_test: price of one test in a tree, for the computation cost of (IP); 0 leaves it out, as the
             paper's experiments do.
     """
@@ -46,19 +46,19 @@ class BudgetPrune(ForestMethod):
     high: float = 1.5
     solver: Literal["flow", "subgradient"] = "flow"
     gap: float = 1e-4
-    max_iterations: int = 300
+    max_iter: int = 300
     price_of_a_test: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if any(not 0 <= lam < np.inf for lam in self.lambdas):
+        if any(not 0 <= lambda_ < np.inf for lambda_ in self.lambdas):
             raise ValueError("lambdas must be finite and not negative")
         if self.count < 1 or not 0 < self.low <= self.high < np.inf:
             raise ValueError("the grid needs count at least 1 and 0 < low <= high")
         if not 0 < self.gap < 1:
             raise ValueError("gap must lie between 0 and 1")
-        if self.max_iterations < 1:
-            raise ValueError("max_iterations must be at least 1")
+        if self.max_iter < 1:
+            raise ValueError("max_iter must be at least 1")
         if not 0 <= self.price_of_a_test < np.inf:
             raise ValueError("price_of_a_test must be finite and not negative")
 
@@ -72,7 +72,7 @@ class BudgetPrune(ForestMethod):
         X = problem.validation.X
         units = price_units(problem.costs, problem.validation.sizes)
         instance = build(forest, forest.route(X, problem.threads), units, self.price_of_a_test)
-        how = (self.gap, self.max_iterations, problem.threads, self.solver)
+        how = (self.gap, self.max_iter, problem.threads, self.solver)
         if self.lambdas:
             path = solve_path(instance, forest.inner, self.lambdas, *how)
         elif self.spacing == "geometric":
@@ -89,13 +89,13 @@ class BudgetPrune(ForestMethod):
         for one in path:
             points.append(judged(forest.pruned(one.opened)))
             details = {
-                "lambda": one.lam,
+                "lambda": one.lambda_,
                 "objective": one.objective,
                 "gap": one.gap,
                 "iterations": one.iterations,
                 **points[-1].usage,
             }
-            policies.append(self.policy(problem, forest, one.opened, f"lambda={one.lam:.4g}", details))
+            policies.append(self.policy(problem, forest, one.opened, f"lambda={one.lambda_:.4g}", details))
         whole = judged(forest)
         good = as_good(whole, points)
         return Family(

@@ -49,7 +49,7 @@ class Path:
     Args:
         instance: (IP).
         unpruned: bool (nodes,): the forest as it is.
-        gap, max_iterations: see `Solver.solve`.
+        gap, max_iter: see `Solver.solve`.
         threads, kind: see `Solver`; threads have no influence on the result.
     """
 
@@ -58,25 +58,25 @@ class Path:
         instance: Instance,
         unpruned: NDArray[np.bool_],
         gap: float,
-        max_iterations: int,
+        max_iter: int,
         threads: int = 1,
         kind: Kind = "flow",
     ) -> None:
         self.instance, self.unpruned = instance, unpruned
-        self.gap, self.max_iterations = gap, max_iterations
+        self.gap, self.max_iter = gap, max_iter
         self.solver = Solver(instance, threads, kind)
         self.nested = kind == "flow" and supplies(instance, 0.0).min(initial=0.0) >= -1e-12
         self.none = np.zeros(instance.nodes, dtype=np.bool_)
         self.solved: list[Pruning] = []
         """The solutions so far, by rising λ."""
 
-    def solve(self, lam: float, relied_on: bool) -> Pruning:
+    def solve(self, lambda_: float, relied_on: bool) -> Pruning:
         """Solve for a λ, closer when other λ will rely on it: losses pass on from λ to λ."""
-        if lam == 0:
+        if lambda_ == 0:
             found = _free(self.instance, self.unpruned)
             insort(self.solved, found, key=_by_lambda)
             return found
-        at = bisect_left(self.solved, lam, key=_by_lambda)
+        at = bisect_left(self.solved, lambda_, key=_by_lambda)
         below, above = self.solved[:at][-1:], self.solved[at:][:1]
         between = None
         if self.nested and (below or above):
@@ -86,9 +86,9 @@ class Path:
             between = Between(core, within | core, loss)
         starts = [one.opened for one in (*below, *above)]
         asked = self.gap / 8 if self.nested and relied_on else self.gap
-        found = self.solver.solve(lam, asked, self.max_iterations, starts, between)
+        found = self.solver.solve(lambda_, asked, self.max_iter, starts, between)
         if found.gap > self.gap and between is not None:
-            alone = self.solver.solve(lam, self.gap, self.max_iterations, [*starts, found.opened])
+            alone = self.solver.solve(lambda_, self.gap, self.max_iter, [*starts, found.opened])
             found = alone if alone.gap < found.gap else found
         insort(self.solved, found, key=_by_lambda)
         return found
@@ -102,12 +102,12 @@ class Path:
         points = np.array([[self.instance.leaf_error(opened), self.instance.cost(opened)] for opened in pool])
         chosen = []
         for one in self.solved:
-            values = points[:, 0] + one.lam * points[:, 1]
+            values = points[:, 0] + one.lambda_ * points[:, 1]
             near_best = np.flatnonzero(values <= values.min() * (1 + 1e-12))
-            at = near_best[np.argmin(points[near_best, 1])] if one.lam > 0 else near_best[0]
+            at = near_best[np.argmin(points[near_best, 1])] if one.lambda_ > 0 else near_best[0]
             value = float(values[at])
             chosen.append(
-                Pruning(one.lam, pool[at], value, min(one.bound, value), one.bounds, one.objectives)
+                Pruning(one.lambda_, pool[at], value, min(one.bound, value), one.bounds, one.objectives)
             )
         return chosen
 
@@ -117,31 +117,31 @@ def solve_path(
     unpruned: NDArray[np.bool_],
     lambdas: Sequence[float],
     gap: float,
-    max_iterations: int,
+    max_iter: int,
     threads: int = 1,
     kind: Kind = "flow",
 ) -> list[Pruning]:
     """Solve (IP) for every λ, the middle one first, then those of both halves; see `Path`.
 
     Args:
-        instance, unpruned, gap, max_iterations, threads, kind: see `Path`.
+        instance, unpruned, gap, max_iter, threads, kind: see `Path`.
         lambdas: λ ≥ 0, in any order.
 
     Returns:
         One pruning per λ, rising; λ = 0 keeps the forest as it is where nothing is better.
     """
-    path = Path(instance, unpruned, gap, max_iterations, threads, kind)
+    path = Path(instance, unpruned, gap, max_iter, threads, kind)
     rising = sorted(lambdas)
-    zeros = sum(lam == 0 for lam in rising)
-    for lam in rising[:zeros]:
-        path.solve(lam, True)
+    zeros = sum(lambda_ == 0 for lambda_ in rising)
+    for lambda_ in rising[:zeros]:
+        path.solve(lambda_, True)
     for k, below, above in _halves(zeros, len(rising)):
         path.solve(rising[k], above - below > 2)
     return path.finish()
 
 
 def _by_lambda(one: Pruning) -> float:
-    return one.lam
+    return one.lambda_
 
 
 def _halves(first: int, end: int) -> Iterator[tuple[int, int, int]]:

@@ -32,9 +32,9 @@ class Search:
     """
 
     def __init__(
-        self, solver: Solver, lam: float, gap: float, pool: ThreadPoolExecutor, between: Between | None
+        self, solver: Solver, lambda_: float, gap: float, pool: ThreadPoolExecutor, between: Between | None
     ) -> None:
-        self.solver, self.lam, self.gap, self.pool = solver, lam, gap, pool
+        self.solver, self.lambda_, self.gap, self.pool = solver, lambda_, gap, pool
         whole = solver.instance
         self.constant, self.loss = 0.0, 0.0
         self.node = np.arange(whole.nodes)
@@ -56,7 +56,7 @@ class Search:
         cuts[0], cuts[-1] = 0, instance.pairs
         self.blocks = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
         self.many = np.zeros(instance.pairs, dtype=np.int32)
-        self.leaf_price = instance.error + self.lam * instance.steps
+        self.leaf_price = instance.error + self.lambda_ * instance.steps
         self.value = np.zeros(instance.nodes)
         self.opened = np.zeros(instance.nodes, dtype=np.bool_)
 
@@ -95,7 +95,7 @@ class Search:
         from bench_budgetprune import _solve_kernels as kernels
 
         paid = sum(self.each(kernels.paid, opened)) + self.now.toll[opened].sum()
-        objective = self.constant + self.leaf_price[self.now.leaves(opened)].sum() + self.lam * paid
+        objective = self.constant + self.leaf_price[self.now.leaves(opened)].sum() + self.lambda_ * paid
         if objective < self.objective:
             self.objective = float(objective)
             self.best = self.base.copy()
@@ -110,7 +110,7 @@ class Search:
         self.each(kernels.count_open, trial, self.many)
         for _ in range(sweeps):
             if not kernels.best_response(
-                now.roots, now.left, now.right, self.leaf_price, self.lam * now.toll, now.price, self.lam,
+                now.roots, now.left, now.right, self.leaf_price, self.lambda_ * now.toll, now.price, self.lambda_,
                 *now.by_node[:2], self.many, trial, self.value,
             ):  # fmt: skip
                 break
@@ -154,12 +154,12 @@ class Search:
     def leave_out(self, less: Reduced, fixed: NDArray[np.int8]) -> None:
         """Work on what is left without the fixed nodes."""
         self.base[self.node[fixed > 0]] = True
-        self.constant += less.error + self.lam * less.cost
+        self.constant += less.error + self.lambda_ * less.cost
         self.node = self.node[less.node]
         self.take(less.instance)
 
     def result(self) -> Pruning:
         """The best known."""
         return Pruning(
-            self.lam, self.best, self.objective, self.bound, tuple(self.bounds), tuple(self.objectives)
+            self.lambda_, self.best, self.objective, self.bound, tuple(self.bounds), tuple(self.objectives)
         )

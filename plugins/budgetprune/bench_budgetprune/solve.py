@@ -26,14 +26,14 @@ class Pruning:
     """A solution of (IP) for one λ.
 
     Attributes:
-        lam: λ.
+        lambda_: λ.
         opened: bool (nodes,): the nodes that stay tests.
         objective: its value, an upper bound of the optimum.
         bound: a lower bound of the optimum.
         bounds, objectives: the best bound and the best objective after every iteration.
     """
 
-    lam: float
+    lambda_: float
     opened: NDArray[np.bool_]
     objective: float
     bound: float
@@ -89,29 +89,29 @@ class Solver:
 
     def solve(
         self,
-        lam: float,
+        lambda_: float,
         gap: float = 1e-4,
-        max_iterations: int = 1000,
+        max_iter: int = 1000,
         starts: Iterable[NDArray[np.bool_]] = (),
         between: Between | None = None,
     ) -> Pruning:
         """Minimise (IP).
 
         Args:
-            lam: λ.
+            lambda_: λ.
             gap: the relative duality gap to stop at.
-            max_iterations: stop after as many iterations, whatever the gap.
+            max_iter: stop after as many iterations, whatever the gap.
             starts: prunings (bool (nodes,)) to begin with; the unpruned and the fully pruned forest always are.
             between: where to look; everywhere when None.
 
         Raises:
             ValueError: λ is negative, NaN or infinite.
         """
-        if not 0 <= lam < np.inf:
-            raise ValueError(f"lambda must be finite and not negative, not {lam}")
+        if not 0 <= lambda_ < np.inf:
+            raise ValueError(f"lambda must be finite and not negative, not {lambda_}")
         from bench_budgetprune.ascent import Ascent
         from bench_budgetprune.subgradient import Subgradient
 
         run = Ascent if self.kind == "flow" else Subgradient
         with ThreadPoolExecutor(self.threads) as pool:
-            return run(self, float(lam), gap, pool, between).go(max_iterations, starts)
+            return run(self, float(lambda_), gap, pool, between).go(max_iter, starts)

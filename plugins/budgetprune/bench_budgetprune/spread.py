@@ -54,7 +54,7 @@ def spread_path(
     unpruned: NDArray[np.bool_],
     count: int,
     gap: float,
-    max_iterations: int,
+    max_iter: int,
     threads: int = 1,
     kind: Kind = "flow",
 ) -> list[Pruning]:
@@ -69,17 +69,17 @@ def spread_path(
     of ties included; and bounds at two λ bound the optimum at those between.
 
     Args:
-        instance, unpruned, gap, max_iterations, threads, kind: see `Path`.
+        instance, unpruned, gap, max_iter, threads, kind: see `Path`.
         count: most λ above 0 to solve for.
 
     Returns:
         One pruning per λ, rising, each the best that was found for its λ: the forest (or what makes fewer training
         errors) for λ = 0, then every other found that is best for some λ, by falling cost; a λ that solves nothing
         better than its neighbours is left out. Fewer than `count` when the whole hull is found; one beside λ = 0 when
-        there is nothing between the forest and no forest. A solve that `max_iterations` ended proves nothing: its λ
+        there is nothing between the forest and no forest. A solve that `max_iter` ended proves nothing: its λ
         stays, with the best known for it and the gap it has.
     """
-    path = Path(instance, unpruned, gap, max_iterations, threads, kind)
+    path = Path(instance, unpruned, gap, max_iter, threads, kind)
     free = path.solve(0.0, True)
     opened = [path.none, free.opened]
     points = [(instance.cost(one), instance.leaf_error(one)) for one in opened]
@@ -89,19 +89,19 @@ def spread_path(
     done: set[tuple[int, int]] = set()
     for left in range(count, 0, -1):
         steps = [
-            (points[dear][0] - points[cheap][0], points[cheap][0], cheap, dear)
-            for cheap, dear in pairwise(lower_hull(points))
-            if (cheap, dear) not in done
+            (points[expensive][0] - points[cheap][0], points[cheap][0], cheap, expensive)
+            for cheap, expensive in pairwise(lower_hull(points))
+            if (cheap, expensive) not in done
         ]
         if not steps:
             break
-        _, _, cheap, dear = max(steps)
-        lam = _tie(points[cheap], points[dear])
-        one = path.solve(lam, left > count // 2)
-        done.add((cheap, dear))
-        bounds[lam] = max(one.bound, bounds.get(lam, 0.0))
+        _, _, cheap, expensive = max(steps)
+        lambda_ = _tie(points[cheap], points[expensive])
+        one = path.solve(lambda_, left > count // 2)
+        done.add((cheap, expensive))
+        bounds[lambda_] = max(one.bound, bounds.get(lambda_, 0.0))
         point = instance.cost(one.opened), instance.leaf_error(one.opened)
-        if _value(point, lam) < _value(points[cheap], lam) * (1 - gap):
+        if _value(point, lambda_) < _value(points[cheap], lambda_) * (1 - gap):
             found[len(points)] = one
             points.append(point)
             opened.append(one.opened)
@@ -110,32 +110,35 @@ def spread_path(
         if one.gap > gap:
             unproven.append(one)
     hull = lower_hull(points)
-    chosen = _lambdas(points, hull, {k: one.lam for k, one in found.items()}, sorted(bounds))
-    family = {lam: found[k] for k, lam in chosen.items()}
+    chosen = _lambdas(points, hull, {k: one.lambda_ for k, one in found.items()}, sorted(bounds))
+    family = {lambda_: found[k] for k, lambda_ in chosen.items()}
     if not family:
         beyond = 2 * _tie(points[hull[0]], points[hull[1]]) if len(hull) > 1 else 0.0
         last = path.solve(max(1.0, beyond), False)
-        family[last.lam] = last
-        bounds[last.lam] = last.bound
+        family[last.lambda_] = last
+        bounds[last.lambda_] = last.bound
     for one in unproven:
-        if one.lam not in family:
-            best = min((_value(points[k], one.lam), k) for k in hull)[1]
-            family[one.lam] = replace(one, opened=opened[best])
-    at, low = np.array(sorted(bounds)), np.array([bounds[lam] for lam in sorted(bounds)])
+        if one.lambda_ not in family:
+            best = min((_value(points[k], one.lambda_), k) for k in hull)[1]
+            family[one.lambda_] = replace(one, opened=opened[best])
+    at, low = np.array(sorted(bounds)), np.array([bounds[lambda_] for lambda_ in sorted(bounds)])
     return [
         free,
-        *(_judged(instance, family[lam], lam, float(np.interp(lam, at, low))) for lam in sorted(family)),
+        *(
+            _judged(instance, family[lambda_], lambda_, float(np.interp(lambda_, at, low)))
+            for lambda_ in sorted(family)
+        ),
     ]
 
 
-def _value(point: tuple[float, float], lam: float) -> float:
+def _value(point: tuple[float, float], lambda_: float) -> float:
     """Training error + λ cost."""
-    return point[1] + lam * point[0]
+    return point[1] + lambda_ * point[0]
 
 
-def _tie(cheap: tuple[float, float], dear: tuple[float, float]) -> float:
+def _tie(cheap: tuple[float, float], expensive: tuple[float, float]) -> float:
     """The λ at which two points are equally good."""
-    return (cheap[1] - dear[1]) / (dear[0] - cheap[0])
+    return (cheap[1] - expensive[1]) / (expensive[0] - cheap[0])
 
 
 def _lambdas(
@@ -160,13 +163,15 @@ def _lambdas(
     chosen = {k: own[k] for k, (a, b) in from_to.items() if a <= own[k] <= b}
     for k, (a, b) in from_to.items():
         if k not in chosen:
-            free = [lam for lam in solved if max(a, 0.0) < lam <= b and lam not in chosen.values()]
+            free = [
+                lambda_ for lambda_ in solved if max(a, 0.0) < lambda_ <= b and lambda_ not in chosen.values()
+            ]
             middle = (a + b) / 2 if b < np.inf else 2 * a
-            chosen[k] = min(free, key=lambda lam: abs(lam - own[k])) if free else middle
+            chosen[k] = min(free, key=lambda lambda_: abs(lambda_ - own[k])) if free else middle
     return chosen
 
 
-def _judged(instance: Instance, one: Pruning, lam: float, bound: float) -> Pruning:
+def _judged(instance: Instance, one: Pruning, lambda_: float, bound: float) -> Pruning:
     """A pruning as the solution for a λ."""
-    value = instance.objective(one.opened, lam)
-    return Pruning(lam, one.opened, value, min(bound, value), one.bounds, one.objectives)
+    value = instance.objective(one.opened, lambda_)
+    return Pruning(lambda_, one.opened, value, min(bound, value), one.bounds, one.objectives)

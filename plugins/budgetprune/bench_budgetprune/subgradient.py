@@ -57,17 +57,17 @@ class Subgradient(Search):
         self.share = less.carry(before)
         super().leave_out(less, fixed)
 
-    def go(self, max_iterations: int, starts: Iterable[NDArray[np.bool_]]) -> Pruning:
+    def go(self, max_iter: int, starts: Iterable[NDArray[np.bool_]]) -> Pruning:
         """Solve; see `Solver.solve`."""
         from bench_budgetprune import _solve_kernels as kernels
 
         self.begin(starts)
         way, step, share_of_step, waited = np.zeros(self.now.nodes), 0.0, RELAXATION, 0
         self.mean = np.zeros(self.now.nodes)
-        for iteration in range(1, max_iterations + 1):
+        for iteration in range(1, max_iter + 1):
             tolls = np.zeros((BLOCKS, self.now.nodes))
-            slack = self.lam * sum(self.each(kernels.step_duals, way, step, self.share, blockwise=tolls))
-            toll = self.lam * (tolls.sum(axis=0) + self.now.toll)
+            slack = self.lambda_ * sum(self.each(kernels.step_duals, way, step, self.share, blockwise=tolls))
+            toll = self.lambda_ * (tolls.sum(axis=0) + self.now.toll)
             low = self.constant + slack + self.prune(toll)
             before = self.bound
             self.raise_bound(low)
@@ -91,7 +91,7 @@ class Subgradient(Search):
                     self.mean, way = self.mean[less.node], way[less.node]
             if self.note():
                 break
-            length = self.lam * sum(self.each(kernels.way_length, way))
+            length = self.lambda_ * sum(self.each(kernels.way_length, way))
             step = share_of_step * (self.objective - low) / length if length > 0 else 0.0
             if step == 0:
                 way = np.zeros(self.now.nodes)

@@ -56,7 +56,7 @@ def case_of(trees: int, rows: int, seed: int = 0) -> Case:
     return Case(forest, leaf, units, build(forest, leaf, units))
 
 
-def as_written(case: Case, lam: float) -> tuple[float, float]:
+def as_written(case: Case, lambda_: float) -> tuple[float, float]:
     """Seconds and optimum of HiGHS on the relaxation of (IP) with the variables and rows of §3.
 
     z of every node, w of every (row, feature, tree), w of every (row, feature); Σ z = 1 on the way to every leaf,
@@ -86,7 +86,7 @@ def as_written(case: Case, lam: float) -> tuple[float, float]:
         (signs, (np.tile(e, 2), np.concatenate([nodes + e, nodes + entries + pair_of]))),
         shape=(entries, shape[1]),
     )
-    price = np.concatenate([forest.error, np.zeros(entries), np.full(pairs, lam / rows)])
+    price = np.concatenate([forest.error, np.zeros(entries), np.full(pairs, lambda_ / rows)])
     start = time.perf_counter()
     answer = linprog(
         price, usage, np.zeros(entries), prunings, np.ones(len(ends)), bounds=(0.0, 1.0), method="highs"
@@ -94,18 +94,18 @@ def as_written(case: Case, lam: float) -> tuple[float, float]:
     return time.perf_counter() - start, float(answer.fun)
 
 
-def in_flow_form(instance: Instance, lam: float) -> tuple[float, float]:
+def in_flow_form(instance: Instance, lambda_: float) -> tuple[float, float]:
     """Seconds and optimum of HiGHS on the same relaxation, rewritten."""
     # u[h] = 1 when h or a node above it is a leaf, so z[h] = u[h] − u[parent]: every row has two or three entries.
     nodes, pairs = instance.nodes, instance.pairs
     inner, parent = instance.left >= 0, instance.parent
-    price_z = instance.error + lam * instance.steps
+    price_z = instance.error + lambda_ * instance.steps
     price = np.zeros(nodes + pairs)
     price[:nodes] = price_z
     np.subtract.at(price, parent[parent >= 0], price_z[parent >= 0])
-    price[:nodes][inner] -= lam * instance.toll[inner]  # w of a lone entry is 1 − u
-    constant = lam * instance.toll[inner].sum()
-    price[nodes:] = lam * instance.price
+    price[:nodes][inner] -= lambda_ * instance.toll[inner]  # w of a lone entry is 1 − u
+    constant = lambda_ * instance.toll[inner].sum()
+    price[nodes:] = lambda_ * instance.price
     below = np.flatnonzero(parent >= 0)
     k = np.arange(len(below))
     order = sparse.csr_matrix(
@@ -193,12 +193,14 @@ def main() -> None:
         case = case_of(trees, rows)
         instance, whole = case.instance, case.forest.inner
         for share in (0.1, 0.3, 0.6, 1.0):
-            lam = lambda_grid(instance, whole, 1, share, share)[0]
+            lambda_ = lambda_grid(instance, whole, 1, share, share)[0]
             start, cpu = time.perf_counter(), time.process_time()
-            found = Solver(instance, 2, asked.solver).solve(lam, 1e-4, 600)
+            found = Solver(instance, 2, asked.solver).solve(lambda_, 1e-4, 600)
             seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
             said = ""
-            for slow, optimum in (as_written(case, lam), in_flow_form(instance, lam)) if beside else ():
+            for slow, optimum in (
+                (as_written(case, lambda_), in_flow_form(instance, lambda_)) if beside else ()
+            ):
                 if abs(found.objective - optimum) > 1e-4 * optimum + 1e-9:
                     raise SystemExit(f"HiGHS finds {optimum}, the solver {found.objective}")
                 said += f"{slow:8.1f} {slow / seconds:6.0f}x"

@@ -85,11 +85,11 @@ def _conditions(instance: Instance) -> tuple[sparse.csr_matrix, np.ndarray, spar
     return sparse.csr_matrix(pays), np.where(pays.any(axis=1), -1.0, 0.0), sparse.csr_matrix(one_leaf)
 
 
-def _relaxation(instance: Instance, lam: float) -> tuple[float, np.ndarray]:
+def _relaxation(instance: Instance, lambda_: float) -> tuple[float, np.ndarray]:
     """Optimum and z of the LP relaxation of (IP), by HiGHS's simplex."""
     pays, right, one_leaf = _conditions(instance)
     prices = np.concatenate(
-        [instance.error + lam * instance.steps, [lam * price for price, _ in _needs(instance)]]
+        [instance.error + lambda_ * instance.steps, [lambda_ * price for price, _ in _needs(instance)]]
     )
     answer = linprog(prices, pays, right, one_leaf, np.ones(one_leaf.shape[0]), (0, 1), method="highs-ds")
     assert answer.status == 0
@@ -99,13 +99,13 @@ def _relaxation(instance: Instance, lam: float) -> tuple[float, np.ndarray]:
 SCALE = 2.0e8
 
 
-def _min_cut(instance: Instance, lam: float) -> float:
+def _min_cut(instance: Instance, lambda_: float) -> float:
     """Optimum of (IP) as a minimum cut: a closure of tests under "needs its parent" and "needs paying".
 
     Capacities are whole numbers, so that the answer is off by less than one over `SCALE` per node and need.
     """
     needs, nodes = _needs(instance), instance.nodes
-    leaf_price = instance.error + lam * instance.steps
+    leaf_price = instance.error + lambda_ * instance.steps
     inner = np.flatnonzero(instance.left >= 0)
     source, sink = nodes + len(needs), nodes + len(needs) + 1
     edges: dict[tuple[int, int], int] = {}
@@ -120,7 +120,7 @@ def _min_cut(instance: Instance, lam: float) -> float:
         if instance.parent[h] >= 0:
             edges[int(h), int(instance.parent[h])] = endless
     for p, (price, at) in enumerate(needs):
-        edges[nodes + p, sink] = round(lam * price * SCALE)
+        edges[nodes + p, sink] = round(lambda_ * price * SCALE)
         for h in at:
             edges[h, nodes + p] = endless
     table = sparse.csr_matrix(

@@ -14,7 +14,7 @@ def test_lambda_zero_is_scikit_learns_forest_and_a_huge_lambda_acquires_nothing(
     from sklearn.ensemble import RandomForestClassifier
 
     case = make_case("multiclass")
-    policies = BudgetPrune(trees=7, lambdas=[0.0, 1e9]).fit(case.problem).policies
+    policies = BudgetPrune(n_estimators=7, lambdas=[0.0, 1e9]).fit(case.problem).policies
     seed = int(case.problem.rng("forest").integers(2**31 - 1))
     model = RandomForestClassifier(7, criterion="entropy", max_features=None, random_state=seed)
     model.fit(case.problem.train.X, case.problem.train.y)
@@ -25,7 +25,7 @@ def test_lambda_zero_is_scikit_learns_forest_and_a_huge_lambda_acquires_nothing(
 
 def test_rows_use_fewer_features_as_lambda_grows():
     case = make_case("binary")
-    family = BudgetPrune(trees=8, count=5).fit(case.problem)
+    family = BudgetPrune(n_estimators=8, count=5).fit(case.problem)
     validation = Rows(case.problem.validation.X)
     bills = [case.problem.costs.bill(p.decide(validation).acquired).mean() for p in family.policies]
     assert bills == sorted(bills, reverse=True)
@@ -38,7 +38,7 @@ def test_rows_use_fewer_features_as_lambda_grows():
 def test_table_1_compares_the_forest_with_the_cheapest_pruning_that_is_as_good():
     case = make_case("multiclass")
     problem = case.problem
-    family = BudgetPrune(trees=8, count=6).fit(problem)
+    family = BudgetPrune(n_estimators=8, count=6).fit(problem)
     rows, y = Rows(problem.validation.X), problem.validation.y
     answers = [policy.decide(rows) for policy in family.policies]
     errors = [float((a.probabilities.argmax(axis=1) != y).mean()) for a in answers]
@@ -54,7 +54,10 @@ def test_table_1_compares_the_forest_with_the_cheapest_pruning_that_is_as_good()
 def test_both_solvers_reach_the_same_objectives():
     problem = make_case("binary").problem
     one, two = (
-        [p.details["objective"] for p in BudgetPrune(trees=8, count=5, solver=kind).fit(problem).policies]
+        [
+            p.details["objective"]
+            for p in BudgetPrune(n_estimators=8, count=5, solver=kind).fit(problem).policies
+        ]
         for kind in ("flow", "subgradient")
     )
     assert one == pytest.approx(two, rel=1e-4)
@@ -63,7 +66,10 @@ def test_both_solvers_reach_the_same_objectives():
 def test_a_price_for_tests_makes_trees_shallower():
     problem = make_problem("binary", "zero-prices")
     leaves = [
-        BudgetPrune(trees=5, lambdas=[0.05], price_of_a_test=price).fit(problem).policies[0].details["leaves"]
+        BudgetPrune(n_estimators=5, lambdas=[0.05], price_of_a_test=price)
+        .fit(problem)
+        .policies[0]
+        .details["leaves"]
         for price in (0.0, 1.0)
     ]
     assert leaves[1] < leaves[0]
@@ -80,11 +86,11 @@ def test_regression_is_refused():
         {"lambdas": [-0.1]},
         {"lambdas": [float("nan")]},
         {"gap": 0.0},
-        {"max_iterations": 0},
+        {"max_iter": 0},
         {"count": 0},
         {"low": 2.0, "high": 1.0},
         {"price_of_a_test": -1.0},
-        {"trees": 0},
+        {"n_estimators": 0},
         {"max_features": 0.0},
         {"criterion": "pairs", "ensemble": "extra-trees"},
     ],

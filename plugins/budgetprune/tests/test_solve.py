@@ -26,30 +26,32 @@ KINDS = st.sampled_from(["flow", "subgradient"])
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS, KINDS)
-def test_pruning_is_the_optimum_of_the_relaxation_which_is_integral(made, relaxation, seed, lam, kind):
+def test_pruning_is_the_optimum_of_the_relaxation_which_is_integral(made, relaxation, seed, lambda_, kind):
     forest, instance = made(seed)
-    optimum, z = relaxation(instance, lam)
-    found = Solver(instance, kind=kind).solve(lam, gap=1e-8)
+    optimum, z = relaxation(instance, lambda_)
+    found = Solver(instance, kind=kind).solve(lambda_, gap=1e-8)
     assert found.objective == pytest.approx(optimum, rel=1e-6, abs=1e-9)
-    assert instance.objective(found.opened, lam) == pytest.approx(found.objective, abs=1e-12)
+    assert instance.objective(found.opened, lambda_) == pytest.approx(found.objective, abs=1e-12)
     assert np.abs(z - np.round(z)).max() < 1e-7
     assert forest.valid(found.opened)
 
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS, KINDS)
-def test_pruning_is_a_minimum_cut(made, min_cut, seed, lam, kind):
+def test_pruning_is_a_minimum_cut(made, min_cut, seed, lambda_, kind):
     _, instance = made(seed)
-    found = Solver(instance, kind=kind).solve(lam, gap=1e-8)
-    assert found.objective == pytest.approx(min_cut(instance, lam), abs=1e-6)
+    found = Solver(instance, kind=kind).solve(lambda_, gap=1e-8)
+    assert found.objective == pytest.approx(min_cut(instance, lambda_), abs=1e-6)
 
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS, KINDS, st.sampled_from([1e-1, 1e-3, 1e-9]))
-def test_bound_and_objective_enclose_the_optimum_at_every_iteration(made, relaxation, seed, lam, kind, asked):
+def test_bound_and_objective_enclose_the_optimum_at_every_iteration(
+    made, relaxation, seed, lambda_, kind, asked
+):
     _, instance = made(seed)
-    optimum, _ = relaxation(instance, lam)
-    found = Solver(instance, kind=kind).solve(lam, gap=asked, max_iterations=3000)
+    optimum, _ = relaxation(instance, lambda_)
+    found = Solver(instance, kind=kind).solve(lambda_, gap=asked, max_iter=3000)
     assert max(found.bounds) <= optimum + 1e-9
     assert min(found.objectives) >= optimum - 1e-9
     assert all(a <= b for a, b in pairwise(found.bounds))
@@ -59,13 +61,13 @@ def test_bound_and_objective_enclose_the_optimum_at_every_iteration(made, relaxa
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS)
-def test_the_preflow_alone_finds_the_optimum(made, relaxation, seed, lam):
+def test_the_preflow_alone_finds_the_optimum(made, relaxation, seed, lambda_):
     _, instance = made(seed)
-    optimum, _ = relaxation(instance, lam)
+    optimum, _ = relaxation(instance, lambda_)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ascent, "STEPS", 0)
         patch.setattr(flow, "WORK", 0)
-        found = Solver(instance).solve(lam, gap=1e-9)
+        found = Solver(instance).solve(lambda_, gap=1e-9)
     assert max(found.bounds) <= optimum + 1e-9
     assert found.gap <= 1e-9
     assert found.objective == pytest.approx(optimum, rel=1e-6, abs=1e-9)
@@ -73,7 +75,7 @@ def test_the_preflow_alone_finds_the_optimum(made, relaxation, seed, lam):
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS, st.integers(1, 8))
-def test_a_cut_is_the_best_pruning_above_a_threshold_of_the_levels(made, seed, lam, levels):
+def test_a_cut_is_the_best_pruning_above_a_threshold_of_the_levels(made, seed, lambda_, levels):
     _, instance = made(seed)
     level = np.random.default_rng(seed).integers(0, levels + 1, instance.nodes).astype(np.int32)
     values = []
@@ -81,9 +83,9 @@ def test_a_cut_is_the_best_pruning_above_a_threshold_of_the_levels(made, seed, l
         opened = (level >= theta) & (instance.left >= 0)
         for h in range(instance.nodes):  # parents come first
             opened[h] &= instance.parent[h] < 0 or opened[instance.parent[h]]
-        values.append(instance.objective(opened, lam))
-    cut = flow.best_cut(instance, lam * instance.price, flow.supplies(instance, lam), level, levels)
-    assert instance.objective(cut, lam) == pytest.approx(min(values), abs=1e-12)
+        values.append(instance.objective(opened, lambda_))
+    cut = flow.best_cut(instance, lambda_ * instance.price, flow.supplies(instance, lambda_), level, levels)
+    assert instance.objective(cut, lambda_) == pytest.approx(min(values), abs=1e-12)
 
 
 @settings(max_examples=25, deadline=None)
@@ -92,9 +94,9 @@ def test_a_cut_is_the_best_pruning_above_a_threshold_of_the_levels(made, seed, l
 def test_bounds_hold_along_the_path_and_gaps_are_what_was_asked(made, relaxation, seed, kind, lambdas, asked):
     forest, instance = made(seed)
     for one in solve_path(instance, forest.inner, lambdas, asked, 3000, kind=kind):
-        optimum, _ = relaxation(instance, one.lam)
+        optimum, _ = relaxation(instance, one.lambda_)
         assert one.bound <= optimum + 1e-9
-        assert optimum - 1e-9 <= one.objective == pytest.approx(instance.objective(one.opened, one.lam))
+        assert optimum - 1e-9 <= one.objective == pytest.approx(instance.objective(one.opened, one.lambda_))
         assert one.gap <= asked
 
 
@@ -105,7 +107,7 @@ def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(
 ):
     _, instance = made(seed)
     low, high = sorted((one, two))
-    solved = [Solver(instance).solve(lam, gap=asked, max_iterations=1) for lam in (low, high)]
+    solved = [Solver(instance).solve(lambda_, gap=asked, max_iter=1) for lambda_ in (low, high)]
     loss = sum(max(found.objective - found.bound, 0.0) for found in solved)
     core, within = solved[1].opened, solved[0].opened | solved[1].opened
     middle = (low + high) / 2
@@ -126,18 +128,18 @@ def test_a_family_spread_to_the_end_holds_an_optimum_for_every_lambda(made, rela
     path = spread_path(instance, forest.inner, 200, gap, 3000, kind=kind)
     costs = np.array([instance.cost(one.opened) for one in path])
     errors = np.array([instance.leaf_error(one.opened) for one in path])
-    assert path[0].lam == 0
-    assert all(a < b for a, b in pairwise(one.lam for one in path))
+    assert path[0].lambda_ == 0
+    assert all(a < b for a, b in pairwise(one.lambda_ for one in path))
     assert len(path) < 200
     none = instance.objective(np.zeros(instance.nodes, dtype=bool), 0.0)
-    for lam in (1e-8, 1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0):
-        optimum, _ = relaxation(instance, lam)
-        best = min((errors + lam * costs).min(), none)
+    for lambda_ in (1e-8, 1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0):
+        optimum, _ = relaxation(instance, lambda_)
+        best = min((errors + lambda_ * costs).min(), none)
         assert optimum * (1 - 1e-6) - 1e-9 <= best <= optimum * (1 + 1e-6) / (1 - gap) ** 2 + 1e-9
     for one in path:
-        optimum, _ = relaxation(instance, one.lam)
+        optimum, _ = relaxation(instance, one.lambda_)
         assert one.bound <= optimum + 1e-9
-        assert one.objective == pytest.approx(instance.objective(one.opened, one.lam))
+        assert one.objective == pytest.approx(instance.objective(one.opened, one.lambda_))
 
 
 @settings(max_examples=20, deadline=None)
@@ -180,22 +182,22 @@ def prunings(instance: Instance, h: int, most: int = 3000) -> list[list[int]]:
 @given(SEEDS, LAMBDAS, st.sampled_from([1e-1, 1e-4]))
 @example(3, 0.03, 1e-4)  # half of the slack would close a node wrongly,
 @example(19, 0.03, 0.1)  # and open one
-def test_a_settled_node_is_so_in_every_pruning_that_is_better_by_half_the_gap(made, seed, lam, gap):
+def test_a_settled_node_is_so_in_every_pruning_that_is_better_by_half_the_gap(made, seed, lambda_, gap):
     _, instance = made(seed)
     every = [prunings(instance, int(root)) for root in instance.roots]
     assume(prod(len(tree) for tree in every) <= 2000)
     lengths = np.diff(instance.pair_start)
     shares = np.repeat(instance.price / lengths, lengths)
-    toll = lam * (np.bincount(instance.entry_node, shares, instance.nodes) + instance.toll)
+    toll = lambda_ * (np.bincount(instance.entry_node, shares, instance.nodes) + instance.toll)
     with ThreadPoolExecutor(1) as pool, pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "WORTHWHILE", 1.0)
-        one = search.Search(Solver(instance), lam, gap, pool, None)
+        one = search.Search(Solver(instance), lambda_, gap, pool, None)
         one.begin([])
         fixed = one.settle(one.prune(toll), toll)
     for chosen in product(*every):
         opened = np.zeros(instance.nodes, dtype=bool)
         opened[[h for tree in chosen for h in tree]] = True
-        if instance.objective(opened, lam) < one.objective * (1 - gap / 2) - 1e-12:
+        if instance.objective(opened, lambda_) < one.objective * (1 - gap / 2) - 1e-12:
             assert opened[fixed > 0].all()
             assert not opened[fixed < 0].any()
 
@@ -221,10 +223,10 @@ def test_threads_do_not_change_the_answer(made, kind):
     assert (one.opened == two.opened).all()
 
 
-@pytest.mark.parametrize("lam", [-1.0, float("nan"), float("inf")])
-def test_a_lambda_that_is_no_price_is_refused(made, lam):
+@pytest.mark.parametrize("lambda_", [-1.0, float("nan"), float("inf")])
+def test_a_lambda_that_is_no_price_is_refused(made, lambda_):
     with pytest.raises(ValueError, match="lambda"):
-        Solver(made(0)[1]).solve(lam)
+        Solver(made(0)[1]).solve(lambda_)
 
 
 def test_a_solver_that_does_not_exist_is_refused(made):
@@ -247,11 +249,11 @@ def real(costs: Costs, rows: int = 60, trees: int = 4):
 @pytest.mark.parametrize("costs", [Costs(np.ones(30)), Costs(np.arange(30.0))], ids=["unit", "rising"])
 def test_a_real_forest_is_pruned_to_the_optimum(costs, relaxation, min_cut):
     forest, _, instance = real(costs)
-    for lam in lambda_grid(instance, forest.inner, 4, 0.1, 1.5):
-        found = Solver(instance).solve(lam, gap=1e-8)
-        optimum, z = relaxation(instance, lam)
+    for lambda_ in lambda_grid(instance, forest.inner, 4, 0.1, 1.5):
+        found = Solver(instance).solve(lambda_, gap=1e-8)
+        optimum, z = relaxation(instance, lambda_)
         assert found.objective == pytest.approx(optimum, rel=1e-6)
-        assert found.objective == pytest.approx(min_cut(instance, lam), abs=1e-5)
+        assert found.objective == pytest.approx(min_cut(instance, lambda_), abs=1e-5)
         assert np.abs(z - np.round(z)).max() < 1e-7
 
 

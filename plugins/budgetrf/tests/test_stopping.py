@@ -48,7 +48,7 @@ def test_impurities_are_those_of_the_definitions():
 @pytest.mark.parametrize("criterion", ["entropy", "pairs"])
 def test_higher_thresholds_cost_less(criterion):
     case = make_case("multiclass")
-    family = BudgetRF(trees=10, criterion=criterion, count=5).fit(case.problem)
+    family = BudgetRF(n_estimators=10, criterion=criterion, count=5).fit(case.problem)
     bills = [case.problem.costs.bill(p.decide(case.rows).acquired).mean() for p in family.policies]
     assert bills == sorted(bills, reverse=True)
     assert bills[0] > bills[-1]
@@ -67,7 +67,7 @@ def test_every_threshold_leaves_one_leaf_on_every_path(measure):
 
 def test_threshold_zero_is_scikit_learns_forest():
     case = make_case("multiclass")
-    policy = BudgetRF(trees=7, thresholds=[0.0]).fit(case.problem).policies[0]
+    policy = BudgetRF(n_estimators=7, thresholds=[0.0]).fit(case.problem).policies[0]
     seed = int(case.problem.rng("forest").integers(2**31 - 1))
     model = RandomForestClassifier(7, criterion="entropy", max_features=None, random_state=seed)
     model.fit(case.problem.train.X, case.problem.train.y)
@@ -80,7 +80,7 @@ def test_trees_of_a_single_node_are_left_as_they_are(criterion):
     case = make_case("binary")
     y = np.ones_like(case.problem.train.y)
     one_class = replace(case.problem, train=replace(case.problem.train, y=y))
-    for policy in BudgetRF(trees=3, criterion=criterion, count=3).fit(one_class).policies:
+    for policy in BudgetRF(n_estimators=3, criterion=criterion, count=3).fit(one_class).policies:
         decided = policy.decide(case.rows)
         assert not decided.acquired.any()
         assert (decided.probabilities[:, 1] == 1).all()
@@ -88,14 +88,16 @@ def test_trees_of_a_single_node_are_left_as_they_are(criterion):
 
 def test_regression_is_refused():
     with pytest.raises(RequestError, match="regression"):
-        BudgetRF(trees=2).fit(make_case("regression").problem)
+        BudgetRF(n_estimators=2).fit(make_case("regression").problem)
 
 
 def test_cost_weighted_splits_prefer_cheap_features():
     case = make_case("multiclass")
     bills = []
     for weighted in (False, True):
-        policy = BudgetRF(trees=20, cost_weighted=weighted, thresholds=[0.3]).fit(case.problem).policies[0]
+        policy = (
+            BudgetRF(n_estimators=20, cost_weighted=weighted, thresholds=[0.3]).fit(case.problem).policies[0]
+        )
         bills.append(case.problem.costs.bill(policy.decide(case.rows).acquired).mean())
     assert bills[1] < bills[0]
 

@@ -61,13 +61,13 @@ def test_parameters_out_of_range_are_refused(bad):
 
 def test_regression_is_refused():
     with pytest.raises(RequestError, match="regression"):
-        CostComplexityPruning(trees=2).fit(make_problem("regression"))
+        CostComplexityPruning(n_estimators=2).fit(make_problem("regression"))
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "ranking"])
 def test_prunings_are_nested_cheaper_and_err_more_as_alpha_grows(task):
     case = make_case(task)
-    forest = CostComplexityPruning(trees=6, risk="error").grow(case.problem)
+    forest = CostComplexityPruning(n_estimators=6, risk="error").grow(case.problem)
     risks = risk(forest, "error")
     kept = [prune(forest, risks, alpha) for alpha in alpha_grid(forest, risks, 6)]
     assert len(kept) > 2
@@ -75,7 +75,7 @@ def test_prunings_are_nested_cheaper_and_err_more_as_alpha_grows(task):
         assert forest.valid(whole)
         assert forest.valid(part)
         assert not (part & ~whole).any()
-    policies = CostComplexityPruning(trees=6, count=6, risk="error").fit(case.problem).policies
+    policies = CostComplexityPruning(n_estimators=6, count=6, risk="error").fit(case.problem).policies
     bills = [case.problem.costs.bill(policy.decide(case.rows).acquired).mean() for policy in policies]
     errors = [policy.details["training_error"] for policy in policies]
     assert bills == sorted(bills, reverse=True)
@@ -87,7 +87,7 @@ def test_prunings_are_nested_cheaper_and_err_more_as_alpha_grows(task):
 def test_trees_of_a_single_node_are_left_as_they_are(risk_of):
     problem = make_problem("binary")
     one_class = replace(problem, train=replace(problem.train, y=np.ones_like(problem.train.y)))
-    policies = CostComplexityPruning(trees=3, risk=risk_of).fit(one_class).policies
+    policies = CostComplexityPruning(n_estimators=3, risk=risk_of).fit(one_class).policies
     assert [policy.details["leaves"] for policy in policies] == [3]
     decided = policies[0].decide(Rows(problem.validation.X))
     assert not decided.acquired.any()
@@ -95,7 +95,7 @@ def test_trees_of_a_single_node_are_left_as_they_are(risk_of):
 
 
 def test_given_alphas_are_the_family():
-    family = CostComplexityPruning(trees=3, alphas=[0.5, 0.0]).fit(make_problem("binary"))
+    family = CostComplexityPruning(n_estimators=3, alphas=[0.5, 0.0]).fit(make_problem("binary"))
     assert [p.details["alpha"] for p in family.policies] == [0.0, 0.5]
     leaves = [p.details["leaves"] for p in family.policies]
     assert leaves[0] > leaves[1]

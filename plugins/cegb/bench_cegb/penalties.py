@@ -68,7 +68,7 @@ def penalties(
         kind: ``coupled`` or ``lazy``.
         shared: see `column_prices`.
         split_price: price of evaluating one split for one row.
-        unit: ``raw``: prices as they are. ``relative``: at a trade-off of 1, buying everything for every row must
+        unit: ``raw``: prices as they are. ``relative``: at a trade-off of 1, acquiring everything for every row must
             bring the loss reduction of a perfect model.
         scale: LightGBM's gain per row of a perfect first tree: the target's variance, or 1 for log losses.
     """

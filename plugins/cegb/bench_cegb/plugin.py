@@ -25,14 +25,14 @@ class CEGB(Method):
     plain numbers here; missing values go LightGBM's default way.
 
     Attributes:
-        trees: boosting rounds, from 1 (for more than two classes one tree per class in each).
-        leaves: most leaves of a tree, from 2.
-        depth: most splits on a path; −1 for no limit.
+        n_estimators: boosting rounds, from 1 (for more than two classes one tree per class in each).
+        max_leaf_nodes: most leaves of a tree, from 2.
+        max_depth: most splits on a path; −1 for no limit.
         learning_rate: above 0.
         min_samples_leaf: fewest training rows of a leaf, from 1; LightGBM's own default is 20.
-        bins: most bins of a column, from 2.
+        max_bins: most bins of a column, from 2.
         lambdas: trade-offs λ ≥ 0 (``cegb_tradeoff``), each with a forest of its own; 0 ignores prices.
-        unit: ``relative``: λ = 1 means that buying everything for every row must gain what a perfect first tree
+        unit: ``relative``: λ = 1 means that acquiring everything for every row must gain what a perfect first tree
             would, whatever the scale of prices, targets and rows. ``raw``: prices are LightGBM's penalties as
             they are (a coupled one is then compared with a gain that is a sum over all rows).
         penalty: ``coupled``: a feature's price is charged once, when the forest first uses it; ``lazy``: for
@@ -41,33 +41,38 @@ class CEGB(Method):
             columns, a group's by its features; ``each``: every column is charged the whole. The bill knows better.
         split_price: price of evaluating one split for one row, in the unit of the prices
             (``cegb_penalty_split``); it is not billed.
-        empty: whether policies that read nothing (the class frequencies, cost 0) are in the family; one always
-            is when there is no other.
+        include_empty_policy: whether policies that read nothing (the class frequencies, cost 0) are in the family;
+            one always is when there is no other.
         ranking: ``lambdarank``, or ``pointwise``: regression on the grades.
     """
 
     version: ClassVar[int] = 1
     takes_missing: ClassVar[bool] = True
-    trees: int = 300
-    leaves: int = 31
-    depth: int = -1
+    n_estimators: int = 300
+    max_leaf_nodes: int = 31
+    max_depth: int = -1
     learning_rate: float = 0.1
     min_samples_leaf: int = 20
-    bins: int = 255
+    max_bins: int = 255
     lambdas: tuple[float, ...] = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 2.0)
     unit: Literal["relative", "raw"] = "relative"
     penalty: Literal["coupled", "lazy"] = "coupled"
     shared: Literal["split", "each"] = "split"
     split_price: float = 0.0
-    empty: bool = True
+    include_empty_policy: bool = True
     ranking: Literal["lambdarank", "pointwise"] = "lambdarank"
 
     def __post_init__(self) -> None:
-        for name, low in (("trees", 1), ("leaves", 2), ("min_samples_leaf", 1), ("bins", 2)):
+        for name, low in (
+            ("n_estimators", 1),
+            ("max_leaf_nodes", 2),
+            ("min_samples_leaf", 1),
+            ("max_bins", 2),
+        ):
             if not low <= getattr(self, name) <= 2**17:
                 raise ValueError(f"{name} must be {low} to {2**17}, not {getattr(self, name)}")
-        if self.depth != -1 and self.depth < 1:
-            raise ValueError(f"depth must be at least 1, or -1 for no limit, not {self.depth}")
+        if self.max_depth != -1 and self.max_depth < 1:
+            raise ValueError(f"max_depth must be at least 1, or -1 for no limit, not {self.max_depth}")
         if not 0 < self.learning_rate < math.inf:
             raise ValueError(f"learning_rate must be above 0 and finite, not {self.learning_rate}")
         if not 0 <= self.split_price < math.inf:
@@ -91,16 +96,18 @@ class CEGB(Method):
         charged = penalties(problem, self.penalty, self.shared, self.split_price, self.unit, scale)
         settings = {
             **objective,
-            "num_leaves": self.leaves,
-            "max_depth": self.depth,
+            "num_leaves": self.max_leaf_nodes,
+            "max_depth": self.max_depth,
             "learning_rate": self.learning_rate,
             "min_data_in_leaf": self.min_samples_leaf,
-            "max_bin": self.bins,
+            "max_bin": self.max_bins,
         }
         part = problem.validation
         policies, validation_scores = [], []
         for value in self.lambdas:
-            booster = train(problem, self.trees, {**settings, **charged.parameters(self.penalty, value)})
+            booster = train(
+                problem, self.n_estimators, {**settings, **charged.parameters(self.penalty, value)}
+            )
             forest = Forest.from_dump(booster.dump_model())
             features = {int(problem.feature_of_column[column]) for column in forest.used()}
             policy = ForestPolicy(
@@ -111,7 +118,7 @@ class CEGB(Method):
             )
             policies.append(policy)
             validation_scores.append(validation_score(problem, policy.decide(part.rows())))
-        if not self.empty and any(policy.details["features"] for policy in policies):
+        if not self.include_empty_policy and any(policy.details["features"] for policy in policies):
             kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
             policies, validation_scores = [policies[i] for i in kept], [validation_scores[i] for i in kept]
         diagnostics = {"objective": objective["objective"]}

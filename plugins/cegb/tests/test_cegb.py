@@ -14,7 +14,7 @@ from bench_cegb.training import train
 from bench_core import Costs, Part, Problem, RequestError, Rows, build, validation_score
 from bench_core.testing import make_case, make_problem, policy_audit
 
-SMALL = {"trees": 10, "min_samples_leaf": 5}
+SMALL = {"n_estimators": 10, "min_samples_leaf": 5}
 
 
 def problem_of(X, y, *, costs=None, task="regression", query=None, **others):
@@ -72,10 +72,10 @@ def test_a_raw_penalty_is_weighed_against_lightgbms_gain(penalty):
     X = np.repeat([[0.0], [1.0]], 50, axis=0)
     y = np.repeat([-1.0, 1.0], 50)
     each = 1 if penalty == "coupled" else 100
-    for price, bought in ((99.0, 1), (101.0, 0)):
+    for price, acquired in ((99.0, 1), (101.0, 0)):
         problem = problem_of(X, y, costs=Costs(np.array([price / each])))
         method = CEGB(**SMALL, unit="raw", lambdas=(1.0,), penalty=penalty)
-        assert features_by_lambda(method, problem) == [bought]
+        assert features_by_lambda(method, problem) == [acquired]
 
 
 @pytest.mark.parametrize("task", ["regression", "binary", "multiclass"])
@@ -93,7 +93,7 @@ def test_at_a_relative_lambda_of_one_a_perfect_feature_just_pays(task):
 def test_a_coupled_feature_is_free_once_used():
     # Later trees gain ever less than the price, and go on with the feature that is paid for.
     x = np.linspace(-1, 1, 200)
-    method = CEGB(trees=40, leaves=2, lambdas=(45.0,), unit="raw")
+    method = CEGB(n_estimators=40, max_leaf_nodes=2, lambdas=(45.0,), unit="raw")
     problem = problem_of(x[:, None], x)
     policy = method.fit(problem).policies[0]
     assert policy.details == {"lambda": 45.0, "trees": 40, "features": 1}
@@ -106,7 +106,7 @@ def test_a_coupled_feature_is_free_once_used():
 def test_fewer_features_as_lambda_grows(task, penalty):
     X, signal = linear()
     y = signal if task == "regression" else (signal > 0).astype(int)
-    method = CEGB(trees=20, lambdas=(0.0, 0.03, 0.3, 3.0), penalty=penalty)
+    method = CEGB(n_estimators=20, lambdas=(0.0, 0.03, 0.3, 3.0), penalty=penalty)
     features = features_by_lambda(method, problem_of(X, y, task=task))
     assert features == sorted(features, reverse=True)
     assert features[0] == 6
@@ -116,14 +116,16 @@ def test_fewer_features_as_lambda_grows(task, penalty):
 def test_policies_that_read_nothing_can_be_left_out():
     X, y = linear()
     for lambdas, kept in (((0.1, 50.0), [0.1]), ((50.0, 90.0), [50.0, 90.0])):
-        family = CEGB(**SMALL, lambdas=lambdas, empty=False).fit(problem_of(X, y))
+        family = CEGB(**SMALL, lambdas=lambdas, include_empty_policy=False).fit(problem_of(X, y))
         assert [policy.details["lambda"] for policy in family.policies] == kept
 
 
 def test_dear_copies_are_never_bought():
     X, y = linear()
     costs = Costs(np.repeat([1.0, 9.0], 6))
-    policy = CEGB(trees=20, lambdas=(0.02,)).fit(problem_of(np.hstack([X, X]), y, costs=costs)).policies[0]
+    policy = (
+        CEGB(n_estimators=20, lambdas=(0.02,)).fit(problem_of(np.hstack([X, X]), y, costs=costs)).policies[0]
+    )
     acquired = policy.decide(Rows(np.hstack([X, X]))).acquired
     assert acquired[:, :6].any()
     assert not acquired[:, 6:].any()
@@ -138,11 +140,11 @@ def test_without_prices_lambda_changes_nothing():
 
 def test_a_price_of_splits_makes_smaller_trees():
     X, y = linear()
-    plain, dear = (
+    plain, expensive = (
         CEGB(**SMALL, lambdas=(0.1,), split_price=p).fit(problem_of(X, y)).policies[0].trees
         for p in (0.0, 0.5)
     )
-    assert len(dear.column) < len(plain.column)
+    assert len(expensive.column) < len(plain.column)
 
 
 @pytest.mark.parametrize("penalty", ["coupled", "lazy"])
@@ -220,15 +222,15 @@ def test_one_class_in_training_is_a_constant_and_costs_nothing():
         ({"lambdas": [float("nan")]}, "lambdas"),
         ({"lambdas": []}, "at least one"),
         ({"lambdas": [1.0, 1.0]}, "differ"),
-        ({"trees": 0}, "trees"),
-        ({"leaves": 1}, "leaves"),
-        ({"depth": 0}, "depth"),
-        ({"bins": 1}, "bins"),
+        ({"n_estimators": 0}, "n_estimators"),
+        ({"max_leaf_nodes": 1}, "max_leaf_nodes"),
+        ({"max_depth": 0}, "max_depth"),
+        ({"max_bins": 1}, "max_bins"),
         ({"min_samples_leaf": 0}, "min_samples_leaf"),
         ({"learning_rate": -1.0}, "learning_rate"),
         ({"split_price": float("nan")}, "split_price"),
         ({"penalty": "lasy"}, "penalty"),
-        ({"leafs": 3}, "leaves"),
+        ({"max_leaf_node": 3}, "did you mean 'max_leaf_nodes'"),
     ],
 )
 def test_wrong_parameters_are_refused_by_name(wrong, said):

@@ -31,7 +31,7 @@ def stages_by_cost(problem: Problem, max_stages: int | None = None) -> list[NDAr
 
     The classes are the cost scheme's where it has classes, ordered by their mean price and then by number;
     otherwise features of one price (see `entry_prices`) are a class. With ``max_stages``, and more classes than
-    that, neighbouring classes merge by quantile: with x_i the share of features whose class is not dearer than
+    that, neighbouring classes merge by quantile: with x_i the share of features whose class is not more expensive than
     feature i's, its stage is ``ceil(max_stages · x_i)``. A class is never torn apart.
 
     Returns:

@@ -1,6 +1,6 @@
 """The CSTC criterion (§6.8): do classifiers of neighbouring labels need the same features, and distant ones others?
 
-CSTC sends rows by their predicted label to classifiers that buy other features. That pays where rows with similar
+CSTC sends rows by their predicted label to classifiers that acquire other features. That pays where rows with similar
 labels need similar features. The paper's test: an l1-regularised classifier for every pair of neighbouring labels
 (0 against 1, 1 against 2, …), and the Jaccard coefficients of the features that each two of them select. They should
 fall away from the diagonal.

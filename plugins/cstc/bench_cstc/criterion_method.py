@@ -1,4 +1,4 @@
-"""The CSTC criterion in a suite: a row that buys nothing, with the Jaccard matrix of its data set in its records."""
+"""The CSTC criterion in a suite: a policy that acquires nothing, with its data set's Jaccard matrix in the records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["LabelOverlapMethod"]
 
 @dataclass(frozen=True)
 class LabelOverlapMethod(Method):
-    """Constant prediction that buys nothing, with the CSTC criterion of the data set in its diagnostics (§6.8).
+    """Constant prediction that acquires nothing, with the CSTC criterion of the data set in its diagnostics (§6.8).
 
     The policy is the mean target, or the shares of the classes: what cost 0 gives. Diagnostics: ``overlap a vs b |
     b vs c`` for every two classifiers of neighbouring labels, ``falling`` (share of the steps away from the

@@ -51,16 +51,16 @@ class Descent:
         self.objective, self.turns, self.steps, self.tol = objective, turns, steps, tol
         self.scale = scale_of(objective.X, objective.y)
 
-    def run(self, state: State, sweeps: int) -> Run:
+    def run(self, state: State, max_iter: int) -> Run:
         """Sweeps over all nodes in level order until the objective changes little."""
         values = [self.objective.value(state)]
-        for _ in range(sweeps):
+        for _ in range(max_iter):
             for node in range(len(state.shape)):
                 state = self.update(state, node)
             values.append(self.objective.value(state))
             if values[-2] - values[-1] <= self.tol * max(abs(values[-2]), 1e-300):
                 return Run(state, values, True)
-        return Run(state, values, sweeps == 0)
+        return Run(state, values, max_iter == 0)
 
     def update(self, state: State, node: int) -> State:
         """One block: all parameters of a node, the objective not rising."""

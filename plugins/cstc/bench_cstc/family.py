@@ -27,15 +27,15 @@ class TreeSettings:
     """What does not change along λ; see the methods' parameters of the same names."""
 
     variant: Variant = "cstc"
-    depth: int = 4
+    levels: int = 4
     rho: float = 1e-3
     structure: Literal["prune", "greedy", "full"] = "prune"
-    keep: float = 0.5
+    split_quantile: float = 0.5
     steep: float = 1.0
     intercept: bool = True
     fine_tune: FineTuning = "hard"
     early_stopping: bool = False
-    sweeps: int = 10
+    max_iter: int = 10
     tol: float = 1e-3
 
 
@@ -44,7 +44,7 @@ class FittedTree:
     """One tree of the family.
 
     Attributes:
-        lam: its λ, on the mean scale.
+        lambda_: its λ, on the mean scale.
         state: what decides the path.
         beta, bias: float64 (nodes, columns), (nodes,): what predicts.
         run: how the optimisation went.
@@ -53,7 +53,7 @@ class FittedTree:
         mean: float64 (nodes,): their mean label (NaN where no row comes).
     """
 
-    lam: float
+    lambda_: float
     state: State
     beta: Floats
     bias: Floats
@@ -98,7 +98,7 @@ def fit_trees(
     Structure is settled at each λ on the initialised tree, as in the paper. Then the nodes that the tree before
     had too may start from its parameters. The start is taken that would be the better tree if the descent ended
     there (`exact_objective`): the relaxed objective would nearly always take the tree before, which is descended
-    already, and whose columns, bought for a lower λ, would then never be left.
+    already, and whose columns, acquired for a lower λ, would then never be left.
 
     Args:
         X: float64 (rows, columns).
@@ -112,19 +112,19 @@ def fit_trees(
     """
     X = np.asfortranarray(X)
     trees: list[FittedTree] = []
-    start = settings.depth
+    start = settings.levels
     whole = Shape.full(start) if settings.variant == "cstc" else Shape.cascade(start)
     base = Objective(
         X, y, penalty, settings.rho, 0.0, weights, settings.steep, settings.variant, settings.intercept
     )
     before: State | None = None
-    for lam in lambdas:
-        descent = Descent(replace(base, lam=lam), tol=settings.tol)
+    for lambda_ in lambdas:
+        descent = Descent(replace(base, lambda_=lambda_), tol=settings.tol)
         if settings.structure == "greedy":
             chain = settings.variant != "cstc"
-            state = build_greedily(descent, start, X_validation, criterion, settings.keep, chain)
+            state = build_greedily(descent, start, X_validation, criterion, settings.split_quantile, chain)
         else:
-            state = initialise(descent, whole, settings.keep)
+            state = initialise(descent, whole, settings.split_quantile)
             if settings.structure == "prune" and len(X_validation):
                 state = prune(state, X_validation, criterion)
         warm = False
@@ -136,7 +136,7 @@ def fit_trees(
         run = _run(descent, state, settings, X_validation, criterion)
         before = run.state
         beta, bias = fine_tuned(descent, run.state, settings.fine_tune)
-        trees.append(FittedTree(lam, run.state, beta, bias, run, warm, *_shares(run.state, X, y)))
+        trees.append(FittedTree(lambda_, run.state, beta, bias, run, warm, *_shares(run.state, X, y)))
     return trees
 
 
@@ -146,11 +146,11 @@ def _worth(descent: Descent, state: State, settings: TreeSettings) -> float:
 
 def _run(descent: Descent, state: State, settings: TreeSettings, X: Floats, criterion: Criterion) -> Run:
     if not settings.early_stopping:
-        return descent.run(state, settings.sweeps)
+        return descent.run(state, settings.max_iter)
     best, best_value = state, np.inf
     values: list[float] = []
     converged = False
-    for _ in range(settings.sweeps):
+    for _ in range(settings.max_iter):
         run = descent.run(state, 1)
         values += run.values if not values else run.values[1:]
         state, converged = run.state, run.converged
@@ -161,7 +161,7 @@ def _run(descent: Descent, state: State, settings: TreeSettings, X: Floats, crit
             break
         if value > best_value:
             return Run(best, values, False, stopped=True)
-    return Run(best, values, converged or settings.sweeps == 0)
+    return Run(best, values, converged or settings.max_iter == 0)
 
 
 def _shares(state: State, X: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -46,16 +46,16 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
     if not targets:
         return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
     fits = [_fit_target(method, problem, target, lambdas) for target in targets]
-    policies = [_policy(problem, fits, i, lam) for i, lam in enumerate(lambdas)]
-    if not method.empty and any(policy.details["features"] for policy in policies):
+    policies = [_policy(problem, fits, i, lambda_) for i, lambda_ in enumerate(lambdas)]
+    if not method.include_empty_policy and any(policy.details["features"] for policy in policies):
         policies = [policy for policy in policies if policy.details["features"]]
     rows = problem.validation.rows()
     validation_scores = [validation_score(problem, policy.decide(rows)) for policy in policies]
     best = max(range(len(policies)), key=lambda i: (*validation_scores[i], i))
     history = {
-        f"objective, lambda={lam:g}{_suffix(fit.target)}": fit.trees[i].run.values
+        f"objective, lambda={lambda_:g}{_suffix(fit.target)}": fit.trees[i].run.values
         for fit in fits
-        for i, lam in enumerate(lambdas)
+        for i, lambda_ in enumerate(lambdas)
     }
     # A tree of fewer than three leaves, or leaves that all share alike, says 0.
     history["leaf_overlap"] = [
@@ -65,7 +65,7 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
     diagnostics = {
         "lambda_max": [fit.largest for fit in fits],
         "not_converged": [
-            lam for i, lam in enumerate(lambdas) if not all(_ended(fit.trees[i]) for fit in fits)
+            lambda_ for i, lambda_ in enumerate(lambdas) if not all(_ended(fit.trees[i]) for fit in fits)
         ],
     }
     ordered: list[Policy] = [policies[best], *policies[:best], *policies[best + 1 :]]
@@ -86,7 +86,13 @@ def _fit_target(method: TreeMethod, problem: Problem, target: Target, lambdas: S
     if method.features == "boosted":
         price = price_of_evaluation(problem, method.evaluation)
         boosted = boost(
-            problem, target.y, method.trees, method.tree_depth, method.learning_rate, price, target.weights
+            problem,
+            target.y,
+            method.n_estimators,
+            method.max_depth,
+            method.learning_rate,
+            price,
+            target.weights,
         )
         columns, constant = boosted, boosted.base
     costs = problem.costs if method.cost_terms != "evaluation" else Costs(np.zeros(problem.n_features))
@@ -107,7 +113,7 @@ def _fit_target(method: TreeMethod, problem: Problem, target: Target, lambdas: S
         y,
         weights,
         penalty,
-        [lam * unit for lam in lambdas],
+        [lambda_ * unit for lambda_ in lambdas],
         settings,
         columns.values(problem.validation.X),
         criterion,
@@ -115,7 +121,7 @@ def _fit_target(method: TreeMethod, problem: Problem, target: Target, lambdas: S
     return _Fitted(target, columns, constant, largest, trees)
 
 
-def _policy(problem: Problem, fits: Sequence[_Fitted], i: int, lam: float) -> TreePolicy:
+def _policy(problem: Problem, fits: Sequence[_Fitted], i: int, lambda_: float) -> TreePolicy:
     walkers = tuple(
         Walker.of(fit.columns, tree.state, tree.beta, tree.bias, problem.n_features, fit.constant)
         for fit in fits
@@ -125,21 +131,21 @@ def _policy(problem: Problem, fits: Sequence[_Fitted], i: int, lam: float) -> Tr
     for walker in walkers:
         used |= walker.features.any(axis=0)
     details: dict[str, Any] = {
-        "lambda": lam,
+        "lambda": lambda_,
         "features": int(used.sum()),
         "nodes": sum(len(walker.state.shape) for walker in walkers),
         "converged": all(_ended(fit.trees[i]) for fit in fits),
         "trees": [_said(fit, fit.trees[i]) for fit in fits],
     }
     if not problem.n_classes:
-        return TreePolicy(walkers, 0, label=f"lambda={lam:g}", details=details)
+        return TreePolicy(walkers, 0, label=f"lambda={lambda_:g}", details=details)
     part = problem.validation if len(problem.validation) else problem.train
     sigmoids = tuple(
         fit_platt(walker(fit.columns.values(part.X))[0], part.y == fit.target.positive)
         for walker, fit in zip(walkers, fits, strict=True)
     )
     present = tuple(int(code) for code in np.unique(problem.train.y))
-    return TreePolicy(walkers, problem.n_classes, sigmoids, present, f"lambda={lam:g}", details)
+    return TreePolicy(walkers, problem.n_classes, sigmoids, present, f"lambda={lambda_:g}", details)
 
 
 def _said(fit: _Fitted, tree: FittedTree) -> dict[str, Any]:
@@ -161,7 +167,7 @@ def _said(fit: _Fitted, tree: FittedTree) -> dict[str, Any]:
         nodes.append(node)
     return {
         "class": fit.target.code,
-        "lambda": tree.lam,
+        "lambda": tree.lambda_,
         "objective": tree.run.values[-1],
         "sweeps": len(tree.run.values) - 1,
         "converged": tree.run.converged,

@@ -1,4 +1,4 @@
-"""The compiled kernels of the block-coordinate descent; each one's plain twin is its ``.py_func``.
+"""The compiled kernels of the block-coordinate descent; each one's reference implementation is its ``.py_func``.
 
 Penalties come as a list of groups of columns: group r weighs ``v[r]`` and holds the columns t with r among
 ``rows[ptr[t]:ptr[t + 1]]``. With linear features a group is a feature (its encoded columns); with trees as

@@ -29,7 +29,7 @@ class TreeMethod(Method):
         rho: ρ ≥ 0, the weight of the l1 norm.
         features: what classifiers weigh: ``linear``, the columns as encoded; ``boosted``, the trees of a gradient
             boosting of the same target (§5).
-        trees, tree_depth, learning_rate: of the boosting.
+        n_estimators, max_depth, learning_rate: of the boosting.
         evaluation: e_t, the price of evaluating one boosted tree, ≥ 0; ``scheme`` takes the cost scheme's price
             of an evaluation.
         cost_terms: what the objective charges (§6.6): ``both``; ``features``; ``evaluation``, of boosted trees. The
@@ -40,15 +40,16 @@ class TreeMethod(Method):
             leave there (``hard``), on all, weighted by the probability of leaving there (``soft``, the paper's
             formula), or not (``off``).
         early_stopping: whether the descent ends where validation gets worse (§5.3); ``auto``: with boosted trees.
-        keep: share of the training rows at a node that its first threshold sends up, in (0, 1).
+        split_quantile: share of the training rows at a node that its first threshold sends up, in (0, 1).
         steepness: factor of the sigmoid's argument in Eq. 4, above 0.
         intercept: whether every classifier has an unpenalised intercept.
         criterion: what pruning, greedy building and early stopping go by, on validation: ``loss`` (squared),
             ``ndcg@5`` or ``precision@5`` (rankings, binary tasks); ``auto``: NDCG@5 for rankings, else the loss.
-        sweeps: most sweeps of the descent over all nodes, from 0. One that has not converged is reported in
+        max_iter: most sweeps of the descent over all nodes, from 0. One that has not converged is reported in
             the policy's details and the family's diagnostics.
         tol: relative change of the objective below which the descent ends, above 0.
-        empty: whether policies that read nothing are in the family; one always is when there is no other.
+        include_empty_policy: whether policies that read nothing are in the family; one always is when there is no
+            other.
     """
 
     version: ClassVar[int] = 1
@@ -58,21 +59,21 @@ class TreeMethod(Method):
     unit: Literal["relative", "price"] = "relative"
     rho: float = 1e-3
     features: Literal["linear", "boosted"] = "linear"
-    trees: int = 300
-    tree_depth: int = 4
+    n_estimators: int = 300
+    max_depth: int = 4
     learning_rate: float = 0.1
     evaluation: float | Literal["scheme"] = "scheme"
     cost_terms: Literal["both", "features", "evaluation"] = "both"
     positive_weight: float | Literal["balanced"] = 1.0
     fine_tune: Literal["hard", "soft", "off"] = "hard"
     early_stopping: Literal["auto", "on", "off"] = "auto"
-    keep: float = 0.5
+    split_quantile: float = 0.5
     steepness: float = 1.0
     intercept: bool = True
     criterion: Literal["auto", "loss", "ndcg@5", "precision@5"] = "auto"
-    sweeps: int = 20
+    max_iter: int = 20
     tol: float = 1e-3
-    empty: bool = True
+    include_empty_policy: bool = True
 
     def __post_init__(self) -> None:
         check_lambdas(self.lambdas)
@@ -86,14 +87,14 @@ class TreeMethod(Method):
             raise ValueError(
                 "cost_terms = 'evaluation' needs features = 'boosted': nothing else is evaluated"
             )
-        for name, low, high in (("trees", 1, 100_000), ("tree_depth", 1, 12), ("sweeps", 0, 10_000)):
+        for name, low, high in (("n_estimators", 1, 100_000), ("max_depth", 1, 12), ("max_iter", 0, 10_000)):
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")
         for name in ("learning_rate", "steepness", "tol"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} must be above 0 and finite, not {getattr(self, name)}")
-        if not 0 < self.keep < 1:
-            raise ValueError(f"keep must be between 0 and 1, not {self.keep}")
+        if not 0 < self.split_quantile < 1:
+            raise ValueError(f"split_quantile must be between 0 and 1, not {self.split_quantile}")
 
     @property
     @abstractmethod
@@ -107,15 +108,15 @@ class TreeMethod(Method):
         stops = self.early_stopping == "on" or (self.early_stopping == "auto" and self.features == "boosted")
         return TreeSettings(
             variant=self.variant,
-            depth=self.levels,
+            levels=self.levels,
             rho=self.rho,
             structure=getattr(self, "structure", "full"),
-            keep=self.keep,
+            split_quantile=self.split_quantile,
             steep=self.steepness,
             intercept=self.intercept,
             fine_tune=self.fine_tune,
             early_stopping=stops,
-            sweeps=self.sweeps,
+            max_iter=self.max_iter,
             tol=self.tol,
         )
 
@@ -144,7 +145,7 @@ def _check_levels(name: str, value: int, high: int) -> None:
 
 @dataclass(frozen=True)
 class CSTC(TreeMethod):
-    """Cost-sensitive tree of classifiers: rows are sent by linear scores to leaves that buy other features (CSTC).
+    """Cost-sensitive tree of classifiers: rows are sent by linear scores to leaves that acquire other features (CSTC).
 
     Algorithm 1 of Xu et al. 2014: top-down initialisation, pruning on validation (or greedy building), block
     coordinate descent on Eq. 12 (Eq. 22 with boosted trees), fine-tuning. Squared loss: on targets, on grades, on
@@ -152,23 +153,19 @@ class CSTC(TreeMethod):
     validation, normalised over classes.
 
     Attributes:
-        depth: levels of the tree, 1 to 10; 1 is a single classifier.
+        levels: levels of the tree of classifiers, 1 to 10; 1 is a single classifier.
         structure: ``prune``: from the full tree, on validation (§3.6.1); ``greedy``: from the root on (§3.6.2);
             ``full``: all nodes stay.
 
     The other parameters are `TreeMethod`'s.
     """
 
-    depth: int = 4
+    levels: int = 4
     structure: Literal["prune", "greedy", "full"] = "prune"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_levels("depth", self.depth, 10)
-
-    @property
-    def levels(self) -> int:
-        return self.depth
+        _check_levels("levels", self.levels, 10)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class Objective:
         y: float64 (rows,).
         penalty: prices.
         rho: ρ, weight of the l1 norm.
-        lam: λ, weight of the cost.
+        lambda_: λ, weight of the cost.
         weights: float64 (rows,): class weights w_y of Eq. 19, 1 for none.
         steep: factor of the sigmoid's argument; 1 is Eq. 4.
         variant: ``cstc``: a node's loss counts for rows that reach it; ``cscc``: for rows that leave there;
@@ -77,7 +77,7 @@ class Objective:
     y: Floats
     penalty: Penalty
     rho: float
-    lam: float
+    lambda_: float
     weights: Floats
     steep: float = 1.0
     variant: Variant = "cstc"
@@ -86,7 +86,7 @@ class Objective:
     @property
     def v(self) -> Floats:
         """λ times the prices: float64 (groups,)."""
-        return self.lam * self.penalty.weights
+        return self.lambda_ * self.penalty.weights
 
     def scores(self, state: State) -> Floats:
         """Every node's prediction: float64 (rows, nodes)."""

@@ -8,7 +8,6 @@ from bench_core import Method, RegisterMethod, RegisterMetric, hookimpl
 from bench_cstc.criterion_method import LabelOverlapMethod
 from bench_cstc.methods import CSCC, CSTC, Cronus, SingleCostSensitive
 from bench_cstc.metrics import METRICS as _METRICS
-from bench_cstc.rivals import RIVALS
 
 __all__ = ["METHODS"]
 
@@ -20,7 +19,6 @@ METHODS: dict[str, type[Method]] = {
     "cscc": CSCC,
     "cronus": Cronus,
     "single-cost-sensitive": SingleCostSensitive,
-    **RIVALS,
     "label-overlap": LabelOverlapMethod,
 }
 

@@ -18,8 +18,8 @@ Criterion = Callable[[Floats], float]
 """Predictions of the validation rows → a number, the lower the better."""
 
 
-def split_point(scores: Floats, p: Floats, keep: float = 0.5) -> float:
-    """The threshold that sends the share of the weight nearest to ``keep`` up.
+def split_point(scores: Floats, p: Floats, split_quantile: float = 0.5) -> float:
+    """The threshold that sends the share of the weight nearest to ``split_quantile`` up.
 
     It lies halfway between two neighbouring scores; among equally good ones the lowest is taken. With one score
     only, it is that score: every row goes down, softly half of each.
@@ -29,11 +29,11 @@ def split_point(scores: Floats, p: Floats, keep: float = 0.5) -> float:
         return float(levels[0]) if len(levels) else 0.0
     weight = np.bincount(at.reshape(-1), weights=p)
     above = 1.0 - np.cumsum(weight)[:-1] / weight.sum()
-    best = int(np.argmin(np.abs(above - keep)))
+    best = int(np.argmin(np.abs(above - split_quantile)))
     return float((levels[best] + levels[best + 1]) / 2)
 
 
-def initialise(descent: Descent, shape: Shape, keep: float = 0.5) -> State:
+def initialise(descent: Descent, shape: Shape, split_quantile: float = 0.5) -> State:
     """Every node in level order, each as if nothing were below it; its threshold halves what reaches it.
 
     "Half" is of the rows that reach the node by hard decisions, so that a node's children both get rows.
@@ -50,7 +50,7 @@ def initialise(descent: Descent, shape: Shape, keep: float = 0.5) -> State:
         state = state.with_node(node, beta, bias, 0.0)
         scores = o.score(state, node)
         reaching = hard[:, k].astype(np.float64)
-        theta = split_point(scores[hard[:, k]], np.ones(int(reaching.sum())), keep)
+        theta = split_point(scores[hard[:, k]], np.ones(int(reaching.sum())), split_quantile)
         state = state.with_node(node, beta, bias, theta)
         for child, goes in ((shape.upper(k), scores > theta), (shape.lower(k), scores <= theta)):
             if child >= 0:
@@ -93,7 +93,12 @@ def prune(state: State, X: Floats, criterion: Criterion) -> State:
 
 
 def build_greedily(
-    descent: Descent, depth: int, X: Floats, criterion: Criterion, keep: float = 0.5, chain: bool = False
+    descent: Descent,
+    depth: int,
+    X: Floats,
+    criterion: Criterion,
+    split_quantile: float = 0.5,
+    chain: bool = False,
 ) -> State:
     """From the root on, add the child that improves the criterion most, until none does.
 
@@ -102,11 +107,11 @@ def build_greedily(
         depth: deepest level, the root's is 1.
         X: float64 (rows, columns): validation rows.
         criterion: of their predictions.
-        keep: share of the rows that a threshold sends up.
+        split_quantile: share of the rows that a threshold sends up.
         chain: only upper children (a cascade).
     """
     o = descent.objective
-    state = initialise(descent, Shape((1,)), keep)
+    state = initialise(descent, Shape((1,)), split_quantile)
     best = criterion(predictions(state, X))
     candidates: dict[int, State] = {}
     while True:
@@ -119,7 +124,7 @@ def build_greedily(
                 beta, bias, _ = descent.as_leaf(grown, node)
                 grown = grown.with_node(node, beta, bias, 0.0)
                 here = walk(grown, o.X) == node
-                theta = split_point(o.score(grown, node)[here], np.ones(int(here.sum())), keep)
+                theta = split_point(o.score(grown, node)[here], np.ones(int(here.sum())), split_quantile)
                 candidates[child] = grown.with_node(node, beta, bias, theta)
         values = {}
         for child, trained in candidates.items():

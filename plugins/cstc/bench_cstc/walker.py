@@ -1,4 +1,4 @@
-"""Walking rows down a fitted tree, buying as they go; and the policies made of one tree or of one per class."""
+"""Walking rows down a fitted tree, acquiring features as they go; policies of one tree or of one per class."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench_cstc.calibrate import Platt, combine
 from bench_cstc.columns import Columns
 from bench_cstc.objective import State
 
-__all__ = ["ConstantPolicy", "TreePolicy", "Walker"]
+__all__ = ["ConstantPolicy", "TreePolicy", "Walker", "weighted_sum"]
 
 Floats = NDArray[np.float64]
 

@@ -67,34 +67,40 @@ def main() -> None:
     )
     large = parser.parse_args().large
     base = {"lambdas": (0.03,), "structure": "full"}
-    CSTC(depth=2, **base).fit(problem(100, 4, "binary"))  # compile
+    CSTC(levels=2, **base).fit(problem(100, 4, "binary"))  # compile
     print("| what | CPU s | wall s | nodes | sweeps | features |\n|---|---:|---:|---:|---:|---:|")
     for rows in (1000, 4000, 16000):
-        timed(CSTC(depth=3, **base), problem(rows, 50, "binary"), f"{rows} rows × 50 columns, 7 nodes")
+        timed(CSTC(levels=3, **base), problem(rows, 50, "binary"), f"{rows} rows × 50 columns, 7 nodes")
     for columns in (25, 100, 400):
         timed(
-            CSTC(depth=3, **base), problem(4000, columns, "binary"), f"4000 rows × {columns} columns, 7 nodes"
+            CSTC(levels=3, **base),
+            problem(4000, columns, "binary"),
+            f"4000 rows × {columns} columns, 7 nodes",
         )
     given = problem(4000, 50, "binary")
     for depth in (1, 2, 3, 4, 5):
-        timed(CSTC(depth=depth, **base), given, f"4000 rows × 50 columns, {2**depth - 1} nodes")
+        timed(CSTC(levels=depth, **base), given, f"4000 rows × 50 columns, {2**depth - 1} nodes")
     many = (0.01, 0.03, 0.1, 0.3)
-    timed(CSTC(depth=3, lambdas=many, structure="full"), given, "4000 rows × 50 columns, 7 nodes, 4 λ")
+    timed(CSTC(levels=3, lambdas=many, structure="full"), given, "4000 rows × 50 columns, 7 nodes, 4 λ")
     boosted = {"features": "boosted", "evaluation": 1.0, **base}
     for trees in (50, 200):
         timed(
-            CSTC(depth=3, trees=trees, **boosted),
+            CSTC(levels=3, n_estimators=trees, **boosted),
             problem(4000, 100, "ranking"),
             f"4000 rows, {trees} trees, 7 nodes",
         )
     if large:
         digits = problem(12000, 1120, "binary")
-        for lam in (0.1, 0.01, 0.003):
-            timed(CSTC(depth=4, lambdas=(lam,)), digits, f"12000 rows × 1120 columns, depth 4, λ = {lam}")
+        for lambda_ in (0.1, 0.01, 0.003):
+            timed(
+                CSTC(levels=4, lambdas=(lambda_,)),
+                digits,
+                f"12000 rows × 1120 columns, depth 4, λ = {lambda_}",
+            )
         ranking = problem(12000, 136, "ranking")
-        for lam in (0.1, 0.01):
-            method = CSTC(depth=4, lambdas=(lam,), features="boosted", trees=500, evaluation=1.0)
-            timed(method, ranking, f"12000 rows, 500 trees, depth 4, λ = {lam}")
+        for lambda_ in (0.1, 0.01):
+            method = CSTC(levels=4, lambdas=(lambda_,), features="boosted", n_estimators=500, evaluation=1.0)
+            timed(method, ranking, f"12000 rows, 500 trees, depth 4, λ = {lambda_}")
         timed(SingleCostSensitive(lambdas=(0.01,)), digits, "12000 rows × 1120 columns, one node")
 
 

@@ -41,7 +41,7 @@ def random_objective(seed, variant="cstc", boosted=False, rows=25, columns=4, **
         penalty = Penalty.build(costs, [np.array([min(t, features - 1)]) for t in range(columns)])
     settings = {
         "rho": float(rng.uniform(0, 0.05)),
-        "lam": float(rng.uniform(0, 0.2)),
+        "lambda_": float(rng.uniform(0, 0.2)),
         "weights": rng.uniform(0.5, 3.0, rows),
         "steep": float(rng.uniform(0.5, 3.0)),
         "variant": variant,

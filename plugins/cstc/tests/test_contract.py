@@ -4,12 +4,12 @@ from bench_cstc.methods import CSCC, CSTC, Cronus, SingleCostSensitive
 
 from bench_core.testing import method_contract
 
-LINEAR = {"lambdas": (0.01, 0.2), "sweeps": 5}
-BOOSTED = {"features": "boosted", "trees": 8, "tree_depth": 2, "evaluation": 0.05, **LINEAR}
+LINEAR = {"lambdas": (0.01, 0.2), "max_iter": 5}
+BOOSTED = {"features": "boosted", "n_estimators": 8, "max_depth": 2, "evaluation": 0.05, **LINEAR}
 
 test_contract = method_contract(
-    CSTC(depth=3, **LINEAR),
-    CSTC(depth=3, structure="greedy", **BOOSTED),
+    CSTC(levels=3, **LINEAR),
+    CSTC(levels=3, structure="greedy", **BOOSTED),
     CSCC(stages=3, positive_weight=1.0, **LINEAR),
     CSCC(stages=3, structure="full", **BOOSTED),
     Cronus(stages=3, **LINEAR),

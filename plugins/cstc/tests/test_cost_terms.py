@@ -12,11 +12,11 @@ from bench_core import Costs, Part, Problem, Rows
 
 SETTINGS = {
     "features": "boosted",
-    "trees": 8,
-    "tree_depth": 2,
+    "n_estimators": 8,
+    "max_depth": 2,
     "lambdas": (0.02,),
     "unit": "price",
-    "sweeps": 5,
+    "max_iter": 5,
 }
 
 
@@ -35,12 +35,12 @@ def decided(method: SingleCostSensitive, given: Problem):
 
 
 def test_only_what_is_charged_steers_the_fit() -> None:
-    cheap, dear = problem([1.0, 1.0, 1.0, 1.0]), problem([1.0, 60.0, 1.0, 1.0])
+    cheap, expensive = problem([1.0, 1.0, 1.0, 1.0]), problem([1.0, 60.0, 1.0, 1.0])
     both = SingleCostSensitive(**SETTINGS, evaluation=0.1)
     assert decided(both, cheap).acquired[:, 1].all()
-    assert not decided(both, dear).acquired[:, 1].any()
+    assert not decided(both, expensive).acquired[:, 1].any()
     unfelt = replace(both, cost_terms="evaluation")
-    assert (decided(unfelt, cheap).score == decided(unfelt, dear).score).all()
+    assert (decided(unfelt, cheap).score == decided(unfelt, expensive).score).all()
     features = replace(both, cost_terms="features")
     costly = replace(features, evaluation=1000.0)
     assert (decided(features, cheap).score == decided(costly, cheap).score).all()

@@ -111,7 +111,7 @@ def test_a_leaf_that_no_row_reaches_stays_as_it_is():
     assert (beta.tolist(), bias, converged) == ([1.0] * 4, 2.0, True)
 
 
-def test_the_leaf_kernels_equal_their_plain_twins():
+def test_the_leaf_kernels_equal_their_reference_implementations():
     for seed in range(5):
         leaf = random_leaf(seed)
         columns = np.arange(leaf.X.shape[1])

@@ -21,9 +21,9 @@ def decisions(family, rows):
 @pytest.mark.parametrize("features", ["linear", "boosted"])
 def test_one_node_of_anything_is_the_single_cost_sensitive_classifier(task, features):
     case = make_case(task)
-    common = {"lambdas": LAMBDAS, "features": features, "trees": 10, "tree_depth": 2}
+    common = {"lambdas": LAMBDAS, "features": features, "n_estimators": 10, "max_depth": 2}
     expected = decisions(SingleCostSensitive(**common).fit(case.problem), case.rows)
-    for method in (CSTC(depth=1, **common), CSCC(stages=1, **common), Cronus(stages=1, **common)):
+    for method in (CSTC(levels=1, **common), CSCC(stages=1, **common), Cronus(stages=1, **common)):
         found = decisions(method.fit(case.problem), case.rows)
         assert found.keys() == expected.keys()
         for label, said in found.items():
@@ -55,7 +55,7 @@ def quadrant_like(make):
 
 def test_a_row_pays_for_the_features_of_its_own_path(make):
     problem = quadrant_like(make)
-    method = CSTC(depth=2, lambdas=(0.15,), unit="price", rho=1e-4)
+    method = CSTC(levels=2, lambdas=(0.15,), unit="price", rho=1e-4)
     policy = method.fit(problem).policies[0]
     rows = Rows(problem.train.X)
     said = policy.decide(rows)
@@ -71,7 +71,9 @@ def test_a_row_pays_for_the_features_of_its_own_path(make):
 
 def test_boosted_trees_bill_features_and_evaluations_of_the_trees_on_the_path():
     case = make_case("regression")
-    method = CSTC(depth=2, features="boosted", trees=10, tree_depth=2, evaluation=0.25, lambdas=(0.01, 0.5))
+    method = CSTC(
+        levels=2, features="boosted", n_estimators=10, max_depth=2, evaluation=0.25, lambdas=(0.01, 0.5)
+    )
     for policy in method.fit(case.problem).policies:
         walker = policy.walkers[0]
         said = policy.decide(case.rows)
@@ -99,8 +101,8 @@ def test_larger_lambdas_buy_less():
 def test_policies_that_read_nothing_can_be_left_out():
     problem = make_problem("binary")
     assert len(CSTC(lambdas=(0.1, 5.0)).fit(problem).policies) == 2
-    assert len(CSTC(lambdas=(0.1, 5.0), empty=False).fit(problem).policies) == 1
-    assert len(CSTC(lambdas=(5.0,), empty=False).fit(problem).policies) == 1
+    assert len(CSTC(lambdas=(0.1, 5.0), include_empty_policy=False).fit(problem).policies) == 1
+    assert len(CSTC(lambdas=(5.0,), include_empty_policy=False).fit(problem).policies) == 1
 
 
 def test_the_first_policy_is_the_best_on_validation():
@@ -179,7 +181,7 @@ def test_one_class_in_training_is_answered_with_that_class(method, make):
 @pytest.mark.parametrize("method", ALL)
 def test_constant_features_and_constant_targets_are_answered_for_nothing(method, features, make):
     problem = make(np.ones((40, 2)), np.full(40, 3.5))
-    said = method(features=features, trees=5).fit(problem).policies[0].decide(Rows(np.ones((2, 2))))
+    said = method(features=features, n_estimators=5).fit(problem).policies[0].decide(Rows(np.ones((2, 2))))
     np.testing.assert_allclose(said.score, 3.5)
     assert not said.acquired.any()
 
@@ -216,10 +218,10 @@ def test_missing_values_are_refused_by_name_with_linear_features():
         ({"rho": -1.0}, "rho must be finite and not negative"),
         ({"evaluation": -1.0}, "evaluation must be"),
         ({"positive_weight": 0.0}, "positive_weight must be"),
-        ({"trees": 0}, "trees must be 1 to"),
-        ({"tree_depth": 0}, "tree_depth must be 1 to"),
-        ({"sweeps": -1}, "sweeps must be 0 to"),
-        ({"keep": 1.0}, "keep must be between"),
+        ({"n_estimators": 0}, "n_estimators must be 1 to"),
+        ({"max_depth": 0}, "max_depth must be 1 to"),
+        ({"max_iter": -1}, "max_iter must be 0 to"),
+        ({"split_quantile": 1.0}, "split_quantile must be between"),
         ({"steepness": 0.0}, "steepness must be above 0"),
         ({"tol": 0.0}, "tol must be above 0"),
         ({"learning_rate": 0.0}, "learning_rate must be above 0"),
@@ -232,8 +234,8 @@ def test_parameters_out_of_range_are_refused(method, parameters, words):
 
 
 def test_a_tree_without_levels_is_refused():
-    with pytest.raises(ValueError, match="depth must be 1 to 10, not 0"):
-        CSTC(depth=0)
+    with pytest.raises(ValueError, match="levels must be 1 to 10, not 0"):
+        CSTC(levels=0)
     for method in (CSCC, Cronus):
         with pytest.raises(ValueError, match="stages must be 1 to 50, not 0"):
             method(stages=0)
@@ -241,7 +243,7 @@ def test_a_tree_without_levels_is_refused():
 
 def test_a_descent_that_did_not_converge_is_reported():
     problem = make_problem("regression")
-    family = CSTC(lambdas=LAMBDAS, sweeps=1, tol=1e-12).fit(problem)
+    family = CSTC(lambdas=LAMBDAS, max_iter=1, tol=1e-12).fit(problem)
     assert family.diagnostics["not_converged"] == list(LAMBDAS)
     assert [policy.details["converged"] for policy in family.policies] == [False, False]
     assert CSTC(lambdas=LAMBDAS, tol=0.01).fit(problem).diagnostics["not_converged"] == []

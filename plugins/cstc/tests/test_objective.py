@@ -63,7 +63,7 @@ def written_out(o, state):
         for (k, _), share in exits.items():
             squares = sum(np.sum(state.beta[j, columns] ** 2) for j in shape.path(k))
             cost += share.mean() * price * np.sqrt(squares)
-    return loss + o.rho * np.abs(state.beta).sum() + o.lam * cost
+    return loss + o.rho * np.abs(state.beta).sum() + o.lambda_ * cost
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -192,7 +192,7 @@ def test_lemma_1_bounds_the_objective_from_above_and_touches_it(seed, variant, b
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_kernels_equal_their_plain_twins(variant):
+def test_kernels_equal_their_reference_implementations(variant):
     for seed in range(20):
         found = inner_node(seed, variant, True)
         if found is None:

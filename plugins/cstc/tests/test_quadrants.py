@@ -1,7 +1,7 @@
 """CSTC §6.1: two cheap features tell which of four expensive ones is the label; the paper's tree pays 12 a row.
 
 A decoy (an expensive feature of another quadrant) is "a random number" in the paper. Here it looks like the
-feature does in its own quadrant: otherwise its value would tell the quadrant, and a root that buys it would be
+feature does in its own quadrant: otherwise its value would tell the quadrant, and a root that acquires it would be
 right to.
 """
 
@@ -60,7 +60,7 @@ def noise_floor(problem, test):
 def test_the_tree_pays_twelve_and_is_as_good_as_the_noise_allows(noise, seed):
     problem, test = quadrants(noise, seed)
     grid = tuple(round(0.01 * step, 2) for step in range(1, 21))
-    family = CSTC(depth=3, lambdas=grid, unit="price", rho=1e-4).fit(problem)
+    family = CSTC(levels=3, lambdas=grid, unit="price", rho=1e-4).fit(problem)
     policy = chosen_on_validation(problem, family)
     said = policy.decide(Rows(test.X))
     assert problem.costs.bill(said.acquired).tolist() == [12.0] * len(test)
@@ -68,7 +68,7 @@ def test_the_tree_pays_twelve_and_is_as_good_as_the_noise_allows(noise, seed):
     assert said.stage.tolist() == [3] * len(test)
     error = np.square(said.score - test.y).mean()
     assert error <= 1.05 * noise_floor(problem, test) + 1e-6
-    # Figure 5: the signs split twice, each leaf buys the feature of its own quadrant.
+    # Figure 5: the signs split twice, each leaf acquires the feature of its own quadrant.
     nodes = {node["name"]: node for node in policy.details["trees"][0]["nodes"]}
     assert sorted(nodes) == [1, 2, 3, 4, 5, 6, 7]
     for name in (1, 2, 3):

@@ -91,7 +91,7 @@ def test_no_threshold_between_scores_comes_nearer_to_the_share(levels, keep):
 
 
 def test_initialisation_sends_half_of_every_nodes_rows_up():
-    o, _ = random_objective(1, rows=64, rho=0.0, lam=0.0)
+    o, _ = random_objective(1, rows=64, rho=0.0, lambda_=0.0)
     state = initialise(Descent(o), Shape.full(3))
     at = walk(state, o.X)
     assert np.bincount(at, minlength=7).tolist() == [0, 0, 0, 16, 16, 16, 16]
@@ -149,13 +149,13 @@ def fitted(seed=0, lambdas=(0.001, 0.01, 0.1), **settings):
     def criterion(scores):
         return float(np.square(scores - o.y).mean())
 
-    given = TreeSettings(depth=3, rho=1e-4, **settings)
+    given = TreeSettings(levels=3, rho=1e-4, **settings)
     return o, fit_trees(o.X, o.y, o.weights, o.penalty, lambdas, given, o.X, criterion)
 
 
 def test_the_family_has_a_tree_per_lambda_and_says_how_it_went():
     o, trees = fitted()
-    assert [tree.lam for tree in trees] == [0.001, 0.01, 0.1]
+    assert [tree.lambda_ for tree in trees] == [0.001, 0.01, 0.1]
     for tree in trees:
         assert tree.run.converged
         assert (np.diff(tree.run.values) <= 1e-12).all()
@@ -164,7 +164,7 @@ def test_the_family_has_a_tree_per_lambda_and_says_how_it_went():
 
 
 def test_a_descent_that_runs_out_of_sweeps_is_not_called_converged():
-    _, trees = fitted(sweeps=1, tol=1e-12)
+    _, trees = fitted(max_iter=1, tol=1e-12)
     assert not any(tree.run.converged for tree in trees)
 
 
@@ -176,7 +176,7 @@ def test_early_stopping_ends_at_the_best_tree_on_validation():
         seen.append(1.0)
         return float(len(seen))
 
-    given = TreeSettings(depth=2, structure="full", early_stopping=True, tol=1e-12)
+    given = TreeSettings(levels=2, structure="full", early_stopping=True, tol=1e-12)
     tree = fit_trees(o.X, o.y, o.weights, o.penalty, [0.001], given, o.X, rising)[0]
     assert tree.run.stopped
     assert len(tree.run.values) == 3
@@ -189,8 +189,8 @@ def test_lambda_max_is_the_least_that_leaves_a_single_classifier_without_priced_
             continue
         top = lambda_max(o.X, o.y, o.weights, 0.0, o.penalty)
         priced = o.penalty.sum_over(o.penalty.weights) > 0
-        over, _, _ = Descent(replace(o, lam=top * 1.01)).as_leaf(State.zeros(Shape((1,)), 3), 0)
-        under, _, _ = Descent(replace(o, lam=top * 0.97)).as_leaf(State.zeros(Shape((1,)), 3), 0)
+        over, _, _ = Descent(replace(o, lambda_=top * 1.01)).as_leaf(State.zeros(Shape((1,)), 3), 0)
+        under, _, _ = Descent(replace(o, lambda_=top * 0.97)).as_leaf(State.zeros(Shape((1,)), 3), 0)
         if not priced.all():
             continue  # a free column may take over
         assert not over.any()
@@ -199,7 +199,7 @@ def test_lambda_max_is_the_least_that_leaves_a_single_classifier_without_priced_
 
 def test_rho_max_is_the_least_that_leaves_a_single_classifier_without_weights():
     for seed in range(10):
-        o, _ = random_objective(seed, lam=0.0)
+        o, _ = random_objective(seed, lambda_=0.0)
         top = rho_max(o.X, o.y, o.weights)
         for factor, some in ((1.01, False), (0.97, True)):
             beta, _, _ = Descent(replace(o, rho=top * factor)).as_leaf(State.zeros(Shape((1,)), 4), 0)

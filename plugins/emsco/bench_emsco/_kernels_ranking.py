@@ -1,4 +1,4 @@
-"""Compiled kernels of non-dominated sorting and fitness; twins of functions in `pareto` and `ranking`, bit
+"""Compiled kernels of non-dominated sorting and fitness; equivalents of functions in `pareto` and `ranking`, bit
 for bit.
 
 Only exactly rounded operations are used (no log, no exp). Imported only when a run needs it (numba is heavy).

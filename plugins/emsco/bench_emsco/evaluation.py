@@ -69,7 +69,7 @@ def evaluate(
 
 
 class CompiledEvaluator:
-    """Callable twin of `evaluate` that remembers where each subset is, so a warm generation is one compiled
+    """Callable form of `evaluate` that remembers where each subset is, so a warm generation is one compiled
     call.
 
     Raises ValueError when `n_rows` is not in 1..2^26 or prices are negative or not finite.

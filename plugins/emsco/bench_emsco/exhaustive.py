@@ -241,7 +241,10 @@ def _scan(
 def exact_front_reference(
     confident: ArrayLike, right: ArrayLike, costs: ArrayLike, n_rows: int, max_stages: int
 ) -> list[tuple[int, int, int, int]]:
-    """The scalar twin, for small n: every chain row by row. Sorted (conclusive, correct, cost, multiplicity)."""
+    """The scalar reference implementation, for small n: every chain row by row.
+
+    Sorted (conclusive, correct, cost, multiplicity).
+    """
     c = [sum(int(word) << (64 * w) for w, word in enumerate(words)) for words in np.asarray(confident)]
     r = [sum(int(word) << (64 * w) for w, word in enumerate(words)) for words in np.asarray(right)]
     price = [int(cost) for cost in np.asarray(costs)]

@@ -37,7 +37,10 @@ def fit_logistic_subsets(
 
 
 def logistic_reference(X: ArrayLike, y: ArrayLike, *, C: float = 1.0) -> NDArray[np.float64]:
-    """The NumPy twin: coefficients (1, 1 + d) of the fit on all d columns of X, by damped Newton steps from zero."""
+    """The NumPy reference implementation: coefficients (1, 1 + d) of the fit on all d columns of X.
+
+    Damped Newton steps from zero.
+    """
     data = np.asarray(X, dtype=np.float64)
     labels = np.asarray(y, dtype=np.float64)
     design = np.column_stack([np.ones(data.shape[0]), data])

@@ -38,7 +38,9 @@ def fit_multinomial_subsets(
 def multinomial_reference(
     X: ArrayLike, y: ArrayLike, n_classes: int, *, C: float = 1.0
 ) -> NDArray[np.float64]:
-    """The NumPy twin: coefficients (K, 1 + d) on all d columns of X, by damped Newton steps in all K class vectors.
+    """The NumPy reference implementation: coefficients (K, 1 + d) on all d columns of X.
+
+    Damped Newton steps in all K class vectors.
 
     The Hessian of that form is singular in one direction (a constant added to all intercepts); the least-norm step is
     taken, so intercepts sum to zero.

@@ -1,6 +1,6 @@
 """Evolutionary operators: roulette selection, recombination, mutation, initial population (EMSCO §3.2, §3.4).
 
-These are the plain NumPy versions; `_kernels_evolution` has compiled twins that give the same result bit for
+These are the plain NumPy versions; `_kernels_evolution` has compiled equivalents that give the same result bit for
 bit. Randomness is passed in as raw 64-bit words of a bit generator, whose stream NumPy keeps stable between
 versions, in a fixed layout per child (`words_before_mutation` and the functions below). A word becomes a
 number in [0, 1) by its upper 53 bits (`uniforms`).

@@ -53,7 +53,7 @@ def fronts(accuracy: Floats, cost: Numbers) -> Ints:
 
     In that order conclusive never increases, so an earlier point dominates a later one exactly when its
     accuracy is not smaller and its cost not greater. This version peels the fronts off a (D, D) table; the
-    compiled twin does not.
+    compiled equivalent does not.
     """
     size = accuracy.size
     earlier = np.arange(size)[:, None] < np.arange(size)[None, :]

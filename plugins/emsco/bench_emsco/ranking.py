@@ -1,4 +1,4 @@
-"""Rank a generation, sort it by fitness, choose its elite (EMSCO §3.2.2 and §3.3); compiled twins in the
+"""Rank a generation, sort it by fitness, choose its elite (EMSCO §3.2.2 and §3.3); compiled equivalents in the
 kernels.
 
 Chromosomes of one objective point have the same rank, norm and fitness, so all but the order within a point

@@ -3,7 +3,7 @@
     python bench_evolution.py [--seeds 5]
 
 - *random table*: subset masks drawn at random, all known from the start, so nothing is fitted. Oracle: the
-  plain NumPy twin must give the same result bit for bit.
+  plain NumPy reference implementation must give the same result bit for bit.
 - *Heart* (EMSCO Table 2; read from $BUDGETBENCH_SHARED/files/uci/519, skipped when that is not set): one
   logistic regression per subset, fitted by scikit-learn when first asked for. "cold" includes the fits,
   "warm" does not; the same again with the plugin's own subset cache. Oracle: the counts of the sample below,
@@ -183,7 +183,7 @@ def bench_random(n_features: int, n_rows: int, seeds: int) -> None:
     seconds, result = best_of(seeds, run)
     plain_seconds, plain = timed(lambda: run(0, "numpy"))
     if not same(result, plain):
-        raise SystemExit("the kernels and their NumPy twins disagree")
+        raise SystemExit("the kernels and their NumPy reference implementations disagree")
     report(f"random table, n = {n_features}, {n_rows} rows", seconds, result)
     report("  plain NumPy, same result", plain_seconds, plain, f"{plain_seconds / seconds:.1f}x")
 

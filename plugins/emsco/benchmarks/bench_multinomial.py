@@ -1,7 +1,8 @@
 """Multinomial subset regressions as EMSCO meets them on Synthetic30: 30 features, 500 training rows, 3 classes.
 
 Baseline: LogisticRegression(solver="newton-cg", tol=1e-10) on a sample of the same random subsets (about 15 features
-each). Oracle: probabilities on the validation rows agree to 1e-8 with the NumPy twin, to 1e-7 with scikit-learn.
+each). Oracle: probabilities on the validation rows agree to 1e-8 with the NumPy reference
+implementation, to 1e-7 with scikit-learn.
 
     python bench_multinomial.py [--subsets M] [--sample S] [--threads N]
 """
@@ -42,7 +43,7 @@ def main() -> None:
 
     single, cache = ours(1)
     several, _ = ours(arguments.threads)
-    spent, twin_gap, gap = 0.0, 0.0, 0.0
+    spent, reference_gap, gap = 0.0, 0.0, 0.0
     for number, mask in enumerate(masks[:: max(1, masks.size // arguments.sample)].tolist()):
         columns = cache.columns(mask)
         train, valid = X_train[:, columns], X_valid[:, columns]
@@ -52,8 +53,8 @@ def main() -> None:
         spent += time.perf_counter() - start
         gap = max(gap, float(np.abs(probabilities - model.predict_proba(valid)).max()))
         if number < 10:
-            twin = stage_probabilities(valid, multinomial_reference(train, y_train, 3))
-            twin_gap = max(twin_gap, float(np.abs(probabilities - twin).max()))
+            reference = stage_probabilities(valid, multinomial_reference(train, y_train, 3))
+            reference_gap = max(reference_gap, float(np.abs(probabilities - reference).max()))
     baseline = spent / (number + 1)
     table(
         [
@@ -71,8 +72,8 @@ def main() -> None:
             ),
         ]
     )
-    print(f"largest difference in a probability: scikit-learn {gap:.1e}, NumPy twin {twin_gap:.1e}")
-    if gap > 1e-7 or twin_gap > 1e-8 or cache.not_converged:
+    print(f"largest difference in a probability: scikit-learn {gap:.1e}, NumPy {reference_gap:.1e}")
+    if gap > 1e-7 or reference_gap > 1e-8 or cache.not_converged:
         raise SystemExit("oracle mismatch")
 
 

@@ -159,8 +159,10 @@ def test_the_evaluator_remembers_more_subsets_than_its_first_table_holds() -> No
     for part in np.array_split(population, 7):
         evaluator(part)
     asked = len(table.requested)
-    for mine, twin in zip(evaluator(population), evaluate(population, 2, 40, table, prices), strict=True):
-        assert np.array_equal(mine, twin)
+    for mine, reference in zip(
+        evaluator(population), evaluate(population, 2, 40, table, prices), strict=True
+    ):
+        assert np.array_equal(mine, reference)
     assert asked == 2047
 
 
@@ -224,12 +226,12 @@ def test_the_result_is_the_non_dominated_set_fittest_first(backend: Any) -> None
         result.stages, chromosome.stage_counts(chromosome.as_population(result.chromosomes, 6, 4))
     )
     assert np.array_equal(result.history.best_chromosome[-1], result.chromosomes[0])
-    for mine, twin in zip(
+    for mine, reference in zip(
         (result.conclusive, result.right, result.cost),
         evaluate(result.chromosomes, 4, 50, table, prices),
         strict=True,
     ):
-        assert np.array_equal(mine, twin)
+        assert np.array_equal(mine, reference)
 
 
 @pytest.mark.parametrize("real", [False, True])

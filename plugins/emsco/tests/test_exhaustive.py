@@ -35,7 +35,7 @@ def rows_of(front):
     stages=st.integers(1, 6),
     spread=st.sampled_from([1, 3, 1000]),
 )
-def test_kernel_and_scalar_twin_agree_exactly(seed, n, rows, stages, spread):
+def test_kernel_and_scalar_reference_agree_exactly(seed, n, rows, stages, spread):
     confident, right, costs = random_table(seed, n, rows, spread)
     front = exact_front(confident, right, costs, rows, stages)
     assert rows_of(front) == exact_front_reference(confident, right, costs, rows, min(stages, n))
@@ -43,7 +43,7 @@ def test_kernel_and_scalar_twin_agree_exactly(seed, n, rows, stages, spread):
 
 
 @pytest.mark.parametrize(("n", "stages"), [(6, 4), (6, 6), (7, 3)])
-def test_kernel_and_scalar_twin_agree_on_longer_chains(n, stages):
+def test_kernel_and_scalar_reference_agree_on_longer_chains(n, stages):
     confident, right, costs = random_table(n, n, 70)
     front = exact_front(confident, right, costs, 70, stages)
     assert rows_of(front) == exact_front_reference(confident, right, costs, 70, stages)

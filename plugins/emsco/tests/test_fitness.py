@@ -74,9 +74,9 @@ def test_the_kernel_ranks_points_bit_for_bit_alike(rows: list[tuple[int, int, in
 
     conclusive, accuracy, cost = distinct(rows)
     arguments = conclusive, accuracy, cost / 8.0 if real else cost, ROWS, 0.01
-    twins: tuple[Any, ...] = ranking.rank_points(*arguments)
-    for mine, twin in zip(kernels.rank_points(*arguments), twins, strict=True):
-        assert np.array_equal(mine, twin)
+    references: tuple[Any, ...] = ranking.rank_points(*arguments)
+    for mine, reference in zip(kernels.rank_points(*arguments), references, strict=True):
+        assert np.array_equal(mine, reference)
 
 
 @settings(deadline=None, max_examples=100)
@@ -93,10 +93,10 @@ def test_the_kernel_chooses_the_same_elite(seed: int, bound: int) -> None:
     mix = rng.permutation(front.size)
     stages = rng.integers(1, 5, point.size)
     arguments = place[mix], point, front[mix], stages, int(rng.integers(1, 12)), bound
-    for mine, twin in zip(
+    for mine, reference in zip(
         kernels.sort_chromosomes(*arguments), ranking.sort_chromosomes(*arguments), strict=True
     ):
-        assert np.array_equal(mine, twin)
+        assert np.array_equal(mine, reference)
 
 
 def elite_rows(point: list[int], front: list[int], stages: list[int], at_least: int, bound: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Binary subset regressions agree with scikit-learn, with their NumPy twin, and with themselves."""
+"""Binary subset regressions agree with scikit-learn, with their NumPy reference implementation, and with themselves."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def test_probabilities_agree_with_scikit_learn(seed, C, mask):
     np.testing.assert_allclose(ours, expected, atol=1e-8, rtol=0)
 
 
-def test_all_subsets_agree_with_the_numpy_twin():
+def test_all_subsets_agree_with_the_numpy_reference():
     X, y = make_rows(3)
     fits = fit_logistic_subsets(X, y, np.arange(32))
     for mask in range(32):
         columns = subset_columns(mask, np.arange(5))
-        twin = logistic_reference(X[:, columns], y)
-        np.testing.assert_allclose(fits.coefficients[mask][:, np.r_[0, columns + 1]], twin, atol=1e-9)
+        reference = logistic_reference(X[:, columns], y)
+        np.testing.assert_allclose(fits.coefficients[mask][:, np.r_[0, columns + 1]], reference, atol=1e-9)
         outside = np.setdiff1d(np.arange(5), columns)
         assert (fits.coefficients[mask][:, outside + 1] == 0).all()
 
@@ -62,9 +62,9 @@ def test_separable_and_constant_columns_converge():
     assert fits.converged.all()
     for mask in range(1, 16):
         columns = subset_columns(mask, np.arange(4))
-        twin = logistic_reference(X[:, columns], y, C=1e4)
+        reference = logistic_reference(X[:, columns], y, C=1e4)
         ours = stage_probabilities(X[:, columns], fits.coefficients[mask][:, np.r_[0, columns + 1]])
-        np.testing.assert_allclose(ours, stage_probabilities(X[:, columns], twin), atol=1e-8)
+        np.testing.assert_allclose(ours, stage_probabilities(X[:, columns], reference), atol=1e-8)
     np.testing.assert_allclose(fits.coefficients[2][0, 2], 0.0, atol=1e-12)
 
 

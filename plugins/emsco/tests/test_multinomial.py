@@ -1,4 +1,4 @@
-"""Softmax subset regressions agree with scikit-learn and with their NumPy twin."""
+"""Softmax subset regressions agree with scikit-learn and with their NumPy reference implementation."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def test_probabilities_agree_with_scikit_learn(seed, classes, C, mask):
 
 
 @pytest.mark.parametrize("classes", [3, 4])
-def test_all_subsets_agree_with_the_numpy_twin(classes):
+def test_all_subsets_agree_with_the_numpy_reference(classes):
     X, y = make_rows(1, classes)
     fits = fit_multinomial_subsets(X, y, np.arange(32), classes)
     for mask in range(32):
         columns = subset_columns(mask, np.arange(5))
         ours = stage_probabilities(X[:, columns], fits.coefficients[mask][:, np.r_[0, columns + 1]])
-        twin = stage_probabilities(X[:, columns], multinomial_reference(X[:, columns], y, classes))
-        np.testing.assert_allclose(ours, twin, atol=1e-9)
+        reference = stage_probabilities(X[:, columns], multinomial_reference(X[:, columns], y, classes))
+        np.testing.assert_allclose(ours, reference, atol=1e-9)
 
 
 def test_class_vectors_sum_to_zero():
@@ -68,8 +68,8 @@ def test_separable_and_constant_columns_converge():
     for mask in (1, 5, 9, 15):
         columns = subset_columns(mask, np.arange(4))
         ours = stage_probabilities(X[:, columns], fits.coefficients[mask][:, np.r_[0, columns + 1]])
-        twin = stage_probabilities(X[:, columns], multinomial_reference(X[:, columns], y, 3, C=1e3))
-        np.testing.assert_allclose(ours, twin, atol=1e-8)
+        reference = stage_probabilities(X[:, columns], multinomial_reference(X[:, columns], y, 3, C=1e3))
+        np.testing.assert_allclose(ours, reference, atol=1e-8)
 
 
 def test_result_does_not_depend_on_threads_or_company():

@@ -1,4 +1,4 @@
-"""Selection, recombination and mutation, and their compiled twins."""
+"""Selection, recombination and mutation, and their compiled equivalents."""
 
 from __future__ import annotations
 

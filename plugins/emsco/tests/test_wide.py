@@ -88,8 +88,8 @@ def test_wide_chromosomes_are_worth_what_their_telling_features_are(seed: int, n
         evaluate(population, 5, 70, wide, wide.costs_of),
         CompiledEvaluator(n, 5, 70, wide, wide.costs_of)(population),
     ):
-        for mine, twin in zip(found, expected, strict=True):
-            assert np.array_equal(mine, twin)
+        for mine, reference in zip(found, expected, strict=True):
+            assert np.array_equal(mine, reference)
 
 
 def assert_same(one: EvolutionResult, other: EvolutionResult) -> None:
@@ -143,9 +143,9 @@ def test_the_classifier_of_high_features_is_that_of_the_same_columns_alone(seed:
     flags = rng.random((6, 4)) < 0.5
     spread = np.zeros((6, 100), dtype=bool)
     spread[:, high] = flags
-    at, twin = wide.indices(sets.from_flags(spread)), narrow.indices(sets.from_flags(flags))
-    assert (wide.confident[at] == narrow.confident[twin]).all()
-    assert (wide.right[at] == narrow.right[twin]).all()
+    at, reference = wide.indices(sets.from_flags(spread)), narrow.indices(sets.from_flags(flags))
+    assert (wide.confident[at] == narrow.confident[reference]).all()
+    assert (wide.right[at] == narrow.right[reference]).all()
     assert (wide.indices(sets.from_flags(spread)) == at).all()
     assert wide.n_fitted == len(np.unique(at))
     for one, other in zip(sets.from_flags(spread), sets.from_flags(flags), strict=True):

@@ -24,7 +24,7 @@ class ForestMethod(Method):
     """A method that grows a forest first; the base of those that prune it.
 
     Attributes:
-        trees: number of trees.
+        n_estimators: number of trees.
         ensemble: ``random-forest`` (bootstrap) or ``extra-trees`` (random thresholds on all rows).
         criterion: ``entropy`` or ``gini``; or ``pairs``, BudgetRF's minimax impurity (pairs of rows of different
             classes), with this package's own grower.
@@ -40,7 +40,7 @@ class ForestMethod(Method):
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "ranking"})
     takes_missing: ClassVar[bool] = True
 
-    trees: int = 40
+    n_estimators: int = 40
     ensemble: Literal["random-forest", "extra-trees"] = "random-forest"
     criterion: Literal["entropy", "gini", "pairs"] = "entropy"
     cost_weighted: bool = False
@@ -51,8 +51,8 @@ class ForestMethod(Method):
     relevant_from: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.trees < 1:
-            raise ValueError("trees must be at least 1")
+        if self.n_estimators < 1:
+            raise ValueError("n_estimators must be at least 1")
         if not 0 < self.max_features < np.inf:
             raise ValueError("max_features must be above 0: a share of the columns up to 1, a count above")
         if self.min_samples_leaf < 1:
@@ -97,7 +97,7 @@ class ForestMethod(Method):
             from bench_forest.grower import grow
 
             return grow(
-                problem.train.X, y, classes, problem.feature_of_column, self.trees, self.criterion,
+                problem.train.X, y, classes, problem.feature_of_column, self.n_estimators, self.criterion,
                 split_prices(problem) if self.cost_weighted else None, self._tried(problem),
                 self.min_samples_leaf, self.max_depth, seed, problem.threads,
             )  # fmt: skip
@@ -105,7 +105,7 @@ class ForestMethod(Method):
 
         kind = RandomForestClassifier if self.ensemble == "random-forest" else ExtraTreesClassifier
         model = kind(
-            n_estimators=self.trees,
+            n_estimators=self.n_estimators,
             criterion=self.criterion,
             max_features=self._tried(problem),
             min_samples_leaf=self.min_samples_leaf,

@@ -30,7 +30,7 @@ class GreedyMiser(Method):
 
     Stage-wise regression (Friedman 2001) with depth-limited regression trees. The impurity of a tree is the mean
     squared error to the negative gradient, plus λ × the price of every feature that no earlier tree uses. A
-    feature bought at any node is free at all nodes grown after it, in the same tree (level by level, left to
+    feature acquired at any node is free at all nodes grown after it, in the same tree (level by level, left to
     right), in the other classes' trees and in later rounds. An acquisition group's price is paid once, with its
     first feature; a feature of several columns is one feature. Prices that grow with item size are averaged over
     the training rows.
@@ -43,12 +43,12 @@ class GreedyMiser(Method):
     examples", BUDGETPRUNE Table 1), so ``"paths"`` is the default; it never costs more.
 
     Attributes:
-        trees: boosting rounds: one tree each, for more than two classes one per class; from 1. A round in which
+        n_estimators: boosting rounds: one tree each, for more than two classes one per class; from 1. A round in which
             no tree splits is the end.
-        depth: most splits on a path of a tree, 1..10.
+        max_depth: most splits on a path of a tree, 1..10.
         learning_rate: what a tree's prediction is multiplied by; above 0.
         lambdas: trade-offs λ ≥ 0, each with an ensemble of its own; 0 ignores prices.
-        unit: what λ is measured in. ``relative``: λ = 1 means that buying everything must explain as much
+        unit: what λ is measured in. ``relative``: λ = 1 means that acquiring everything must explain as much
             squared error as there is at the start, whatever the scale of prices and targets. ``price``: the
             paper's: mean squared error (of one output) per unit of price.
         loss: ``squared`` (regression; grades of a ranking; 0/1 targets of classes), ``logistic`` (two classes;
@@ -56,7 +56,7 @@ class GreedyMiser(Method):
         leaf: ``mean``: a leaf predicts the mean negative gradient, which is stage-wise regression;
             ``newton``: it takes Friedman's Newton step (the same for squared loss).
         min_samples_leaf: fewest training rows of a leaf, from 1.
-        bins: most bins of a column, 2..255, at training quantiles; splits are exact when a column has no more
+        max_bins: most bins of a column, 2..255, at training quantiles; splits are exact when a column has no more
             distinct values than that.
         calibrate: ``platt``: class probabilities by Platt's sigmoid, fitted on the validation part for every
             policy, one-vs-rest and normalised for more than two classes (what the star of GM* needs); ``none``:
@@ -64,34 +64,38 @@ class GreedyMiser(Method):
         prefixes: numbers of rounds to keep as policies, 0 for no tree at all; ``geometric`` is 1, 2, 4, … and
             all rounds; ``all`` is every one.
         acquire: ``paths`` or ``ensemble``, see above.
-        empty: whether policies that read nothing (the class frequencies, cost 0) are in the family; one always
-            is when there is no other.
+        include_empty_policy: whether policies that read nothing (the class frequencies, cost 0) are in the family;
+            one always is when there is no other.
 
     Missing values need no encoding: a cut sends them to the side where they fit best.
     """
 
     version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
-    trees: int = 300
-    depth: int = 4
+    n_estimators: int = 300
+    max_depth: int = 4
     learning_rate: float = 0.1
     lambdas: tuple[float, ...] = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
     unit: Literal["relative", "price"] = "relative"
     loss: Literal["auto", "squared", "logistic"] = "auto"
     leaf: Literal["mean", "newton"] = "mean"
     min_samples_leaf: int = 1
-    bins: int = 255
+    max_bins: int = 255
     calibrate: Literal["platt", "none"] = "platt"
     prefixes: Literal["geometric", "all"] | tuple[int, ...] = "geometric"
     acquire: Literal["paths", "ensemble"] = "paths"
-    empty: bool = True
+    include_empty_policy: bool = True
 
     def __post_init__(self) -> None:
-        for name, low, high in (("trees", 1, 1_000_000), ("depth", 1, 10), ("min_samples_leaf", 1, 2**31)):
+        for name, low, high in (
+            ("n_estimators", 1, 1_000_000),
+            ("max_depth", 1, 10),
+            ("min_samples_leaf", 1, 2**31),
+        ):
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")
-        if not 2 <= self.bins <= 255:
-            raise ValueError(f"bins must be 2 to 255, not {self.bins}")
+        if not 2 <= self.max_bins <= 255:
+            raise ValueError(f"max_bins must be 2 to 255, not {self.max_bins}")
         if not 0 < self.learning_rate < math.inf:
             raise ValueError(f"learning_rate must be above 0 and finite, not {self.learning_rate}")
         check_lambdas(self.lambdas)
@@ -116,7 +120,7 @@ class GreedyMiser(Method):
         from bench_greedymiser.losses import loss_of
         from bench_greedymiser.prices import mean_prices
 
-        bins = fit_bins(problem.train.X, self.bins)
+        bins = fit_bins(problem.train.X, self.max_bins)
         loss = loss_of(self.loss, problem)
         prices = mean_prices(problem)
         policies: list[PrefixPolicy] = []
@@ -128,8 +132,8 @@ class GreedyMiser(Method):
                 problem.feature_of_column,
                 loss,
                 prices.times(value * self._scale(loss, prices.total)),
-                rounds=self.trees,
-                depth=self.depth,
+                rounds=self.n_estimators,
+                depth=self.max_depth,
                 learning_rate=self.learning_rate,
                 least=self.min_samples_leaf,
                 newton=self.leaf == "newton",
@@ -139,7 +143,7 @@ class GreedyMiser(Method):
             made, made_scores = self._policies(problem, loss, boosted, value)
             policies += made
             validation_scores += made_scores
-        if not self.empty and any(policy.details["features"] for policy in policies):
+        if not self.include_empty_policy and any(policy.details["features"] for policy in policies):
             kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
             policies, validation_scores = [policies[i] for i in kept], [validation_scores[i] for i in kept]
         return Family(

@@ -32,7 +32,7 @@ class Penalties:
 
     @property
     def total(self) -> float:
-        """Price of everything (groups without a member are not bought)."""
+        """Price of everything (groups without a member are not acquired)."""
         named = np.unique(self.group_of[self.group_of >= 0])
         return float(self.feature.sum() + self.group[named].sum())
 

@@ -1,4 +1,4 @@
-"""Boosting: without prices it is plain gradient boosting; with prices it buys less."""
+"""Boosting: without prices it is plain gradient boosting; with prices it acquires less."""
 
 import numpy as np
 import pytest
@@ -127,9 +127,9 @@ def test_a_group_is_bought_where_lambda_times_its_price_is_less_than_the_gain(ma
     # The one split takes the variance of x, 1, off the loss: a group at price 2 pays up to λ = 1/2.
     x = np.repeat([-1.0, 1.0], 20)
     problem = make(x[:, None], x, costs=Costs(np.zeros(1), np.zeros(1, dtype=int), np.array([2.0])))
-    for value, bought in ((0.4, True), (0.6, False)):
+    for value, acquired in ((0.4, True), (0.6, False)):
         made = boosted(problem, value=value, rounds=1, depth=1, grow=grow_tree)
-        assert bool(made.ensemble.used[-1].any()) == bought
+        assert bool(made.ensemble.used[-1].any()) == acquired
 
 
 def test_a_used_feature_is_free_to_later_trees(make):

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from bench_core import Costs, Part, RequestError, Rows, build, validation_score
 from bench_core.testing import make_case, policy_audit
 
-SMALL = {"trees": 10, "min_samples_leaf": 3}
+SMALL = {"n_estimators": 10, "min_samples_leaf": 3}
 
 
 def by_hand(policy, x):
@@ -77,7 +77,9 @@ def test_the_prefixes_asked_for_are_kept(prefixes, kept):
 def test_policies_that_read_nothing_can_be_left_out():
     problem = make_case().problem
     for lambdas, kept in (((0.1, 50.0), {0.1}), ((50.0, 90.0), {50.0, 90.0})):
-        family = GreedyMiser(**SMALL, lambdas=lambdas, empty=False, prefixes=(0, 5, 10)).fit(problem)
+        family = GreedyMiser(**SMALL, lambdas=lambdas, include_empty_policy=False, prefixes=(0, 5, 10)).fit(
+            problem
+        )
         assert {policy.details["lambda"] for policy in family.policies} == kept
         assert all(policy.rounds for policy in family.policies) == (kept == {0.1})
 
@@ -105,13 +107,13 @@ def test_lambda_in_relative_units_ignores_the_scale_of_prices_and_targets(make):
 
 
 def test_lambda_in_price_units_is_squared_error_per_price(make):
-    # One binary feature explains a variance of 1: it is bought below λ · price = 1, not above.
+    # One binary feature explains a variance of 1: it is acquired below λ · price = 1, not above.
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     y = np.array([-1.0, -1.0, 1.0, 1.0])
     problem = make(X, y, prices=[4.0])
-    method = GreedyMiser(lambdas=(0.24, 0.26), unit="price", trees=1, prefixes=(1,))
-    bought = {p.details["lambda"]: p.details["features"] for p in method.fit(problem).policies}
-    assert bought == {0.24: 1, 0.26: 0}
+    method = GreedyMiser(lambdas=(0.24, 0.26), unit="price", n_estimators=1, prefixes=(1,))
+    acquired = {p.details["lambda"]: p.details["features"] for p in method.fit(problem).policies}
+    assert acquired == {0.24: 1, 0.26: 0}
 
 
 def test_prices_that_grow_with_size_are_averaged(make):
@@ -119,10 +121,10 @@ def test_prices_that_grow_with_size_are_averaged(make):
     y = np.array([-1.0, -1.0, 1.0, 1.0])
     part = Part(X, y, np.array([1.0, 2.0, 3.0, 6.0]))  # mean of n² is 12.5
     costs = Costs(np.array([[0.0, 0.0, 1.0]]))
-    for value, bought in ((0.079, 1), (0.081, 0)):
-        method = GreedyMiser(lambdas=(value,), unit="price", trees=1)
+    for value, acquired in ((0.079, 1), (0.081, 0)):
+        method = GreedyMiser(lambdas=(value,), unit="price", n_estimators=1)
         family = method.fit(make(X, y, costs=costs, train=part, validation=(X, y, part.sizes)))
-        assert family.policies[0].details["features"] == bought
+        assert family.policies[0].details["features"] == acquired
 
 
 def test_platt_finds_the_maximum_of_the_likelihood():
@@ -174,7 +176,7 @@ def test_links_give_probabilities_far_out():
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
 def test_it_learns(task, loss, calibrate):
     case = make_case(task, rows=600)
-    method = GreedyMiser(trees=60, lambdas=(0.0,), loss=loss, calibrate=calibrate, prefixes=(60,))
+    method = GreedyMiser(n_estimators=60, lambdas=(0.0,), loss=loss, calibrate=calibrate, prefixes=(60,))
     table = method.fit(case.problem).policies[0].decide(case.rows).probabilities
     assert (table.argmax(axis=1) == case.y).mean() > (0.8 if task == "binary" else 0.7)
 
@@ -183,7 +185,7 @@ def test_costs_fall_as_lambda_grows_where_features_differ_in_validation_score(ma
     rng = np.random.default_rng(2)
     X = rng.normal(size=(600, 6))
     y = X @ (0.5 ** np.arange(6)) + 0.01 * rng.normal(size=600)
-    family = GreedyMiser(trees=30, lambdas=(0.0, 0.01, 0.1, 1.0, 10.0), prefixes=(30,)).fit(make(X, y))
+    family = GreedyMiser(n_estimators=30, lambdas=(0.0, 0.01, 0.1, 1.0, 10.0), prefixes=(30,)).fit(make(X, y))
     features = [p.details["features"] for p in sorted(family.policies, key=lambda p: p.details["lambda"])]
     assert features == sorted(features, reverse=True)
     assert features[0] == 6
@@ -198,17 +200,17 @@ def test_costs_fall_as_lambda_grows_where_features_differ_in_validation_score(ma
         ({"lambdas": [float("inf")]}, "finite"),
         ({"lambdas": []}, "at least one"),
         ({"lambdas": [0.1, 0.1]}, "differ"),
-        ({"trees": 0}, "trees"),
-        ({"depth": 11}, "depth"),
-        ({"bins": 256}, "bins"),
-        ({"bins": 1}, "bins"),
+        ({"n_estimators": 0}, "n_estimators"),
+        ({"max_depth": 11}, "max_depth"),
+        ({"max_bins": 256}, "max_bins"),
+        ({"max_bins": 1}, "max_bins"),
         ({"min_samples_leaf": 0}, "min_samples_leaf"),
         ({"learning_rate": 0.0}, "learning_rate"),
         ({"learning_rate": float("nan")}, "learning_rate"),
         ({"prefixes": []}, "prefixes"),
         ({"prefixes": [-1]}, "prefixes"),
         ({"prefixes": "some"}, "prefixes"),
-        ({"tres": 5}, "trees"),
+        ({"n_estimator": 5}, "did you mean 'n_estimators'"),
     ],
 )
 def test_wrong_parameters_are_refused_by_name(wrong, said):
@@ -218,7 +220,7 @@ def test_wrong_parameters_are_refused_by_name(wrong, said):
 
 def test_one_class_in_training_is_a_constant_and_costs_nothing(make):
     X = np.random.default_rng(0).normal(size=(20, 3))
-    family = GreedyMiser(trees=5).fit(make(X, np.ones(20, dtype=np.int64), task="binary"))
+    family = GreedyMiser(n_estimators=5).fit(make(X, np.ones(20, dtype=np.int64), task="binary"))
     for policy in family.policies:
         decisions = policy.decide(Rows(X))
         assert not decisions.acquired.any()
@@ -228,7 +230,7 @@ def test_one_class_in_training_is_a_constant_and_costs_nothing(make):
 def test_a_row_whose_missing_value_was_never_seen_follows_the_larger_child(make):
     X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
     y = np.array([0.0, 0.0, 0.0, 9.0, 9.0])
-    family = GreedyMiser(trees=1, depth=1, learning_rate=1.0, lambdas=(0.0,)).fit(make(X, y))
+    family = GreedyMiser(n_estimators=1, max_depth=1, learning_rate=1.0, lambdas=(0.0,)).fit(make(X, y))
     decisions = family.policies[0].decide(Rows(np.array([[np.nan]])))
     assert decisions.score[0] == pytest.approx(0.0, abs=1e-12)
     assert decisions.acquired.tolist() == [[True]]
@@ -259,9 +261,9 @@ def test_without_validation_rows_the_first_policy_stays_the_first(make):
 def test_features_that_cost_nothing_are_bought_whatever_lambda_says(make, calibrate):
     X = np.random.default_rng(0).normal(size=(60, 3))
     problem = make(X, (X[:, 0] > 0).astype(np.int64), prices=[0, 0, 0], task="binary")
-    free, dear = (
+    free, expensive = (
         GreedyMiser(**SMALL, lambdas=(value,), prefixes=(10,), calibrate=calibrate).fit(problem).policies[0]
         for value in (0.0, 100.0)
     )
-    np.testing.assert_array_equal(free.ensemble.trees.column, dear.ensemble.trees.column)
+    np.testing.assert_array_equal(free.ensemble.trees.column, expensive.ensemble.trees.column)
     assert free.details["features"] > 0

@@ -139,8 +139,8 @@ def test_a_node_pays_and_its_right_neighbour_splits_for_free():
     prices = penalties([0.0, 3.0])
     tree = grow_compiled(fit_bins(X), np.arange(2), residual, prices, Spent.nothing(prices), 2, 1)
     assert tree.column[:3].tolist() == [0, 1, 1]
-    dear = penalties([0.0, 4.5])
-    tree = grow_compiled(fit_bins(X), np.arange(2), residual, dear, Spent.nothing(dear), 2, 1)
+    expensive = penalties([0.0, 4.5])
+    tree = grow_compiled(fit_bins(X), np.arange(2), residual, expensive, Spent.nothing(expensive), 2, 1)
     assert tree.column.tolist() == [0, -1, -1]
 
 

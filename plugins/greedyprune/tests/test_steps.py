@@ -62,17 +62,17 @@ def test_each_step_is_the_best_of_all_removals(costs, grouped):
 
 def test_the_family_leads_from_the_forest_to_nothing():
     case = make_case("binary")
-    policies = GreedyPrune(trees=5, count=0).fit(case.problem).policies
+    policies = GreedyPrune(n_estimators=5, count=0).fit(case.problem).policies
     bills = [case.problem.costs.bill(p.decide(case.rows).acquired).mean() for p in policies]
     assert bills == sorted(bills, reverse=True)
     assert bills[0] > bills[-1] == 0
     assert len(policies) <= 7
-    assert len(GreedyPrune(trees=5, count=3).fit(case.problem).policies) <= 3
+    assert len(GreedyPrune(n_estimators=5, count=3).fit(case.problem).policies) <= 3
 
 
 def test_before_any_removal_it_is_scikit_learns_forest_and_training_errors_rise_after():
     case = make_case("multiclass")
-    family = GreedyPrune(trees=7, count=0).fit(case.problem)
+    family = GreedyPrune(n_estimators=7, count=0).fit(case.problem)
     seed = int(case.problem.rng("forest").integers(2**31 - 1))
     model = RandomForestClassifier(7, criterion="entropy", max_features=None, random_state=seed)
     model.fit(case.problem.train.X, case.problem.train.y)
@@ -87,7 +87,7 @@ def test_a_group_goes_at_once_unless_features_are_asked_for():
     problem = make_problem("binary", "groups")
     groups = problem.costs.groups
     by_group, by_feature = (
-        GreedyPrune(trees=5, count=0, remove=what).fit(problem).diagnostics["steps"]
+        GreedyPrune(n_estimators=5, count=0, remove=what).fit(problem).diagnostics["steps"]
         for what in ("group", "feature")
     )
     assert by_group <= len(np.unique(groups[groups >= 0])) + (groups < 0).sum() < by_feature
@@ -97,7 +97,7 @@ def test_trees_of_a_single_node_have_nothing_to_remove():
     case = make_case("binary")
     y = np.ones_like(case.problem.train.y)
     one_class = replace(case.problem, train=replace(case.problem.train, y=y))
-    policies = GreedyPrune(trees=3).fit(one_class).policies
+    policies = GreedyPrune(n_estimators=3).fit(one_class).policies
     assert len(policies) == 1
     decided = policies[0].decide(case.rows)
     assert not decided.acquired.any()
@@ -106,7 +106,7 @@ def test_trees_of_a_single_node_have_nothing_to_remove():
 
 def test_regression_is_refused():
     with pytest.raises(RequestError, match="regression"):
-        GreedyPrune(trees=2).fit(make_problem("regression"))
+        GreedyPrune(n_estimators=2).fit(make_problem("regression"))
 
 
 def test_parameters_out_of_range_are_refused():

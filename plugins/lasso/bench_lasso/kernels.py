@@ -1,4 +1,4 @@
-"""The one compiled kernel: coordinate descent on an l1-penalised quadratic. Its plain twin is ``.py_func``."""
+"""The one compiled kernel: coordinate descent on an l1-penalised quadratic; ``.py_func`` is the reference."""
 
 from __future__ import annotations
 

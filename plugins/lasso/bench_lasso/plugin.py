@@ -30,8 +30,8 @@ class CaCTLasso(Method):
         highest, step: the grid of λ, from 0.
         scale: ``mean``: λ weighs against the mean of the losses, as in glmnet. ``sum``: against their sum, so
             that λ is scikit-learn's ``1/C``; the same path with λ divided by the number of training rows.
-        empty: whether the policy that reads nothing (λ ≥ λ_max: class frequencies, cost 0) is in the family; it
-            always is when there is no other.
+        include_empty_policy: whether the policy that reads nothing (λ ≥ λ_max: class frequencies, cost 0) is in the
+            family; it always is when there is no other.
         ridge: λ = 0 is unpenalised but for this much of an l2 penalty on standardised columns, because there is
             no finite solution where the classes can be separated; see `families.fit_classifiers`.
 
@@ -43,7 +43,7 @@ class CaCTLasso(Method):
     highest: float = 100.0
     step: float = 0.1
     scale: Literal["mean", "sum"] = "mean"
-    empty: bool = True
+    include_empty_policy: bool = True
     ridge: float = 1e-6
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class CaCTLasso(Method):
 
         unit = float(max(len(problem.train), 1)) if self.scale == "sum" else 1.0
         fitted = fit_classifiers(problem, [penalty / unit for penalty in self.grid()], self.ridge)
-        if not self.empty and any(len(one.model.columns) for one in fitted):
+        if not self.include_empty_policy and any(len(one.model.columns) for one in fitted):
             fitted = [one for one in fitted if len(one.model.columns)]
         policies = policies_of(problem, fitted, unit)
         values = [combined(outcome_on(policy, problem, problem.validation)) for policy in policies]

@@ -87,11 +87,13 @@ def test_the_sum_scale_is_the_mean_scale_times_the_rows(make_problem: MakeProble
 def test_without_the_empty_policy_every_policy_reads_something(make_problem: MakeProblem) -> None:
     problem = make_problem(2)
     with_it = CaCTLasso().fit(problem)
-    without = CaCTLasso(empty=False).fit(problem)
+    without = CaCTLasso(include_empty_policy=False).fit(problem)
     assert min(policy.details["features"] for policy in with_it.policies) == 0
     assert min(policy.details["features"] for policy in without.policies) > 0
     constant = replace(problem, train=Part(np.zeros((100, 5)), problem.train.y))
-    assert [policy.details["features"] for policy in CaCTLasso(empty=False).fit(constant).policies] == [0]
+    assert [
+        policy.details["features"] for policy in CaCTLasso(include_empty_policy=False).fit(constant).policies
+    ] == [0]
 
 
 def test_features_with_a_nonzero_coefficient_are_acquired_and_no_others(make_problem: MakeProblem) -> None:

@@ -29,7 +29,7 @@ class Budgeted(Method):
 
     Attributes:
         budgets: what a row may cost; one policy each. When empty: shares 0.05 … 1 of what all features cost on
-            average on the training rows, and what they cost for the dearest.
+            average on the training rows, and what they cost for the most expensive.
         learner: the black box, see `bench_polydom.learners.make_learner`; ``linear-sgd`` is the paper's.
         strength: see there.
         units: ``groups`` acquires an acquisition group as a whole, ``features`` its features one by one.

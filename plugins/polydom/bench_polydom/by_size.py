@@ -22,7 +22,7 @@ def accuracy_smallest(outcome: Outcome) -> float:
 
 
 def accuracy_largest(outcome: Outcome) -> float:
-    """Share of right answers among the items on which all features together are dearest; 0 without items."""
+    """Share of right answers among the items on which all features together are most expensive; 0 without items."""
     return _accuracy_at(outcome, outcome.full_bill.max()) if len(outcome.full_bill) else 0.0
 
 

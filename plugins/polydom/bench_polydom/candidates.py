@@ -90,7 +90,7 @@ class Candidates:
 
 
 def prune(expanded: Candidates) -> Candidates:
-    """Drop what another model beats for every size: at least as accurate, never dearer.
+    """Drop what another model beats for every size: at least as accurate, never more expensive.
 
     Subset pruning (Property 3.6) is the case where the other's features are among its own; polynomial dominance
     (Property 3.7) the general one. Of models that are equal in both, the one with fewer features stays, then the

@@ -2,7 +2,7 @@
 
 Costs grow with size. So what a model costs at the first size of a range is the least it costs within it, and a model
 whose least cost is beyond the budget is out. These least costs are kept beside the skylines, a number for every model
-on them: the second search goes over stored numbers and prices no model. The dearest that is left is then priced for
+on them: the second search goes over stored numbers and prices no model. The most expensive one left is then priced for
 the size that was asked; where ranges are narrow it nearly always fits, and where it does not (the last range has no
 end), the search goes on among those below it.
 """
@@ -155,7 +155,7 @@ class PolyDomIndex(Index):
         return self._affordable(bisect_right(self._starts, size) - 1, size, budget * AFFORDABLE)
 
     def _affordable(self, at: int, size: float, limit: float) -> int:
-        """The dearest model of a range's skyline that costs at most the limit for a size within the range."""
+        """The most expensive model of a range's skyline that costs at most the limit for a size within the range."""
         first = low = self._offsets[at]
         high = bisect_right(self._least, limit, first, self._offsets[at + 1])
         members, curves = self._members, self._curves

@@ -19,7 +19,7 @@ def skylines(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]:
     """The skyline after each change of it: starts, offsets, members.
 
-    On a skyline the dearer is the more accurate, so that its order is that of accuracy for every size.
+    On a skyline the more expensive is the more accurate, so that its order is that of accuracy for every size.
     """
     who, since, until = presence
     longer = until > since

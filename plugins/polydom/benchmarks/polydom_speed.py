@@ -48,7 +48,7 @@ def _values(among: Candidates) -> list[float]:
 
 
 def tradeoff(count: int, seed: int = 0) -> Candidates:
-    """Candidates of which most are on some skyline: the dearer the better, with curves that cross often."""
+    """Candidates of which most are on some skyline: the more expensive the better, with curves that cross often."""
     rng = np.random.default_rng(seed)
     accuracy = np.sort(rng.random(count))
     curves = rng.uniform(0.97, 1.03, (count, 3)) * accuracy[:, None] * [600.0, 6.0, 0.006]

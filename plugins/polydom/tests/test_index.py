@@ -171,7 +171,7 @@ def test_least_costs_are_no_more_than_any_cost_in_the_range(among: Candidates, f
 
 
 def test_the_papers_example_of_a_skyline_that_must_change() -> None:
-    """Two curves that cross at n = 2: the more accurate is dearer before and cheaper after."""
+    """Two curves that cross at n = 2: the more accurate is more expensive before and cheaper after."""
     among = Candidates(np.array([1, 2]), np.array([0.8, 0.65]), np.array([[4.0, 0.0], [0.0, 2.0]]))
     index = PolyDomIndex.build(among)
     assert index.starts.tolist() == [0.0, 2.0]

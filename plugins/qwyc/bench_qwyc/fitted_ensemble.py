@@ -33,7 +33,7 @@ class EnsembleMethod(Method):
         ensemble: what is fitted: ``hist-gradient-boosting``, ``gradient-boosting``, ``random-forest`` (scikit-learn),
             ``lightgbm``, or small networks on random feature subsets, a stand-in for lattices, fitted together
             (``subsets-joint``) or each by itself (``subsets-independent``).
-        size: T, its number of base models (for several classes a boosting round is one base model).
+        n_estimators: T, its number of base models (for several classes a boosting round is one base model).
         max_depth: of a tree; 0 for no limit.
         learning_rates: of boosting; with several, validation picks the ensemble of least error.
         strongest: use only so many features, the strongest; 0 for all.
@@ -46,7 +46,7 @@ class EnsembleMethod(Method):
     """
 
     ensemble: Kind = "hist-gradient-boosting"
-    size: int = 100
+    n_estimators: int = 100
     max_depth: int = 5
     learning_rates: tuple[float, ...] = (0.1,)
     strongest: int = 0
@@ -61,8 +61,8 @@ class EnsembleMethod(Method):
     takes_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.size < 1 or self.subset < 1 or self.hidden < 1:
-            raise ValueError("size, subset and hidden must be at least 1")
+        if self.n_estimators < 1 or self.subset < 1 or self.hidden < 1:
+            raise ValueError("n_estimators, subset and hidden must be at least 1")
         if self.max_depth < 0 or self.strongest < 0:
             raise ValueError("max_depth and strongest must not be negative (0: no limit)")
         if not self.learning_rates or any(not 0 < rate < np.inf for rate in self.learning_rates):

@@ -134,8 +134,8 @@ class SmallerEnsemble(EnsembleMethod):
     jointly fitted networks are fitted anew. With several learning rates each size has its own, chosen on validation.
 
     Attributes:
-        sizes: numbers of base models, one policy each, the first is the default policy; those above ``size`` are left
-            out.
+        sizes: numbers of base models, one policy each, the first is the default policy; those above ``n_estimators``
+            are left out.
 
     Source: Wang, Gupta, You, §5 and App. D.2.
     """
@@ -161,7 +161,7 @@ class SmallerEnsemble(EnsembleMethod):
             small = candidates[at].first(min(size, candidates[at].models))
             if self.ensemble == "subsets-joint":
                 small = fit_candidates(
-                    EnsembleConfig(**{**vars(self.config), "size": size}), fitted_ensemble.problem
+                    EnsembleConfig(**{**vars(self.config), "n_estimators": size}), fitted_ensemble.problem
                 )[0]
             policies.append(
                 StoppingPolicy(

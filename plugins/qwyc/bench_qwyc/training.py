@@ -37,7 +37,7 @@ class EnsembleConfig:
     """What full ensemble to fit; the fields are those of `bench_qwyc.methods.EnsembleMethod`."""
 
     ensemble: Kind
-    size: int
+    n_estimators: int
     max_depth: int
     learning_rates: tuple[float, ...]
     strongest: int
@@ -100,7 +100,7 @@ def fit_candidates(config: EnsembleConfig, problem: Problem) -> list[Ensemble]:
             fit_subsets(
                 problem.train.X,
                 problem.train.y,
-                models=config.size,
+                models=config.n_estimators,
                 subset=config.subset,
                 hidden=config.hidden,
                 joint=config.ensemble == "subsets-joint",
@@ -178,7 +178,7 @@ def _classifier(config: EnsembleConfig, problem: Problem, rate: float) -> Any:
     depth = config.max_depth or None
     if config.ensemble == "hist-gradient-boosting":
         return ensemble.HistGradientBoostingClassifier(
-            max_iter=config.size,
+            max_iter=config.n_estimators,
             max_depth=depth,
             max_leaf_nodes=None,
             learning_rate=rate,
@@ -188,11 +188,11 @@ def _classifier(config: EnsembleConfig, problem: Problem, rate: float) -> Any:
     if config.ensemble == "gradient-boosting":
         refuse_missing(problem, "gradient-boosting")
         return ensemble.GradientBoostingClassifier(
-            n_estimators=config.size, max_depth=depth, learning_rate=rate, random_state=seed
+            n_estimators=config.n_estimators, max_depth=depth, learning_rate=rate, random_state=seed
         )
     if config.ensemble == "random-forest":
         return ensemble.RandomForestClassifier(
-            n_estimators=config.size, max_depth=depth, random_state=seed, n_jobs=problem.threads
+            n_estimators=config.n_estimators, max_depth=depth, random_state=seed, n_jobs=problem.threads
         )
     try:
         from lightgbm import LGBMClassifier
@@ -201,7 +201,7 @@ def _classifier(config: EnsembleConfig, problem: Problem, rate: float) -> Any:
             "ensemble = 'lightgbm' needs LightGBM: pip install 'budgetbench-qwyc[lightgbm]'"
         ) from None
     return LGBMClassifier(
-        n_estimators=config.size,
+        n_estimators=config.n_estimators,
         max_depth=config.max_depth or -1,
         num_leaves=min(2 ** (config.max_depth or 5), 4096),
         learning_rate=rate,

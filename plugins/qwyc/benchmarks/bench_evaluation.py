@@ -32,10 +32,10 @@ from bench_core import (
 )
 
 ENSEMBLES: dict[str, dict[str, Any]] = {
-    "5, joint": {"ensemble": "subsets-joint", "size": 5, "subset": 13, "hidden": 48},
-    "500, joint": {"ensemble": "subsets-joint", "size": 500, "subset": 8, "hidden": 4},
-    "5, independent": {"ensemble": "subsets-independent", "size": 5, "subset": 13, "hidden": 48},
-    "500, independent": {"ensemble": "subsets-independent", "size": 500, "subset": 8, "hidden": 4},
+    "5, joint": {"ensemble": "subsets-joint", "n_estimators": 5, "subset": 13, "hidden": 48},
+    "500, joint": {"ensemble": "subsets-joint", "n_estimators": 500, "subset": 8, "hidden": 4},
+    "5, independent": {"ensemble": "subsets-independent", "n_estimators": 5, "subset": 13, "hidden": 48},
+    "500, independent": {"ensemble": "subsets-independent", "n_estimators": 500, "subset": 8, "hidden": 4},
 }
 
 
@@ -89,7 +89,7 @@ def faithful(family: Family, problem: Problem) -> Policy:
 
 def compare(name: str, shape: dict[str, Any], rows: int, runs: int) -> None:
     """Print the rows of one ensemble."""
-    problem, test = generated(rows, few=shape["size"] == 5)
+    problem, test = generated(rows, few=shape["n_estimators"] == 5)
     whole = 0.0
     for label, method in (
         ("QWYC*", Qwyc(stop="filter-and-score", **shape)),

@@ -7,9 +7,9 @@
 - *baseline*, same run, same scores: the same algorithm with an argsort of every candidate's sums at every position.
   Twenty sorts are timed and scaled by the number of sums to sort (over positions: candidates × active examples),
   which is known from the optimised run; sorting is all that it is charged for.
-- *oracle*: the plain NumPy twin must find the same order, thresholds and exits, bit for bit, on a part of the rows
-  and trees; disagreement and exits of the full run are recounted from its thresholds.
-- *--quick*: float64 only, without the twin: half a minute.
+- *oracle*: the NumPy reference implementation must find the same order, thresholds and exits, bit for bit, on a part
+  of the rows and trees; disagreement and exits of the full run are recounted from its thresholds.
+- *--quick*: float64 only, without the reference implementation: half a minute.
 - *growth*: time against T and against N on random scores, with the exponents.
 """
 
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from bench_qwyc.optimise import Stopping, optimise
-from bench_qwyc.twin import optimise_plainly
+from bench_qwyc.reference import optimise_plainly
 
 
 def adult(shared: Path) -> tuple[Any, Any]:
@@ -95,12 +95,12 @@ def timed(*arguments: Any, **options: Any) -> tuple[float, Stopping]:
 
 
 def oracle(scores: Any, bias: float) -> None:
-    """Compare with the plain twin on a part."""
+    """Compare with the reference implementation on a part."""
     part = np.ascontiguousarray(scores[:60, :3000])
     one, two = optimise(part, 0.005, bias=bias), optimise_plainly(part, 0.005, bias=bias)
     for name in ("order", "low", "high", "exits"):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
-    print("oracle: the NumPy twin agrees bit for bit; exits and errors recounted")
+    print("oracle: the NumPy reference implementation agrees bit for bit; exits and errors recounted")
 
 
 def growth(path: str, threads: int) -> None:
@@ -139,7 +139,9 @@ def growth(path: str, threads: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="float64 only, without the twin")
+    parser.add_argument(
+        "--quick", action="store_true", help="float64 only, without the reference implementation"
+    )
     parser.add_argument("--growth", help="plot of time against T and N")
     options = parser.parse_args()
     optimise(np.random.default_rng(0).normal(size=(4, 50)), 0.1)  # compile

@@ -28,11 +28,13 @@ def labels(decisions: Decisions) -> Any:
 
 
 FORMS = [
-    Qwyc(size=20, max_depth=3, alphas=(0.02, 0.0, 0.1)),
-    Qwyc(size=20, max_depth=3, alphas=(0.02, 0.0, 0.1), precision="float32"),
-    Qwyc(size=15, max_depth=4, alphas=(0.02, 0.0, 0.1), ensemble="random-forest", prices="path"),
-    EarlyStopping(size=20, max_depth=3, alphas=(0.02, 0.0, 0.1), ordering="random"),
-    EarlyStopping(size=20, max_depth=3, alphas=(0.02, 0.0), ordering="greedy-mse", optimise_on="both"),
+    Qwyc(n_estimators=20, max_depth=3, alphas=(0.02, 0.0, 0.1)),
+    Qwyc(n_estimators=20, max_depth=3, alphas=(0.02, 0.0, 0.1), precision="float32"),
+    Qwyc(n_estimators=15, max_depth=4, alphas=(0.02, 0.0, 0.1), ensemble="random-forest", prices="path"),
+    EarlyStopping(n_estimators=20, max_depth=3, alphas=(0.02, 0.0, 0.1), ordering="random"),
+    EarlyStopping(
+        n_estimators=20, max_depth=3, alphas=(0.02, 0.0), ordering="greedy-mse", optimise_on="both"
+    ),
 ]
 
 
@@ -55,13 +57,13 @@ def test_compiled_decisions_differ_from_the_full_ensemble_on_at_most_alpha_of_th
         assert share == policy.details["optimised_disagreement"]
         assert found.evaluations is not None
         assert found.evaluations.mean() == pytest.approx(policy.details["optimised_mean_base_models"])
-        assert found.evaluations.mean() < method.size
+        assert found.evaluations.mean() < method.n_estimators
         assert not (found.acquired & ~whole.acquired).any()
 
 
 def test_qwyc_needs_no_more_base_models_than_given_orders_here() -> None:
     given = problem()
-    shared: dict[str, Any] = {"size": 30, "max_depth": 3, "alphas": (0.01,)}
+    shared: dict[str, Any] = {"n_estimators": 30, "max_depth": 3, "alphas": (0.01,)}
     qwyc = Qwyc(**shared).fit(given).policies[0].details["optimised_mean_base_models"]
     for ordering in ("natural", "random", "individual-mse", "greedy-mse"):
         other = EarlyStopping(ordering=ordering, **shared).fit(given)  # type: ignore[arg-type]
@@ -71,8 +73,8 @@ def test_qwyc_needs_no_more_base_models_than_given_orders_here() -> None:
 def test_filter_and_score_rejects_early_and_scores_the_rest_whole() -> None:
     given = problem()
     for method in (
-        Qwyc(size=20, alphas=(0.05,), stop="filter-and-score"),
-        Fan(size=20, gammas=(1.0,), widths=(0.2,), stop="filter-and-score"),
+        Qwyc(n_estimators=20, alphas=(0.05,), stop="filter-and-score"),
+        Fan(n_estimators=20, gammas=(1.0,), widths=(0.2,), stop="filter-and-score"),
     ):
         found = method.fit(given).policies[0].decide(Rows(given.validation.X))
         assert found.evaluations is not None
@@ -80,12 +82,12 @@ def test_filter_and_score_rejects_early_and_scores_the_rest_whole() -> None:
         assert early.any()
         assert (labels(found)[early] == 0).all()
     with pytest.raises(RequestError, match="filter-and-score"):
-        Qwyc(size=5, stop="filter-and-score").fit(problem("multiclass"))
+        Qwyc(n_estimators=5, stop="filter-and-score").fit(problem("multiclass"))
 
 
 def test_a_smaller_ensemble_is_the_beginning_of_the_full_one_and_the_one_scikit_learn_would_fit() -> None:
     given = problem()
-    family = SmallerEnsemble(size=40, max_depth=3, sizes=(7, 25, 99)).fit(given)
+    family = SmallerEnsemble(n_estimators=40, max_depth=3, sizes=(7, 25, 99)).fit(given)
     assert [policy.details["size"] for policy in family.policies] == [7, 25]
     alone = HistGradientBoostingClassifier(
         max_iter=7, max_depth=3, max_leaf_nodes=None, early_stopping=False, random_state=0
@@ -97,29 +99,29 @@ def test_a_smaller_ensemble_is_the_beginning_of_the_full_one_and_the_one_scikit_
 
 def test_a_joint_ensemble_is_fitted_anew_at_every_size() -> None:
     given = problem()
-    method = SmallerEnsemble(ensemble="subsets-joint", size=20, subset=2, sizes=(5,))
+    method = SmallerEnsemble(ensemble="subsets-joint", n_estimators=20, subset=2, sizes=(5,))
     small = method.fit(given).policies[0]
     assert isinstance(small, StoppingPolicy)
-    alone = Qwyc(ensemble="subsets-joint", size=5, subset=2).fit(given).reference
+    alone = Qwyc(ensemble="subsets-joint", n_estimators=5, subset=2).fit(given).reference
     assert isinstance(alone, StoppingPolicy)
     np.testing.assert_array_equal(small.ensemble.packed.subsets.outer, alone.ensemble.packed.subsets.outer)
 
 
 def test_the_learning_rate_is_chosen_on_validation() -> None:
     given = problem()
-    family = Qwyc(size=10, learning_rates=(1e-4, 0.3), alphas=(0.0,)).fit(given)
+    family = Qwyc(n_estimators=10, learning_rates=(1e-4, 0.3), alphas=(0.0,)).fit(given)
     assert family.diagnostics["learning_rate"] == 0.3
     assert len(family.diagnostics["order"]) == 10
 
 
 def test_methods_of_one_problem_share_the_ensemble() -> None:
     given = problem(seed=1)
-    anew = Fan(size=20, max_depth=3, widths=(0.1,)).fit(given)
+    anew = Fan(n_estimators=20, max_depth=3, widths=(0.1,)).fit(given)
     assert given.work.reused == 0.0
-    Qwyc(size=20, max_depth=3, alphas=(0.02,)).fit(given)
+    Qwyc(n_estimators=20, max_depth=3, alphas=(0.02,)).fit(given)
     once = given.work.reused
     assert once > 0.0
-    again = Fan(size=20, max_depth=3, widths=(0.1,)).fit(given)
+    again = Fan(n_estimators=20, max_depth=3, widths=(0.1,)).fit(given)
     assert given.work.reused == 2 * once
     for one, two in zip(anew.policies, again.policies, strict=True):
         a, b = (policy.decide(Rows(given.validation.X)) for policy in (one, two))
@@ -127,14 +129,14 @@ def test_methods_of_one_problem_share_the_ensemble() -> None:
         np.testing.assert_array_equal(a.acquired, b.acquired)
     assert anew.diagnostics == again.diagnostics
     # Another depth is another ensemble.
-    Qwyc(size=20, max_depth=2, alphas=(0.02,)).fit(given)
+    Qwyc(n_estimators=20, max_depth=2, alphas=(0.02,)).fit(given)
     assert given.work.reused == 2 * once
 
 
 @pytest.mark.parametrize("method", [Qwyc, EarlyStopping, Fan, SmallerEnsemble])
 def test_an_ensemble_of_one_base_model_is_run_whole(method: Any) -> None:
     given = problem()
-    family = method(size=1, max_depth=3).fit(given)
+    family = method(n_estimators=1, max_depth=3).fit(given)
     assert family.reference is not None
     whole = family.reference.decide(Rows(given.validation.X))
     for policy in family.policies:
@@ -149,8 +151,8 @@ def test_what_a_row_gets_does_not_depend_on_the_block_it_is_in(kind: Any) -> Non
     """Rows leave a block at different times and the rest moves together; alone, a row has a block of its own."""
     given = problem()
     for method in (
-        Qwyc(ensemble=kind, size=40, subset=2, alphas=(0.02,)),
-        Fan(ensemble=kind, size=40, subset=2, gammas=(1.0,), widths=(0.05,)),
+        Qwyc(ensemble=kind, n_estimators=40, subset=2, alphas=(0.02,)),
+        Fan(ensemble=kind, n_estimators=40, subset=2, gammas=(1.0,), widths=(0.05,)),
     ):
         policy = method.fit(given).policies[0]
         X = given.validation.X[:150]
@@ -165,7 +167,7 @@ def test_what_a_row_gets_does_not_depend_on_the_block_it_is_in(kind: Any) -> Non
 
 def test_only_the_strongest_features_are_used() -> None:
     given = problem()
-    family = Qwyc(size=15, strongest=2, alphas=(0.0,)).fit(given)
+    family = Qwyc(n_estimators=15, strongest=2, alphas=(0.0,)).fit(given)
     assert family.reference is not None
     used = family.reference.decide(Rows(given.validation.X)).acquired.any(axis=0)
     assert used.sum() == 2
@@ -175,13 +177,15 @@ def test_only_the_strongest_features_are_used() -> None:
 def test_prices_by_path_are_billed_as_evaluation_cost_and_prices_by_features_as_features() -> None:
     given = problem()
     given = replace(given, costs=Costs(given.costs.prices, evaluation=0.5))
-    family = Qwyc(ensemble="random-forest", size=9, max_depth=4, alphas=(0.05,), prices="path").fit(given)
+    family = Qwyc(ensemble="random-forest", n_estimators=9, max_depth=4, alphas=(0.05,), prices="path").fit(
+        given
+    )
     policy = family.policies[0]
     assert isinstance(policy, StoppingPolicy)
     found = policy.decide(Rows(given.train.X))
     assert found.evaluation_cost is not None
     assert found.evaluation_cost.mean() == pytest.approx(0.5 * policy.details["optimised_mean_cost"])
-    other = Qwyc(size=9, alphas=(0.05,), prices="features").fit(given).policies[0]
+    other = Qwyc(n_estimators=9, alphas=(0.05,), prices="features").fit(given).policies[0]
     assert other.decide(Rows(given.train.X)).evaluation_cost is None
     assert other.details["optimised_mean_cost"] > 0.5
 
@@ -191,7 +195,7 @@ def test_prices_by_path_are_billed_as_evaluation_cost_and_prices_by_features_as_
     [
         (Qwyc, {"alphas": [1.0]}, r"shares in \[0, 1\)"),
         (Qwyc, {"alphas": []}, "one or more"),
-        (Qwyc, {"size": 0}, "at least 1"),
+        (Qwyc, {"n_estimators": 0}, "at least 1"),
         (EarlyStopping, {"ordering": "greedy"}, "greedy-mse"),
         (Fan, {"widths": [0.0]}, "above 0"),
         (Fan, {"gammas": [-1.0]}, "not negative"),

@@ -125,9 +125,9 @@ def fewer(trial: Trial) -> Trial:
     """The suite's own settings but for the size: 40 trees and one learning rate, on a tenth of the rows."""
     method = trial.estimator
     assert isinstance(method, EnsembleMethod)
-    assert (method.size, method.max_depth, method.strongest) == (500, 9, 8)
+    assert (method.n_estimators, method.max_depth, method.strongest) == (500, 9, 8)
     split = replace(trial.split, train=0.06, validation=0.02, test=0.02)
-    return replace(trial, estimator=replace(method, size=40, learning_rates=(0.1,)), split=split)
+    return replace(trial, estimator=replace(method, n_estimators=40, learning_rates=(0.1,)), split=split)
 
 
 def ready(suite: Suite, context: DataContext) -> tuple[list[Trial], Dataset, Prepared, dict[str, Metric]]:

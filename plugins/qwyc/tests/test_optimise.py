@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bench_qwyc.checks import error_budget
 from bench_qwyc.optimise import Stopping, optimise
-from bench_qwyc.twin import optimise_plainly
+from bench_qwyc.reference import optimise_plainly
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -83,7 +83,7 @@ def same(one: Stopping, two: Stopping) -> None:
 
 @settings(deadline=None)
 @given(ensembles(), ALPHAS, st.booleans(), st.integers(0, 99), st.sampled_from([0.0, 0.3, -1.5]))
-def test_the_compiled_optimiser_is_its_plain_twin_bit_for_bit(
+def test_the_compiled_optimiser_is_its_reference_implementation_bit_for_bit(
     scores: Any, alpha: float, two_sided: bool, seed: int, bias: float
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -95,7 +95,9 @@ def test_the_compiled_optimiser_is_its_plain_twin_bit_for_bit(
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("alpha", [0.0, 0.005, 0.1, 0.6])
-def test_the_twin_agrees_on_larger_matrices_and_with_threads(dtype: Any, alpha: float) -> None:
+def test_the_reference_implementation_agrees_on_larger_matrices_and_with_threads(
+    dtype: Any, alpha: float
+) -> None:
     rng = np.random.default_rng(4)
     scores = (rng.normal(size=(25, 1)) * rng.normal(size=(25, 6000)) + 0.2 * rng.normal(size=6000)).astype(
         dtype
@@ -107,7 +109,9 @@ def test_the_twin_agrees_on_larger_matrices_and_with_threads(dtype: Any, alpha: 
 
 @settings(deadline=None)
 @given(ensembles(classes=3), ALPHAS, st.integers(0, 99))
-def test_several_classes_are_faithful_too_and_equal_their_twin(scores: Any, alpha: float, seed: int) -> None:
+def test_several_classes_are_faithful_too_and_equal_their_reference(
+    scores: Any, alpha: float, seed: int
+) -> None:
     costs = np.random.default_rng(seed).integers(1, 4, len(scores))
     found = optimise(scores, alpha, costs=costs)
     same(found, optimise_plainly(scores, alpha, costs=costs))

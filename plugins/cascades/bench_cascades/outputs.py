@@ -1,4 +1,4 @@
-"""What a rival learns and what it answers: target vectors, and scores turned into decisions; shared by all of them."""
+"""What a baseline learns and what it answers: targets, and scores turned into decisions; shared by all of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from bench_cstc import ConstantPolicy, Platt, Target, combine, fit_platt, targets_of
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Problem, Rows, default_policy_first, validation_score
-from bench_cstc.calibrate import Platt, combine, fit_platt
-from bench_cstc.targets import Target, targets_of
-from bench_cstc.walker import ConstantPolicy
 
 __all__ = [
     "Answer",

@@ -4,10 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_cstc.columns import boost
-from bench_cstc.rivals.additive import Additive, kept_prefixes
-from bench_cstc.rivals.stagewise import Stagewise
-from bench_cstc.walker import ConstantPolicy
+from bench_cascades.additive import Additive, kept_prefixes
+from bench_cascades.stagewise import Stagewise
+from bench_cstc import ConstantPolicy, boost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,7 +42,7 @@ def smooth(rows, columns, seed):
 def test_every_prefix_predicts_what_lightgbm_predicts_after_so_many_iterations():
     X, y = smooth(400, 4, 0)
     problem = problem_of(X, y)
-    family = Stagewise(trees=20, tree_depth=3, prefixes="all", learning_rate=0.3).fit(problem)
+    family = Stagewise(n_estimators=20, max_depth=3, prefixes="all", learning_rate=0.3).fit(problem)
     reference = boost(problem, y, 20, 3, 0.3, 0.0, np.ones(len(y)))
     new = np.random.default_rng(1).normal(size=(50, 4))
     policies = by_label(family)
@@ -67,7 +66,7 @@ def test_prefixes_are_friedmans_stagewise_regression(seed, depth):
         random_state=0,
     ).fit(X, y)
     policies = by_label(
-        Stagewise(trees=6, tree_depth=depth, learning_rate=0.5, prefixes="all").fit(problem_of(X, y))
+        Stagewise(n_estimators=6, max_depth=depth, learning_rate=0.5, prefixes="all").fit(problem_of(X, y))
     )
     for k, expected in enumerate(other.staged_predict(X), 1):
         assert policies[f"trees={k}"].decide(Rows(X)).score == pytest.approx(expected, abs=1e-4)
@@ -79,7 +78,7 @@ def test_the_bill_is_of_the_distinct_features_of_the_trees_run():
         np.array([1.0, 0.5, 2.0, 0.0, 0.0, 3.0]), np.array([-1, -1, 0, 0, 1, 1]), np.array([5.0, 7.0])
     )
     problem = problem_of(X, y, costs=groups)
-    policies = by_label(Stagewise(trees=12, tree_depth=2, prefixes="all", evaluation=0.25).fit(problem))
+    policies = by_label(Stagewise(n_estimators=12, max_depth=2, prefixes="all", evaluation=0.25).fit(problem))
     table = boost(problem, y, 12, 2, 0.1, 0.0).booster.trees_to_dataframe()
     group_price = {-1: 0.0, 0: 5.0, 1: 7.0}
     for k in range(1, 13):
@@ -96,7 +95,7 @@ def test_the_bill_is_of_the_distinct_features_of_the_trees_run():
 
 def test_several_classes_have_a_boosting_each_and_share_what_is_acquired():
     case = make_case("multiclass", rows=600)
-    family = Stagewise(trees=4, learning_rate=0.5, prefixes="all").fit(case.problem)
+    family = Stagewise(n_estimators=4, learning_rate=0.5, prefixes="all").fit(case.problem)
     policy = by_label(family)["trees=3"]
     decisions = policy.decide(case.rows)
     assert len(policy.sums) == 3
@@ -109,7 +108,7 @@ def test_several_classes_have_a_boosting_each_and_share_what_is_acquired():
 def test_trees_are_those_that_a_cost_sensitive_tree_weighs():
     X, y = smooth(200, 3, 5)
     problem = problem_of(X, (y > 0).astype(np.int64), "binary")
-    policy = by_label(Stagewise(trees=5, prefixes=(5,)).fit(problem))["trees=5"]
+    policy = by_label(Stagewise(n_estimators=5, prefixes=(5,)).fit(problem))["trees=5"]
     columns = boost(problem, np.where(y > 0, 1.0, -1.0), 5, 4, 0.1, 0.0)
     total = columns.base + columns.values(X).sum(axis=1)
     assert policy.decide(Rows(X)).score == pytest.approx(total, abs=1e-12)
@@ -142,7 +141,7 @@ def test_running_sums_do_not_depend_on_where_they_are_read():
 
 def test_constant_features_leave_the_constant_prediction():
     y = np.arange(30.0)
-    family = Stagewise(trees=3).fit(problem_of(np.ones((30, 2)), y))
+    family = Stagewise(n_estimators=3).fit(problem_of(np.ones((30, 2)), y))
     for policy in family.policies:
         decisions = policy.decide(Rows(np.ones((2, 2))))
         assert decisions.score == pytest.approx([14.5, 14.5])
@@ -152,7 +151,7 @@ def test_constant_features_leave_the_constant_prediction():
 def test_one_class_gives_its_frequency():
     X, _ = smooth(40, 2, 0)
     problem = problem_of(X, np.ones(40, dtype=np.int64), "binary", n_classes=2)
-    (policy,) = Stagewise(trees=3, empty=False).fit(problem).policies
+    (policy,) = Stagewise(n_estimators=3, include_empty_policy=False).fit(problem).policies
     assert isinstance(policy, ConstantPolicy)
     assert policy.decide(Rows(X[:1])).probabilities.tolist() == [[0.0, 1.0]]
 
@@ -160,30 +159,32 @@ def test_one_class_gives_its_frequency():
 def test_a_weighted_positive_class_is_predicted_more_often():
     X, y = smooth(300, 3, 3)
     skewed = problem_of(X, (y > 1).astype(np.int64), "binary")
-    plain = by_label(Stagewise(trees=10, prefixes=(10,)).fit(skewed))["trees=10"]
-    heavy = by_label(Stagewise(trees=10, prefixes=(10,), positive_weight="balanced").fit(skewed))["trees=10"]
+    plain = by_label(Stagewise(n_estimators=10, prefixes=(10,)).fit(skewed))["trees=10"]
+    heavy = by_label(Stagewise(n_estimators=10, prefixes=(10,), positive_weight="balanced").fit(skewed))[
+        "trees=10"
+    ]
     assert heavy.decide(Rows(X)).score.mean() > plain.decide(Rows(X)).score.mean() + 0.1
 
 
 def test_labels_that_are_not_numbers_are_refused():
     X, _ = smooth(4, 2, 0)
     with pytest.raises(ValueError, match="must be numbers"):
-        Stagewise(trees=2).fit(problem_of(X, np.array(["a", "b", "c", "d"])))
+        Stagewise(n_estimators=2).fit(problem_of(X, np.array(["a", "b", "c", "d"])))
     with pytest.raises(ValueError, match="finite: 1 are not"):
-        Stagewise(trees=2).fit(problem_of(X, np.array([1.0, 2.0, np.nan, 0.0])))
+        Stagewise(n_estimators=2).fit(problem_of(X, np.array([1.0, 2.0, np.nan, 0.0])))
 
 
 def test_class_weights_need_classes():
     X, y = smooth(30, 2, 0)
     with pytest.raises(ValueError, match="positive_weight is for classes and rankings"):
-        Stagewise(trees=2, positive_weight=2.0).fit(problem_of(X, y))
+        Stagewise(n_estimators=2, positive_weight=2.0).fit(problem_of(X, y))
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"trees": 0}, "trees must be 1 to"),
-        ({"tree_depth": 13}, "tree_depth must be 1 to 12"),
+        ({"n_estimators": 0}, "n_estimators must be 1 to"),
+        ({"max_depth": 13}, "max_depth must be 1 to 12"),
         ({"learning_rate": 0.0}, "learning_rate must be above 0"),
         ({"learning_rate": float("inf")}, "learning_rate must be above 0 and finite"),
         ({"evaluation": -1.0}, "evaluation must be 'scheme' or a price from 0"),

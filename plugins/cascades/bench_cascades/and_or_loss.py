@@ -107,12 +107,12 @@ class AndOr:
         each = np.where(self.y > 0, largest, smallest)
         return float(self.omega @ each) / len(self.y) + self.penalty(weights)
 
-    def minimise(self, weights: Floats, bias: Floats, steps: int, tol: float) -> Fit:
+    def minimise(self, weights: Floats, bias: Floats, max_iter: int, tol: float) -> Fit:
         """Descend from a start.
 
         Args:
             weights, bias: float64 (stages, columns), (stages,).
-            steps: most steps.
+            max_iter: most steps.
             tol: ends when a plain step changes F by less than this share of it.
         """
         curvature = 1.0
@@ -120,7 +120,7 @@ class AndOr:
         ahead, ahead_bias, momentum = at, at_bias, 1.0
         values = [self.value(at, at_bias)]
         converged = False
-        for _ in range(steps):
+        for _ in range(max_iter):
             base, slope, slope_bias = self.loss(ahead, ahead_bias)
             while True:
                 new, new_bias = self._step(ahead, ahead_bias, slope, slope_bias, curvature)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from bench_cascades.ranges import check_prefixes, check_ranges
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
-from bench_cstc.rivals.ranges import check_prefixes, check_ranges
 
 if TYPE_CHECKING:
-    from bench_cstc.rivals.additive import Additive
-    from bench_cstc.rivals.outputs import Answer
+    from bench_cascades.additive import Additive
+    from bench_cascades.outputs import Answer
 
 __all__ = ["PrefixPolicy", "Stagewise"]
 
@@ -29,31 +29,31 @@ class Stagewise(Method):
     through split on, as in CSTC's F of Eq. 20, and pays e_t for each tree.
 
     Attributes:
-        trees: boosting iterations, from 1; LightGBM stops earlier when nothing can be split.
-        tree_depth: most splits on a path of a tree, 1 to 12.
+        n_estimators: boosting iterations, from 1; LightGBM stops earlier when nothing can be split.
+        max_depth: most splits on a path of a tree, 1 to 12.
         learning_rate: above 0.
         evaluation: e_t, the price of evaluating one tree, ≥ 0; ``scheme`` takes the cost scheme's price of an
             evaluation.
         positive_weight: weight of rows of the positive class (of every class against the rest; of grades above 0
             in a ranking), above 0; ``balanced`` gives both sides the same total weight.
         prefixes: numbers of iterations to keep as policies; ``geometric`` is 1, 2, 4, … and all; ``all`` is each.
-        empty: whether the policy that reads nothing is in the family; it is when there is no other.
+        include_empty_policy: whether the policy that reads nothing is in the family; it is when there is no other.
 
     Source: Friedman, Greedy function approximation, Annals of Statistics 2001; CSTC §5, §6.2.
     """
 
     version: ClassVar[int] = 1
     takes_missing: ClassVar[bool] = True
-    trees: int = 300
-    tree_depth: int = 4
+    n_estimators: int = 300
+    max_depth: int = 4
     learning_rate: float = 0.1
     evaluation: float | Literal["scheme"] = "scheme"
     positive_weight: float | Literal["balanced"] = 1.0
     prefixes: Literal["geometric", "all"] | tuple[int, ...] = "geometric"
-    empty: bool = True
+    include_empty_policy: bool = True
 
     def __post_init__(self) -> None:
-        check_ranges(self, {"trees": (1, 100_000), "tree_depth": (1, 12)}, ["learning_rate"])
+        check_ranges(self, {"n_estimators": (1, 100_000), "max_depth": (1, 12)}, ["learning_rate"])
         check_prefixes(self.prefixes)
 
     def fit(self, problem: Problem) -> Family:
@@ -62,19 +62,22 @@ class Stagewise(Method):
         Raises:
             ValueError: targets that are not numbers, or a weight of the positive side where values are predicted.
         """
-        from bench_cstc.columns import price_of_evaluation
-        from bench_cstc.rivals.additive import boost_outputs, kept_prefixes
-        from bench_cstc.rivals.outputs import best_first, constant, several_outputs
+        from bench_cstc import price_of_evaluation
+
+        from bench_cascades.additive import boost_outputs, kept_prefixes
+        from bench_cascades.outputs import best_first, constant, several_outputs
 
         outputs = several_outputs(problem, self.positive_weight)
-        policies: list[Policy] = [constant(problem)] if self.empty or not outputs.targets else []
+        policies: list[Policy] = (
+            [constant(problem)] if self.include_empty_policy or not outputs.targets else []
+        )
         if not outputs.targets:
             return Family(policies, diagnostics={"trees": 0})
         sums = boost_outputs(
             problem,
             outputs.targets,
-            self.trees,
-            self.tree_depth,
+            self.n_estimators,
+            self.max_depth,
             self.learning_rate,
             price_of_evaluation(problem, self.evaluation),
         )

@@ -6,19 +6,19 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from bench_cascades.ranges import check_ranges, check_values
 from bench_core import DataFacts, Family, Method, Policy, Problem
-from bench_cstc.rivals.ranges import check_ranges, check_values
 
 __all__ = ["AndOrCascade"]
 
 
 @dataclass(frozen=True)
 class AndOrCascade(Method):
-    """AND-OR cascade: linear stages on ever dearer features, trained jointly; a row goes on while all say yes.
+    """AND-OR cascade: linear stages on ever more expensive features, trained jointly; a row goes on while all say yes.
 
     A row is positive when every stage's score is above 0, and leaves at the first stage whose score is not. The
     loss of a positive row is its largest hinge over the stages, that of a negative one its smallest (see
-    `bench_cstc.rivals.and_or_loss`, which says how the minimum is smoothed). Which features a stage may use is
+    `bench_cascades.and_or_loss`, which says how the minimum is smoothed). Which features a stage may use is
     settled before training by price: stage k those of at most ``limits[k]``.
 
     Where the texts are silent: hinges are squared, so that there is a gradient; the trade-off with cost is an l1
@@ -38,13 +38,13 @@ class AndOrCascade(Method):
         features: ``linear``: columns as encoded; ``boosted``: trees as columns (CSTC §5). As features are assigned
             before training, every stage has a gradient boosting of its own, of the features it may use; it may
             weigh the earlier stages' trees too.
-        trees, tree_depth, learning_rate, evaluation: of each boosting, as for ``stagewise``.
+        n_estimators, max_depth, learning_rate, evaluation: of each boosting, as for ``stagewise``.
         positive_weight: weight of positive rows' losses, above 0; ``balanced`` gives both sides the same total.
         relevant_from: in a ranking, the lowest grade that counts as positive.
         temperature: τ > 0 of the smoothed minimum, in units of the margin.
-        steps: most gradient steps after each addition of a stage, from 1; what has not converged is reported.
+        max_iter: most gradient steps after each addition of a stage, from 1; what has not converged is reported.
         tol: a step that changes the objective by less than this share of its start ends the descent; above 0.
-        empty: whether the policy that reads nothing is in the family.
+        include_empty_policy: whether the policy that reads nothing is in the family.
 
     Source: Dundar & Bi, Joint optimization of cascaded classifiers for computer aided detection, CVPR 2007, as
     described in CSTC §6.3.
@@ -58,19 +58,24 @@ class AndOrCascade(Method):
     limits: tuple[float, ...] = ()
     stages: int = 5
     features: Literal["linear", "boosted"] = "linear"
-    trees: int = 300
-    tree_depth: int = 4
+    n_estimators: int = 300
+    max_depth: int = 4
     learning_rate: float = 0.1
     evaluation: float | Literal["scheme"] = "scheme"
     positive_weight: float | Literal["balanced"] = 1.0
     relevant_from: float = 1.0
     temperature: float = 0.1
-    steps: int = 500
+    max_iter: int = 500
     tol: float = 1e-5
-    empty: bool = False
+    include_empty_policy: bool = False
 
     def __post_init__(self) -> None:
-        whole = {"trees": (1, 100_000), "tree_depth": (1, 12), "stages": (1, 50), "steps": (1, 1_000_000)}
+        whole = {
+            "n_estimators": (1, 100_000),
+            "max_depth": (1, 12),
+            "stages": (1, 50),
+            "max_iter": (1, 1_000_000),
+        }
         check_ranges(self, whole, ["learning_rate", "temperature", "tol"])
         check_values("lambdas", self.lambdas, zero=True)
         check_values("rho", (self.rho,), zero=True)
@@ -95,9 +100,9 @@ class AndOrCascade(Method):
         """
         from bench_linear import refuse_missing
 
-        from bench_cstc.rivals.and_or_fit import fit_cascades, training_context
-        from bench_cstc.rivals.and_or_policy import Cascade, CascadePolicy
-        from bench_cstc.rivals.outputs import best_first, constant, one_output
+        from bench_cascades.and_or_fit import fit_cascades, training_context
+        from bench_cascades.and_or_policy import Cascade, CascadePolicy
+        from bench_cascades.outputs import best_first, constant, one_output
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "and-or")
         if not outputs.targets:
@@ -105,24 +110,24 @@ class AndOrCascade(Method):
         if self.features == "linear":
             refuse_missing(problem)
         base = training_context(self, problem, outputs.targets[0])
-        policies: list[Policy] = [constant(problem)] if self.empty else []
+        policies: list[Policy] = [constant(problem)] if self.include_empty_policy else []
         history: dict[str, list[float]] = {}
         converged = []
         validation = base.columns.values(problem.validation.X)
-        for lam, fit in fit_cascades(self, base):
+        for lambda_, fit in fit_cascades(self, base):
             cascade = Cascade.of(base, fit, problem.n_features)
             scores, _ = cascade(validation)
             details = {
-                "lambda": lam,
+                "lambda": lambda_,
                 "stages": len(fit.bias),
                 "objective": fit.values[-1],
                 "converged": fit.converged,
                 "features": int(cascade.features[-1].sum()),
             }
             policies.append(
-                CascadePolicy(cascade, outputs.answer(problem, [scores]), f"lambda={lam:g}", details)
+                CascadePolicy(cascade, outputs.answer(problem, [scores]), f"lambda={lambda_:g}", details)
             )
-            history[f"objective, lambda={lam:g}"] = fit.values
+            history[f"objective, lambda={lambda_:g}"] = fit.values
             converged.append(fit.converged)
         diagnostics = {
             "stages": len(base.allowed),

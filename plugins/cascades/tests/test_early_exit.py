@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_cstc.rivals.early_exit import EarlyExit
-from bench_cstc.rivals.exits import exit_by_level, exit_by_query, kth_best, sentinels, thresholds
-from bench_cstc.rivals.stagewise import Stagewise
+from bench_cascades.early_exit import EarlyExit
+from bench_cascades.exits import exit_by_level, exit_by_query, kth_best, sentinels, thresholds
+from bench_cascades.stagewise import Stagewise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,7 +94,7 @@ def test_the_kth_best_is_taken_sentinel_by_sentinel():
 def ranking(**parameters):
     case = make_case("ranking", rows=240)
     method = EarlyExit(
-        **{"trees": 20, "exits": 10, "k": 3, "learning_rate": 0.3, "prefixes": (20,), **parameters}
+        **{"n_estimators": 20, "exits": 10, "k": 3, "learning_rate": 0.3, "prefixes": (20,), **parameters}
     )
     return case, method, method.fit(case.problem)
 
@@ -106,9 +106,9 @@ def as_rows(part):
 @pytest.mark.parametrize("against", ["training", "query"])
 def test_with_a_threshold_no_score_falls_short_of_it_is_the_whole_ensemble(against):
     case, _, family = ranking(s=(1e9,), against=against, evaluation=0.5)
-    whole = Stagewise(trees=20, learning_rate=0.3, prefixes=(20,), empty=False, evaluation=0.5).fit(
-        case.problem
-    )
+    whole = Stagewise(
+        n_estimators=20, learning_rate=0.3, prefixes=(20,), include_empty_policy=False, evaluation=0.5
+    ).fit(case.problem)
     rows = as_rows(case.problem.validation)
     mine, theirs = family.policies[0].decide(rows), whole.policies[0].decide(rows)
     assert (mine.score == theirs.score).all()
@@ -209,7 +209,7 @@ def test_training_levels_are_medians_over_queries_with_enough_documents():
     if len(kth) % 2 == 0:
         expected = np.median(np.array(kth), axis=0).tolist()
     assert policy.rule.levels.tolist() == pytest.approx(expected)
-    nothing = EarlyExit(trees=5, s=(0.0,), k=1000).fit(case.problem).policies[0]
+    nothing = EarlyExit(n_estimators=5, s=(0.0,), k=1000).fit(case.problem).policies[0]
     assert (nothing.decide(case.rows).evaluations == nothing.details["trees"]).all()
 
 
@@ -222,7 +222,7 @@ def test_a_longer_run_begins_as_a_shorter_one():
 
 def test_two_classes_are_calibrated_on_the_scores_rows_leave_with():
     case = make_case("binary", rows=600)
-    family = EarlyExit(trees=10, learning_rate=0.5, s=(0.5,), k=100, prefixes=(10,)).fit(case.problem)
+    family = EarlyExit(n_estimators=10, learning_rate=0.5, s=(0.5,), k=100, prefixes=(10,)).fit(case.problem)
     decisions = family.policies[0].decide(case.rows)
     assert (decisions.probabilities.argmax(axis=1) == case.y).mean() > 0.7
     assert decisions.evaluations.min() < 10
@@ -236,7 +236,7 @@ def test_two_classes_are_calibrated_on_the_scores_rows_leave_with():
         ({"s": (0.2, 0.2)}, "must differ"),
         ({"k": 0}, "k must be 1 to"),
         ({"exits": 0}, "exits must be 1 to"),
-        ({"trees": 0}, "trees must be 1 to"),
+        ({"n_estimators": 0}, "n_estimators must be 1 to"),
         ({"prefixes": (0,)}, "prefixes must be"),
     ],
 )

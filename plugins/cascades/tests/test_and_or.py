@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from bench_cstc.rivals.and_or import AndOrCascade
-from bench_cstc.rivals.and_or_fit import price_limits, training_context
-from bench_cstc.rivals.and_or_loss import AndOr, smooth_min
-from bench_cstc.rivals.merge import merge_equal
-from bench_cstc.targets import targets_of
-from bench_cstc.walker import ConstantPolicy
+from bench_cascades.and_or import AndOrCascade
+from bench_cascades.and_or_fit import price_limits, training_context
+from bench_cascades.and_or_loss import AndOr, smooth_min
+from bench_cascades.merge import merge_equal
+from bench_cstc import ConstantPolicy, targets_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize
@@ -108,18 +107,20 @@ def test_a_single_stage_is_the_convex_problem_that_scipy_solves(seed, v):
 
 
 def corner(rows=600, seed=0):
-    """Positive in the corner where both features are; the second feature is ten times as dear."""
+    """Positive in the corner where both features are; the second feature is ten times as expensive."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, (rows, 2))
     X = X[np.abs(X).min(axis=1) > 0.1]
     y = ((X > 0).all(axis=1)).astype(np.int64)
     part = Part(X, y)
-    return Problem(part, part, Costs(np.array([1.0, 10.0])), "binary", 2, ("cheap", "dear"), np.arange(2))
+    return Problem(
+        part, part, Costs(np.array([1.0, 10.0])), "binary", 2, ("cheap", "expensive"), np.arange(2)
+    )
 
 
 def test_a_corner_is_cut_out_by_two_stages_and_its_outside_leaves_early():
     problem = corner()
-    family = AndOrCascade(lambdas=(0.001,), limits=(1.0, 10.0), steps=2000, tol=1e-8).fit(problem)
+    family = AndOrCascade(lambdas=(0.001,), limits=(1.0, 10.0), max_iter=2000, tol=1e-8).fit(problem)
     decisions = family.policies[0].decide(Rows(problem.train.X))
     bill = problem.costs.bill(decisions.acquired, None)
     X, y = problem.train.X, problem.train.y
@@ -134,7 +135,7 @@ def test_a_corner_is_cut_out_by_two_stages_and_its_outside_leaves_early():
 @given(seed=st.integers(0, 100))
 def test_positive_means_that_every_stage_said_so(seed):
     case = make_case("binary", seed=seed)
-    family = AndOrCascade(lambdas=(0.01, 0.1), steps=40).fit(case.problem)
+    family = AndOrCascade(lambdas=(0.01, 0.1), max_iter=40).fit(case.problem)
     for policy in family.policies:
         cascade = policy.cascade
         decisions = policy.decide(case.rows)
@@ -153,7 +154,7 @@ def test_positive_means_that_every_stage_said_so(seed):
 
 def test_stages_use_no_feature_above_their_limit():
     problem = make_problem("binary")
-    family = AndOrCascade(lambdas=(0.0,), limits=(0.5, 1.0, 3.0), steps=100).fit(problem)
+    family = AndOrCascade(lambdas=(0.0,), limits=(0.5, 1.0, 3.0), max_iter=100).fit(problem)
     cascade = family.policies[0].cascade
     prices = np.array([4.0, 2.5, 1.0, 1.0, 3.0, 0.5])
     for weights, limit in zip(cascade.weights, (0.5, 1.0, 3.0), strict=True):
@@ -163,7 +164,7 @@ def test_stages_use_no_feature_above_their_limit():
 
 def test_every_stage_has_trees_of_the_features_it_may_use():
     problem = make_problem("binary", rows=400)
-    method = AndOrCascade(features="boosted", trees=7, limits=(1.0, 3.0, 4.0), evaluation=0.5)
+    method = AndOrCascade(features="boosted", n_estimators=7, limits=(1.0, 3.0, 4.0), evaluation=0.5)
     base = training_context(method, problem, targets_of(problem, 1.0)[0])
     prices = problem.costs.prices[:, 0]
     for t, features in enumerate(base.columns.features_of):
@@ -177,7 +178,7 @@ def test_every_stage_has_trees_of_the_features_it_may_use():
 
 def test_limits_that_allow_nothing_more_bring_no_further_trees():
     problem = make_problem("binary", rows=200)
-    method = AndOrCascade(features="boosted", trees=3, limits=(0.1, 1.0, 2.0, 9.0))
+    method = AndOrCascade(features="boosted", n_estimators=3, limits=(0.1, 1.0, 2.0, 9.0))
     base = training_context(method, problem, targets_of(problem, 1.0)[0])
     assert not base.allowed[0].any()
     assert len(base.columns.features_of) == 6
@@ -208,7 +209,7 @@ def test_limits_split_the_distinct_prices():
 
 def test_the_unit_of_lambda_is_where_a_single_classifier_reads_nothing():
     problem = make_problem("binary", rows=300)
-    family = AndOrCascade(lambdas=(1.0, 0.95), rho=0.0, stages=1, steps=3000, tol=1e-12).fit(problem)
+    family = AndOrCascade(lambdas=(1.0, 0.95), rho=0.0, stages=1, max_iter=3000, tol=1e-12).fit(problem)
     features = {policy.details["lambda"]: policy.details["features"] for policy in family.policies}
     assert features[1.0] == 0
     assert features[0.95] >= 1
@@ -216,7 +217,7 @@ def test_the_unit_of_lambda_is_where_a_single_classifier_reads_nothing():
 
 def test_a_larger_trade_off_reads_less():
     problem = make_problem("binary", rows=400)
-    family = AndOrCascade(lambdas=(0.001, 0.05, 0.5), steps=500).fit(problem)
+    family = AndOrCascade(lambdas=(0.001, 0.05, 0.5), max_iter=500).fit(problem)
     rows = Rows(problem.validation.X)
     bill = {
         policy.details["lambda"]: problem.costs.bill(policy.decide(rows).acquired, None).mean()
@@ -227,16 +228,16 @@ def test_a_larger_trade_off_reads_less():
 
 def test_what_has_not_converged_is_reported():
     problem = make_problem("binary")
-    hasty = AndOrCascade(lambdas=(0.01,), steps=1).fit(problem)
+    hasty = AndOrCascade(lambdas=(0.01,), max_iter=1).fit(problem)
     assert hasty.diagnostics["converged"] is False
     assert hasty.policies[0].details["converged"] is False
-    patient = AndOrCascade(lambdas=(0.1,), steps=3000).fit(problem)
+    patient = AndOrCascade(lambdas=(0.1,), max_iter=3000).fit(problem)
     assert patient.diagnostics["converged"] is True
 
 
 def test_grades_are_relevant_from_a_level_on():
     case = make_case("ranking", rows=400)
-    method = AndOrCascade(lambdas=(0.01,), relevant_from=2.0, steps=100)
+    method = AndOrCascade(lambdas=(0.01,), relevant_from=2.0, max_iter=100)
     decisions = method.fit(case.problem).policies[0].decide(case.rows)
     relevant = case.y >= 2
     assert decisions.probabilities is None
@@ -268,7 +269,7 @@ def test_other_tasks_are_refused(task):
         ({"limits": (-1.0,)}, "limits must be finite and not negative"),
         ({"stages": 0}, "stages must be 1 to 50"),
         ({"temperature": 0.0}, "temperature must be above 0"),
-        ({"steps": 0}, "steps must be 1 to"),
+        ({"max_iter": 0}, "max_iter must be 1 to"),
         ({"relevant_from": float("nan")}, "relevant_from must be finite"),
     ],
 )

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_cstc.rivals.adaboost import adaboost
-from bench_cstc.rivals.adaboost_rs import AdaBoostRS, prefix_within, sampling
-from bench_cstc.walker import ConstantPolicy
+from bench_cascades.adaboost import adaboost
+from bench_cascades.adaboost_rs import AdaBoostRS, prefix_within, sampling
+from bench_cstc import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -143,7 +143,7 @@ def test_a_tree_without_an_error_ends_it():
 
 def test_no_tree_better_than_chance_gives_the_frequencies():
     X = np.zeros((10, 1))
-    family = AdaBoostRS(trees=5).fit(problem_of(X, [0, 1] * 5))
+    family = AdaBoostRS(n_estimators=5).fit(problem_of(X, [0, 1] * 5))
     assert isinstance(family.policies[0], ConstantPolicy)
     assert family.diagnostics["trees"] == 0
 
@@ -179,7 +179,7 @@ def test_draws_stop_before_the_first_that_would_exceed_the_budget(drawn, prices,
 
 def test_no_row_pays_more_than_the_budget_and_larger_ones_go_on_where_smaller_ended():
     case = make_case("binary", rows=400)
-    family = AdaBoostRS(trees=15, tree_depth=1, draws=200).fit(case.problem)
+    family = AdaBoostRS(n_estimators=15, max_depth=1, draws=200).fit(case.problem)
     full = case.problem.costs.bill(family.reference.decide(case.rows).acquired, None)[0]
     policies = sorted((p for p in family.policies if "share" in p.details), key=lambda p: p.details["share"])
     assert len(policies) >= 3
@@ -194,7 +194,7 @@ def test_no_row_pays_more_than_the_budget_and_larger_ones_go_on_where_smaller_en
 def test_bills_are_of_the_trees_own_splits():
     X, y = noisy(200, 5, 3)
     problem = problem_of(X, y, prices=[1, 2, 4, 8, 16])
-    family = AdaBoostRS(trees=8, tree_depth=2, budgets=(0.7,), evaluation=0.5).fit(problem)
+    family = AdaBoostRS(n_estimators=8, max_depth=2, budgets=(0.7,), evaluation=0.5).fit(problem)
     for policy in (family.policies[0], family.reference):
         decisions = policy.decide(Rows(X[:3]))
         features = set()
@@ -211,7 +211,7 @@ def test_bills_are_of_the_trees_own_splits():
 def test_many_unbiased_draws_come_close_to_adaboost_itself():
     X, y = noisy(300, 4, 1)
     problem = problem_of(X, y, prices=[1, 3, 5, 7])
-    family = AdaBoostRS(trees=10, tree_depth=2, budgets=(1.0,), draws=200_000).fit(problem)
+    family = AdaBoostRS(n_estimators=10, max_depth=2, budgets=(1.0,), draws=200_000).fit(problem)
     drawn, whole = family.policies[0].score(X), family.reference.score(X)
     assert np.abs(drawn - whole).max() < 0.02
     assert ((drawn > 0) == (whole > 0)).mean() > 0.97
@@ -219,7 +219,7 @@ def test_many_unbiased_draws_come_close_to_adaboost_itself():
 
 def test_the_reference_is_adaboost_with_every_tree():
     X, y = noisy(200, 3, 2)
-    family = AdaBoostRS(trees=6, tree_depth=2).fit(problem_of(X, y))
+    family = AdaBoostRS(n_estimators=6, max_depth=2).fit(problem_of(X, y))
     voters = family.reference.voters
     plain = sum(a * voters.votes(X, np.array([t]))[:, 0] for t, a in enumerate(voters.alpha))
     assert family.reference.decide(Rows(X)).score == pytest.approx(plain / voters.alpha.sum())
@@ -228,7 +228,10 @@ def test_the_reference_is_adaboost_with_every_tree():
 def test_another_seed_draws_others():
     X, y = noisy(200, 6, 4)
     chosen = [
-        AdaBoostRS(trees=20, budgets=(0.5,), tree_depth=1).fit(problem_of(X, y, seed=seed)).policies[0].chosen
+        AdaBoostRS(n_estimators=20, budgets=(0.5,), max_depth=1)
+        .fit(problem_of(X, y, seed=seed))
+        .policies[0]
+        .chosen
         for seed in (0, 1, 0)
     ]
     assert chosen[0].tolist() == chosen[2].tolist()
@@ -237,7 +240,7 @@ def test_another_seed_draws_others():
 
 def test_a_budget_below_the_first_draw_reads_nothing():
     X, y = noisy(100, 3, 5)
-    family = AdaBoostRS(trees=5, budgets=(1e-6,)).fit(problem_of(X, y))
+    family = AdaBoostRS(n_estimators=5, budgets=(1e-6,)).fit(problem_of(X, y))
     (policy,) = family.policies
     assert not policy.decide(Rows(X)).acquired.any()
 
@@ -246,16 +249,18 @@ def test_balanced_weights_find_the_rare_class():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 3))
     y = (X[:, 0] + rng.normal(size=1000) > 2.2).astype(np.int64)
-    plain = AdaBoostRS(trees=1, tree_depth=1).fit(problem_of(X, y)).reference.score(X)
+    plain = AdaBoostRS(n_estimators=1, max_depth=1).fit(problem_of(X, y)).reference.score(X)
     balanced = (
-        AdaBoostRS(trees=1, tree_depth=1, positive_weight="balanced").fit(problem_of(X, y)).reference.score(X)
+        AdaBoostRS(n_estimators=1, max_depth=1, positive_weight="balanced")
+        .fit(problem_of(X, y))
+        .reference.score(X)
     )
     assert (balanced[y == 1] > 0).mean() > (plain[y == 1] > 0).mean() + 0.3
 
 
 def test_grades_are_relevant_from_a_level_on():
     case = make_case("ranking", rows=400)
-    decisions = AdaBoostRS(trees=10, relevant_from=3.0).fit(case.problem).policies[0].decide(case.rows)
+    decisions = AdaBoostRS(n_estimators=10, relevant_from=3.0).fit(case.problem).policies[0].decide(case.rows)
     relevant = case.y >= 3
     assert decisions.probabilities is None
     assert decisions.score[relevant].mean() > decisions.score[~relevant].mean()
@@ -275,7 +280,7 @@ def test_other_tasks_are_refused(task):
         ({"budgets": (1.5,)}, "budgets are shares, at most 1"),
         ({"budgets": (0.5, 0.5)}, "must differ"),
         ({"draws": 0}, "draws must be 1 to"),
-        ({"trees": 0}, "trees must be 1 to"),
+        ({"n_estimators": 0}, "n_estimators must be 1 to"),
         ({"evaluation": -1.0}, "evaluation must be"),
         ({"positive_weight": -1.0}, "positive_weight must be"),
     ],

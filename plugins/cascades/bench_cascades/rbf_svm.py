@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_cascades.ranges import check_values
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
-from bench_cstc.rivals.ranges import check_values
 
 if TYPE_CHECKING:
-    from bench_cstc.rivals.outputs import Answer, Outputs
+    from bench_cascades.outputs import Answer, Outputs
 
 __all__ = ["MachinePolicy", "RbfSvm"]
 
@@ -66,8 +66,8 @@ class RbfSvm(Method):
         """
         from bench_linear import refuse_missing
 
-        from bench_cstc.rivals.outputs import constant, several_outputs
-        from bench_cstc.rivals.search import search
+        from bench_cascades.outputs import constant, several_outputs
+        from bench_cascades.search import search
 
         refuse_missing(problem)
         outputs = several_outputs(problem, 1.0)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_cascades.ranges import check_ranges, check_values
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
-from bench_cstc.rivals.ranges import check_ranges, check_values
 
 if TYPE_CHECKING:
-    from bench_cstc.rivals.adaboost import Voters
-    from bench_cstc.rivals.outputs import Answer
+    from bench_cascades.adaboost import Voters
+    from bench_cascades.outputs import Answer
 
 __all__ = ["AdaBoostRS", "VotePolicy", "prefix_within", "sampling"]
 
@@ -40,15 +40,16 @@ class AdaBoostRS(Method):
     reference is AdaBoost itself, all trees.
 
     Attributes:
-        trees: rounds of AdaBoost, from 1.
-        tree_depth: most splits on a path of a tree, 1 to 12.
+        n_estimators: rounds of AdaBoost, from 1.
+        max_depth: most splits on a path of a tree, 1 to 12.
         budgets: shares, above 0 and at most 1, of the price of all that AdaBoost reads; one policy each.
         draws: most draws, from 1.
         votes: ``unbiased`` or ``equal``, see above.
         evaluation: e_t, the price of evaluating one tree, ≥ 0; ``scheme`` takes the cost scheme's.
         positive_weight: what positive rows' weights start with, above 0; ``balanced``: half of the total.
         relevant_from: in a ranking, the lowest grade that counts as positive.
-        empty: whether the policy that reads nothing is in the family; it is when no budget allows a single draw.
+        include_empty_policy: whether the policy that reads nothing is in the family; it is when no budget allows a
+            single draw.
 
     Source: Reyzin, Boosting on a budget: sampling for feature-efficient prediction, ICML 2011; AdaBoost: Freund,
     Schapire, A short introduction to boosting, 1999.
@@ -57,18 +58,18 @@ class AdaBoostRS(Method):
     version: ClassVar[int] = 1
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
-    trees: int = 200
-    tree_depth: int = 4
+    n_estimators: int = 200
+    max_depth: int = 4
     budgets: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0)
     draws: int = 2000
     votes: Literal["unbiased", "equal"] = "unbiased"
     evaluation: float | Literal["scheme"] = "scheme"
     positive_weight: float | Literal["balanced"] = 1.0
     relevant_from: float = 1.0
-    empty: bool = False
+    include_empty_policy: bool = False
 
     def __post_init__(self) -> None:
-        check_ranges(self, {"trees": (1, 100_000), "tree_depth": (1, 12), "draws": (1, 10_000_000)}, [])
+        check_ranges(self, {"n_estimators": (1, 100_000), "max_depth": (1, 12), "draws": (1, 10_000_000)}, [])
         check_values("budgets", self.budgets, zero=False)
         if max(self.budgets) > 1:
             raise ValueError(f"budgets are shares, at most 1, not {max(self.budgets)}")
@@ -81,15 +82,16 @@ class AdaBoostRS(Method):
         Raises:
             ValueError: grades that are not numbers.
         """
-        from bench_cstc.columns import price_of_evaluation
-        from bench_cstc.rivals.adaboost import adaboost
-        from bench_cstc.rivals.outputs import best_first, constant, one_output
+        from bench_cstc import price_of_evaluation
+
+        from bench_cascades.adaboost import adaboost
+        from bench_cascades.outputs import best_first, constant, one_output
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "adaboost-rs")
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"trees": 0})
         target = outputs.targets[0]
-        voters = adaboost(problem, target.y, target.weights, self.trees, self.tree_depth)
+        voters = adaboost(problem, target.y, target.weights, self.n_estimators, self.max_depth)
         count = len(voters.alpha)
         diagnostics = {"trees": count, "last error": float(voters.errors[-1]) if count else 0.5}
         if not count:
@@ -110,7 +112,7 @@ class AdaBoostRS(Method):
             return VotePolicy(voters, chosen, weight, features, bare.price, answer, label, details)
 
         whole = mean_size(np.unique(np.concatenate(voters.features_of)))
-        policies: list[Policy] = [constant(problem)] if self.empty else []
+        policies: list[Policy] = [constant(problem)] if self.include_empty_policy else []
         for share in sorted(self.budgets):
             length = prefix_within(drawn, voters.features_of, mean_size, share * whole)
             if not length:

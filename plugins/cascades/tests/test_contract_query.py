@@ -1,9 +1,10 @@
 """The contract kit on early exits that judge a document among its query's others."""
 
-from bench_cstc.rivals.early_exit import EarlyExit
+from bench_cascades.early_exit import EarlyExit
 
 from bench_core.testing import method_contract
 
 test_contract = method_contract(
-    EarlyExit(trees=12, exits=4, s=(0.02, 0.1), k=2, prefixes=(6, 12), against="query"), tasks=("ranking",)
+    EarlyExit(n_estimators=12, exits=4, s=(0.02, 0.1), k=2, prefixes=(6, 12), against="query"),
+    tasks=("ranking",),
 )

@@ -1,4 +1,4 @@
-"""Checks of the rivals' parameters; imported with the plugin, so light."""
+"""Checks of the methods' parameters; imported with the plugin, so light."""
 
 from __future__ import annotations
 

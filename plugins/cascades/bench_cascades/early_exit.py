@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_cascades.ranges import check_prefixes, check_ranges, check_values
 from bench_core import DataFacts, Decisions, Family, Method, Policy, Problem, Rows
-from bench_cstc.rivals.ranges import check_prefixes, check_ranges, check_values
 
 if TYPE_CHECKING:
-    from bench_cstc.rivals.additive import Additive
-    from bench_cstc.rivals.outputs import Answer
+    from bench_cascades.additive import Additive
+    from bench_cascades.outputs import Answer
 
 __all__ = ["EarlyExit", "ExitPolicy"]
 
@@ -39,14 +39,14 @@ class EarlyExit(Method):
 
     Attributes:
         s: proximity thresholds s ≥ 0 in units of the target (grades; two classes are −1 and 1).
-        trees, tree_depth, learning_rate, evaluation, positive_weight: as for ``stagewise``.
+        n_estimators, max_depth, learning_rate, evaluation, positive_weight: as for ``stagewise``.
         exits: number of sentinels m, from 1; no more than there are trees.
         k: how many documents a query shows, from 1.
         against: ``training`` or ``query``, see above.
         removed: where a document that left is ranked: ``below``: behind all that left later, as something removed
             is; ``as-scored``: by the score it left with.
         prefixes: numbers of iterations after which scoring ends; ``geometric``, ``all``, or numbers from 1.
-        empty: whether the policy that reads nothing is in the family.
+        include_empty_policy: whether the policy that reads nothing is in the family.
 
     Source: Cambazoglu et al., Early exit optimizations for additive machine learned ranking systems, WSDM 2010.
     """
@@ -55,8 +55,8 @@ class EarlyExit(Method):
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"ranking", "binary"})
     s: tuple[float, ...] = (0.2, 0.3, 0.5)
-    trees: int = 300
-    tree_depth: int = 4
+    n_estimators: int = 300
+    max_depth: int = 4
     learning_rate: float = 0.1
     evaluation: float | Literal["scheme"] = "scheme"
     positive_weight: float | Literal["balanced"] = 1.0
@@ -65,10 +65,10 @@ class EarlyExit(Method):
     against: Literal["training", "query"] = "training"
     removed: Literal["below", "as-scored"] = "below"
     prefixes: Literal["geometric", "all"] | tuple[int, ...] = "geometric"
-    empty: bool = False
+    include_empty_policy: bool = False
 
     def __post_init__(self) -> None:
-        whole = {"trees": (1, 100_000), "tree_depth": (1, 12), "exits": (1, 100_000), "k": (1, 100_000)}
+        whole = {"n_estimators": (1, 100_000), "max_depth": (1, 12), "exits": (1, 100_000), "k": (1, 100_000)}
         check_ranges(self, whole, ["learning_rate"])
         check_prefixes(self.prefixes)
         check_values("s", self.s, zero=True)
@@ -87,21 +87,22 @@ class EarlyExit(Method):
         Raises:
             ValueError: targets that are not numbers.
         """
-        from bench_cstc.columns import price_of_evaluation
-        from bench_cstc.rivals.additive import boost_outputs, kept_prefixes
-        from bench_cstc.rivals.exits import sentinels, thresholds
-        from bench_cstc.rivals.outputs import best_first, constant, several_outputs
+        from bench_cstc import price_of_evaluation
+
+        from bench_cascades.additive import boost_outputs, kept_prefixes
+        from bench_cascades.exits import sentinels, thresholds
+        from bench_cascades.outputs import best_first, constant, several_outputs
 
         outputs = several_outputs(problem, self.positive_weight)
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"trees": 0})
         price = price_of_evaluation(problem, self.evaluation)
         sums = boost_outputs(
-            problem, outputs.targets, self.trees, self.tree_depth, self.learning_rate, price
+            problem, outputs.targets, self.n_estimators, self.max_depth, self.learning_rate, price
         )[0]
         at = sentinels(sums.count, self.exits)
         levels = self._levels(problem, sums, at)
-        policies: list[Policy] = [constant(problem)] if self.empty or not sums.count else []
+        policies: list[Policy] = [constant(problem)] if self.include_empty_policy or not sums.count else []
         validation = (
             sums.partial(problem.validation.X, [*range(sums.count + 1)]) if outputs.n_classes else None
         )
@@ -129,7 +130,7 @@ class EarlyExit(Method):
 
     def _levels(self, problem: Problem, sums: Additive, at: Ints) -> Floats:
         """Median over training queries of the k-th best score at each sentinel; −inf when no query has k rows."""
-        from bench_cstc.rivals.exits import kth_best
+        from bench_cascades.exits import kth_best
 
         if self.against == "query":
             return np.full(len(at), -np.inf)
@@ -166,7 +167,7 @@ class _Rule:
         Raises:
             ValueError: the rule asks for queries, and the rows do not say them.
         """
-        from bench_cstc.rivals.exits import exit_by_level, exit_by_query
+        from bench_cascades.exits import exit_by_level, exit_by_query
 
         if self.against == "training":
             return exit_by_level(partial, self.levels, self.limits)

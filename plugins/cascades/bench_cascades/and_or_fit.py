@@ -7,18 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from bench_cstc import BoostedTrees, Penalty, PlainColumns, Target, boost, price_of_evaluation, scale_of
 from numpy.typing import NDArray
 
+from bench_cascades.and_or_loss import AndOr, Fit
+from bench_cascades.merge import merge_equal
 from bench_core import Problem
-from bench_cstc.columns import BoostedTrees, PlainColumns, boost, price_of_evaluation
-from bench_cstc.leaf import scale_of
-from bench_cstc.penalty import Penalty
-from bench_cstc.rivals.and_or_loss import AndOr, Fit
-from bench_cstc.rivals.merge import merge_equal
-from bench_cstc.targets import Target
 
 if TYPE_CHECKING:
-    from bench_cstc.rivals.and_or import AndOrCascade
+    from bench_cascades.and_or import AndOrCascade
 
 __all__ = ["SeveralBoostings", "TrainingContext", "fit_cascades", "price_limits", "training_context"]
 
@@ -29,7 +26,7 @@ _ROUNDING = 1.0 + 1e-9
 
 @dataclass(frozen=True, eq=False)
 class SeveralBoostings:
-    """The trees of several boostings side by side, as columns (see `bench_cstc.columns.Columns`)."""
+    """The trees of several boostings side by side, as columns (see `bench_cstc.BoostedTrees`)."""
 
     parts: tuple[BoostedTrees, ...]
 
@@ -106,13 +103,13 @@ def training_context(method: AndOrCascade, problem: Problem, target: Target) -> 
         else PlainColumns.of(problem)
     )
     penalty = Penalty.build(problem.costs, columns.features_of, sizes, columns.evaluation)
-    dearest = np.array([of_feature[used].max(initial=0.0) for used in columns.features_of])
+    highest_price = np.array([of_feature[used].max(initial=0.0) for used in columns.features_of])
     phi = columns.values(problem.train.X)
     constant = np.isinf(scale_of(phi, y))
     shift = np.where(constant, 0.0, phi.mean(axis=0))
     scale = np.where(constant, 1.0, phi.std(axis=0))
     Z = np.where(constant, 0.0, (phi - shift) / scale)
-    allowed = (dearest[None, :] <= limits[:, None]) & ~constant[None, :]
+    allowed = (highest_price[None, :] <= limits[:, None]) & ~constant[None, :]
     column_price = penalty.sum_over(penalty.weights)
     slope = _slope_of_nothing(Z, y, omega)
     priced = column_price > 0
@@ -148,8 +145,8 @@ def _boosted(
             boost(
                 part,
                 target.y,
-                method.trees,
-                method.tree_depth,
+                method.n_estimators,
+                method.max_depth,
                 method.learning_rate,
                 evaluation,
                 target.weights,
@@ -176,13 +173,13 @@ def fit_cascades(method: AndOrCascade, base: TrainingContext) -> Iterator[tuple[
         λ and its stages, on standardised columns.
     """
     before: Fit | None = None
-    for lam in sorted(method.lambdas):
-        v = lam * base.lambda_max * base.price + method.rho * base.rho_max
+    for lambda_ in sorted(method.lambdas):
+        v = lambda_ * base.lambda_max * base.price + method.rho * base.rho_max
 
         def solve(weights: Floats, bias: Floats, v: Floats = v) -> Fit:
             allowed = base.allowed[: len(bias)]
             problem = AndOr(base.Z, base.y, base.omega, allowed, v, method.temperature)
-            return problem.minimise(weights, bias, method.steps, method.tol)
+            return problem.minimise(weights, bias, method.max_iter, method.tol)
 
         if before is None:
             weights, bias = np.zeros((1, base.Z.shape[1])), np.array([_intercept(base.y, base.omega)])
@@ -193,4 +190,4 @@ def fit_cascades(method: AndOrCascade, base: TrainingContext) -> Iterator[tuple[
         else:
             weights, bias = before.weights, before.bias
         before = solve(weights, bias)
-        yield lam, before
+        yield lambda_, before

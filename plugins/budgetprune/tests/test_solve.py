@@ -123,6 +123,7 @@ def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(
 @given(SEEDS, KINDS, st.sampled_from([1e-7, 1e-2]))
 @example(905, "flow", 1e-7)  # a pruning is as good as the forest at λ = 0, and found at the λ of another tie
 @example(905, "subgradient", 1e-7)
+@example(49, "flow", 1e-7)  # better than HiGHS at λ = 1e-8, within its tolerance
 def test_a_family_spread_to_the_end_holds_an_optimum_for_every_lambda(made, relaxation, seed, kind, gap):
     forest, instance = made(seed)
     path = spread_path(instance, forest.inner, 200, gap, 3000, kind=kind)
@@ -135,7 +136,8 @@ def test_a_family_spread_to_the_end_holds_an_optimum_for_every_lambda(made, rela
     for lambda_ in (1e-8, 1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0):
         optimum, _ = relaxation(instance, lambda_)
         best = min((errors + lambda_ * costs).min(), none)
-        assert optimum * (1 - 1e-6) - 1e-9 <= best <= optimum * (1 + 1e-6) / (1 - gap) ** 2 + 1e-9
+        # HiGHS ends where no step promises more than its tolerance of 1e-7: what is found may be better than that.
+        assert optimum * (1 - 1e-6) - 1e-7 <= best <= optimum * (1 + 1e-6) / (1 - gap) ** 2 + 1e-9
     for one in path:
         optimum, _ = relaxation(instance, one.lambda_)
         assert one.bound <= optimum + 1e-9

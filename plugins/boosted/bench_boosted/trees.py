@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NAN_LEFT", "NAN_RIGHT", "ZERO_LEFT", "ZERO_RIGHT", "AdditiveTrees", "walk_plain"]
+from bench_boosted.missing import NAN_LEFT, NAN_RIGHT, ZERO_LEFT, ZERO_RIGHT
 
-NAN_LEFT, NAN_RIGHT, ZERO_LEFT, ZERO_RIGHT = range(4)
-"""Where a test sends what is missing: NaN left or right; NaN and 0 left or right."""
+__all__ = ["NAN_LEFT", "NAN_RIGHT", "ZERO_LEFT", "ZERO_RIGHT", "AdditiveTrees", "walk_plain"]
 
 
 class Tests(NamedTuple):

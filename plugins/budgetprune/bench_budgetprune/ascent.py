@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_budgetprune.flow import Preflow, best_cut, supplies
+from bench_budgetprune.pruning import Pruning
 from bench_budgetprune.reduction import reduce
 from bench_budgetprune.search import BLOCKS, Search
-from bench_budgetprune.solve import Pruning
 
 __all__ = ["Ascent"]
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bench_budgetprune.flow import supplies
 from bench_budgetprune.instance import Instance
-from bench_budgetprune.solve import Between, Kind, Pruning, Solver
+from bench_budgetprune.pruning import Between, Kind, Pruning
+from bench_budgetprune.solve import Solver
 
 __all__ = ["Path", "lambda_grid", "solve_path"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_budgetprune.instance import Instance
+from bench_budgetprune.pruning import Between, Pruning
 from bench_budgetprune.reduction import Reduced, reduce
-from bench_budgetprune.solve import Between, Pruning, Solver
+
+if TYPE_CHECKING:
+    from bench_budgetprune.solve import Solver
 
 __all__ = ["BLOCKS", "Search"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bench_budgetprune.instance import Instance
 from bench_budgetprune.path import Path
-from bench_budgetprune.solve import Kind, Pruning
+from bench_budgetprune.pruning import Kind, Pruning
 
 __all__ = ["lower_hull", "spread_path"]
 

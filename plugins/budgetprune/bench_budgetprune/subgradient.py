@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_budgetprune.pruning import Pruning
 from bench_budgetprune.reduction import Reduced, reduce
 from bench_budgetprune.search import BLOCKS, Search
-from bench_budgetprune.solve import Pruning
 
 __all__ = ["Subgradient"]
 

@@ -23,7 +23,8 @@ import numpy as np
 from bench_budgetprune._build_kernels import entries as entries_of
 from bench_budgetprune.instance import Instance, build
 from bench_budgetprune.path import lambda_grid, solve_path
-from bench_budgetprune.solve import Kind, Solver
+from bench_budgetprune.pruning import Kind
+from bench_budgetprune.solve import Solver
 from bench_budgetprune.spread import spread_path
 from bench_forest import FlatForest, Units, price_units
 from bench_forest.acquisition import first_tests

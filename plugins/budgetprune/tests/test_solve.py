@@ -11,7 +11,8 @@ import pytest
 from bench_budgetprune import ascent, flow, search
 from bench_budgetprune.instance import Instance, build
 from bench_budgetprune.path import lambda_grid, solve_path
-from bench_budgetprune.solve import Between, Solver
+from bench_budgetprune.pruning import Between
+from bench_budgetprune.solve import Solver
 from bench_budgetprune.spread import spread_path
 from bench_forest import from_sklearn, price_units
 from hypothesis import assume, example, given, settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,12 @@ from bench_cstc.calibrate import fit_platt
 from bench_cstc.columns import Columns, PlainColumns, boost, price_of_evaluation
 from bench_cstc.criterion import leaf_overlap
 from bench_cstc.family import FittedTree, fit_trees, lambda_max, rho_max
-from bench_cstc.methods import TreeMethod
 from bench_cstc.penalty import Penalty
 from bench_cstc.targets import Target, criterion_of, targets_of
 from bench_cstc.walker import ConstantPolicy, TreePolicy, Walker
+
+if TYPE_CHECKING:
+    from bench_cstc.methods import TreeMethod
 
 __all__ = ["fit_family"]
 

@@ -123,7 +123,10 @@ class ModelIndex:
         """Read what `save` wrote; ``trusted`` as skops asks for it."""
         from bench_polydom.persist import load
 
-        return load(path, trusted)
+        features, index, choices, expansion = load(path, trusted)
+        return cls(
+            tuple(Feature(*one) for one in features), index, tuple(Choice(*one) for one in choices), expansion
+        )
 
 
 def build_index(

@@ -101,8 +101,10 @@ def _majority(model: Any) -> dict[str, Any] | None:
     }
 
 
-def load(path: str | Path, trusted: Sequence[str] = ()) -> ModelIndex:
-    """Read an index.
+def load(
+    path: str | Path, trusted: Sequence[str] = ()
+) -> tuple[list[tuple[Any, ...]], PolyDomIndex, list[tuple[Any, ...]], Expansion]:
+    """Read an index: the fields of each of its features, the index, the fields of its choices, the expansion.
 
     Args:
         path: what `save` wrote.
@@ -113,8 +115,6 @@ def load(path: str | Path, trusted: Sequence[str] = ()) -> ModelIndex:
         ValueError: the file is not an index, is of another format, or holds types that are not trusted; the message
             names them.
     """
-    from bench_polydom.library import Choice, Feature, ModelIndex
-
     try:
         with zipfile.ZipFile(path) as archive:
             head = json.loads(archive.read("index.json"))
@@ -142,12 +142,12 @@ def load(path: str | Path, trusted: Sequence[str] = ()) -> ModelIndex:
         float(said["alpha"]),
         said["stopped"],
     )
-    choices = tuple(
-        Choice(tuple(c["features"]), tuple(c["columns"]), c["accuracy"], tuple(c["price"]), model)
+    choices = [
+        (tuple(c["features"]), tuple(c["columns"]), c["accuracy"], tuple(c["price"]), model)
         for c, model in zip(head["choices"], models, strict=True)
-    )
-    features = tuple(Feature(f["name"], tuple(f["columns"]), tuple(f["price"])) for f in head["features"])
-    return ModelIndex(features, index, choices, expansion)
+    ]
+    features = [(f["name"], tuple(f["columns"]), tuple(f["price"])) for f in head["features"]]
+    return features, index, choices, expansion
 
 
 def _read_majority(kept: dict[str, Any]) -> Majority:

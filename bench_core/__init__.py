@@ -6,8 +6,9 @@ The names below are all that a plugin needs, with `bench_core.testing`. They are
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bench_core.contract.lazy import lazy_names
 
 if TYPE_CHECKING:
     from bench_core.builtin.default_policy import default_policy_first, validation_score
@@ -220,6 +221,7 @@ __all__ = [
     "fit_encoder",
     "hookimpl",
     "installed_plugins",
+    "lazy_names",
     "load_registry",
     "load_suite",
     "make_split",
@@ -245,8 +247,4 @@ __all__ = [
     "with_sessions",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bench_core.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'bench_core' has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -12,8 +12,9 @@ first use: pytest imports this package at every start, through `bench_core.testi
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bench_core.contract.lazy import lazy_names
 
 if TYPE_CHECKING:
     from bench_core.testing.checks import CHECKS, Check
@@ -70,8 +71,4 @@ __all__ = [
     "toml_text",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bench_core.testing.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'bench_core.testing' has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -6,8 +6,9 @@ They are loaded on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bench_core import lazy_names
 
 if TYPE_CHECKING:
     from bench_cstc.calibrate import Platt, combine, fit_platt
@@ -49,8 +50,4 @@ _HOMES = {
     "weighted_sum": "walker",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bench_cstc.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'bench_cstc' has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -6,8 +6,9 @@ first use.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bench_core import lazy_names
 
 if TYPE_CHECKING:
     from bench_leaderboard.analysis.assignments import feature_classes
@@ -70,8 +71,4 @@ __all__ = [
     "style_of",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bench_leaderboard.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'bench_leaderboard' has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -139,6 +139,9 @@ def decide_bins(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Fan's stopping: thresholds of the bin that the sum falls into; an unseen bin means full evaluation.
 
+    The frame is that of `decide_thresholds`, written again: only the rule of leaving differs, and numba would have to
+    be given it as a function, which it compiles anew for each and does not keep on the disk.
+
     Bins of position r are ``bins[first[r]:first[r + 1]]``, ascending, with ``mean`` and ``spread`` beside them.
     """
     models = len(order)

@@ -228,3 +228,22 @@ def test_what_another_machine_is_writing_is_swept_when_it_is_a_day_old(tmp_path:
         os.utime(file, (0, time.time() - 2 * 86400))
     Store(tmp_path).sweep()
     assert left(tmp_path) == 0
+
+
+def test_a_trial_that_is_done_has_not_failed_though_its_failure_is_there_too(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    result = big(1)
+    store.write(result)
+    name = result.record["name"]
+    store.write_failure({**result.record, "status": "failed", "error": {"type": "E", "message": "m"}})
+    assert store.names() == ({name}, set())
+
+
+def test_each_part_gets_its_own_decisions_back(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    outcomes = [judged(0, "validation"), judged(0, "test", stage=np.array([1, 2, 3]))]
+    rows = {"validation": np.arange(3), "test": np.arange(3)}
+    store.write(TrialResult({"name": NAME, "status": "ok"}, outcomes, rows))
+    kept = {one.part: one.outcome.decisions.stage for one in store.outcomes(NAME, "binary", None)}
+    assert kept["validation"] is None
+    np.testing.assert_array_equal(kept["test"], [1, 2, 3])

@@ -130,12 +130,14 @@ def run(
     rounds: int = 2,
     threshold: float | None = None,
     rule: SplitRule = GIVEN,
+    reject: bool | None = None,
 ) -> TrialResult:
-    """A trial of a method in one function."""
+    """A trial of a method in one function; by default it refuses where there is a threshold."""
     dataset = data() if dataset is None else dataset
     prepared = prepare(dataset, scheme, rule, "raw", 0, rounds)
     labels = ("A", "a", tiny_plugin.Blobs(), "c", "c", scheme, "m", "m", Made(make))
-    trial = Trial(*labels, 0, rule, "raw", threshold, threshold is not None, 0, rounds)
+    refuses = threshold is not None if reject is None else reject
+    trial = Trial(*labels, 0, rule, "raw", threshold, refuses, 0, rounds)
     fitting = {name: metric for name, metric in metrics.items() if dataset.task in metric.tasks}
     return run_trial(trial, dataset, prepared, fitting, {})
 
@@ -152,6 +154,12 @@ def failure(*args: Any, **options: Any) -> str:
     made = run(*args, **options).record
     assert made["status"] == "failed"
     return str(made["error"]["message"])
+
+
+def test_a_method_that_never_refuses_is_conclusive_on_every_row() -> None:
+    refusing = record(lambda problem: [Told(b_and_c)], threshold=0.9)["policies"]["test"]
+    never = record(lambda problem: [Told(b_and_c)], threshold=0.9, reject=False)["policies"]["test"]
+    assert (refusing["coverage"], never["coverage"]) == ([0.0], [1.0])
 
 
 THREE = [Told(only_a, budget=3.5), Told(b_where_a_is_negative), Told(b_and_c)]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from bench_leaderboard.analysis.export import published as published_of
-from bench_leaderboard.analysis.export import read_export
+from bench_leaderboard.analysis.export import read_export, records_of, write_export
 from bench_leaderboard.analysis.losses import find_losses
 from bench_leaderboard.analysis.records import Records, tabulate
 from bench_leaderboard.publish import WouldLoseError, check, publish, publish_again
@@ -286,3 +287,37 @@ def test_files_are_published_all_or_none(tmp_path: Path) -> None:
         write_files({tmp_path / "a": b"new", tmp_path / "b": b"new", tmp_path / "c": b"new"})
     assert {path.name for path in tmp_path.iterdir()} == {"a", "b", "c"}
     assert (tmp_path / "a").read_bytes() == b"old"
+
+
+def test_a_failure_in_the_store_does_not_hide_what_is_published(published: Place) -> None:
+    session = published.session(SUITE, "other")
+    plan = session.plan()
+    before = records_of(session, plan)
+    name = plan.planned[0].name
+    identity = plan.planned[0].trial.identity(plan.planned[0].content)
+    error = {"type": "E", "message": "m", "step": "fit", "traceback": ""}
+    session.store.write_failure(
+        {
+            "format": 2,
+            "name": name,
+            "trial": identity,
+            "provenance": {},
+            "timings": {},
+            "status": "failed",
+            "error": error,
+        }
+    )
+    again = published.session(SUITE, "other")
+    assert records_of(again, again.plan()).done == before.done
+
+
+def test_an_export_gives_every_trial_its_own_information_back(published: Place) -> None:
+    records = read_export(published.folder / "out" / "s")
+    assert records is not None
+    assert len(records.infos) == 8
+    for name, info in records.infos.items():
+        assert sha256(info["trial"].encode()).hexdigest() == name
+    write_files(write_export(records, published.folder / "again"))
+    again = read_export(published.folder / "again")
+    assert again is not None
+    assert again.infos == records.infos

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 from collections.abc import Callable
@@ -70,6 +71,13 @@ def text(path: Path, change: Callable[[str], str]) -> None:
     path.write_text(after, encoding="utf-8")
 
 
+def another_digit(record: str) -> str:
+    """The record with another last digit in the first bill of a policy on the test part."""
+    return re.sub(
+        r'("test":\{.*?"cost":\[[0-9.]*)([0-9])', lambda m: f"{m[1]}{(int(m[2]) + 1) % 10}", record, count=1
+    )
+
+
 def sealed_again(path: Path, **more: object) -> None:
     """A record with other values and the checksum that fits them."""
     path.write_bytes(seal(unseal(path.read_bytes()) | more))
@@ -93,6 +101,7 @@ def instead(path: Path, make: Callable[[Path], object]) -> None:
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
+    "a digit edited": lambda p: text(p, another_digit),
     "a number edited": lambda p: text(p, lambda t: t.replace('"coverage":[', '"coverage":[2.0,', 1)),
     "format 99": lambda p: text(p, lambda t: t.replace('"format":2', '"format":99')),
     "format 99 with its checksum": lambda p: sealed_again(p, format=99),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from bench_emsco.exhaustive_method import Exhaustive
 from bench_emsco.method import Emsco
+from bench_emsco.policy import MultiStagePolicy, Stage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -166,3 +167,17 @@ def test_wrong_parameters_and_problems_are_refused() -> None:
         Exhaustive(k=4, most_solutions=100).fit(problem())
     with pytest.raises(ValueError, match="at most 20 features"):
         Emsco(exact_front=True, max_iter=1).fit(problem(n=100))
+
+
+def test_a_row_that_is_just_confident_enough_leaves() -> None:
+    # The first stage gives every row exactly 1/2: a coefficient of 0 for its feature, no intercept.
+    even, sure = np.array([[0.0, 0.0]]), np.array([[0.0, 0.0, 5.0]])
+    stages = [
+        Stage(np.array([True, False]), np.array([0]), even),
+        Stage(np.array([True, True]), np.array([0, 1]), sure),
+    ]
+    rows = Rows(np.array([[1.0, 1.0], [2.0, -1.0]]))
+    for threshold, stage in ((0.5, 1), (0.5 + 1e-12, 2)):
+        decided = MultiStagePolicy(stages, np.array([0, 1]), 2, threshold).decide(rows)
+        assert decided.stage is not None
+        assert decided.stage.tolist() == [stage, stage]

@@ -132,6 +132,16 @@ def test_a_feature_costs_nothing_after_its_first_split():
     assert fresh.column.tolist() == [-1]
 
 
+@pytest.mark.parametrize("grow", [grow_tree, grow_compiled])
+def test_a_split_is_made_only_where_it_gains_more_than_its_price(grow):
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    residual = np.array([-1.0, -1.0, 1.0, 1.0])  # a split at x0 gains 4
+    for price, made in ((3.0, True), (4.0, False), (5.0, False)):
+        prices = penalties([price])
+        tree = grow(fit_bins(X), np.arange(1), residual, prices, Spent.nothing(prices), 1, 1)
+        assert (tree.column[0] == 0) == made
+
+
 def test_a_node_pays_and_its_right_neighbour_splits_for_free():
     # After x0 parts four and four rows, x1 explains 4 on either side: the left node pays 3, the right one nothing.
     X = np.array([[a, b] for a in (0, 1) for b in (0, 0, 1, 1)], dtype=float)

@@ -220,6 +220,12 @@ RELATIONS = {
         told(kind="extreme", method="B", among=["A", "B", "C"], which="lowest", **COST),
         "not reproduced",
     ),
+    "not the highest alone": (
+        told(
+            kind="extreme", method="A", among=["A", "B"], which="highest", metric="coverage", datasets=["X"]
+        ),
+        "not reproduced",
+    ),
     "second lowest on the means": (
         told(kind="extreme", method="A", among=["A", "B", "C"], which="lowest", place=2, **COST),
         "same direction",
@@ -260,6 +266,10 @@ RELATIONS = {
         told(kind="share", count=1, of=told(kind="order", methods=["B", "A"], metric="cost")),
         "reproduced",
     ),
+    "on one of two, there on the means only": (
+        told(kind="share", count=1, of=told(kind="order", methods=["A", "C"], metric="cost")),
+        "same direction",
+    ),
     "on more than it says": (
         told(kind="share", count=0, of=told(kind="order", methods=["B", "A"], metric="cost")),
         "same direction",
@@ -269,6 +279,17 @@ RELATIONS = {
         "not reproduced",
     ),
 }
+
+
+def test_a_ratio_is_of_means_and_not_a_mean_of_ratios() -> None:
+    # 4 over 8 is a half; the mean of 1/2, 3/2 and 2/5 is 0.8.
+    values: Values = {("X", "A"): {"cost": [1, 3, 8]}, ("X", "B"): {"cost": [2, 2, 20]}}
+    suite = suite_of(
+        ["X"], ["A", "B"], metrics=["cost"],
+        more=claim_text(told(kind="ratio", method="A", against="B", value=0.6, relation="<", metric="cost")),
+    )  # fmt: skip
+    records = records_of(values, split="given")
+    assert check_claims(suite, records, Cells(select(records, suite)))[0].verdict == "same direction"
 
 
 @pytest.mark.parametrize("name", RELATIONS)

@@ -55,7 +55,7 @@ class AdaBoostRS(Method):
     Schapire, A short introduction to boosting, 1999.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
     n_estimators: int = 200

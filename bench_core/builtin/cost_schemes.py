@@ -16,24 +16,10 @@ from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import DataError, did_you_mean
 from bench_core.contract.facts import DataFacts
 
-__all__ = [
-    "SCHEMES",
-    "CostClasses",
-    "FromData",
-    "ImportanceQuantiles",
-    "PriceTable",
-    "RandomPrices",
-    "Uniform",
-]
-
 
 @dataclass(frozen=True)
 class Uniform(CostScheme):
-    """Every feature has the same price.
-
-    Attributes:
-        price_each: the price.
-    """
+    """Every feature has the same price, ``price_each``."""
 
     price_each: float = 1.0
 
@@ -91,9 +77,8 @@ class PriceTable(CostScheme):
         for number, (group, names) in enumerate(self.groups.items()):
             for name in names:
                 if name not in index:
-                    raise DataError(
-                        f"data set {dataset!r}: group {group!r} names feature {name!r}; {did_you_mean(name, index)}"
-                    )
+                    hint = did_you_mean(name, index)
+                    raise DataError(f"data set {dataset!r}: group {group!r} names feature {name!r}; {hint}")
                 if member[index[name]] >= 0:
                     raise DataError(f"data set {dataset!r}: feature {name!r} is in two groups")
                 member[index[name]] = number
@@ -175,8 +160,7 @@ def _gini_importance(dataset: Dataset, train: bytes, seed: int, trees: int) -> N
     X = fit_encoder(dataset, rows, "impute").transform(dataset.values[rows])
     kind = RandomForestClassifier if dataset.classes else RandomForestRegressor
     forest = kind(n_estimators=trees, random_state=seed, n_jobs=1).fit(X, dataset.target[rows])
-    importance: NDArray[np.float64] = forest.feature_importances_
-    return importance
+    return np.asarray(forest.feature_importances_)
 
 
 @dataclass(frozen=True)
@@ -234,13 +218,11 @@ def _check_prices(what: str, given: Any) -> None:
     Raises:
         ValueError: one is negative or not finite, or a list of coefficients is empty.
     """
-    several: Mapping[Any, Any] = given if isinstance(given, Mapping) else {}
-    if isinstance(given, list):
-        several = dict(enumerate(given))
-    elif not isinstance(given, Mapping):
-        several = {None: given}
-    for key, price in several.items():
-        place = what if key is None else f"{what}[{key!r}]"
+    named = {what: given}
+    if isinstance(given, list | Mapping):
+        items = given.items() if isinstance(given, Mapping) else enumerate(given)
+        named = {f"{what}[{key!r}]": price for key, price in items}
+    for place, price in named.items():
         coefficients = price if isinstance(price, list) else [price]
         if not coefficients:
             raise ValueError(f"{place} has no coefficient")
@@ -249,9 +231,7 @@ def _check_prices(what: str, given: Any) -> None:
                 raise ValueError(f"{place} must be finite and not negative, not {value}")
 
 
-def per_feature(
-    given: list[Any] | Mapping[str, Any], dataset: str, names: tuple[str, ...], what: str
-) -> list[Any]:
+def per_feature(given: list[Any] | Mapping[str, Any], dataset: str, names: tuple[str, ...], what: str) -> list[Any]:
     """Values in feature order, from a list of the right length or a table that names every feature once.
 
     Raises:
@@ -259,9 +239,7 @@ def per_feature(
     """
     if isinstance(given, list):
         if len(given) != len(names):
-            raise DataError(
-                f"data set {dataset!r}: {what} has {len(given)} entries for {len(names)} features"
-            )
+            raise DataError(f"data set {dataset!r}: {what} has {len(given)} entries for {len(names)} features")
         return given
     for name in given:
         if name not in names:

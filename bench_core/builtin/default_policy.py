@@ -11,8 +11,6 @@ from bench_core.contract.method import Policy, Problem
 from bench_core.contract.metric import default_metric, resolve_metric
 from bench_core.protocol.bill import outcome_of
 
-__all__ = ["default_policy_first", "validation_score"]
-
 P = TypeVar("P", bound=Policy)
 
 

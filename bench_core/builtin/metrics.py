@@ -7,10 +7,8 @@ from numpy.typing import NDArray
 
 from bench_core.contract.decisions import Outcome
 from bench_core.contract.errors import RequestError
+from bench_core.contract.facts import CLASSIFICATION
 from bench_core.contract.metric import Metric
-from bench_core.contract.task import CLASSIFICATION
-
-__all__ = ["BUILT_IN", "accuracy", "combined", "mse", "ndcg_at", "precision_at"]
 
 SCORED = frozenset({"regression", "ranking"})
 
@@ -98,17 +96,14 @@ def total_cost(outcome: Outcome) -> float:
 
 def budget_violations(outcome: Outcome) -> float:
     """Share of rows whose bill exceeds the policy's budget (beyond rounding); 0 for policies without a budget."""
-    if outcome.budget is None:
-        return 0.0
-    return _mean(outcome.bill > outcome.budget * (1 + 1e-9))
+    return 0.0 if outcome.budget is None else _mean(outcome.bill > outcome.budget * (1 + 1e-9))
 
 
 def disagreement(outcome: Outcome) -> float:
     """Share of rows whose label differs from the family's reference (a full ensemble, say)."""
-    reference = outcome.reference
-    if reference is None or reference.probabilities is None:
+    if outcome.reference is None or outcome.reference.probabilities is None:
         return 0.0
-    return _mean(outcome.label != reference.probabilities.argmax(axis=1))
+    return _mean(outcome.label != outcome.reference.probabilities.argmax(axis=1))
 
 
 def mse(outcome: Outcome) -> float:
@@ -126,9 +121,7 @@ def _scores(outcome: Outcome) -> NDArray[np.float64]:
     return probabilities[:, 1]
 
 
-def _gain_at(
-    gains: NDArray[np.float64], scores: NDArray[np.float64], discounts: NDArray[np.float64]
-) -> float:
+def _gain_at(gains: NDArray[np.float64], scores: NDArray[np.float64], discounts: NDArray[np.float64]) -> float:
     """Sum of gains × discounts by descending score; equal scores share the mean of their places' discounts."""
     order = np.argsort(-scores, kind="stable")
     _, tie = np.unique(-scores[order], return_inverse=True)
@@ -171,13 +164,91 @@ def precision_at(outcome: Outcome, k: int) -> float:
     return float(np.mean(values))
 
 
+_LEAST = 1e-15
+"""The least probability that a logarithm is taken of: certainty that is wrong costs 34.5, and not infinity."""
+
+
+def _probabilities(outcome: Outcome) -> NDArray[np.float64]:
+    """The class probabilities, each row divided by its sum.
+
+    Raises:
+        RequestError: the policy gave none.
+    """
+    table = outcome.decisions.probabilities
+    if table is None:
+        raise RequestError("AUC, log-loss, Brier score and expected cost need class probabilities")
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def auc(outcome: Outcome) -> float:
+    """Area under the ROC curve: how often a row of the second class has more of its probability than one of the first.
+
+    A tie counts half (Mann and Whitney); 0.5 where one of the classes is not there, since no order can be wrong.
+    Refused rows count by their probabilities. For two classes: with more the audit does not compare an order.
+
+    Source: Hanley and McNeil, Radiology 143 (1982).
+    """
+    positive = np.asarray(outcome.y) == 1
+    values, place = np.unique(_scores(outcome), return_inverse=True)
+    above = np.bincount(place[positive], minlength=len(values))
+    below = np.bincount(place[~positive], minlength=len(values))
+    pairs = int(above.sum()) * int(below.sum())
+    if not pairs:
+        return 0.5
+    twice = int((above * (2 * (np.cumsum(below) - below) + below)).sum())
+    return twice / (2 * pairs)
+
+
+def log_loss(outcome: Outcome) -> float:
+    """Mean of −ln of the true class's probability, at least 1e-15 of it; in nats."""
+    told = _probabilities(outcome)[np.arange(len(outcome.y)), outcome.y]
+    return _mean(-np.log(np.maximum(told, _LEAST)))
+
+
+def brier(outcome: Outcome) -> float:
+    """Mean over rows of the squared distance of the probabilities from the true class: from 0 to 2.
+
+    Source: Brier, Monthly Weather Review 78 (1950), Eq. 2.
+    """
+    apart = _probabilities(outcome).copy()
+    apart[np.arange(len(outcome.y)), outcome.y] -= 1.0
+    return _mean(np.square(apart).sum(axis=1))
+
+
+def misclassification_cost(outcome: Outcome, matrix: NDArray[np.float64]) -> float:
+    """Mean cost of an answer under a cost matrix, where each row gets the class of least expected cost.
+
+    Among classes of equal expected cost the first. Refused rows count by their probabilities, as a cost of refusing
+    is not known.
+
+    Args:
+        outcome: with probabilities.
+        matrix: float64 (classes, classes): ``matrix[t, s]`` is the cost of saying s where t is true.
+
+    Source: Turney 1995, §2.2 (the matrix); Elkan, IJCAI 2001, Eq. 1 (the decision).
+    """
+    # Sums of products one class after the other: no BLAS, whose bits differ between machines.
+    expected = sum(
+        column[:, None] * costs[None, :] for column, costs in zip(_probabilities(outcome).T, matrix, strict=True)
+    )
+    said = np.asarray(expected).argmin(axis=1)
+    return _mean(matrix[outcome.y, said])
+
+
+def cost_of_missing(outcome: Outcome, k: int) -> float:
+    """`misclassification_cost` with a matrix in which missing any class but the first costs k, a false alarm 1."""
+    classes = _probabilities(outcome).shape[1]
+    matrix = np.full((classes, classes), float(k))
+    matrix[0] = 1.0
+    np.fill_diagonal(matrix, 0.0)
+    return misclassification_cost(outcome, matrix)
+
+
 _RANKED = frozenset({"ranking", "binary"})
 
 BUILT_IN: tuple[Metric, ...] = (
     Metric("coverage", coverage, "max", "Coverage", CLASSIFICATION, percent=True),
-    Metric(
-        "conclusive-accuracy", conclusive_accuracy, "max", "Conclusive accuracy", CLASSIFICATION, percent=True
-    ),
+    Metric("conclusive-accuracy", conclusive_accuracy, "max", "Conclusive accuracy", CLASSIFICATION, percent=True),
     Metric("cost", cost, "min", "Cost"),
     Metric("cost-share", cost_share, "min", "Cost share", percent=True),
     Metric("combined", combined, "max", "Combined", CLASSIFICATION),
@@ -193,4 +264,8 @@ BUILT_IN: tuple[Metric, ...] = (
     Metric("mse", mse, "min", "MSE", SCORED),
     Metric("ndcg@k", ndcg_at, "max", "NDCG@k", _RANKED, order=True),
     Metric("precision@k", precision_at, "max", "Precision@k", _RANKED, order=True),
+    Metric("auc", auc, "max", "AUC", frozenset({"binary"}), percent=True, order=True, on_request=True),
+    Metric("log-loss", log_loss, "min", "Log-loss", CLASSIFICATION, on_request=True),
+    Metric("brier", brier, "min", "Brier score", CLASSIFICATION, on_request=True),
+    Metric("misclassification-cost@k", cost_of_missing, "min", "Cost of errors, a miss at @k", CLASSIFICATION),
 )

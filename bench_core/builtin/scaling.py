@@ -9,8 +9,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["scaled"]
-
 _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -48,18 +46,12 @@ def scaled(formula: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _value(node: ast.expr, level: float, formula: str) -> float:
-    if (
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, int | float)
-        and not isinstance(node.value, bool)
-    ):
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return float(node.value)
     if isinstance(node, ast.Name) and node.id == "T":
         return level
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        return _OPERATIONS[type(node.op)](
-            _value(node.left, level, formula), _value(node.right, level, formula)
-        )
+        return _OPERATIONS[type(node.op)](_value(node.left, level, formula), _value(node.right, level, formula))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_value(node.operand, level, formula)
     raise ValueError(f"scale {formula!r} may hold numbers, T, + - * / ** and parentheses only")

@@ -5,60 +5,53 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench_core.contract.dataset import DataContext
-from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.contract.parameters import build, describe
-from bench_core.plugins.registry import Registry
-from bench_core.run.execute.worker import environment
-from bench_core.run.plan import with_hint
+from bench_core.contract.dataset import DataContext, DataSource
+from bench_core.contract.errors import RequestError, attempt, did_you_mean, with_hint
+from bench_core.contract.parameters import build
+from bench_core.plugins.registry import Registry, Shelf
 
-__all__ = ["KINDS", "data_rows", "doctor_rows", "list_rows"]
-
-KINDS = ("datasets", "costs", "methods", "metrics", "plugins")
+SHELVES = {"datasets": "datasets", "costs": "cost_schemes", "methods": "methods", "metrics": "metrics"}
+"""What the command line calls a kind → the attribute of `Registry` that holds its names."""
+KINDS = (*SHELVES, "plugins")
 
 
 def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]]:
     """The head and the rows of ``bench list KIND``."""
     if kind == "plugins":
-        head = ["plugin", "distribution", "version", "state"]
-        return head, [
-            [p.name, p.distribution or "-", p.version or "-", p.error or "ok"]
+        rows = [
+            [p.name, p.distribution or "-", p.version or "-", "broken" if p.error else "ok"]
             for p in registry.plugins.values()
         ]
+        return ["plugin", "distribution", "version", "state"], rows
+    shelf: Shelf[Any] = getattr(registry, SHELVES[kind])
+    told = [(name, shelf.described(name)) for name in sorted(shelf)]
     if kind == "metrics":
-        rows = [
-            [name, metric.goal, metric.title or name, ", ".join(sorted(metric.tasks))]
-            for name, metric in sorted(registry.metrics.items())
-        ]
+        rows = [[name, one["goal"], one["title"], ", ".join(one["tasks"])] for name, one in told]
         return ["metric", "better", "title", "tasks"], rows
-    shelves: dict[str, tuple[Any, str]] = {
-        "datasets": (registry.datasets, "datasets"),
-        "costs": (registry.cost_schemes, "cost_schemes"),
-        "methods": (registry.methods, "methods"),
-    }
-    things, shelf = shelves[kind]
-    rows = []
-    for name, cls in sorted(things.items()):
-        parameters = "; ".join(f"{key}: {said}" for key, said in describe(cls).items())
-        first = (cls.__doc__ or "").strip().partition("\n")[0]
-        rows.append([name, first, parameters or "-", registry.plugin_of(shelf, name).name])
-    return ["name", "what it is", "parameters", "plugin"], rows
+    return ["name", "what it is"], [[name, one["summary"]] for name, one in told]
 
 
 def doctor_rows(registry: Registry, context: DataContext, store: Path) -> tuple[list[list[str]], list[str]]:
     """What ``bench doctor`` shows, and what is wrong."""
+    from bench_core.run.execute.sandbox import layers
+    from bench_core.run.execute.worker import environment
+
     about = environment()
+    disk = next(folder for folder in (context.cache, *context.cache.parents) if folder.exists())
+    free = f"{shutil.disk_usage(disk).free / 2**30:.0f} GiB free"
     rows = [
         ["python", about["python"]],
         *([name, version] for name, version in about["libraries"].items()),
         ["processor", about["processor"]],
         ["cores", str(os.cpu_count())],
         *([name, os.environ[name]] for name in sorted(os.environ) if name.endswith("_NUM_THREADS")),
+        ["isolation", ", ".join(["processes", *layers()])],
         ["store", f"{store} ({'there' if store.is_dir() else 'not yet there'})"],
-        ["data cache", f"{context.cache} ({_free(context.cache)} free)"],
+        ["data cache", f"{context.cache} ({free})"],
         ["data mirror", str(context.mirror) if context.mirror else "none"],
         ["offline", "yes" if context.offline else "no"],
         ["plugins", f"{len(registry.plugins)} found, {len(registry.broken)} broken"],
@@ -68,12 +61,6 @@ def doctor_rows(registry: Registry, context: DataContext, store: Path) -> tuple[
     if context.mirror and not context.mirror.is_dir():
         wrong.append(f"the data mirror {context.mirror} is not a directory")
     return rows, wrong
-
-
-def _free(path: Path) -> str:
-    while not path.exists():
-        path = path.parent
-    return f"{shutil.disk_usage(path).free / 2**30:.0f} GiB"
 
 
 def data_rows(
@@ -101,17 +88,19 @@ def data_rows(
                 fine = False
             continue
         progress(name)
-        try:
-            if verb == "fetch":
-                source.fetch(context)
-            said = source.status(context)
-            if verb == "verify":
-                dataset = source.load(context)
-                said += f", {dataset.n_rows} x {dataset.n_features}, {dataset.content[:16]}"
-            fine &= verb == "status" or said != "missing"
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            said, fine = f"failed: {with_hint(error)}", False
-        rows.append([name, said])
+        state = attempt(partial(_data_state, source, context, verb))
+        if isinstance(state, BaseException):
+            state, fine = f"failed: {with_hint(state)}", False
+        fine &= verb == "status" or state != "missing"
+        rows.append([name, state])
     return rows, fine
+
+
+def _data_state(source: DataSource, context: DataContext, verb: str) -> str:
+    if verb == "fetch":
+        source.fetch(context)
+    state = source.status(context)
+    if verb != "verify":
+        return state
+    dataset = source.load(context)
+    return f"{state}, {dataset.n_rows} x {dataset.n_features}, {dataset.content[:16]}"

@@ -16,19 +16,23 @@ from bench_core.cli.options import (
     STORE,
     Quantity,
     cli_errors,
-    installed_plugins,
+    listed_plugins,
     warn,
     with_session,
 )
 from bench_core.cli.output import Progress, print_table
+from bench_core.cli.stores import merge
 from bench_core.plugins.manager import load_commands, new_manager
 from bench_core.run.threads import start_with_one_blas_thread
 
 if TYPE_CHECKING:
+    from bench_core.run.plan import Planned
     from bench_core.run.runner import RunReport
     from bench_core.run.session import SuiteSession
 
-__all__ = ["main"]
+
+_NAMED = 20
+"""How many failed trials, or trials over the time limit, are named."""
 
 
 class PluginGroup(click.Group):
@@ -61,16 +65,26 @@ def main() -> None:
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
 @click.option(
     "--executor",
-    type=click.Choice(["auto", "serial", "processes"]),
     default="auto",
     show_default=True,
-    help="auto: processes when --jobs, --timeout or --memory ask for them.",
+    metavar="NAME",
+    help="serial, processes, or a plugin's; auto: processes when --jobs asks for them.",
 )
 @ONLY
 @SEEDS
-@click.option("--timeout", type=Quantity("time", "smh"), help="Time a trial may take: 90, 10m, 2h.")
+@click.option("--timeout", type=Quantity("time", "smh"), help="Time a trial may take: 90, 10m, 2h; the suite's.")
 @click.option("--memory", type=Quantity("size", "kMGT"), help="Memory a worker may allocate: 500M, 4G.")
+@click.option(
+    "--isolation",
+    type=click.Choice(["full", "none"]),
+    default="full",
+    show_default=True,
+    envvar="BUDGETBENCH_ISOLATION",
+    help="full: methods in processes of their own; none: in this one, for a debugger. Records say which.",
+)
 @click.option("--retry-failed", is_flag=True, help="Run trials again that failed before.")
+@click.option("--retry-over-limit", is_flag=True, help="Run trials again that took longer than the time limit before.")
+@click.option("--skip-crashed", is_flag=True, help="Fail the trial that an earlier run died in, instead of running it.")
 @click.option("--strict", is_flag=True, help="Stop at the first failed trial.")
 @with_session
 def run(
@@ -81,7 +95,10 @@ def run(
     seeds: int | None,
     timeout: float | None,
     memory: float | None,
+    isolation: str,
     retry_failed: bool,
+    retry_over_limit: bool,
+    skip_crashed: bool,
     strict: bool,
     **plugin_options: Any,
 ) -> int:
@@ -90,18 +107,12 @@ def run(
     from bench_core.run.runner import run_suite
     from bench_core.run.session import parse_only
 
-    options = Options(jobs, executor, timeout, None if memory is None else int(memory), retry_failed)
+    most = None if memory is None else int(memory)
+    options = Options(jobs, executor, timeout, most, retry_failed, isolation, skip_crashed, retry_over_limit)
     with Progress(strict) as progress:
         wanted = parse_only(only, session.suite)
         report = run_suite(
-            session,
-            options,
-            seeds,
-            wanted,
-            progress.started,
-            progress.advance,
-            progress.notice,
-            plugin_options,
+            session, options, seeds, wanted, progress.started, progress.advance, progress.notice, plugin_options
         )
     return _report(report)
 
@@ -114,23 +125,29 @@ def _report(report: RunReport) -> int:
         click.echo(line, err=True)
     for label, message in report.plan.unavailable.items():
         click.echo(f"data set {label!r} {message}", err=True)
-    for planned, message in report.summary.failures[:20]:
-        trial = planned.trial
-        click.echo(f"failed: {trial.method} on {trial.dataset}, seed {trial.seed}: {message}", err=True)
-    if len(report.summary.failures) > 20:
-        click.echo(f"… and {len(report.summary.failures) - 20} more failures", err=True)
+    _name_trials("failed", report.summary.failures)
     if report.earlier_failures:
-        click.echo(
-            f"{report.earlier_failures} trial(s) failed before; --retry-failed runs them again", err=True
-        )
+        click.echo(f"{report.earlier_failures} trial(s) failed before; --retry-failed runs them again", err=True)
+    _name_trials("over the limit", report.summary.over_limit)
+    if report.earlier_over_limit:
+        said = f"{report.earlier_over_limit} trial(s) took longer than the time limit before"
+        click.echo(f"{said}; --retry-over-limit runs them again", err=True)
     if report.table is not None:
         print_table(*report.table)
-    kept = report.plan.count("done")
-    made = "".join(f"; {line}" for line in report.made)
-    click.echo(f"{report.summary.computed} trial(s) computed, {kept} kept{made}")
+    written = "".join(f"; {line}" for line in report.written)
+    click.echo(f"{report.summary.computed} trial(s) computed, {report.plan.count('done')} kept{written}")
     if report.refused:
         click.echo(f"bench: {report.refused}", err=True)
     return report.exit_code
+
+
+def _name_trials(what: str, trials: list[tuple[Planned, str]]) -> None:
+    """Print the first of some trials, each with what is said of it."""
+    for planned, message in trials[:_NAMED]:
+        trial = planned.trial
+        click.echo(f"{what}: {trial.method} on {trial.dataset}, seed {trial.seed}: {message}", err=True)
+    if len(trials) > _NAMED:
+        click.echo(f"{what}: {len(trials) - _NAMED} more", err=True)
 
 
 @main.command()
@@ -142,36 +159,51 @@ def plan(session: SuiteSession, only: tuple[str, ...], seeds: int | None) -> int
     from bench_core.run.runner import PLAN_HEAD, describe_plan, inapplicable_lines
     from bench_core.run.session import parse_only
 
-    made = session.plan(seeds, parse_only(only, session.suite))
-    rows, stale = describe_plan(session, made)
+    asked = session.plan(seeds, parse_only(only, session.suite))
+    rows, stale = describe_plan(session, asked)
     print_table(PLAN_HEAD, rows)
-    for line in [*stale, *inapplicable_lines(made)]:
+    for line in [*stale, *inapplicable_lines(asked)]:
         click.echo(line)
     warn(session)
-    for label, message in made.unavailable.items():
+    for label, message in asked.unavailable.items():
         click.echo(f"data set {label!r} {message}", err=True)
-    counts = [f"{made.count(state)} {state}" for state in ("done", "failed", "not applicable")]
-    if not made.count("not applicable"):
-        counts.pop()
-    click.echo(f"{len(made.planned)} trials: {', '.join(counts)}, {len(made.to_run())} to compute")
-    return 1 if made.unavailable else 0
+    rare = [state for state in ("over the limit", "not applicable") if asked.count(state)]
+    states = ["done", "failed", *rare]
+    counts = ", ".join(f"{asked.count(state)} {state}" for state in states)
+    click.echo(f"{len(asked.planned)} trials: {counts}, {len(asked.to_run())} to compute")
+    return 1 if asked.unavailable else 0
+
+
+def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from bench_core.cli.about import complete_names
+
+    return complete_names(ctx, param, incomplete)
 
 
 @main.command("list")
-@click.argument(
-    "kind", type=click.Choice(["datasets", "costs", "methods", "metrics", "plugins"]), required=False
-)
+@click.argument("what", metavar="[KIND|NAME]", required=False, shell_complete=_names)
 @cli_errors
-def list_(kind: str | None) -> int:
-    """List what the installed plugins offer."""
+def list_(what: str | None) -> int:
+    """List what the installed plugins offer, or show one thing whole.
+
+    KIND is datasets, costs, methods, metrics or plugins. Any other NAME is shown with its parameters, what they may
+    be, and an entry for a suite.
+    """
     from bench_core.cli.listing import KINDS, list_rows
 
-    loaded = installed_plugins()
-    for name in [kind] if kind else KINDS:
-        if not kind:
-            click.echo(f"{name}:")
-        print_table(*list_rows(loaded, name))
-        if not kind:
+    loaded = listed_plugins()
+    if what is not None and what not in KINDS:
+        from bench_core.cli.about import about
+
+        click.echo("\n".join(about(loaded, what)))
+        return 0
+    for kind in [what] if what else KINDS:
+        if not what:
+            click.echo(f"{kind}:")
+        print_table(*list_rows(loaded, kind), width=80)
+        for plugin in loaded.broken if kind == "plugins" else ():
+            click.echo(f"{plugin.name}: {plugin.error}")
+        if not what:
             click.echo()
     for conflict in loaded.conflicts():
         click.echo(conflict, err=True)
@@ -190,70 +222,32 @@ def data(verb: str, names: tuple[str, ...], mirror: Path | None, offline: bool |
     from bench_core.contract.dataset import DataContext
 
     context = DataContext.from_environment(mirror, offline)
-    rows, fine = data_rows(
-        installed_plugins(), context, verb, names, lambda name: click.echo(f"{name} …", err=True)
-    )
+    rows, fine = data_rows(listed_plugins(), context, verb, names, lambda name: click.echo(f"{name} …", err=True))
     print_table(["data set", "state"], rows)
     return 0 if fine else 1
 
 
 @main.command()
 @STORE
+@click.option("--repair", is_flag=True, help="Set aside what is damaged in the store; the next run computes it.")
 @MIRROR
 @OFFLINE
 @cli_errors
-def doctor(store: Path, mirror: Path | None, offline: bool | None) -> int:
-    """Show versions, plugins, caches and threads, and what is wrong with them."""
+def doctor(store: Path, repair: bool, mirror: Path | None, offline: bool | None) -> int:
+    """Show versions, plugins, caches and threads, check the whole store, and say what is wrong."""
+    from bench_core.cli import stores
     from bench_core.cli.listing import doctor_rows
     from bench_core.contract.dataset import DataContext
 
-    rows, wrong = doctor_rows(installed_plugins(), DataContext.from_environment(mirror, offline), store)
-    print_table(["what", "found"], rows)
+    rows, wrong = doctor_rows(listed_plugins(), DataContext.from_environment(mirror, offline), store)
+    row, sound = stores.check(store, repair)
+    print_table(["what", "found"], [*rows, row])
     for line in wrong:
         click.echo(line, err=True)
-    return 1 if wrong else 0
+    return 0 if sound and not wrong else 1
 
 
-@main.group()
-def new() -> None:
-    """Start a plugin of your own."""
-
-
-@new.command("method")
-@click.argument("name")
-@click.option(
-    "--in",
-    "parent",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=Path("."),
-    help="Where its folder goes; here by default.",
-)
-@cli_errors
-def new_method(name: str, parent: Path) -> int:
-    """Make a new plugin folder for a method, whose tests pass."""
-    from bench_core.cli.new_plugin import new_method as make
-
-    folder = make(name, parent)
-    click.echo(f"{folder}: pip install -e {folder} && python -m pytest {folder}")
-    return 0
-
-
-@main.command()
-@click.argument("plugin")
-@click.option("--all", "everything", is_flag=True, help="Show the checks that passed, too.")
-@cli_errors
-def check(plugin: str, everything: bool) -> int:
-    """Run the contract kit on an installed plugin."""
-    from bench_core.cli.checking import check_plugin
-
-    rows, fine = check_plugin(installed_plugins(), plugin, lambda name: click.echo(f"{name} …", err=True))
-    shown = [row for row in rows if everything or row[3] != "passed"]
-    if shown:
-        print_table(["what", "check", "task", "outcome", "message"], shown)
-    counts = {word: sum(row[3] == word for row in rows) for word in ("passed", "failed", "skipped")}
-    click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
-    return 0 if fine else 1
-
+main.add_command(merge)
 
 if __name__ == "__main__":
     main()

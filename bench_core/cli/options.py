@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bench_core.plugins.sections import OWNERS
+from bench_core.plugins.hookspecs import OWNERS
 
 if TYPE_CHECKING:
+    import pluggy
+
     from bench_core.plugins.registry import Registry
     from bench_core.run.session import SuiteSession
 
-__all__ = [
-    "MIRROR",
-    "OFFLINE",
-    "ONLY",
-    "OUT",
-    "SEEDS",
-    "STORE",
-    "SUITE",
-    "SUITES",
-    "Quantity",
-    "cli_errors",
-    "installed_plugins",
-    "warn",
-    "with_session",
-    "with_sessions",
-]
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "k": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -48,9 +35,7 @@ class Quantity(click.ParamType[float]):
             return float(value)
         match = re.fullmatch(rf"([0-9]+(?:\.[0-9]+)?)([{self.units}]?)", value.strip())
         if not match or float(match[1]) == 0:
-            self.fail(
-                f"{value!r} is not a {self.name} such as {'10m' if 'h' in self.units else '4G'}", param, ctx
-            )
+            self.fail(f"{value!r} is not a {self.name} such as {'10m' if 'h' in self.units else '4G'}", param, ctx)
         return float(match[1]) * _UNITS[match[2]]
 
 
@@ -92,28 +77,46 @@ OUT = click.option(
     help="Directory of pages.",
 )
 _SUITE_FILE = click.Path(path_type=Path, dir_okay=False)
-SUITE = click.argument("suite", type=_SUITE_FILE)
+SUITE = click.argument("suites", metavar="SUITE", type=_SUITE_FILE)
 SUITES = click.argument("suites", metavar="SUITE...", nargs=-1, required=True, type=_SUITE_FILE)
-ONLY = click.option(
-    "--only", multiple=True, metavar="KIND=NAME", help="dataset=…, method=… or costs=…; repeatable."
-)
+ONLY = click.option("--only", multiple=True, metavar="KIND=NAME", help="dataset=…, method=… or costs=…; repeatable.")
 SEEDS = click.option("--seeds", type=click.IntRange(min=1), help="Only the first N seeds.")
 MIRROR = click.option(
     "--mirror",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="A directory that takes the place of every download (or BUDGETBENCH_MIRROR).",
 )
-OFFLINE = click.option(
-    "--offline/--online", default=None, help="Never open a connection (or BUDGETBENCH_OFFLINE=1)."
-)
+OFFLINE = click.option("--offline/--online", default=None, help="Never open a connection (or BUDGETBENCH_OFFLINE=1).")
 
 
 def installed_plugins() -> Registry:
     """Every installed plugin, loaded by the command's own plugin manager."""
     from bench_core.plugins.manager import load_registry
 
+    return load_registry(manager=_manager())
+
+
+def listed_plugins(*, isolation: str | None = None, closed: Iterable[Path] = ()) -> Registry:
+    """What every installed plugin offers, no method's plugin being imported; all of them without isolation.
+
+    Args:
+        isolation: ``full`` or ``none``; by default what ``BUDGETBENCH_ISOLATION`` says.
+        closed: what plugins must not read while they tell of themselves.
+    """
+    if (isolation or os.environ.get("BUDGETBENCH_ISOLATION")) == "none":
+        return installed_plugins()
+    from bench_core.run.listing import listed_registry
+
+    registry = listed_registry(_manager(), closed=closed)
     context = click.get_current_context(silent=True)
-    return load_registry(manager=context.find_root().obj if context else None)
+    if context:
+        context.call_on_close(registry.close)
+    return registry
+
+
+def _manager() -> pluggy.PluginManager | None:
+    context = click.get_current_context(silent=True)
+    return context.find_root().obj if context else None
 
 
 def with_session(verb: Callable[..., int | None]) -> Callable[..., None]:
@@ -137,20 +140,16 @@ def _opening(verb: Callable[..., int | None]) -> Callable[..., None]:
     @cli_errors
     @wraps(verb)
     def opened(
-        store: Path,
-        out: Path,
-        mirror: Path | None,
-        offline: bool | None,
-        suite: Path | None = None,
-        suites: tuple[Path, ...] = (),
-        **rest: Any,
+        store: Path, out: Path, mirror: Path | None, offline: bool | None, suites: Path | tuple[Path, ...], **rest: Any
     ) -> int:
         from bench_core.contract.dataset import DataContext
         from bench_core.run.session import SuiteSession
 
-        context, plugins = DataContext.from_environment(mirror, offline), installed_plugins()
+        context = DataContext.from_environment(mirror, offline)
+        closed = [store.absolute(), out.absolute(), *([context.mirror] if context.mirror else [])]
+        plugins = listed_plugins(isolation=rest.get("isolation"), closed=closed)
         codes = []
-        for path in [suite] if suite is not None else suites:
+        for path in suites if isinstance(suites, tuple) else (suites,):
             session = SuiteSession.open(path, store, out, context, plugins)
             for key in session.suite.unread:
                 click.echo(f"{path}: [{key}] is left unread: {OWNERS[key]} is not installed", err=True)

@@ -12,11 +12,9 @@ if TYPE_CHECKING:
     from bench_core.run.execute import TrialStatus
     from bench_core.run.plan import Plan, Planned
 
-__all__ = ["Progress", "print_table"]
 
-
-def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns for people on a terminal, the same as plain text elsewhere."""
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 240) -> None:
+    """Columns for people on a terminal, the same as plain text elsewhere, where they have ``width`` characters."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -26,7 +24,7 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     table = Table(*head, box=None if plain else box.SIMPLE, pad_edge=False, highlight=False)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    Console(width=240 if plain else None, soft_wrap=False).print(table)
+    Console(width=width if plain else None, soft_wrap=False).print(table)
 
 
 class Progress:
@@ -83,8 +81,8 @@ class Progress:
             self._bar.update(self._task, advance=1, description=escape(f"{trial.method} on {trial.dataset}"))
         elif time.monotonic() - self._last > 2 or self._done == self._total or done.status == "failed":
             self._last = time.monotonic()
-            said = f"{self._done}/{self._total} {trial.method} on {trial.dataset}, seed {trial.seed}: {done.status}"
-            click.echo(f"{said} ({done.seconds:.2f} s) {done.message}".rstrip(), err=True)
+            line = f"{self._done}/{self._total} {trial.method} on {trial.dataset}, seed {trial.seed}: {done.status}"
+            click.echo(f"{line} ({done.seconds:.2f} s) {done.message}".rstrip(), err=True)
         if self.strict and done.status == "failed":
             from bench_core.contract.errors import TrialFailed
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-__all__ = ["canonical_json", "content_hash", "plain", "sha256_text", "source_hash", "writable"]
 
 
 def plain(value: Any) -> Any:
@@ -22,10 +21,8 @@ def plain(value: Any) -> Any:
 
     Non-finite floats become None, since JSON has no word for them; see `writable` for text that UTF-8 has none for.
     """
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
     if isinstance(value, float):
         return value if value - value == 0.0 else None
     if isinstance(value, str):
@@ -88,8 +85,23 @@ def content_hash(header: Any, arrays: Mapping[str, np.ndarray | None]) -> str:
 def source_hash(folder: Path) -> str:
     """SHA-256 over the Python files below ``folder`` (relative path and bytes), in sorted order; or of one file."""
     digest = hashlib.sha256()
-    files, root = (sorted(folder.rglob("*.py")), folder) if folder.is_dir() else ([folder], folder.parent)
-    for path in files:
-        digest.update(f"|{path.relative_to(root).as_posix()}|".encode())
-        digest.update(path.read_bytes())
+    root, parts = (
+        (str(folder), _python_files(str(folder))) if folder.is_dir() else (str(folder.parent), [(folder.name,)])
+    )
+    for part in sorted(parts):
+        digest.update(f"|{'/'.join(part)}|".encode())
+        with open(os.path.join(root, *part), "rb") as file:
+            digest.update(file.read())
     return digest.hexdigest()
+
+
+def _python_files(folder: str, above: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """The Python files below a folder, each by the parts of its path; what pathlib does takes several times as long."""
+    found: list[tuple[str, ...]] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                found += _python_files(entry.path, (*above, entry.name))
+            elif entry.name.endswith(".py"):
+                found.append((*above, entry.name))
+    return found

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from bench_core.contract.dataset import Dataset
     from bench_core.contract.facts import DataFacts
 
-__all__ = ["CostScheme", "Costs"]
+PRICE_ARRAYS = ("prices", "groups", "group_prices", "classes")
+"""The arrays of `Costs`."""
 
 
 def _polynomials(prices: Any, what: str) -> NDArray[np.float64]:
@@ -30,9 +31,7 @@ def _polynomials(prices: Any, what: str) -> NDArray[np.float64]:
     try:
         table = np.asarray(prices, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(
-            f"{what} prices must be numbers or equally long lists of coefficients: {error}"
-        ) from None
+        raise DataError(f"{what} prices must be numbers or equally long lists of coefficients: {error}") from None
     if table.ndim == 1:
         table = table[:, None]
     if table.ndim != 2 or table.shape[1] < 1:
@@ -47,6 +46,13 @@ def _polynomials(prices: Any, what: str) -> NDArray[np.float64]:
             f"{np.squeeze(table[first]).tolist()}"
         )
     return table
+
+
+def _codes(given: Any, features: int, what: str) -> NDArray[np.int64]:
+    codes = np.asarray(given, dtype=np.int64)
+    if codes.shape != (features,):
+        raise DataError(f"{what}: {features} are needed, {codes.size} are given; one entry per feature ({features})")
+    return codes
 
 
 def _at(polynomials: NDArray[np.float64], sizes: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -82,20 +88,14 @@ class Costs:
     evaluation: float = 0.0
 
     def __post_init__(self) -> None:
-        given: Any = self.prices
-        prices = _polynomials(given, "feature")
+        prices = _polynomials(self.prices, "feature")
         object.__setattr__(self, "prices", frozen(prices))
         if self.groups is not None:
-            groups = np.asarray(self.groups, dtype=np.int64)
-            if groups.shape != (len(prices),):
-                raise DataError(
-                    f"groups: one entry per feature ({len(prices)}) is needed, not {groups.shape}"
-                )
+            groups = _codes(self.groups, len(prices), "groups")
             count = int(groups.max(initial=-1)) + 1
             if groups.min(initial=0) < -1:
                 raise DataError("groups: entries are group numbers from 0, or -1 for no group")
-            own: Any = self.group_prices if self.group_prices is not None else np.zeros(count)
-            table = _polynomials(own, "group")
+            table = _polynomials(np.zeros(count) if self.group_prices is None else self.group_prices, "group")
             if len(table) < count:
                 raise DataError(f"group prices: {count} groups are named, {len(table)} prices are given")
             object.__setattr__(self, "groups", frozen(groups))
@@ -103,14 +103,9 @@ class Costs:
         elif self.group_prices is not None:
             raise DataError("group prices are given, but no feature is in a group")
         if self.classes is not None:
-            classes = np.asarray(self.classes, dtype=np.int64)
-            if classes.shape != (len(prices),):
-                raise DataError(f"cost classes: {len(prices)} are needed, {classes.size} are given")
-            object.__setattr__(self, "classes", frozen(classes))
+            object.__setattr__(self, "classes", frozen(_codes(self.classes, len(prices), "cost classes")))
         if not (np.isfinite(self.evaluation) and self.evaluation >= 0):
-            raise DataError(
-                f"the price of an evaluation must be finite and not negative, not {self.evaluation}"
-            )
+            raise DataError(f"the price of an evaluation must be finite and not negative, not {self.evaluation}")
 
     @property
     def n_features(self) -> int:
@@ -120,8 +115,7 @@ class Costs:
     @property
     def depends_on_size(self) -> bool:
         """Whether any price grows with the item's size."""
-        tables = [self.prices] + ([self.group_prices] if self.group_prices is not None else [])
-        return any(bool(table[:, 1:].any()) for table in tables)
+        return any(table is not None and bool(table[:, 1:].any()) for table in (self.prices, self.group_prices))
 
     def feature_prices(self, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Prices of single features, without their groups': (rows, features), or (1, features) if size-free."""
@@ -129,13 +123,9 @@ class Costs:
 
     def group_prices_at(self, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Prices of the groups: (rows, groups), or (1, groups) if size-free; no columns without groups."""
-        if self.group_prices is None:
-            return np.zeros((1, 0))
-        return _at(self.group_prices, sizes)
+        return np.zeros((1, 0)) if self.group_prices is None else _at(self.group_prices, sizes)
 
-    def bill(
-        self, acquired: NDArray[np.bool_], sizes: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def bill(self, acquired: NDArray[np.bool_], sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """What each row pays.
 
         Args:
@@ -159,16 +149,14 @@ class Costs:
     ) -> NDArray[np.float64]:
         if not polynomials[:, 1:].any():
             # einsum, not BLAS: the order of the sum must not depend on the machine.
-            charge: NDArray[np.float64] = np.einsum("ij,j->i", acquired, polynomials[:, 0])
-        else:
-            charge = np.einsum("ij,ij->i", acquired, np.broadcast_to(_at(polynomials, sizes), acquired.shape))
-        return charge
+            return np.asarray(np.einsum("ij,j->i", acquired, polynomials[:, 0]))
+        prices = np.broadcast_to(_at(polynomials, sizes), acquired.shape)
+        return np.asarray(np.einsum("ij,ij->i", acquired, prices))
 
     def total(self, rows: int, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """What each row would pay for every feature: float64 (rows,)."""
         if not self.depends_on_size:
-            one = self.bill(np.ones((1, self.n_features), dtype=bool))
-            return np.repeat(one, rows)
+            return np.repeat(self.bill(np.ones((1, self.n_features), dtype=bool)), rows)
         return self.bill(np.ones((rows, self.n_features), dtype=bool), sizes)
 
     def cost_of(self, features: Sequence[int], size: float | None = None) -> float:
@@ -179,22 +167,14 @@ class Costs:
 
     def as_plain(self) -> dict[str, Any]:
         """As plain JSON values; `from_plain` is the inverse."""
-        return {
-            "prices": self.prices.tolist(),
-            "groups": None if self.groups is None else self.groups.tolist(),
-            "group_prices": None if self.group_prices is None else self.group_prices.tolist(),
-            "classes": None if self.classes is None else self.classes.tolist(),
-            "evaluation": float(self.evaluation),
-        }
+        arrays = {name: getattr(self, name) for name in PRICE_ARRAYS}
+        listed = {name: None if array is None else array.tolist() for name, array in arrays.items()}
+        return {**listed, "evaluation": float(self.evaluation)}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Costs:
         """From what `as_plain` gave."""
-        arrays = {
-            key: None if plain[key] is None else np.array(plain[key])
-            for key in ("prices", "groups", "group_prices", "classes")
-        }
-        return cls(**arrays, evaluation=float(plain["evaluation"]))  # type: ignore[arg-type]
+        return cls(**{key: plain[key] for key in PRICE_ARRAYS}, evaluation=float(plain["evaluation"]))
 
 
 class CostScheme(ABC):

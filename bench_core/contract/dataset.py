@@ -11,8 +11,9 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +21,15 @@ from numpy.typing import NDArray
 from bench_core.contract.canonical import content_hash, plain
 from bench_core.contract.decisions import Rows
 from bench_core.contract.errors import DataError
+from bench_core.contract.facts import SPLIT_NAMES, Task
 from bench_core.contract.readonly import locked
-from bench_core.contract.task import SPLIT_NAMES, Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bench_core.contract.costs import Costs
 
-__all__ = ["DataContext", "DataSource", "Dataset", "Part"]
+_ARRAYS = ("values", "target", "sizes", "query", "split")
 
 
 @dataclass(frozen=True)
@@ -100,15 +101,15 @@ class Dataset:
     origin: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        problem = self._fault()
-        if problem:
-            raise DataError(f"data set {self.name!r}: {problem}")
-        for name in ("values", "target", "sizes", "query", "split"):
+        wrong = self._wrong()
+        if wrong:
+            raise DataError(f"data set {self.name!r}: {wrong}")
+        for name in _ARRAYS:
             held = getattr(self, name)
             if held is not None:
                 object.__setattr__(self, name, locked(held))
 
-    def _fault(self) -> str:
+    def _wrong(self) -> str:
         rows = len(self.target)
         if self.task not in get_args(Task):
             return f"task must be one of {', '.join(get_args(Task))}, not {self.task!r}"
@@ -117,15 +118,13 @@ class Dataset:
         if rows == 0 or self.values.shape[0] == 0:
             return "it has no rows"
         if self.values.shape != (rows, len(self.feature_names)):
-            return (
-                f"values have shape {self.values.shape}, but there are {rows} targets and "
-                f"{len(self.feature_names)} feature names"
-            )
+            names = len(self.feature_names)
+            return f"values have shape {self.values.shape}, but there are {rows} targets and {names} feature names"
         if not self.feature_names:
             return "it has no features"
-        fault = self._fault_of_names() or self._fault_of_values() or self._fault_of_target()
-        if fault:
-            return fault
+        wrong = self._wrong_names() or self._wrong_values() or self._wrong_target()
+        if wrong:
+            return wrong
         for label, column in (("sizes", self.sizes), ("query", self.query), ("split", self.split)):
             if column is not None and column.shape != (rows,):
                 return f"{label} must have one entry per row ({rows}), not shape {column.shape}"
@@ -139,12 +138,10 @@ class Dataset:
         if self.task == "ranking" and self.query is None:
             return "a ranking data set needs query ids"
         if self.costs is not None and self.costs.n_features != len(self.feature_names):
-            return (
-                f"its own prices are for {self.costs.n_features} features, it has {len(self.feature_names)}"
-            )
+            return f"its own prices are for {self.costs.n_features} features, it has {len(self.feature_names)}"
         return ""
 
-    def _fault_of_names(self) -> str:
+    def _wrong_names(self) -> str:
         if len(set(self.feature_names)) != len(self.feature_names):
             twice = [name for name, count in Counter(self.feature_names).items() if count > 1]
             return f"feature names must be unique; twice: {', '.join(map(repr, twice[:5]))}"
@@ -154,20 +151,17 @@ class Dataset:
         empty = [i for i, name in enumerate(self.feature_names) if not name.strip()]
         return f"feature {empty[0]} (counted from 0) has an empty name" if empty else ""
 
-    def _fault_of_values(self) -> str:
+    def _wrong_values(self) -> str:
         # A sum is finite unless a NaN or an infinity is in it: one pass for the usual, clean table.
         with np.errstate(invalid="ignore", over="ignore"):
             if np.isfinite(self.values.sum()):
                 return ""
             infinite = np.isinf(self.values)
-        columns = np.flatnonzero(infinite.any(axis=0))
-        if not len(columns):
-            return ""
-        first = int(columns[0])
-        count = int(infinite[:, first].sum())
-        return f"feature {self.feature_names[first]!r} holds {count} infinite value(s)"
+        for column in np.flatnonzero(infinite.any(axis=0)):
+            return f"feature {self.feature_names[column]!r} holds {infinite[:, column].sum()} infinite value(s)"
+        return ""
 
-    def _fault_of_target(self) -> str:
+    def _wrong_target(self) -> str:
         if self.task in ("regression", "ranking"):
             if self.target.dtype.kind != "f":
                 return f"the target of a {self.task} task must be float64, not {self.target.dtype}"
@@ -197,38 +191,28 @@ class Dataset:
         """Number of features: the units that are acquired and paid for."""
         return len(self.feature_names)
 
-    @property
+    @cached_property
     def content(self) -> str:
         """SHA-256 of all that can change a result (the name and the provenance are not in it).
 
         With an `origin`, that stands for the values and the prices.
         """
-        cached = self.__dict__.get("_content")
-        if cached is None:
-            header: dict[str, Any] = {
-                "task": self.task,
-                "features": list(self.feature_names),
-                "classes": list(self.classes),
-                "categorical": [int(i) for i in self.categorical],
-                "categories": {str(i): list(texts) for i, texts in sorted(self.categories.items())},
-                "costs": self.costs.as_plain() if self.costs is not None else None,
-            }
-            arrays: dict[str, NDArray[Any] | None] = {
-                "values": self.values,
-                "target": self.target,
-                "sizes": self.sizes,
-                "query": self.query,
-                "split": self.split,
-            }
-            if self.origin is not None:
-                del arrays["values"]
-                header["origin"] = plain(self.origin)
-                if self.costs is not None:
-                    kept = self.costs.as_plain()
-                    header["costs"] = {key: kept[key] for key in ("groups", "classes")}
-            cached = content_hash(header, arrays)
-            object.__setattr__(self, "_content", cached)
-        return cast(str, cached)
+        costs = None if self.costs is None else self.costs.as_plain()
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        header: dict[str, Any] = {
+            "task": self.task,
+            "features": list(self.feature_names),
+            "classes": list(self.classes),
+            "categorical": [int(i) for i in self.categorical],
+            "categories": {str(i): list(texts) for i, texts in sorted(self.categories.items())},
+            "costs": costs,
+        }
+        if self.origin is not None:
+            del arrays["values"]
+            header["origin"] = plain(self.origin)
+            if costs is not None:
+                header["costs"] = {key: costs[key] for key in ("groups", "classes")}
+        return content_hash(header, arrays)
 
     @classmethod
     def from_frame(
@@ -262,9 +246,10 @@ class Dataset:
         """
         from bench_core.contract.frames import fields_of_frame
 
-        fields = fields_of_frame(
-            name, frame, target, task=task, categorical=categorical, size=size, query=query, split=split
-        )
+        try:
+            fields = fields_of_frame(frame, target, task, categorical, size, query, split)
+        except DataError as error:
+            raise DataError(f"data set {name!r}: {error}") from None
         return cls(name=name, **{**fields, **others})
 
 
@@ -292,9 +277,7 @@ class DataContext:
         return cls(
             cache=Path(cache).expanduser(),
             mirror=mirror or (Path(named).expanduser() if named else None),
-            offline=os.environ.get("BUDGETBENCH_OFFLINE", "") not in ("", "0")
-            if offline is None
-            else offline,
+            offline=os.environ.get("BUDGETBENCH_OFFLINE", "") not in ("", "0") if offline is None else offline,
         )
 
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from bench_core.contract.errors import ContractError
 from bench_core.contract.readonly import locked
 
-__all__ = ["Decisions", "Outcome", "Rows"]
-
 
 @dataclass(frozen=True)
 class Rows:
@@ -73,16 +71,36 @@ class Decisions:
 
     def take(self, rows: NDArray[Any]) -> Decisions:
         """The decisions of some rows, by index or mask."""
-        kept: dict[str, Any] = {
-            name: None if getattr(self, name) is None else getattr(self, name)[rows]
-            for name in ("acquired", *_COLUMNS)
-        }
-        return Decisions(**kept)
+        taken: dict[str, Any] = {name: None if array is None else array[rows] for name, array in vars(self).items()}
+        return Decisions(**taken)
 
     @staticmethod
-    def received(
-        given: Any, order: NDArray[np.int64] | None, rows: int, features: int, classes: int
-    ) -> Decisions:
+    def exact(given: Any) -> Decisions:
+        """What a policy returned, read once: plain arrays of numbers.
+
+        Raises:
+            ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), or
+                what is no number.
+        """
+        if isinstance(given, ContractError):  # what another process found wrong with it
+            raise given
+        if type(given) is not Decisions:
+            said = type(given).__name__
+            if isinstance(given, Decisions):
+                said = f"its subclass {said}"
+            raise ContractError(f"decide must return Decisions, not {said}")
+        exact: dict[str, Any] = {}
+        for name in ("acquired", *_COLUMNS):
+            value = getattr(given, name)
+            # An ndarray of a subclass, or anything with __array__, becomes a plain array here and is not asked again.
+            exact[name] = None if value is None else np.asarray(value)
+            # Objects could answer a comparison as they like.
+            if exact[name] is not None and exact[name].dtype.kind not in "biuf":
+                raise ContractError(f"Decisions.{name} must hold numbers, not {exact[name].dtype}")
+        return Decisions(**exact)
+
+    @staticmethod
+    def received(given: Any, order: NDArray[np.int64] | None, rows: int, features: int, classes: int) -> Decisions:
         """What a policy returned, read once; with an order, checked, and the core's own read-only copy.
 
         Args:
@@ -94,24 +112,10 @@ class Decisions:
             ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), a
                 wrong shape or type, NaN, improper probabilities.
         """
-        if type(given) is not Decisions:
-            said = type(given).__name__
-            if isinstance(given, Decisions):
-                said = f"its subclass {said}"
-            raise ContractError(f"decide must return Decisions, not {said}")
-        exact: dict[str, Any] = {}
-        for name in ("acquired", *_COLUMNS):
-            value = getattr(given, name)
-            if value is not None:
-                # An ndarray of a subclass, or anything with __array__, becomes a plain array here and is not asked
-                # again; taking the rows copies it.
-                value = np.asarray(value)
-                if order is not None and value.shape[:1] == (rows,):
-                    value = value[order]
-            exact[name] = value
-            # Objects could answer a comparison as they like.
-            if value is not None and value.dtype.kind not in "biuf":
-                raise ContractError(f"Decisions.{name} must hold numbers, not {value.dtype}")
+        exact: dict[str, Any] = dict(vars(Decisions.exact(given)))
+        for name, value in exact.items():
+            if value is not None and order is not None and value.shape[:1] == (rows,):
+                exact[name] = value[order]  # taking the rows copies it
         if order is None:
             if np.shape(exact["acquired"]) != (rows, features):
                 given_rows = len(np.atleast_1d(exact["acquired"]))
@@ -135,9 +139,7 @@ class Decisions:
         if acquired.dtype != np.bool_:
             raise ContractError(f"Decisions.acquired must be bool, not {acquired.dtype}")
         if acquired.shape != (rows, features):
-            raise ContractError(
-                f"Decisions.acquired must have shape ({rows}, {features}), not {acquired.shape}"
-            )
+            raise ContractError(f"Decisions.acquired must have shape ({rows}, {features}), not {acquired.shape}")
         # A byte above 1 in an array that says bool counts once.
         exact: dict[str, NDArray[Any] | None] = {"acquired": acquired.view(np.uint8) != 0}
         exact["probabilities"] = None
@@ -170,9 +172,7 @@ class Decisions:
             raise ContractError("Decisions.probabilities is missing: a classification task needs them")
         table = np.asarray(self.probabilities)
         if table.shape != (rows, classes):
-            raise ContractError(
-                f"Decisions.probabilities must have shape ({rows}, {classes}), not {table.shape}"
-            )
+            raise ContractError(f"Decisions.probabilities must have shape ({rows}, {classes}), not {table.shape}")
         if table.dtype.kind != "f":
             raise ContractError(f"Decisions.probabilities must be float, not {table.dtype}")
         sums = table.sum(axis=1)
@@ -226,31 +226,28 @@ class Outcome:
     @cached_property
     def label(self) -> NDArray[np.int64]:
         """Most probable class of each row (the first among equals); int64 (rows,)."""
-        if self.decisions.probabilities is None:
-            raise ContractError(f"a {self.task} task has no labels")
-        best: NDArray[np.int64] = self.decisions.probabilities.argmax(axis=1)
-        return best
+        return np.asarray(self._probabilities.argmax(axis=1))
 
     @cached_property
     def confidence(self) -> NDArray[np.float64]:
         """Highest class probability of each row; float64 (rows,)."""
+        return np.asarray(self._probabilities.max(axis=1))
+
+    @property
+    def _probabilities(self) -> NDArray[np.float64]:
         if self.decisions.probabilities is None:
-            raise ContractError(f"a {self.task} task has no confidences")
-        best: NDArray[np.float64] = self.decisions.probabilities.max(axis=1)
-        return best
+            raise ContractError(f"a {self.task} task has no labels and no confidences")
+        return self.decisions.probabilities
 
     @cached_property
     def conclusive(self) -> NDArray[np.bool_]:
         """Whether a row's answer is accepted: confidence ≥ p̂, or always when nothing is refused."""
-        if self.threshold is None:
-            return np.ones(len(self.y), dtype=bool)
-        return self.confidence >= self.threshold
+        return np.ones(len(self.y), dtype=bool) if self.threshold is None else self.confidence >= self.threshold
 
     @cached_property
     def correct(self) -> NDArray[np.bool_]:
         """Whether the label is right, conclusive or not."""
-        right: NDArray[np.bool_] = self.label == self.y
-        return right
+        return np.asarray(self.label == self.y)
 
     def per_query(self) -> Sequence[NDArray[np.int64]]:
         """Row numbers of each query, queries in ascending order; one query when there are no ids."""

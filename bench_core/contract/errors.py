@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
-__all__ = [
-    "AuditError",
-    "BenchError",
-    "ContractError",
-    "DataError",
-    "DataUnavailable",
-    "DataWritten",
-    "RequestError",
-    "StoreError",
-    "TrialFailed",
-    "did_you_mean",
-]
+T = TypeVar("T")
 
 
 class BenchError(Exception):
@@ -62,12 +51,24 @@ class AuditError(BenchError):
     """A policy read what it had not acquired."""
 
 
+def attempt(step: Callable[[], T]) -> T | BaseException:
+    """What a plugin's code returns, or what it raises: `SystemExit` too, but not the user's Ctrl-C."""
+    try:
+        return step()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return error
+
+
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """A sentence that offers the nearest known name, or lists what there is; empty when nothing is known.
 
     >>> did_you_mean("laso", ["forest", "lasso"])
     "did you mean 'lasso'?"
     """
+    import difflib  # takes a millisecond, and few commands go wrong
+
     names = sorted(set(known))
     close = difflib.get_close_matches(wrong, names, n=1, cutoff=0.6)
     if not close:
@@ -80,3 +81,11 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
         return ""
     shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     return f"known: {shown}"
+
+
+def with_hint(error: BaseException) -> str:
+    """An error as one line for people, with what would bring data that cannot be had."""
+    message = " ".join(str(error).split())
+    if isinstance(error, DataUnavailable) and error.hint:
+        return f"{message}; {error.hint}"
+    return message if isinstance(error, BenchError) else f"{type(error).__name__}: {message}"

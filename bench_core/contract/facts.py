@@ -1,18 +1,21 @@
-"""What a plan knows of a data set before anything is fitted: what methods and prices are held against."""
+"""Tasks, and what a plan knows of a data set before anything is fitted: what methods and prices are held against."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 if TYPE_CHECKING:
     from bench_core.contract.costs import Costs
     from bench_core.contract.dataset import Dataset
-    from bench_core.contract.task import Task
 
-__all__ = ["DataFacts", "count_units", "facts_of"]
+Task = Literal["binary", "multiclass", "regression", "ranking"]
+ALL_TASKS: frozenset[str] = frozenset(get_args(Task))
+CLASSIFICATION = frozenset({"binary", "multiclass"})
+SPLIT_NAMES = ("train", "validation", "test")
+"""Names of a data set's parts."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class DataFacts:
         missing: whether values are missing. Given to a method: still, after encoding.
         queries: whether rows belong to queries.
         priced: whether it comes with prices.
+        threshold: confidence threshold p̂ of the suite for it, None where nothing is refused. Known to methods only.
+        n_rows: number of rows; 0 where that is not remembered.
     """
 
     name: str
@@ -39,6 +44,8 @@ class DataFacts:
     missing: bool
     queries: bool
     priced: bool
+    threshold: float | None = None
+    n_rows: int = 0
 
     @property
     def n_features(self) -> int:
@@ -71,6 +78,7 @@ def facts_of(dataset: Dataset) -> DataFacts:
         missing=bool(np.isnan(dataset.values).any()),
         queries=dataset.query is not None,
         priced=own is not None,
+        n_rows=dataset.n_rows,
     )
 
 

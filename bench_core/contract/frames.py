@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bench_core.contract.errors import DataError, did_you_mean
-from bench_core.contract.task import SPLIT_NAMES, Task
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["fields_of_frame"]
+from bench_core.contract.facts import SPLIT_NAMES, Task
 
 _MOST_CLASSES_GUESSED = 20
+_NO_VALUES = (list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 
 
 def fields_of_frame(
-    name: str,
     frame: pd.DataFrame,
     target: str,
-    *,
     task: Task | None,
     categorical: Sequence[str],
     size: str | None,
@@ -35,117 +30,87 @@ def fields_of_frame(
     frame = frame.rename(columns=str)
     if frame.columns.duplicated().any():
         twice = sorted(set(frame.columns[frame.columns.duplicated()]))
-        raise DataError(f"data set {name!r}: columns named twice: {', '.join(map(repr, twice[:5]))}")
+        raise DataError(f"columns named twice: {', '.join(map(repr, twice[:5]))}")
     for column in (target, size, query, split, *categorical):
         if column is not None and column not in frame.columns:
-            hint = did_you_mean(column, frame.columns)
-            raise DataError(f"data set {name!r}: there is no column {column!r}; {hint}")
+            raise DataError(f"there is no column {column!r}; {did_you_mean(column, frame.columns)}")
     if not len(frame):
-        raise DataError(f"data set {name!r}: it has no rows")
+        raise DataError("it has no rows")
     helpers = {column for column in (target, size, query, split) if column is not None}
     features = [column for column in frame.columns if column not in helpers]
-    values = np.empty((len(frame), len(features)))
-    codes: dict[int, tuple[str, ...]] = {}
-    is_category: list[int] = []
-    for i, column in enumerate(features):
-        values[:, i], texts = _column(name, column, frame[column])
-        if texts is not None:
-            codes[i] = texts
-        if texts is not None or column in categorical:
-            is_category.append(i)
-    labels, classes, task = _target(name, frame[target], task, ranking=query is not None)
+    columns = [_column(column, frame[column]) for column in features]
+    texts = {i: texts for i, (_, texts) in enumerate(columns) if texts is not None}
+    values = np.stack([numbers for numbers, _ in columns], axis=1) if columns else np.empty((len(frame), 0))
+    labels, classes, task = _target(frame[target], task, ranking=query is not None)
     return {
         "task": task,
         "values": values,
         "feature_names": tuple(features),
         "target": labels,
         "classes": classes,
-        "categorical": tuple(is_category),
-        "categories": codes,
-        "sizes": None if size is None else _sizes(name, frame[size]),
-        "query": None if query is None else _codes_of(name, frame[query]),
-        "split": None if split is None else _split_codes(name, frame[split]),
+        "categorical": tuple(i for i, column in enumerate(features) if i in texts or column in categorical),
+        "categories": texts,
+        "sizes": None if size is None else _sizes(frame[size]),
+        "query": None if query is None else _queries(frame[query]),
+        "split": None if split is None else _parts(frame[split]),
     }
 
 
-def _column(
-    dataset: str, name: str, column: pd.Series[Any]
-) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+def _column(name: str, column: pd.Series[Any]) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
     """A column as floats, with the texts of its codes when it held text."""
-    import pandas as pd
-
     if pd.api.types.is_complex_dtype(column.dtype):
-        raise DataError(
-            f"data set {dataset!r}: feature {name!r} holds complex numbers; split it into two features"
-        )
+        raise DataError(f"feature {name!r} holds complex numbers; split it into two features")
     if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) in _NUMBERS:
         # What reading a file leaves of a number column with holes.
         column = column.astype("float64")
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan), None
     if pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype):
-        raise DataError(f"data set {dataset!r}: feature {name!r} holds dates; turn them into numbers first")
-    coded = pd.Categorical(column.astype("object").where(column.notna(), None).map(_text))
-    texts = tuple(str(text) for text in coded.categories)
-    codes = coded.codes.astype(np.float64)
-    codes[codes < 0] = np.nan
-    return codes, texts
+        raise DataError(f"feature {name!r} holds dates; turn them into numbers first")
+    odd = next((value for value in column if isinstance(value, _NO_VALUES)), None)
+    if odd is not None:
+        raise DataError(f"feature {name!r} holds a {type(odd).__name__}; a value is a number, a text or a truth value")
+    coded = pd.Categorical(column.astype("object").where(column.notna(), None).map(str, na_action="ignore"))
+    codes = np.where(coded.codes < 0, np.nan, coded.codes)
+    return codes, tuple(str(text) for text in coded.categories)
 
 
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
-def _sizes(dataset: str, column: pd.Series[Any]) -> NDArray[np.float64]:
-    import pandas as pd
-
+def _sizes(column: pd.Series[Any]) -> NDArray[np.float64]:
     if not pd.api.types.is_numeric_dtype(column.dtype):
-        raise DataError(f"data set {dataset!r}: the size column {column.name!r} must hold numbers")
+        raise DataError(f"the size column {column.name!r} must hold numbers")
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _codes_of(dataset: str, column: pd.Series[Any]) -> NDArray[np.int64]:
+def _queries(column: pd.Series[Any]) -> NDArray[np.int64]:
     if column.isna().any():
-        raise DataError(
-            f"data set {dataset!r}: query column {column.name!r} misses {int(column.isna().sum())} value(s)"
-        )
-    _, codes = np.unique(column.to_numpy().astype(str), return_inverse=True)
-    return codes.astype(np.int64)
+        raise DataError(f"query column {column.name!r} misses {int(column.isna().sum())} value(s)")
+    return np.unique(column.to_numpy().astype(str), return_inverse=True)[1].astype(np.int64)
 
 
-def _split_codes(dataset: str, column: pd.Series[Any]) -> NDArray[np.int8]:
+def _parts(column: pd.Series[Any]) -> NDArray[np.int8]:
     texts = [str(text) for text in column]
     unknown = sorted(set(texts) - set(SPLIT_NAMES))
     if unknown:
-        raise DataError(
-            f"data set {dataset!r}: split column holds {unknown[0]!r}; {', '.join(SPLIT_NAMES)} only"
-        )
+        raise DataError(f"split column holds {unknown[0]!r}; {', '.join(SPLIT_NAMES)} only")
     return np.array([SPLIT_NAMES.index(text) for text in texts], dtype=np.int8)
 
 
-def _target(
-    dataset: str, column: pd.Series[Any], task: Task | None, *, ranking: bool
-) -> tuple[NDArray[Any], tuple[str, ...], Task]:
-    import pandas as pd
-
+def _target(column: pd.Series[Any], task: Task | None, *, ranking: bool) -> tuple[NDArray[Any], tuple[str, ...], Task]:
     if column.isna().any():
-        raise DataError(
-            f"data set {dataset!r}: target {column.name!r} misses {int(column.isna().sum())} value(s)"
-        )
+        raise DataError(f"target {column.name!r} misses {int(column.isna().sum())} value(s)")
     numeric = pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+    numbers = column.to_numpy(dtype=np.float64) if numeric else np.empty(0)
     if task is None:
-        if ranking:
-            task = "ranking"
-        elif numeric and not _looks_like_classes(column):
-            task = "regression"
-        else:
-            task = "binary" if column.nunique() <= 2 else "multiclass"
+        few = (numbers == np.round(numbers)).all() and column.nunique() <= _MOST_CLASSES_GUESSED
+        task = "ranking" if ranking else "multiclass" if few or not numeric else "regression"
+        if task == "multiclass" and column.nunique() <= 2:
+            task = "binary"
     if task in ("regression", "ranking"):
         if not numeric:
-            raise DataError(f"data set {dataset!r}: a {task} target must be numbers, {column.name!r} is not")
-        return column.to_numpy(dtype=np.float64), (), task
-    if numeric and not np.isfinite(column.to_numpy(dtype=np.float64)).all():
-        raise DataError(f"data set {dataset!r}: target {column.name!r} holds infinite values")
+            raise DataError(f"a {task} target must be numbers, {column.name!r} is not")
+        return numbers, (), task
+    if not np.isfinite(numbers).all():
+        raise DataError(f"target {column.name!r} holds infinite values")
     if numeric:
         levels, codes = np.unique(column.to_numpy(), return_inverse=True)
         classes = tuple(str(int(level)) if float(level).is_integer() else str(level) for level in levels)
@@ -153,8 +118,3 @@ def _target(
         texts, codes = np.unique(column.astype(str).to_numpy(dtype=str), return_inverse=True)
         classes = tuple(str(text) for text in texts)
     return codes.astype(np.int64), classes, task
-
-
-def _looks_like_classes(column: pd.Series[Any]) -> bool:
-    numbers = column.to_numpy(dtype=np.float64)
-    return bool((numbers == np.round(numbers)).all()) and column.nunique() <= _MOST_CLASSES_GUESSED

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -17,21 +17,17 @@ from bench_core.contract.costs import Costs
 from bench_core.contract.dataset import Part
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError, RequestError
-from bench_core.contract.task import ALL_TASKS, Task
+from bench_core.contract.facts import ALL_TASKS, Task
 
 if TYPE_CHECKING:
     from bench_core.contract.facts import DataFacts
 
-__all__ = ["Family", "Method", "Policy", "Problem", "SharedWork"]
 
 T = TypeVar("T")
 
 
 class SharedWork:
-    """Things that several fits share, each with the seconds it took to make.
-
-    Args:
-        kept: where they are kept; a store of its own by default.
+    """Things that several fits share, each with the seconds it took to make; the last four are kept.
 
     Attributes:
         reused: seconds that were saved by what was there already.
@@ -39,27 +35,27 @@ class SharedWork:
 
     _MOST = 4
 
-    def __init__(self, kept: OrderedDict[Hashable, tuple[Any, float]] | None = None) -> None:
-        self._kept = OrderedDict() if kept is None else kept
+    def __init__(self, values: OrderedDict[Hashable, tuple[Any, float]] | None = None) -> None:
+        self._values = OrderedDict() if values is None else values
         self.reused = 0.0
 
     def again(self) -> SharedWork:
         """The same things, for another fit."""
-        return SharedWork(self._kept)
+        return SharedWork(self._values)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """What is kept under a key, or made now."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            value, seconds = self._kept[key]
+        if key in self._values:
+            self._values.move_to_end(key)
+            value, seconds = self._values[key]
             self.reused += seconds
             return cast(T, value)
         start = time.perf_counter()
-        made = make()
-        self._kept[key] = made, time.perf_counter() - start
-        while len(self._kept) > self._MOST:
-            self._kept.popitem(last=False)
-        return made
+        value = make()
+        self._values[key] = value, time.perf_counter() - start
+        while len(self._values) > self._MOST:
+            self._values.popitem(last=False)
+        return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +87,7 @@ class Problem:
     threshold: float | None = None
     seed: int = 0
     threads: int = 1
-    work: SharedWork = field(default_factory=lambda: SharedWork(), repr=False)
+    work: SharedWork = field(default_factory=SharedWork, repr=False)
 
     @property
     def n_features(self) -> int:
@@ -161,6 +157,25 @@ class Policy(ABC):
             Decisions of that many rows; ``acquired`` names every feature whose value could matter.
         """
 
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What to acquire next, where a policy can be asked step by step; it need not be.
+
+        A policy that overrides this asks, from nothing on, for what `decide` acquires and for nothing else; what it
+        asks for at once is acquired together. Of an acquisition group it asks for the features it reads; the group is
+        paid once, with the first. Rows of one query are asked together where ``decision_scope`` is ``"query"``, until
+        none of them asks.
+
+        Args:
+            rows: X float64 (rows, columns). What is not known holds a finite number that must not matter; NaN is a
+                value that is known to be missing.
+            known: bool (rows, features): what has been acquired.
+
+        Returns:
+            bool (rows, features): features to acquire next, none of them known; for a row without any, `decide`
+            answers from what is known.
+        """
+        raise NotImplementedError(f"a {type(self).__name__} cannot be asked step by step")
+
 
 @dataclass(frozen=True)
 class Family:
@@ -192,6 +207,7 @@ class Method(ABC):
         tasks: the tasks it can do.
         classes_limit, features_limit: the most of them it can do; None where there is no bound.
         takes_missing: whether it takes NaN in X. There is none unless the suite encodes ``raw``.
+        needs_threshold: whether it cannot be fitted without a confidence threshold (`Problem.need_threshold`).
     """
 
     version: ClassVar[int] = 1
@@ -199,6 +215,7 @@ class Method(ABC):
     classes_limit: ClassVar[int | None] = None
     features_limit: ClassVar[int | None] = None
     takes_missing: ClassVar[bool] = False
+    needs_threshold: ClassVar[bool] = False
 
     @abstractmethod
     def fit(self, problem: Problem) -> Sequence[Policy] | Family:
@@ -214,15 +231,48 @@ class Method(ABC):
         Called while planning, so it must be quick. The answer is one line, shown in the plan and on the page. What
         overrides it asks ``super().inapplicable(data)`` first.
         """
-        if data.task not in self.tasks:
-            return f"it does {', '.join(sorted(self.tasks))}; the task is {data.task}"
-        if self.classes_limit is not None and data.n_classes > self.classes_limit:
-            return f"it does at most {self.classes_limit} classes; there are {data.n_classes}"
-        if self.features_limit is not None and data.n_features > self.features_limit:
-            return f"it does at most {self.features_limit} features; there are {data.n_features}"
-        if data.missing and not self.takes_missing:
-            return "it takes no missing values; encode = 'impute' fills them"
+        return beyond(self, data)
+
+    def memory_needed(self, data: DataFacts) -> float | None:
+        """Bytes that fitting on a data set may need at most; None, the default, when that is not known.
+
+        Trials run side by side only as far as what they need fits into the memory. Called before a run; must be quick.
+        """
         return None
+
+
+class Limits(Protocol):
+    """What a method says it can do: see `Method`."""
+
+    @property
+    def tasks(self) -> Collection[str]: ...
+
+    @property
+    def classes_limit(self) -> int | None: ...
+
+    @property
+    def features_limit(self) -> int | None: ...
+
+    @property
+    def takes_missing(self) -> bool: ...
+
+    @property
+    def needs_threshold(self) -> bool: ...
+
+
+def beyond(limits: Limits, data: DataFacts) -> str | None:
+    """Which of a method's limits a data set is beyond, in a line; None when it is beyond none."""
+    if data.task not in limits.tasks:
+        return f"it does {', '.join(sorted(limits.tasks))}; the task is {data.task}"
+    if limits.classes_limit is not None and data.n_classes > limits.classes_limit:
+        return f"it does at most {limits.classes_limit} classes; there are {data.n_classes}"
+    if limits.features_limit is not None and data.n_features > limits.features_limit:
+        return f"it does at most {limits.features_limit} features; there are {data.n_features}"
+    if data.missing and not limits.takes_missing:
+        return "it takes no missing values; encode = 'impute' fills them"
+    if limits.needs_threshold and data.threshold is None:
+        return "it stops at a confidence threshold; the data set has none (threshold = …)"
+    return None
 
 
 def as_family(fitted: Any, method: str) -> Family:
@@ -231,17 +281,15 @@ def as_family(fitted: Any, method: str) -> Family:
     Raises:
         ContractError: no policy, or something that is not a policy.
     """
-    family = fitted if isinstance(fitted, Family) else None
-    if family is None:
-        if not isinstance(fitted, Sequence):
-            raise ContractError(f"{method}.fit must return policies or a Family, not {type(fitted).__name__}")
-        family = Family(list(fitted))
-    # Read once, whatever a property or another sequence would say the next time.
-    fields = {name: getattr(family, name) for name in Family.__dataclass_fields__}
+    if not isinstance(fitted, Family | Sequence):
+        raise ContractError(f"{method}.fit must return policies or a Family, not {type(fitted).__name__}")
+    given = fitted if isinstance(fitted, Family) else Family(fitted)
+    # Read once, whatever a property or another sequence would give the next time.
+    fields = {name: getattr(given, name) for name in Family.__dataclass_fields__}
     family = Family(**{**fields, "policies": tuple(fields["policies"])})
     if not family.policies:
         raise ContractError(f"{method}.fit returned no policy")
-    for policy in [*family.policies, *([family.reference] if family.reference is not None else [])]:
+    for policy in (*family.policies, *([] if family.reference is None else [family.reference])):
         if not isinstance(policy, Policy):
             raise ContractError(f"{method}.fit returned a {type(policy).__name__} where a Policy is needed")
     return family

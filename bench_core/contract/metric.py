@@ -9,16 +9,7 @@ from typing import Literal
 
 from bench_core.contract.decisions import Outcome
 from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.contract.task import ALL_TASKS, CLASSIFICATION
-
-__all__ = [
-    "DEFAULT_METRICS",
-    "Metric",
-    "default_metric",
-    "evaluate",
-    "resolve_metric",
-    "resolve_quantity",
-]
+from bench_core.contract.facts import ALL_TASKS, CLASSIFICATION
 
 
 @dataclass(frozen=True)
@@ -36,6 +27,7 @@ class Metric:
         order: it reads the order of the scores (or of the second class's probabilities): where it is computed, the
             audit compares that order exactly. Ranking tasks and data with query ids are always so compared.
         version: raised when the same name comes to mean another number; records then get it anew.
+        on_request: a metric of the core that only suites get that name it; the others are computed for every trial.
         missed: for a metric to select by that has a cap of its own: whether a value says that the policy misses it.
             A row selected by such a value is *over budget*: shown as a last resort, never marked, ranked or claimed.
     """
@@ -50,6 +42,7 @@ class Metric:
     order: bool = False
     missed: Callable[[float], bool] | None = None
     version: int = 1
+    on_request: bool = False
 
     @property
     def key(self) -> str:
@@ -86,19 +79,7 @@ def resolve_metric(name: str, known: Mapping[str, Metric]) -> Metric:
     raise RequestError(f"metric {name!r} is unknown; {did_you_mean(name, offered)}")
 
 
-def resolve_quantity(name: str, known: Mapping[str, Metric]) -> Metric | None:
-    """The metric of a policy's quantity, ``validation.<metric>`` or ``test.<metric>``; None for ``history.<series>``.
-
-    Raises:
-        RequestError: it is none of the three, or there is no such metric.
-    """
-    part, _, rest = name.partition(".")
-    if part not in ("validation", "test", "history") or not rest:
-        raise RequestError(f"{name!r} must be validation.<metric>, test.<metric> or history.<series>")
-    return None if part == "history" else resolve_metric(rest, known)
-
-
-def evaluate(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float]:
+def measure(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float]:
     """Every metric that applies to the outcome, by name; those that need a reference only when there is one."""
     return {
         name: float(metric.function(outcome))

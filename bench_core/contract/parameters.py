@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time
+from datetime import date, time
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -16,7 +16,6 @@ from bench_core.contract.errors import RequestError, did_you_mean
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["build", "check_lambdas", "describe", "given", "to_plain"]
 
 T = TypeVar("T")
 
@@ -50,8 +49,7 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
             return cls()
         except (TypeError, ValueError):
             pass  # a required parameter is missing, or a default is refused: pydantic says it better
-    for name, value in parameters.items():
-        _check_value(value, name, where)
+    check_values(parameters, where)
     from pydantic import ValidationError
 
     try:
@@ -59,50 +57,51 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
         text = json.dumps(plain(dict(parameters)))
         return cast(T, _adapter(cast(Any, cls)).validate_json(text, strict=True))
     except ValidationError as error:
-        said = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc']) or 'parameters'}: "
-            f"{fault['msg'].removeprefix('Value error, ')}"
-            for fault in error.errors()
+        message = "; ".join(
+            f"{'.'.join(map(str, wrong['loc'])) or 'parameters'}: {wrong['msg'].removeprefix('Value error, ')}"
+            for wrong in error.errors()
         )
-        raise RequestError(f"{where}: {_one_line(said)}") from None
+        raise RequestError(f"{where}: {_one_line(message)}") from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # the class refuses them in a way of its own
-        said = f"{type(error).__name__}: {error}"
-        raise RequestError(f"{where}: parameters: {_one_line(said)}") from None
+        raise RequestError(f"{where}: parameters: {_one_line(f'{type(error).__name__}: {error}')}") from None
+
+
+def check_values(parameters: Mapping[str, Any], where: str) -> None:
+    """Refuse values that no parameter can have.
+
+    Raises:
+        RequestError: a number that is not finite or too large, or a date; the parameter is named.
+    """
+    for name, value in parameters.items():
+        _check_value(value, name, where)
 
 
 _MOST_SHOWN = 500
 _LARGEST = 2**63 - 1
 
 
-def _one_line(said: str) -> str:
-    line = " ".join(said.split())
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
     return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]} …"
 
 
 def _check_value(value: Any, place: str, where: str) -> None:
-    """Refuse what no parameter can be: numbers that are not finite or too large, dates.
-
-    Raises:
-        RequestError: the place is named.
-    """
-    if isinstance(value, bool | str) or value is None:
-        return
-    if isinstance(value, int):
-        if abs(value) > _LARGEST:
-            raise RequestError(f"{where}: {place}: a whole number must fit into 64 bits")
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            raise RequestError(f"{where}: {place}: must be a finite number, not {value}")
-    elif isinstance(value, Mapping):
+    """Refuse what no parameter can be, naming the place: numbers that are not finite or too large, dates."""
+    place = _one_line(place)
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise RequestError(f"{where}: {place}: a whole number must fit into 64 bits")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise RequestError(f"{where}: {place}: must be a finite number, not {value}")
+    if isinstance(value, date | time):  # a datetime is a date
+        raise RequestError(f"{where}: {place}: a date or time is no parameter; write it as text")
+    if isinstance(value, Mapping):
         for key, item in value.items():
             _check_value(item, f"{place}.{key}", where)
     elif isinstance(value, list | tuple | set | frozenset):
         for i, item in enumerate(value):
             _check_value(item, f"{place}[{i}]", where)
-    elif isinstance(value, date | datetime | time):
-        raise RequestError(f"{where}: {place}: a date or time is no parameter; write it as text")
 
 
 def check_lambdas(lambdas: Sequence[float]) -> None:
@@ -123,18 +122,22 @@ def check_lambdas(lambdas: Sequence[float]) -> None:
 def to_plain(instance: Any) -> dict[str, Any]:
     """Every parameter of an instance, defaults included, as plain JSON values.
 
+    A parameter that joined a published method says so by ``field(default=…, metadata={"omit_default": True})``: it is
+    left out while it has its default, so that the trials there were keep their names.
+
     Infinity and NaN, which JSON lacks, become the texts ``inf``, ``-inf`` and ``nan``. Only code can give them:
     `build` takes finite numbers.
     """
-    return {f.name: plain(_worded(getattr(instance, f.name))) for f in dataclasses.fields(instance) if f.init}
+    return {
+        f.name: plain(_worded(getattr(instance, f.name)))
+        for f in dataclasses.fields(instance)
+        if f.init and not (f.metadata.get("omit_default") and getattr(instance, f.name) == _default_of(f))
+    }
 
 
 def given(instance: Any) -> dict[str, Any]:
     """The parameters of an instance that are not their defaults, as plain JSON values; see `to_plain`."""
-    defaults = {
-        f.name: f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
-        for f in dataclasses.fields(instance)
-    }
+    defaults = {f.name: _default_of(f) for f in dataclasses.fields(instance)}
     return {
         name: value
         for name, value in to_plain(instance).items()
@@ -154,15 +157,15 @@ def _worded(value: Any) -> Any:
 
 def describe(cls: type[Any]) -> dict[str, str]:
     """Parameter name → its type and default, for people."""
-    said = {}
+    described = {}
     for f in dataclasses.fields(cls):
-        if not f.init:
-            continue
-        kind = f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type))
-        if f.default is not dataclasses.MISSING:
-            said[f.name] = f"{kind} = {f.default!r}"
-        elif f.default_factory is not dataclasses.MISSING:
-            said[f.name] = f"{kind} = {f.default_factory()!r}"
-        else:
-            said[f.name] = f"{kind} (required)"
-    return said
+        if f.init:
+            kind = f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type))
+            default = _default_of(f)
+            required = default is dataclasses.MISSING
+            described[f.name] = f"{kind} (required)" if required else f"{kind} = {default!r}"
+    return described
+
+
+def _default_of(field: dataclasses.Field[Any]) -> Any:
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()

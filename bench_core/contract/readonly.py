@@ -14,11 +14,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["HOW_TO_WRITE", "checksums", "frozen", "is_write_refusal", "locked"]
-
 HOW_TO_WRITE = (
-    "what the core hands out is read-only, because other trials use it too; "
-    "work on a copy, such as np.array(rows.X)"
+    "what the core hands out is read-only, because other trials use it too; work on a copy, such as np.array(rows.X)"
 )
 """What to tell the author of a plugin that writes in place."""
 
@@ -57,7 +54,7 @@ def checksums(arrays: Mapping[str, NDArray[Any] | None]) -> dict[str, int]:
     }
 
 
-def is_write_refusal(error: BaseException) -> bool:
-    """Whether an error is NumPy's, Cython's or Numba's refusal to write to a read-only array."""
+def is_write_refusal(error: object) -> bool:
+    """Whether an error, or its message, is NumPy's, Cython's or Numba's refusal to write to a read-only array."""
     said = str(error).lower()
     return "read-only" in said or "readonly array" in said

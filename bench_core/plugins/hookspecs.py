@@ -1,4 +1,4 @@
-"""The hooks of a plugin: what it may tell the core, and when it is asked.
+"""The hooks of a plugin: what it may tell the core, and when it is asked; and sections of suite files that it owns.
 
 A plugin is a distribution with an entry point in the group ``budgetbench``::
 
@@ -6,18 +6,26 @@ A plugin is a distribution with an entry point in the group ``budgetbench``::
     my-plugin = "bench_mine.plugin"
 
 The module named there says which version of the contract it was built for (``BENCH_CONTRACT_VERSION = 1``). It is
-imported whenever a suite is read, so it must stay light: import NumPy if you must, and scikit-learn, numba or pandas
+imported in a process of its own, which tells what it offers, and where its methods run; in the judge's when a suite
+uses its data, prices or metrics. So it must stay light: import NumPy if you must, and scikit-learn, numba or pandas
 inside ``fit`` and ``load``.
 
 Commands are in a module of their own, in the group ``budgetbench.commands``: it is imported at every command, so it
 imports click and nothing heavier.
 
-Hooks named ``bench_register_…`` only register; they are called once, when the plugins are loaded.
+Hooks named ``bench_register_…`` only register; they are called once, when the plugins are loaded::
+
+    @hookimpl
+    def bench_register_methods(register):
+        register("single-stage", SingleStage)
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pluggy
 
@@ -28,114 +36,114 @@ if TYPE_CHECKING:
     from bench_core.contract.dataset import DataSource
     from bench_core.contract.method import Method
     from bench_core.contract.metric import Metric
-    from bench_core.plugins.sections import SuiteSection
-    from bench_core.run.known import KnownTrials
-    from bench_core.run.runner import FinishedRun
+    from bench_core.run.execute import Executor
+    from bench_core.run.plan import KnownTrials
+    from bench_core.run.runner import FinishedRun, Written
     from bench_core.run.session import SuiteSession
-
-__all__ = [
-    "PROJECT",
-    "RegisterCostScheme",
-    "RegisterDataset",
-    "RegisterMethod",
-    "RegisterMetric",
-    "RegisterSuiteSection",
-    "hookimpl",
-    "hookspec",
-]
+    from bench_core.run.suite import Suite
 
 PROJECT = "budgetbench"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
-
-class RegisterDataset(Protocol):
-    """``register(name, source)``: make a data source known under a name."""
-
-    def __call__(self, name: str, source: type[DataSource]) -> None: ...
-
-
-class RegisterCostScheme(Protocol):
-    """``register(name, scheme)``: make a cost scheme known under a name."""
-
-    def __call__(self, name: str, scheme: type[CostScheme]) -> None: ...
+# What the registering hooks are given: name and class, or the thing itself.
+RegisterDataset: TypeAlias = "Callable[[str, type[DataSource]], None]"
+RegisterCostScheme: TypeAlias = "Callable[[str, type[CostScheme]], None]"
+RegisterMethod: TypeAlias = "Callable[[str, type[Method]], None]"
+RegisterMetric: TypeAlias = "Callable[[Metric], None]"
+RegisterSuiteSection: TypeAlias = "Callable[[SuiteSection], None]"
+RegisterExecutor: TypeAlias = "Callable[[str, Executor], None]"
 
 
-class RegisterMethod(Protocol):
-    """``register(name, method)``: make a method known under a name."""
+OWNERS = dict.fromkeys(("tables", "figures", "paper", "claims", "comparison"), "budgetbench-leaderboard")
+"""Sections that the suites of this repository have → the distribution that owns them.
 
-    def __call__(self, name: str, method: type[Method]) -> None: ...
+Where it is not installed they are left unread. Any other key that no plugin owns is an error.
+"""
 
-
-class RegisterMetric(Protocol):
-    """``register(metric)``: make a metric known under its own name."""
-
-    def __call__(self, metric: Metric) -> None: ...
+Place = tuple[Any, ...]
 
 
-class RegisterSuiteSection(Protocol):
-    """``register(section)``: own a section of suite files."""
+@dataclass(frozen=True)
+class SectionRules:
+    """What a section may hold.
 
-    def __call__(self, section: SuiteSection) -> None: ...
+    Attributes:
+        model: what it holds, as a type that pydantic validates: ``list[Claim]``.
+        check: called with the suite and the validated value when everything else of the suite is checked; returns the
+            metrics that the section needs in every record. Raises `RequestError`, naming file and key.
+        tables: keys within the section → the pydantic model of the table there, for hints about a wrong key.
+        kinds: kinds of entries, for hints about a wrong ``kind``.
+        place: from the place of an error as pydantic gives it to (the place as the file has it, its model or None).
+    """
+
+    model: Any
+    check: Callable[[Suite, Any], Mapping[str, Metric]]
+    tables: Mapping[str, type[Any]] = field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
+    place: Callable[[Place], tuple[Place, type[Any] | None]] = lambda place: (place, None)
+
+
+@dataclass(frozen=True)
+class SuiteSection:
+    """One further top-level key of suite files.
+
+    Attributes:
+        key: the key.
+        define: gives its rules; called when the first suite is read.
+    """
+
+    key: str
+    define: Callable[[], SectionRules]
+
+    @cached_property
+    def rules(self) -> SectionRules:
+        """What the section may hold."""
+        return self.define()
 
 
 @hookspec
 def bench_register_datasets(register: RegisterDataset) -> None:
-    """Register data sources.
-
-    Example::
-
-        @hookimpl
-        def bench_register_datasets(register):
-            register("my-table", MyTable)
-    """
+    """Register data sources: ``register("my-table", MyTable)``."""
 
 
 @hookspec
 def bench_register_cost_schemes(register: RegisterCostScheme) -> None:
-    """Register cost schemes.
-
-    Example::
-
-        @hookimpl
-        def bench_register_cost_schemes(register):
-            register("by-hospital", ByHospital)
-    """
+    """Register cost schemes: ``register("by-hospital", ByHospital)``."""
 
 
 @hookspec
 def bench_register_methods(register: RegisterMethod) -> None:
-    """Register methods.
-
-    Example::
-
-        @hookimpl
-        def bench_register_methods(register):
-            register("single-stage", SingleStage)
-    """
+    """Register methods: ``register("single-stage", SingleStage)``."""
 
 
 @hookspec
 def bench_register_metrics(register: RegisterMetric) -> None:
-    """Register metrics.
-
-    Example::
-
-        @hookimpl
-        def bench_register_metrics(register):
-            register(Metric("max-cost", lambda outcome: float(outcome.bill.max()), goal="min"))
-    """
+    """Register metrics: ``register(Metric("max-cost", lambda outcome: float(outcome.bill.max()), goal="min"))``."""
 
 
 @hookspec
 def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
-    """Register further sections of a suite file. Their owner validates them; see `SuiteSection`.
+    """Register further sections of a suite file, which their owner validates (`SuiteSection`).
+
+    Example: ``register(SuiteSection("claims", lambda: SectionRules(list[Claim], check_claims)))``.
+    """
+
+
+@hookspec
+def bench_register_executors(register: RegisterExecutor) -> None:
+    """Register ways to run trials. An executor is called with `bench_core.Work`, and returns when all is noted.
 
     Example::
 
         @hookimpl
-        def bench_register_suite_sections(register):
-            register(SuiteSection("claims", lambda: SectionRules(list[Claim], check_claims)))
+        def bench_register_executors(register):
+            register("backwards", run_backwards)
+
+        def run_backwards(work):
+            with closing(Worker(work.settings, work.registry, work.cache)) as worker:
+                for planned in reversed(work.todo):
+                    work.note(worker.run(planned))
     """
 
 
@@ -176,11 +184,11 @@ def bench_known_trials(session: SuiteSession) -> KnownTrials | None:
 
 
 @hookspec
-def bench_run_finished(run: FinishedRun) -> str | None:
+def bench_run_finished(run: FinishedRun) -> str | Written | None:
     """Make something of a run's records. Called when all trials of ``bench run`` are done.
 
     Returns:
-        A line for the user, such as the page that was written; or None.
+        A line for the user, such as the page that was written; the line with a table of results (`Written`); or None.
 
     Raises:
         DamagedRecordsError: records that were read are damaged. They are computed again, then the hook is called anew.

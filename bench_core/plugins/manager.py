@@ -6,16 +6,19 @@ register is kept by name with its error. It is an error only for a suite that ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import pluggy
 
-from bench_core.contract.errors import ContractError, did_you_mean
+from bench_core.contract.errors import ContractError, attempt, did_you_mean
 from bench_core.plugins import hookspecs
 
 if TYPE_CHECKING:
@@ -23,12 +26,9 @@ if TYPE_CHECKING:
 
     from bench_core.plugins.registry import Plugin, Registry
 
-__all__ = ["BUILT_IN_PLUGIN", "COMMANDS", "GROUP", "load_commands", "load_registry", "new_manager"]
-
 GROUP = "budgetbench"
-COMMANDS = "budgetbench.commands"
-BUILT_IN_PLUGIN = "bench-core"
-_BUILT_IN = "bench_core.builtin"
+_COMMANDS = "budgetbench.commands"
+_BUILT_IN, _BUILT_IN_COMMANDS = "bench_core.builtin", "bench_core.testing.commands"
 _VERSION = "BENCH_CONTRACT_VERSION"
 
 
@@ -40,20 +40,21 @@ def new_manager() -> pluggy.PluginManager:
 
 
 def load_commands(manager: pluggy.PluginManager, group: click.Group) -> list[str]:
-    """Let the plugins of the group ``budgetbench.commands`` add their commands; a line for each that fails."""
+    """Add the contract kit's commands and those of the group ``budgetbench.commands``; a line for each that fails."""
     failed = []
-    for point in _points(COMMANDS):
-        name = f"{point.name} (commands)"
-        try:
-            _register(manager, point.load(), name)
-            _refuse_unknown_hooks(manager, manager.get_plugin(name))
-            _only(manager, "bench_register_commands", name)(group=group)
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            _unregister(manager, name)
-            failed.append(f"the commands of plugin {point.name!r} could not be loaded: {_one_line(error)}")
+    loaders: list[tuple[str, Callable[[], object]]] = [("contract-kit", partial(import_module, _BUILT_IN_COMMANDS))]
+    for plugin, load in [*loaders, *((point.name, point.load) for point in _points(_COMMANDS, manager))]:
+        error = attempt(partial(_add_commands, manager, group, f"{plugin} (commands)", load))
+        if error is not None:
+            unregister(manager, f"{plugin} (commands)")
+            failed.append(f"the commands of plugin {plugin!r} could not be loaded: {one_line(error)}")
     return failed
+
+
+def _add_commands(manager: pluggy.PluginManager, group: click.Group, name: str, load: Callable[[], object]) -> None:
+    _register(manager, load(), name)
+    refuse_unknown_hooks(manager, name)
+    call_hook(manager, "bench_register_commands", name, group=group)
 
 
 def load_registry(
@@ -75,111 +76,148 @@ def load_registry(
     from bench_core.plugins.registry import Registry
 
     registry = Registry(manager or new_manager())
-    modules: dict[str, object] = {}
-    for plugin, module in _found(extra, entry_points):
+    for plugin, load in _candidates(extra, _points(GROUP, registry.manager) if entry_points else []):
         if plugin.name in registry.plugins:
-            other = registry.plugins[plugin.name].distribution
             if not plugin.distribution:
                 raise ContractError(f"the plugin name {plugin.name!r} is already taken")
-            said = f"the plugin name {plugin.name!r} is already taken by {other!r}"
-            plugin = replace(plugin, name=f"{plugin.name} ({plugin.distribution})", error=said)
+            other = registry.plugins[plugin.name].distribution
+            error = f"the plugin name {plugin.name!r} is already taken by {other!r}"
+            plugin = replace(plugin, name=f"{plugin.name} ({plugin.distribution})", error=error)
         registry.plugins[plugin.name] = plugin
-        if not plugin.error and module is not None:
-            modules[plugin.name] = module
-            _attempt(
-                registry, plugin.name, lambda name, thing=module: _register(registry.manager, thing, name)
-            )
+        take_step(registry, plugin.name, partial(import_plugin, registry, plugin, load))
     # Only now is every hook known that a plugin adds.
-    for name, module in modules.items():
-        if not registry.plugins[name].error:
-            _attempt(
-                registry, name, lambda name, thing=module: _refuse_unknown_hooks(registry.manager, thing)
-            )
+    for name in registry.plugins:
+        take_step(registry, name, partial(refuse_unknown_hooks, registry.manager, name))
     registry.manager.check_pending()
-    for name in modules:
-        if not registry.plugins[name].error:
-            _attempt(registry, name, lambda name: _call_registering_hooks(registry, name))
+    for name in registry.plugins:
+        for hook, register in registry.registrars(name).items():
+            take_step(registry, name, partial(call_hook, registry.manager, hook, name, register=register))
     return registry
 
 
-def _found(extra: Iterable[tuple[str, object]], entry_points: bool) -> Iterator[tuple[Plugin, object | None]]:
-    """Every plugin with its module, or with what happened when that was imported."""
-    from bench_core import __version__
+def registered_alone(name: str, value: str) -> tuple[Registry, object]:
+    """A registry of one plugin and of nothing else, not even the built-ins, and the plugin's module.
+
+    Whatever it raises is the plugin's error. Its hooks are not checked: others may define them.
+    """
+    from bench_core.plugins.registry import Plugin, Registry
+
+    registry = Registry(new_manager())
+    registry.plugins[name] = Plugin(name, "", "", value)
+    module = metadata.EntryPoint(name, value, GROUP).load()
+    _register(registry.manager, module, name)
+    for hook, register in registry.registrars(name).items():
+        call_hook(registry.manager, hook, name, register=register)
+    return registry, module
+
+
+def installed(manager: pluggy.PluginManager) -> list[Plugin]:
+    """Every installed plugin in order of name, none of them imported."""
     from bench_core.plugins.registry import Plugin
 
-    core = Path(__file__).parent.parent
-    yield (
-        Plugin(BUILT_IN_PLUGIN, "budgetbench", __version__, _BUILT_IN, folder=core),
-        import_module(_BUILT_IN),
-    )
-    for point in _points(GROUP) if entry_points else ():
-        plugin = Plugin(point.name, *_distribution(point), point.value)
-        try:
-            module = point.load()
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            yield replace(plugin, error=_one_line(error)), None
-            continue
-        yield replace(plugin, folder=_folder(module)), module
-    for name, thing in extra:
-        yield Plugin(name, "", "", getattr(thing, "__name__", repr(thing)), folder=_folder(thing)), thing
+    return [
+        Plugin(point.name, *_distribution(point), point.value, folder=_folder_of(point))
+        for point in _points(GROUP, manager)
+    ]
 
 
-def _points(group: str) -> list[metadata.EntryPoint]:
-    return sorted(metadata.entry_points(group=group), key=lambda point: point.name)
-
-
-def _attempt(registry: Registry, name: str, step: object) -> None:
-    """Do a step of loading a plugin; where it fails, the plugin is gone and its error kept."""
+def _folder_of(point: metadata.EntryPoint) -> Path | None:
+    """What `_folder` says of an entry point's module, without importing anything; None where it is no module."""
+    if point.attr:
+        return None
+    spec, path = None, None
     try:
-        step(name)  # type: ignore[operator]
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
+        name = ""
+        for part in point.module.split("."):
+            name = f"{name}.{part}" if name else part
+            found = (finder.find_spec(name, path) for finder in sys.meta_path if hasattr(finder, "find_spec"))
+            spec = next((one for one in found if one is not None), None)
+            if spec is None:
+                return None
+            path = spec.submodule_search_locations
+    except Exception:  # a finder of another library
+        return None
+    if spec is None or not spec.has_location or not spec.origin:
+        return None
+    return Path(spec.origin).parent if spec.parent else Path(spec.origin)
+
+
+def _candidates(
+    extra: Iterable[tuple[str, object]], points: Iterable[metadata.EntryPoint]
+) -> Iterator[tuple[Plugin, Callable[[], object]]]:
+    """Every plugin that there is, and what gives its module."""
+    from bench_core import __version__
+    from bench_core.plugins.registry import CORE, Plugin
+
+    yield Plugin(CORE, "budgetbench", __version__, _BUILT_IN), partial(import_module, _BUILT_IN)
+    for point in points:
+        yield Plugin(point.name, *_distribution(point), point.value), point.load
+    for name, thing in extra:
+        yield Plugin(name, "", "", getattr(thing, "__name__", repr(thing))), partial(lambda thing: thing, thing)
+
+
+_FOUND: WeakKeyDictionary[pluggy.PluginManager, list[metadata.EntryPoint]] = WeakKeyDictionary()
+
+
+def _points(group: str, manager: pluggy.PluginManager) -> list[metadata.EntryPoint]:
+    """The installed entry points of a group, in order of name; looked for once for a manager, which takes long."""
+    if manager not in _FOUND:
+        found: Any = metadata.entry_points()  # of another type before Python 3.12; both can select
+        _FOUND[manager] = [*found.select(group=GROUP), *found.select(group=_COMMANDS)]
+    return sorted((point for point in _FOUND[manager] if point.group == group), key=lambda point: point.name)
+
+
+def take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
+    """Do a step of loading a sound plugin; where it fails, what it registered is dropped and the error kept."""
+    if registry.plugins[name].error:
+        return
+    error = attempt(step)
+    if error is not None:
         registry.drop(name)
-        _unregister(registry.manager, name)
-        registry.plugins[name] = replace(registry.plugins[name], error=_one_line(error))
+        unregister(registry.manager, name)
+        registry.plugins[name] = replace(registry.plugins[name], error=one_line(error))
+
+
+def import_plugin(registry: Registry, plugin: Plugin, load: Callable[[], object]) -> None:
+    module = load()
+    # The source of the built-ins is the whole core.
+    folder = Path(__file__).parent.parent if plugin.module == _BUILT_IN else _folder(module)
+    registry.plugins[plugin.name] = replace(plugin, folder=folder)
+    _register(registry.manager, module, plugin.name)
 
 
 def _register(manager: pluggy.PluginManager, module: object, name: str) -> None:
     from bench_core import CONTRACT_VERSION
 
     built_for = getattr(module, _VERSION, None)
+    if built_for is None:
+        raise ContractError(f"it does not say which contract it was built for: set {_VERSION} = {CONTRACT_VERSION}")
     if built_for != CONTRACT_VERSION:
-        if built_for is None:
-            raise ContractError(
-                f"it does not say which contract it was built for: set {_VERSION} = {CONTRACT_VERSION}"
-            )
         raise ContractError(f"it was built for contract {built_for!r}; this is contract {CONTRACT_VERSION}")
     hash(module)  # the manager keeps plugins in sets: one that has no hash fails here, alone
     manager.register(module, name=name)
-    _only(manager, "bench_add_hookspecs", name)(manager=manager)
+    call_hook(manager, "bench_add_hookspecs", name, manager=manager)
 
 
-def _unregister(manager: pluggy.PluginManager, name: str) -> None:
+def unregister(manager: pluggy.PluginManager, name: str) -> None:
     if manager.has_plugin(name):
         manager.unregister(name=name)
 
 
-def _call_registering_hooks(registry: Registry, name: str) -> None:
-    for hook, register in registry.registrars(name).items():
-        _only(registry.manager, hook, name)(register=register)
-
-
-def _only(manager: pluggy.PluginManager, hook: str, name: str) -> pluggy.HookCaller:
-    """A hook as one plugin alone implements it."""
+def call_hook(manager: pluggy.PluginManager, hook: str, name: str, /, **arguments: object) -> None:
+    """Call a hook as one plugin alone implements it."""
     others = [plugin for other, plugin in manager.list_name_plugin() if other != name and plugin is not None]
-    return manager.subset_hook_caller(hook, others)
+    manager.subset_hook_caller(hook, others)(**arguments)
 
 
-def _refuse_unknown_hooks(manager: pluggy.PluginManager, module: object) -> None:
-    """A function that looks like a hook but is none would be ignored in silence: say so instead.
+def refuse_unknown_hooks(manager: pluggy.PluginManager, plugin: str) -> None:
+    """A function that looks like a hook but is none would be ignored in silence: refuse it.
 
     Raises:
         ContractError: the nearest hook is named.
     """
-    known = [name for name, hook in vars(manager.hook).items() if hook.spec is not None]
+    module = manager.get_plugin(plugin)
+    known = known_hooks(manager)
     for name in dir(module):
         marked = manager.parse_hookimpl_opts(module, name)
         if marked is None:
@@ -189,7 +227,11 @@ def _refuse_unknown_hooks(manager: pluggy.PluginManager, module: object) -> None
             raise ContractError(f"there is no hook {name!r}; {did_you_mean(name, known)}")
 
 
-def _one_line(error: BaseException) -> str:
+def known_hooks(manager: pluggy.PluginManager) -> list[str]:
+    return [name for name, hook in vars(manager.hook).items() if hook.spec is not None]
+
+
+def one_line(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -205,6 +247,9 @@ def _folder(module: object) -> Path | None:
 def _distribution(point: metadata.EntryPoint) -> tuple[str, str]:
     """Name and version of an entry point's distribution; empty where its metadata are damaged."""
     try:
-        return (point.dist.name or "", point.dist.version or "") if point.dist else ("", "")
+        if not point.dist:
+            return "", ""
+        told = point.dist.metadata  # read once: it takes half a millisecond
+        return told["Name"] or "", told["Version"] or ""
     except Exception:
         return "", ""

@@ -5,24 +5,33 @@ Two plugins that claim one name are an error that names both, raised when that n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
 from bench_core.contract.canonical import source_hash
 from bench_core.contract.costs import CostScheme
 from bench_core.contract.dataset import DataSource
-from bench_core.contract.errors import ContractError, RequestError, did_you_mean
+from bench_core.contract.errors import ContractError, RequestError, attempt, did_you_mean
 from bench_core.contract.method import Method
 from bench_core.contract.metric import Metric, resolve_metric
-from bench_core.plugins.sections import SuiteSection
+from bench_core.contract.parameters import build, check_values
+from bench_core.plugins.hookspecs import SuiteSection
+from bench_core.plugins.listed import ListedMethod, Listing, MethodAsker, MethodSpec, Offered
 
-__all__ = ["Plugin", "Registry"]
+if TYPE_CHECKING:
+    from bench_core.contract.facts import DataFacts
+    from bench_core.run.execute import Executor
 
 T = TypeVar("T")
+
+CORE = "bench-core"
+"""The name of the core as a plugin: its built-in data sets, cost schemes and metrics."""
 
 
 @dataclass(frozen=True)
@@ -45,41 +54,91 @@ class Plugin:
     error: str = ""
     folder: Path | None = None
 
-    @property
+    @cached_property
     def source(self) -> str:
         """SHA-256 of the plugin's Python files (provenance); empty when they cannot be found."""
-        cached = self.__dict__.get("_source")
-        if cached is None:
-            cached = source_hash(self.folder) if self.folder is not None and self.folder.exists() else ""
-            object.__setattr__(self, "_source", cached)
-        return cast(str, cached)
+        return source_hash(self.folder) if self.folder is not None and self.folder.exists() else ""
 
 
-@dataclass
-class _Shelf(Generic[T]):
-    """Registered things of one kind, by name, with the plugin each came from."""
+class Shelf(dict[str, T]):
+    """Registered things of one kind, by name, with the plugin each came from.
 
-    kind: str
-    things: dict[str, T] = field(default_factory=dict)
-    origins: dict[str, str] = field(default_factory=dict)
-    taken: dict[str, list[str]] = field(default_factory=dict)
+    Attributes:
+        kind: what messages call one of them.
+        base: the class it is of, or a subclass of.
+        origins: name → plugin.
+        claims: name → the plugins that claim it, where there are several.
 
-    def add(self, name: str, thing: T, plugin: str) -> None:
-        if name in self.things:
-            self.taken.setdefault(name, [self.origins[name]]).append(plugin)
-            return
-        self.things[name], self.origins[name] = thing, plugin
+    What an `Offered` stands for is imported when it is asked for; names alone import nothing.
+    """
+
+    def __init__(self, kind: str, base: type[Any]) -> None:
+        super().__init__()
+        self.kind, self.base = kind, base
+        self.origins: dict[str, str] = {}
+        self.claims: dict[str, list[str]] = {}
+
+    def __getitem__(self, name: str) -> T:
+        thing = super().__getitem__(name)
+        if isinstance(thing, Offered):
+            thing.fetch()
+            thing = super().__getitem__(name)
+        return thing
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What is registered under a name."""
+        return self[name] if name in self else default  # noqa: SIM401
+
+    def items(self) -> Any:
+        """Every name and what is registered under it."""
+        return {name: self[name] for name in self}.items()
+
+    def values(self) -> Any:
+        """Everything that is registered."""
+        return dict(self.items()).values()
+
+    def described(self, name: str) -> Mapping[str, Any]:
+        """What `bench_core.plugins.description.description_of` says of it; nothing is imported."""
+        from bench_core.plugins.description import description_of
+
+        thing = super().__getitem__(name)
+        return thing.about if isinstance(thing, Offered | ListedMethod) else description_of(thing)
+
+    def waiting(self, plugin: str) -> list[str]:
+        """The names of what a plugin offers and that is not imported."""
+        return [name for name, thing in super().items() if self.origins[name] == plugin and isinstance(thing, Offered)]
+
+    def add(self, plugin: str, name: str, thing: T) -> None:
+        """Register a thing under a name; the first that claims it is found."""
+        if name in self:
+            self.claims.setdefault(name, [self.origins[name]]).append(plugin)
+        else:
+            self[name], self.origins[name] = thing, plugin
+
+    def add_class(self, plugin: str, name: str, thing: Any) -> None:
+        """Register a class of parameters under a name.
+
+        Raises:
+            ContractError: no name, or the class is not of this kind, or no dataclass.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ContractError(f"a {self.kind} needs a name, not {name!r}")
+        if not (isinstance(thing, type) and issubclass(thing, self.base)):
+            raise ContractError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, not {thing!r}")
+        if not hasattr(thing, "__dataclass_fields__"):
+            raise ContractError(f"{self.kind} {name!r}: {thing.__name__} must be a dataclass (frozen=True)")
+        self.add(plugin, name, thing)  # type: ignore[arg-type]
 
     def drop(self, plugin: str) -> None:
         """Forget what a plugin registered before it failed."""
         for name in [name for name, origin in self.origins.items() if origin == plugin]:
-            del self.things[name], self.origins[name]
-        for name, claimants in list(self.taken.items()):
-            left = [claimant for claimant in claimants if claimant != plugin]
-            if len(left) > 1:
-                self.taken[name] = left
-            else:
-                del self.taken[name]
+            del self[name], self.origins[name]
+        left = {name: [other for other in claims if other != plugin] for name, claims in self.claims.items()}
+        self.claims = {name: claims for name, claims in left.items() if len(claims) > 1}
+
+    def conflict(self, name: str) -> str:
+        """A sentence on a name that several plugins claim."""
+        return f"the {self.kind} name {name!r} is claimed by plugins {' and '.join(map(repr, self.claims[name]))}"
 
 
 class Registry:
@@ -88,44 +147,32 @@ class Registry:
     Attributes:
         manager: the one plugin manager, for hooks that are called later.
         plugins: every plugin found, broken ones too, in order of name, built-ins first.
+        datasets, cost_schemes, methods: classes by name.
+        metrics: metrics by name (``ndcg@k`` stands for every k).
+        sections: sections of suite files by key.
+        executors: executors by name, those of plugins.
+        listings: what the plugins told of themselves that are not imported here, or were not at first.
+        imported: the plugins among those that are imported here by now.
+        asker: who asks the plugins of listed methods; None where there are none.
+        importer: imports a listed plugin, and gives a registry of what it registers.
     """
 
     def __init__(self, manager: pluggy.PluginManager) -> None:
         self.manager = manager
         self.plugins: dict[str, Plugin] = {}
-        self._datasets: _Shelf[type[DataSource]] = _Shelf("data set")
-        self._cost_schemes: _Shelf[type[CostScheme]] = _Shelf("cost scheme")
-        self._methods: _Shelf[type[Method]] = _Shelf("method")
-        self._metrics: _Shelf[Metric] = _Shelf("metric")
-        self._sections: _Shelf[SuiteSection] = _Shelf("suite section")
-        self._shelves: tuple[_Shelf[Any], ...] = (
-            self._datasets, self._cost_schemes, self._methods, self._metrics, self._sections,
-        )  # fmt: skip
+        self.datasets: Shelf[type[DataSource]] = Shelf("data set", DataSource)
+        self.cost_schemes: Shelf[type[CostScheme]] = Shelf("cost scheme", CostScheme)
+        self.methods: Shelf[type[Method]] = Shelf("method", Method)
+        self.metrics: Shelf[Metric] = Shelf("metric", Metric)
+        self.sections: Shelf[SuiteSection] = Shelf("suite section", SuiteSection)
+        self.executors: Shelf[Executor] = Shelf("executor", object)
+        self.listings: dict[str, Listing] = {}
+        self.imported: set[str] = set()
+        self.asker: MethodAsker | None = None
+        self.importer: Callable[[Registry, str], Registry] | None = None
 
-    @property
-    def datasets(self) -> Mapping[str, type[DataSource]]:
-        """Data sources by name."""
-        return self._datasets.things
-
-    @property
-    def cost_schemes(self) -> Mapping[str, type[CostScheme]]:
-        """Cost schemes by name."""
-        return self._cost_schemes.things
-
-    @property
-    def methods(self) -> Mapping[str, type[Method]]:
-        """Methods by name."""
-        return self._methods.things
-
-    @property
-    def metrics(self) -> Mapping[str, Metric]:
-        """Metrics by name (``ndcg@k`` stands for every k)."""
-        return self._metrics.things
-
-    @property
-    def sections(self) -> Mapping[str, SuiteSection]:
-        """Sections of suite files by key."""
-        return self._sections.things
+    def _shelves(self) -> tuple[Shelf[Any], ...]:
+        return self.datasets, self.cost_schemes, self.methods, self.metrics, self.sections, self.executors
 
     @property
     def broken(self) -> list[Plugin]:
@@ -136,53 +183,174 @@ class Registry:
         """A data source by name.
 
         Raises:
-            RequestError: unknown (the nearest name and any broken plugin are said), or claimed twice.
+            RequestError: unknown (the nearest name and any broken plugin are named), or claimed twice.
         """
-        return self._get(self._datasets, name, where)
+        return self._get(self.datasets, name, where)
 
     def cost_scheme(self, name: str, where: str = "") -> type[CostScheme]:
         """A cost scheme by name; raises like `dataset`."""
-        return self._get(self._cost_schemes, name, where)
+        return self._get(self.cost_schemes, name, where)
 
     def method(self, name: str, where: str = "") -> type[Method]:
-        """A method by name; raises like `dataset`."""
-        return self._get(self._methods, name, where)
+        """A method by name; raises like `dataset`.
+
+        Where its plugin is listed and not imported, a `ListedMethod` stands for the class.
+        """
+        return self._get(self.methods, name, where)
+
+    def build_methods(self, wanted: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Any]:
+        """Methods with parameters, the plugins of listed ones asked once for all.
+
+        Args:
+            wanted: name, parameters as TOML gave them, and what a message calls the place.
+
+        Returns:
+            An instance for each, a `MethodSpec` where the plugin is listed, or the `RequestError` that says why not.
+        """
+        built: list[Any] = [None] * len(wanted)
+        listed: dict[str, list[int]] = defaultdict(list)
+        for i, (name, parameters, where) in enumerate(wanted):
+            cls: Any = attempt(partial(self.method, name, where))
+            if isinstance(cls, BaseException):
+                built[i] = cls
+            elif isinstance(cls, ListedMethod):
+                built[i] = attempt(partial(check_values, parameters, where))
+                if built[i] is None:
+                    listed[cls.plugin].append(i)
+            else:
+                built[i] = attempt(partial(build, cls, parameters, where))
+        for plugin, places in listed.items():
+            asked: list[Any] = [(self.methods[wanted[i][0]], *wanted[i][1:]) for i in places]
+            for i, told in zip(places, self._asker.build(plugin, asked), strict=True):
+                built[i] = told
+        return built
+
+    def build_method(self, name: str, parameters: Mapping[str, Any], where: str) -> Any:
+        """A method with parameters, as `build_methods`; raises as `dataset` and `bench_core.build`."""
+        (built,) = self.build_methods([(name, parameters, where)])
+        if isinstance(built, BaseException):
+            raise built
+        return built
+
+    def ask_methods(self, what: str, asked: Sequence[tuple[Any, DataFacts]]) -> list[Any]:
+        """What methods answer about data sets, the plugins of listed ones asked once for all.
+
+        Args:
+            what: ``inapplicable`` or ``memory_needed``.
+            asked: methods with parameters, and facts.
+
+        Returns:
+            The answers; None where there is none, or where asking failed.
+        """
+        answers: list[Any] = [None] * len(asked)
+        listed: dict[str, list[int]] = defaultdict(list)
+        for i, (method, facts) in enumerate(asked):
+            if not isinstance(method, MethodSpec):
+                said = attempt(partial(getattr(method, what), facts))
+                answers[i] = None if isinstance(said, BaseException) else said
+            elif what == "inapplicable" and method.limits is not None:
+                answers[i] = method.beyond(facts) or None
+            elif what == "inapplicable" or method.asks_memory:
+                listed[method.plugin].append(i)
+        for plugin, places in listed.items():
+            told = self._asker.ask(plugin, what, [asked[i] for i in places])
+            for i, answer in zip(places, told, strict=True):
+                answers[i] = answer
+        return answers
+
+    @property
+    def _asker(self) -> MethodAsker:
+        if self.asker is None:
+            raise ContractError("nobody here can ask the plugins of listed methods")
+        return self.asker
+
+    @property
+    def processes(self) -> set[int]:
+        """The numbers of this process's children that plugins are asked through."""
+        return set() if self.asker is None else self.asker.processes
+
+    def close(self) -> None:
+        """End the processes that plugins are asked in; they are started anew when they are needed."""
+        if self.asker is not None:
+            self.asker.close()
+
+    def offer(self, plugin: str, listing: Listing) -> None:
+        """Register what a plugin told that it offers, without importing it."""
+        self.listings[plugin] = listing
+        offered: dict[str, Mapping[str, Any]] = {
+            **listing.things,
+            "executors": {name: {} for name in listing.executors},
+        }
+        for shelf, things in offered.items():
+            for name, about in things.items():
+                getattr(self, shelf).add(plugin, name, Offered(about, partial(self.fetch, plugin)))
+        for name, method in listing.methods.items():
+            self.methods.add(plugin, name, method)  # type: ignore[arg-type]
+
+    def fetch(self, plugin: str) -> None:
+        """Import a listed plugin into this process, but for its methods.
+
+        Raises:
+            RequestError: it cannot be loaded, or does not offer what it told.
+        """
+        if plugin in self.imported or self.importer is None:
+            return
+        self.imported.add(plugin)
+        real = self.importer(self, plugin)
+        error = real.plugins[plugin].error
+        for mine, there in zip(self._shelves(), real._shelves(), strict=True):
+            for name in mine.waiting(plugin):
+                if name in there:
+                    mine[name] = there[name]
+                elif not error:
+                    error = f"it told of a {mine.kind} {name!r} and has none"
+        for key, section in real.sections.items():
+            self.sections.add(plugin, key, section)
+        if error:
+            self.drop(plugin)
+            self.plugins[plugin] = replace(self.plugins[plugin], error=error)
+            raise RequestError(f"plugin {plugin!r} could not be loaded: {error}")
+
+    def fetch_sections(self, keys: Sequence[str]) -> None:
+        """Import the listed plugins that own some top-level keys of a suite file."""
+        for plugin, listing in self.listings.items():
+            if any(key in keys for key in listing.sections):
+                self.fetch(plugin)
 
     def metric(self, name: str, where: str = "") -> Metric:
         """A metric by name, ``ndcg@5`` from ``ndcg@k``; raises like `dataset`."""
-        registered = name if name in self.metrics else f"{name.partition('@')[0]}@k"
-        if registered in self._metrics.taken:
-            return self._get(self._metrics, registered, where)
+        registered = self._registered_metric(name)
+        if registered in self.metrics.claims:
+            return self._get(self.metrics, registered, where)
         try:
             return resolve_metric(name, self.metrics)
         except RequestError as error:
-            raise RequestError(
-                f"{where}: {error}{self._broken()}" if where else f"{error}{self._broken()}"
-            ) from None
+            raise RequestError(f"{where}: {error}{self._broken()}" if where else f"{error}{self._broken()}") from None
 
     def plugin_of(self, kind: str, name: str) -> Plugin:
-        """The plugin that registered a name; ``kind`` is ``datasets``, ``cost_schemes``, ``methods``, ``metrics``."""
-        shelf = cast("_Shelf[Any]", getattr(self, f"_{kind}"))
-        return self.plugins[shelf.origins[name]]
+        """The plugin that registered a name; ``kind`` is ``datasets``, ``cost_schemes``, ``methods``, ``metrics``.
+
+        A metric may have a cut, such as ``ndcg@5`` for ``ndcg@k``.
+        """
+        if kind == "metrics":
+            name = self._registered_metric(name)
+        return self.plugins[getattr(self, kind).origins[name]]
+
+    def _registered_metric(self, name: str) -> str:
+        return name if name in self.metrics else f"{name.partition('@')[0]}@k"
 
     def conflicts(self) -> list[str]:
         """A sentence for every name that several plugins claim."""
-        return [self._conflict(shelf, name) for shelf in self._shelves for name in shelf.taken]
+        return [shelf.conflict(name) for shelf in self._shelves() for name in shelf.claims]
 
-    @staticmethod
-    def _conflict(shelf: _Shelf[Any], name: str) -> str:
-        return f"the {shelf.kind} name {name!r} is claimed by plugins {' and '.join(map(repr, shelf.taken[name]))}"
-
-    def _get(self, shelf: _Shelf[T], name: str, where: str) -> T:
+    def _get(self, shelf: Shelf[T], name: str, where: str) -> T:
         prefix = f"{where}: " if where else ""
-        if name in shelf.taken:
-            raise RequestError(f"{prefix}{self._conflict(shelf, name)}; uninstall one of them")
-        if name in shelf.things:
-            return shelf.things[name]
-        hint = did_you_mean(name, shelf.things)
-        raise RequestError(
-            f"{prefix}there is no {shelf.kind} {name!r}; {hint or 'none is installed'}{self._broken()}"
-        )
+        if name in shelf.claims:
+            raise RequestError(f"{prefix}{shelf.conflict(name)}; uninstall one of them")
+        if name in shelf:
+            return shelf[name]
+        hint = did_you_mean(name, shelf) or "none is installed"
+        raise RequestError(f"{prefix}there is no {shelf.kind} {name!r}; {hint}{self._broken()}")
 
     def _broken(self) -> str:
         """What to add to a message about a name that is missing: it may be in a plugin that did not load."""
@@ -191,42 +359,32 @@ class Registry:
     def registrars(self, plugin: str) -> dict[str, Callable[..., None]]:
         """Hook → the ``register`` that a plugin is given by it."""
         return {
-            "bench_register_datasets": self._registrar(self._datasets, DataSource, plugin),
-            "bench_register_cost_schemes": self._registrar(self._cost_schemes, CostScheme, plugin),
-            "bench_register_methods": self._registrar(self._methods, Method, plugin),
-            "bench_register_metrics": lambda metric: self._add_metric(metric, plugin),
-            "bench_register_suite_sections": lambda section: self._add_section(section, plugin),
+            "bench_register_datasets": partial(self.datasets.add_class, plugin),
+            "bench_register_cost_schemes": partial(self.cost_schemes.add_class, plugin),
+            "bench_register_methods": partial(self.methods.add_class, plugin),
+            "bench_register_metrics": partial(self._add_metric, plugin),
+            "bench_register_suite_sections": partial(self._add_section, plugin),
+            "bench_register_executors": partial(self._add_executor, plugin),
         }
 
     def drop(self, plugin: str) -> None:
         """Forget what a plugin registered before it failed."""
-        for shelf in self._shelves:
+        for shelf in self._shelves():
             shelf.drop(plugin)
 
-    def _registrar(self, shelf: _Shelf[Any], base: type, plugin: str) -> Callable[[str, Any], None]:
-        def register(name: str, thing: Any) -> None:
-            if not isinstance(name, str) or not name.strip():
-                raise ContractError(f"a {shelf.kind} needs a name, not {name!r}")
-            if not (isinstance(thing, type) and issubclass(thing, base)):
-                raise ContractError(
-                    f"{shelf.kind} {name!r} must be a subclass of {base.__name__}, not {thing!r}"
-                )
-            if not hasattr(thing, "__dataclass_fields__"):
-                raise ContractError(
-                    f"{shelf.kind} {name!r}: {thing.__name__} must be a dataclass (frozen=True)"
-                )
-            shelf.add(name, thing, plugin)
-
-        return register
-
-    def _add_metric(self, metric: Any, plugin: str) -> None:
+    def _add_metric(self, plugin: str, metric: Any) -> None:
         if not isinstance(metric, Metric):
             raise ContractError(f"a metric must be a bench_core.Metric, not {metric!r}")
         if not isinstance(metric.name, str) or not metric.name.strip():
             raise ContractError(f"a metric needs a name, not {metric.name!r}")
-        self._metrics.add(metric.name, metric, plugin)
+        self.metrics.add(plugin, metric.name, metric)
 
-    def _add_section(self, section: Any, plugin: str) -> None:
+    def _add_executor(self, plugin: str, name: str, executor: Any) -> None:
+        if not isinstance(name, str) or not name.strip() or not callable(executor):
+            raise ContractError(f"an executor needs a name and must be called with bench_core.Work, not {executor!r}")
+        self.executors.add(plugin, name, executor)
+
+    def _add_section(self, plugin: str, section: Any) -> None:
         if not isinstance(section, SuiteSection):
             raise ContractError(f"a section of suites must be a bench_core.SuiteSection, not {section!r}")
-        self._sections.add(section.key, section, plugin)
+        self.sections.add(plugin, section.key, section)

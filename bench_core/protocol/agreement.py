@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from bench_core.contract.decisions import Decisions
 
-__all__ = ["Agreement", "changed_rows"]
-
 _TOLERANCE = 1e-9
 _LAST_PLACES = 4
 
@@ -40,9 +38,7 @@ class Agreement:
     ranked: bool = False
     scale: float = 0.0
 
-    def changed(
-        self, before: Decisions, after: Decisions, query: NDArray[np.int64] | None = None
-    ) -> NDArray[np.bool_]:
+    def changed(self, before: Decisions, after: Decisions, query: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
         """Rows on which two decisions differ.
 
         Args:
@@ -52,16 +48,16 @@ class Agreement:
         Returns:
             bool (rows,).
         """
-        everything = np.ones(len(before), dtype=bool)
+        every_row = np.ones(len(before), dtype=bool)
         if np.shape(before.acquired) != np.shape(after.acquired):
-            return everything
+            return every_row
         changed: NDArray[np.bool_] = (before.acquired != np.asarray(after.acquired)).any(axis=1)
         for name in ("stage", "evaluations", "evaluation_cost", "score", "probabilities"):
             a, b = getattr(before, name), getattr(after, name)
             if a is None and b is None:
                 continue
             if a is None or b is None or np.shape(a) != np.shape(b):
-                return everything
+                return every_row
             a, b = np.asarray(a), np.asarray(b)
             if np.array_equal(a, b):
                 continue
@@ -88,17 +84,12 @@ class Agreement:
     def _rounding(self, name: str, a: NDArray[np.float64]) -> NDArray[np.float64]:
         if name == "evaluation_cost":
             return _TOLERANCE * np.abs(a)
-        granted: NDArray[np.float64] = np.maximum(
-            _TOLERANCE * self.scale, _LAST_PLACES * np.spacing(np.abs(a))
-        )
+        granted: NDArray[np.float64] = np.maximum(_TOLERANCE * self.scale, _LAST_PLACES * np.spacing(np.abs(a)))
         return granted
 
 
 def changed_rows(
-    before: Decisions,
-    after: Decisions,
-    agreement: Agreement | None = None,
-    query: NDArray[np.int64] | None = None,
+    before: Decisions, after: Decisions, agreement: Agreement | None = None, query: NDArray[np.int64] | None = None
 ) -> NDArray[np.bool_]:
     """Rows on which two decisions differ; without an agreement nothing is refused and nothing ranked.
 

@@ -8,22 +8,33 @@ batch a second time as it is, and queries have other ids.
 What it proves: the decisions on these rows did not depend on unpaid values in these calls, as far as a metric can
 tell (`bench_core.protocol.agreement`).
 
-What it does not prove, because the policy lives in the same process as its judge:
+Who is asked again is the *witness*: in a trial that is isolated (`bench_core.run.execute.isolated`), a copy of the
+policy in another process, made before the policy saw the rows and asked when the process that saw them is gone. It has
+nothing to repeat first answers from. Without isolation the policy itself is asked, in its judge's own process; it can
+remember, and reach around its arguments: to labels and prices (frames, modules, the garbage collector), to memory
+(``ctypes``), to files and the network. Such a record says so, and is not published.
 
-- anything about a policy that recognises a row by what it paid for, remembers its first answer and repeats it. The
-  contract kit looks for that (its check ``no-trace``); a trial does not. Such a policy must acquire something that
-  tells the rows apart: one that acquires nothing cannot know which of its answers to repeat.
-- that a method did not reach around its arguments: to labels or prices through the interpreter (frames, modules, the
-  garbage collector), to memory through ``ctypes``, to files or the network.
-- that a method does not know the data: a public data set can be shipped with a plugin, test rows and labels included.
+What the audit does not prove:
+
+- that a method does not know the data. A public data set can be shipped with a plugin, test rows, labels and split, or
+  be found in an installed library; the order that rows are shown in follows from the seed.
 - anything about rows that were not decided on, or values that no substitute changed: a feature that has one value in
   the whole data set, or a dependence that none of the rounds' substitutes showed.
-
-The first two need a judge in another process.
+- that nothing passes between two processes by what the system counts: numbers of processes, times at which files were
+  read, room on the disk, load. These are narrow, and noisy.
+- that a plugin's code leaves the process alone that its methods are forked from. It has seen no data, but it can change
+  what its forks do, and what they report of themselves; not what they are asked, and not what is made of their answers.
+- that a plugin leaves the judge alone which the judge imports: one whose data sets, prices or metrics the suite uses,
+  that has commands, or that has other hooks and no methods. A plugin of methods is imported in processes of its own
+  only; what it says there of its methods' names, parameters and limits is checked in form, not in truth.
+- where the kernel has no Landlock or no seccomp (Linux before 5.13; other systems): that a method did not read files of
+  the same user (the cache of data, the store), leave something for a later process, or use the network.
 """
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +48,7 @@ from bench_core.protocol.agreement import Agreement, changed_rows
 from bench_core.protocol.shuffle import shuffled
 from bench_core.protocol.substitutes import substitutes
 
-__all__ = ["Auditor", "changed_rows"]
+__all__ = ["Auditor", "changed_rows", "copied", "restored"]
 
 _TWICE = 4
 """One row in so many stands in an audit's batch a second time, as it is."""
@@ -108,9 +119,7 @@ class Auditor:
             shown = table[batch.source]
             shown[place[len(rows) :]] = rows.X[again]
             arranged.append(shown)
-        return cls(
-            rows, feature_of_column, agreement or Agreement(), batch, tuple(arranged), place[: len(rows)]
-        )
+        return cls(rows, feature_of_column, agreement or Agreement(), batch, tuple(arranged), place[: len(rows)])
 
     @property
     def substitutes(self) -> list[NDArray[np.float64]]:
@@ -214,6 +223,36 @@ class Auditor:
         return f"{name} read without paying: {said}{more} (of {rows} rows)"
 
 
+_UNPICKLABLE = (
+    "a policy does not survive pickling, which the audit needs: keep arrays, plain values and objects of importable "
+    "classes in it, no lambda, inner function, open file or thread"
+)
+
+
+def copied(policies: Sequence[Policy]) -> bytes:
+    """Policies as bytes, for the process that answers the audit.
+
+    Raises:
+        ContractError: one does not survive pickling.
+    """
+    try:
+        return pickle.dumps(list(policies), protocol=5)
+    except Exception as error:
+        raise ContractError(f"{_UNPICKLABLE} ({type(error).__name__}: {error})") from None
+
+
+def restored(data: bytes) -> list[Policy]:
+    """Policies from what `copied` gave; only where the method's own code may run.
+
+    Raises:
+        ContractError: one does not survive pickling.
+    """
+    try:
+        return list(pickle.loads(data))
+    except Exception as error:
+        raise ContractError(f"{_UNPICKLABLE} ({type(error).__name__}: {error})") from None
+
+
 def _columns(acquired: NDArray[np.bool_], feature_of_column: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each column's feature was acquired."""
     if np.array_equal(feature_of_column, np.arange(acquired.shape[1])):
@@ -236,9 +275,7 @@ def _extremes(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return held
 
 
-def _arranged(
-    rows: Rows, again: NDArray[np.int64], bits: np.random.BitGenerator
-) -> tuple[_Batch, NDArray[np.int64]]:
+def _arranged(rows: Rows, again: NDArray[np.int64], bits: np.random.BitGenerator) -> tuple[_Batch, NDArray[np.int64]]:
     """The rows and some of them again, shuffled; and int64 (rows + m,): where each of them went, in that order."""
     both = np.concatenate([np.arange(len(rows)), again])
     query = rows.query

@@ -10,8 +10,6 @@ from bench_core.contract.dataset import Part
 from bench_core.contract.decisions import Decisions, Outcome
 from bench_core.contract.readonly import locked
 
-__all__ = ["outcome_of"]
-
 
 def outcome_of(
     decisions: Decisions,
@@ -36,22 +34,11 @@ def outcome_of(
         reference: the family's reference decisions on the same rows, or None.
         budget: what the policy promises not to exceed on any row, or None.
     """
-    return Outcome(
-        task=task,
-        y=part.y,
-        decisions=decisions,
-        bill=locked(costs.bill(decisions.acquired, part.sizes)),
-        full_bill=locked(costs.total(len(part), part.sizes)) if full is None else full,
-        evaluation_bill=locked(_evaluation_bill(decisions, costs)),
-        threshold=threshold,
-        query=part.query,
-        reference=reference,
-        budget=budget,
-    )
-
-
-def _evaluation_bill(decisions: Decisions, costs: Costs) -> NDArray[np.float64]:
-    if decisions.evaluation_cost is not None:
-        return np.asarray(decisions.evaluation_cost, dtype=np.float64)
-    count = np.ones(len(decisions)) if decisions.evaluations is None else decisions.evaluations
-    return np.asarray(count, dtype=np.float64) * costs.evaluation
+    bill = locked(costs.bill(decisions.acquired, part.sizes))
+    full = locked(costs.total(len(part), part.sizes)) if full is None else full
+    evaluation_bill = decisions.evaluation_cost
+    if evaluation_bill is None:
+        count = np.ones(len(decisions)) if decisions.evaluations is None else decisions.evaluations
+        evaluation_bill = np.asarray(count, dtype=np.float64) * costs.evaluation
+    evaluation_bill = locked(np.asarray(evaluation_bill, dtype=np.float64))
+    return Outcome(task, part.y, decisions, bill, full, evaluation_bill, threshold, part.query, reference, budget)

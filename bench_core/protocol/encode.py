@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import RequestError, did_you_mean
-
-__all__ = ["ENCODINGS", "Encoder", "Encoding", "fit_encoder"]
 
 Encoding = Literal["ordinal", "onehot", "impute", "raw"]
 ENCODINGS: tuple[str, ...] = get_args(Encoding)
@@ -34,7 +32,7 @@ class Encoder:
     scale: NDArray[np.float64]
     levels: dict[int, NDArray[np.float64]]
 
-    def transform(self, values: NDArray[np.floating[np.generic]]) -> NDArray[np.float64]:  # type: ignore[type-var]
+    def transform(self, values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Raw values (rows, features) as float64 (rows, columns), C-contiguous.
 
         A category unseen in training is all zeros under ``onehot``.
@@ -48,12 +46,9 @@ class Encoder:
         X /= self.scale
         if not self.levels:
             return X
-        blocks: list[NDArray[np.float64]] = []
-        for feature in range(values.shape[1]):
-            column = X[:, [feature]]
-            if feature in self.levels:
-                column = (column == self.levels[feature]).astype(np.float64)
-            blocks.append(column)
+        blocks = np.split(X, X.shape[1], axis=1)
+        for feature, levels in self.levels.items():
+            blocks[feature] = (blocks[feature] == levels).astype(np.float64)
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))
 
 
@@ -81,9 +76,7 @@ def fit_encoder(dataset: Dataset, train: NDArray[np.int64], encoding: str) -> En
         category[list(dataset.categorical)] = True
         fill = _fills(part, category)
         if encoding in ("ordinal", "onehot"):
-            missing = np.isnan(part)
-            if missing.any():
-                part = np.where(missing, fill, part)
+            part = np.where(np.isnan(part), fill, part)
             shift, scale = _moments(part)
             # The mean of equal numbers can miss them by rounding: a constant column must become exactly 0.
             constant = (part == part[0]).all(axis=0)
@@ -130,11 +123,9 @@ def _fills(part: NDArray[np.float64], category: NDArray[np.bool_]) -> NDArray[np
         fill[whole] = _median(part[:, whole])
     for j in np.flatnonzero(~whole):
         present = part[~missing[:, j], j]
-        if not len(present):
-            continue
-        if numbers[j]:
+        if numbers[j] and len(present):
             fill[j] = _median(present[:, None])[0]
-        else:
-            found, counts = np.unique(present, return_counts=True)
-            fill[j] = found[counts.argmax()]
+        elif len(present):
+            values, counts = np.unique(present, return_counts=True)
+            fill[j] = values[counts.argmax()]
     return fill

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.costs import Costs, CostScheme
+from bench_core.contract.costs import PRICE_ARRAYS, Costs, CostScheme
 from bench_core.contract.dataset import Dataset, Part
 from bench_core.contract.decisions import Rows
 from bench_core.contract.errors import ContractError, DataError, DataWritten
@@ -20,16 +20,14 @@ from bench_core.protocol.encode import fit_encoder
 from bench_core.protocol.shuffle import shuffled
 from bench_core.protocol.split import Split, SplitRule, make_split
 
-__all__ = ["Prepared", "Shown", "prepare"]
+D = TypeVar("D", bound=np.generic)
 
 
 @dataclass(frozen=True)
 class Shown:
     """A part's rows as policies see them: in an order of the core's choosing, with query ids from 0.
 
-    Attributes:
-        rows: read-only.
-        place: int64 (rows,): where each of the part's rows stands among them.
+    ``place``, int64 (rows,), says where each of the part's rows stands among them.
     """
 
     rows: Rows
@@ -58,8 +56,7 @@ class Prepared:
 
     def written(self) -> list[str]:
         """Names of the arrays that are not what they were."""
-        now = checksums(_shared(self.problem, self.test, self.shown))
-        return [name for name, sum_ in self.sums.items() if now[name] != sum_]
+        return _changed(self.sums, _shared(self.problem, self.test, self.shown))
 
 
 def prepare(
@@ -75,22 +72,22 @@ def prepare(
     costs = _price(dataset, scheme, split.train, seed)
     train, validation, test = (
         Part(
-            X=frozen(encoder.transform(dataset.values[rows])),
-            y=frozen(dataset.target[rows]),
-            sizes=None if dataset.sizes is None else frozen(dataset.sizes[rows]),
-            query=None if dataset.query is None else frozen(dataset.query[rows]),
+            frozen(encoder.transform(dataset.values[rows])),
+            frozen(dataset.target[rows]),
+            _taken(dataset.sizes, rows),
+            _taken(dataset.query, rows),
         )
         for rows in (split.train, split.validation, split.test)
     )
     problem = Problem(
-        train=train,
-        validation=validation,
-        costs=costs,
-        task=dataset.task,
-        n_classes=len(dataset.classes),
-        feature_names=dataset.feature_names,
-        feature_of_column=frozen(encoder.feature_of_column),
-        categorical=dataset.categorical,
+        train,
+        validation,
+        costs,
+        dataset.task,
+        len(dataset.classes),
+        dataset.feature_names,
+        frozen(encoder.feature_of_column),
+        dataset.categorical,
         seed=seed,
     )
     rng = np.random.default_rng(np.random.SeedSequence([seed, 0xA0D17]))
@@ -109,31 +106,26 @@ def _price(dataset: Dataset, scheme: CostScheme, train: NDArray[np.int64], seed:
         DataError: the prices do not fit the data set.
         ContractError: the scheme gave none, or wrote into the data set.
     """
-    held = {
-        "values": dataset.values,
-        "target": dataset.target,
-        "sizes": dataset.sizes,
-        "query": dataset.query,
-    }
+    held = {"values": dataset.values, "target": dataset.target, "sizes": dataset.sizes, "query": dataset.query}
     before = checksums(held)
     try:
         costs = scheme.price(dataset, train, seed)
     except DataError as error:
         named = repr(dataset.name) in str(error)
         raise (error if named else DataError(f"data set {dataset.name!r}, its prices: {error}")) from None
-    after = checksums(held)
-    written = [name for name, sum_ in before.items() if after[name] != sum_]
+    written = ", ".join(_changed(before, held))
     if written:
-        raise DataWritten(
-            f"the cost scheme {type(scheme).__name__} wrote into the data set's {', '.join(written)}: {HOW_TO_WRITE}"
-        )
+        name = type(scheme).__name__
+        raise DataWritten(f"the cost scheme {name} wrote into the data set's {written}: {HOW_TO_WRITE}")
     if type(costs) is not Costs or costs.n_features != dataset.n_features:
         priced = costs.n_features if isinstance(costs, Costs) else type(costs).__name__
         raise ContractError(f"{type(scheme).__name__} priced {priced} features of {dataset.n_features}")
     return replace(costs)  # checked again, and an object of the core's own
 
 
-_PRICED = ("prices", "groups", "group_prices", "classes")
+def _changed(before: Mapping[str, int], arrays: Mapping[str, NDArray[Any] | None]) -> list[str]:
+    after = checksums(arrays)
+    return [name for name, checksum in before.items() if after[name] != checksum]
 
 
 def _show(part: Part, bits: np.random.BitGenerator) -> Shown:
@@ -141,20 +133,18 @@ def _show(part: Part, bits: np.random.BitGenerator) -> Shown:
     order, query = shuffled(bits, len(part), part.query)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    rows = Rows(
-        frozen(part.X[order]),
-        None if part.sizes is None else frozen(part.sizes[order]),
-        None if query is None else frozen(query),
-    )
+    rows = Rows(frozen(part.X[order]), _taken(part.sizes, order), None if query is None else frozen(query))
     return Shown(rows, place)
+
+
+def _taken(column: NDArray[D] | None, rows: NDArray[np.int64]) -> NDArray[D] | None:
+    return None if column is None else frozen(column[rows])
 
 
 def _shared(problem: Problem, test: Part, shown: Mapping[str, Shown]) -> dict[str, NDArray[Any] | None]:
     """Every array that plugins are handed and other trials use, by the name that a plugin knows it by."""
-    arrays: dict[str, NDArray[Any] | None] = {
-        f"problem.costs.{name}": getattr(problem.costs, name) for name in _PRICED
-    }
-    arrays["problem.feature_of_column"] = problem.feature_of_column
+    arrays: dict[str, NDArray[Any] | None] = {"problem.feature_of_column": problem.feature_of_column}
+    arrays |= {f"problem.costs.{name}": getattr(problem.costs, name) for name in PRICE_ARRAYS}
     for name, part in (("train", problem.train), ("validation", problem.validation)):
         arrays |= {f"problem.{name}.{field}": getattr(part, field) for field in ("X", "y", "sizes", "query")}
     for name, seen in shown.items():

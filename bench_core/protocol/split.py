@@ -7,7 +7,6 @@ NumPy promises to keep (`bench_core.protocol.shuffle.Shuffler`).
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,10 +15,8 @@ from numpy.typing import NDArray
 
 from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import DataError
-from bench_core.contract.task import SPLIT_NAMES
+from bench_core.contract.facts import SPLIT_NAMES
 from bench_core.protocol.shuffle import Shuffler
-
-__all__ = ["Split", "SplitRule", "make_split"]
 
 
 @dataclass(frozen=True)
@@ -91,22 +88,20 @@ def _divide(
         raise DataError(f"data set {dataset.name!r}: {int(wanted.sum())} {unit} asked for, it has {count}")
     if totals.min() < 1:
         empty = SPLIT_NAMES[int(totals.argmin())]
-        raise DataError(
-            f"data set {dataset.name!r}: {count} {unit} are too few, the {empty} part would be empty"
-        )
-    shuffled = rng.permutation(count)
-    order = shuffled[np.argsort(strata[shuffled], kind="stable")]
-    sizes = np.bincount(strata, minlength=1)
+        raise DataError(f"data set {dataset.name!r}: {count} {unit} are too few, the {empty} part would be empty")
+    order = _by_stratum(strata, rng)
+    sizes = np.bincount(strata)
     sizes = sizes[sizes > 0]
+    # The parts of each stratum in the order of its rows: training, validation, test, none.
     takes = _apportion(sizes, totals)
-    parts: list[list[NDArray[np.int64]]] = [[], [], []]
-    start = 0
-    for size, take in zip(sizes, takes, strict=True):
-        cuts = start + np.concatenate([[0], np.cumsum(take)])
-        for part, (low, high) in zip(parts, itertools.pairwise(cuts), strict=True):
-            part.append(order[low:high])
-        start += size
-    return [np.sort(np.concatenate(part)) for part in parts]
+    part_of = np.repeat(np.tile(np.arange(4), len(sizes)), np.column_stack([takes, sizes - takes.sum(axis=1)]).ravel())
+    return [np.sort(order[part_of == part]) for part in range(3)]
+
+
+def _by_stratum(strata: NDArray[Any], rng: Shuffler) -> NDArray[np.int64]:
+    """Shuffled row numbers, sorted by stratum."""
+    shuffled = rng.permutation(len(strata))
+    return shuffled[np.argsort(strata[shuffled], kind="stable")]
 
 
 def _largest_remainder(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
@@ -144,11 +139,7 @@ def _apportion(sizes: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[n
 
 
 def _path(
-    extra: NDArray[np.bool_],
-    may: NDArray[np.bool_],
-    takes: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    excess: NDArray[np.int64],
+    extra: NDArray[Any], may: NDArray[Any], takes: NDArray[Any], sizes: NDArray[Any], excess: NDArray[Any]
 ) -> list[tuple[int, int, int]]:
     """Moves (stratum, from part, to part) that take one row from a part with too many to one with too few."""
     reached: dict[int, list[tuple[int, int, int]]] = {int(part): [] for part in np.flatnonzero(excess > 0)}
@@ -187,19 +178,14 @@ def _carve(
     take = rule.validation if rule.validation > 1 else rule.validation * len(units)
     count = round(float(take))
     if not 0 < count < len(units):
-        raise DataError(
-            f"data set {dataset.name!r}: {len(units)} training units cannot give {count} to validation"
-        )
+        raise DataError(f"data set {dataset.name!r}: {len(units)} training units cannot give {count} to validation")
     if dataset.query is None and rule.stratify and dataset.classes:
         strata = np.unique(dataset.target[rows], return_inverse=True)[1]
-        shuffled = rng.permutation(len(rows))
-        order = shuffled[np.argsort(strata[shuffled], kind="stable")]
+        order = _by_stratum(strata, rng)
         # Every (rows/count)-th of the rows sorted by class: proportional in every class.
-        chosen = order[np.floor((np.arange(count) + 0.5) * len(rows) / count).astype(np.int64)]
         mask = np.zeros(len(rows), dtype=bool)
-        mask[chosen] = True
-        return rows[~mask], rows[mask]
-    chosen_units = units[rng.permutation(len(units))[:count]]
-    of_row = rows if dataset.query is None else dataset.query[rows]
-    mask = np.isin(of_row, chosen_units)
+        mask[order[np.floor((np.arange(count) + 0.5) * len(rows) / count).astype(np.int64)]] = True
+    else:
+        of_row = rows if dataset.query is None else dataset.query[rows]
+        mask = np.isin(of_row, units[rng.permutation(len(units))[:count]])
     return rows[~mask], rows[mask]

@@ -106,9 +106,7 @@ def _substitute_columns(
         target[:, columns] = np.where(able, chosen, own)
 
 
-def _ranked(
-    pool: NDArray[np.float64], rows: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+def _ranked(pool: NDArray[np.float64], rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Each column sorted (NaN last), and for its first so many values where equal ones begin, and how many they are."""
     order = np.argsort(pool, axis=0)
     ordered = np.take_along_axis(pool, order, axis=0)
@@ -166,8 +164,6 @@ def _substitute_block(
     for column in work:
         column[:, 0] = numbers[: len(own)]
     pool_codes = numbers[len(own) :]
-    _substitute_columns(
-        pool_codes[: len(own), None], pool_codes[:, None], rng, work, np.zeros(1, dtype=np.int64)
-    )
+    _substitute_columns(pool_codes[: len(own), None], pool_codes[:, None], rng, work, np.zeros(1, dtype=np.int64))
     for target, column in zip(made, work, strict=True):
         target[:, start : start + own.shape[1]] = levels[column[:, 0].astype(np.int64)]

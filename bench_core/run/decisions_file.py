@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from bench_core.contract.decisions import Decisions, Outcome
 from bench_core.run.run_trial import PolicyOutcome
 
-__all__ = ["pack_decisions", "unpack_decisions"]
-
 _FEW_ROWS = 500
 _NUMBERS = ("bill", "full_bill", "evaluation_bill")
-_UNSAID: dict[str, Any] = {"score": np.nan, "stage": np.int64(0), "evaluations": np.nan}
+_UNFILLED: dict[str, Any] = {"score": np.nan, "stage": np.int64(0), "evaluations": np.nan}
 """What stands in a column for a policy that does not fill it, where another of its family does."""
 
 
@@ -29,17 +27,10 @@ def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.
     columns: dict[str, list[Any]] = {}
     features = outcomes[0].outcome.decisions.acquired.shape[1]
     width = (features + 7) // 8
-    said = {
-        name: any(getattr(judged.outcome.decisions, name) is not None for judged in outcomes)
-        for name in _UNSAID
-    }
+    filled = [n for n in _UNFILLED if any(getattr(judged.outcome.decisions, n) is not None for judged in outcomes)]
     for judged in outcomes:
         outcome, decisions = judged.outcome, judged.outcome.decisions
         count = len(outcome.y)
-        told = {name: getattr(decisions, name) for name in _UNSAID}
-        for name, missing in _UNSAID.items():
-            if said[name] and told[name] is None:
-                told[name] = np.full(count, missing)
         packed = np.packbits(decisions.acquired, axis=1, bitorder="little")
         piece: dict[str, Any] = {
             "policy": np.full(count, judged.policy, dtype=np.int32),
@@ -49,12 +40,14 @@ def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.
             "acquired": np.ascontiguousarray(packed).reshape(-1),
             **{name: getattr(outcome, name) for name in _NUMBERS},
             "query": outcome.query,
-            **told,
-            "reference": None if outcome.reference is None else _labels(outcome.reference),
         }
+        for name in filled:
+            column = getattr(decisions, name)
+            piece[name] = np.full(count, _UNFILLED[name]) if column is None else column
+        if outcome.reference is not None and outcome.reference.probabilities is not None:
+            piece["reference"] = outcome.reference.probabilities.argmax(axis=1)
         if decisions.probabilities is not None:
-            for k in range(decisions.probabilities.shape[1]):
-                piece[f"p{k}"] = decisions.probabilities[:, k]
+            piece |= {f"p{k}": column for k, column in enumerate(decisions.probabilities.T)}
         for key, value in piece.items():
             if value is not None:
                 columns.setdefault(key, []).append(value)
@@ -68,9 +61,7 @@ def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.
         for key, value in joined.items()
     }
     budgets = [judged.outcome.budget for judged in outcomes if judged.part == "test"]
-    table = pa.table(arrays).replace_schema_metadata(
-        {"features": str(features), "budgets": json.dumps(budgets)}
-    )
+    table = pa.table(arrays).replace_schema_metadata({"features": str(features), "budgets": json.dumps(budgets)})
     sink = pa.BufferOutputStream()
     if table.num_rows < _FEW_ROWS:  # a quarter of the time, and no larger
         pq.write_table(table, sink, compression="none", use_dictionary=False, write_statistics=False)
@@ -79,11 +70,7 @@ def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.
     return memoryview(sink.getvalue())
 
 
-def _labels(decisions: Decisions) -> NDArray[np.int64] | None:
-    return None if decisions.probabilities is None else decisions.probabilities.argmax(axis=1)
-
-
-def _told(column: NDArray[Any] | None, missing: Any) -> NDArray[Any] | None:
+def _filled(column: NDArray[Any] | None, missing: Any) -> NDArray[Any] | None:
     """A policy's column; None when it is filled with what stands for nothing."""
     if column is None or np.array_equal(column[:1], [missing], equal_nan=True):
         return None
@@ -103,19 +90,15 @@ def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator
     packed = np.frombuffer(b"".join(data.pop("acquired").to_pylist()), dtype=np.uint8)
     packed = packed.reshape(table.num_rows, -1)
     arrays = {name: column.to_numpy() for name, column in data.items()}
-    probabilities = sorted(
-        (name for name in arrays if name[0] == "p" and name[1:].isdigit()), key=lambda n: int(n[1:])
-    )
+    probabilities = sorted((name for name in arrays if name[0] == "p" and name[1:].isdigit()), key=lambda n: int(n[1:]))
     order = np.lexsort((arrays["test"], arrays["policy"]))
     keys = arrays["policy"][order].astype(np.int64) * 2 + arrays["test"][order]
     for rows in np.split(order, np.flatnonzero(np.diff(keys)) + 1):
         picked = {name: column[rows] for name, column in arrays.items()}
         decisions = Decisions(
             acquired=np.unpackbits(packed[rows], axis=1, count=features, bitorder="little").astype(bool),
-            probabilities=np.stack([picked[name] for name in probabilities], axis=1)
-            if probabilities
-            else None,
-            **{name: _told(picked.get(name), missing) for name, missing in _UNSAID.items()},
+            probabilities=np.stack([picked[name] for name in probabilities], axis=1) if probabilities else None,
+            **{name: _filled(picked.get(name), missing) for name, missing in _UNFILLED.items()},
         )
         reference = None
         if "reference" in picked:
@@ -123,16 +106,17 @@ def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator
             one_hot[np.arange(len(rows)), picked["reference"]] = 1.0
             reference = Decisions(acquired=decisions.acquired, probabilities=one_hot)
         policy = int(picked["policy"][0])
+        bill, full_bill, evaluation_bill = (picked[name] for name in _NUMBERS)
         outcome = Outcome(
-            task=task,
-            y=picked["y"],
-            decisions=decisions,
-            bill=picked["bill"],
-            full_bill=picked["full_bill"],
-            evaluation_bill=picked["evaluation_bill"],
-            threshold=threshold,
-            query=picked.get("query"),
-            reference=reference,
-            budget=budgets[policy],
+            task,
+            picked["y"],
+            decisions,
+            bill,
+            full_bill,
+            evaluation_bill,
+            threshold,
+            picked.get("query"),
+            reference,
+            budgets[policy],
         )
         yield PolicyOutcome(policy, "test" if picked["test"][0] else "validation", outcome)

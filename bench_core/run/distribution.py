@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from bench_core.contract.decisions import Decisions
 
-__all__ = ["MOST_BARS", "distribution"]
-
 MOST_BARS = 64
 
 
@@ -27,18 +25,18 @@ def distribution(decisions: Sequence[Decisions], full: Decisions | None = None) 
         policy the number of rows that ran more than ``width * i`` and at most ``width * (i + 1)`` base models, or
         None for one that does not say. Rows that ran none count in the first bar. None when no policy says.
     """
-    runs = [one.evaluations for one in decisions]
-    said = [
-        one for one in [*runs, None if full is None else full.evaluations] if one is not None and len(one)
-    ]
-    if all(one is None or not len(one) for one in runs):
+    runs = [policy.evaluations for policy in decisions]
+    counted = [count for count in runs if count is not None and len(count)]
+    if not counted:
         return None
-    most = max(float(one.max()) for one in said)
+    if full is not None and full.evaluations is not None and len(full.evaluations):
+        counted.append(full.evaluations)
+    most = max(float(count.max()) for count in counted)
     width = 1
     while width * MOST_BARS < most:
         width *= 2
     bars = max(1, int(np.ceil(most / width)))
-    return {"width": width, "counts": [None if one is None else _counts(one, width, bars) for one in runs]}
+    return {"width": width, "counts": [None if count is None else _counts(count, width, bars) for count in runs]}
 
 
 def _counts(runs: NDArray[Any], width: int, bars: int) -> list[int]:

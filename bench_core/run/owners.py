@@ -6,9 +6,14 @@ the store, or only a zombie is left, which its parent has not waited for yet.
 
 from __future__ import annotations
 
+import shutil
 import socket
+import time
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 
-__all__ = ["here", "is_gone", "owner"]
+_DAY = 86400.0
 
 
 def here() -> str:
@@ -24,6 +29,37 @@ def owner(process: int) -> str:
 def is_gone(process: str, start: str) -> bool:
     """Whether the process of this machine that `owner` named is gone; a zombie is."""
     return _start_of(int(process)) != start
+
+
+@cache
+def own_name(process: int) -> str:
+    """How what belongs to a process of this machine is called: machine and process; a fork has a name of its own."""
+    return f"{here()}-{owner(process)}"
+
+
+def sweep(folder: Path) -> None:
+    """Remove what is in a folder under names (`own_name`, a hyphen, a number) of processes that are gone.
+
+    What belongs to another machine is removed when it is a day old: nobody here knows whether it is still written to.
+    What cannot be removed stays.
+    """
+    with suppress(OSError):
+        for file in folder.iterdir():
+            with suppress(OSError):
+                if _is_abandoned(file):
+                    if file.is_dir() and not file.is_symlink():
+                        shutil.rmtree(file, ignore_errors=True)
+                    else:
+                        file.unlink()
+
+
+def _is_abandoned(temporary: Path) -> bool:
+    host, *numbers = temporary.name.rsplit("-", 3)
+    if len(numbers) != 3 or not all(map(str.isdigit, numbers[:2])):
+        return True
+    if host != here():
+        return time.time() - temporary.stat().st_mtime > _DAY
+    return is_gone(numbers[0], numbers[1])
 
 
 def _start_of(process: int) -> str:

@@ -4,25 +4,68 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from bench_core.contract.canonical import canonical_json, sha256_text
 from bench_core.contract.dataset import DataContext, Dataset, DataSource
-from bench_core.contract.errors import BenchError, DataUnavailable
+from bench_core.contract.errors import DataUnavailable, attempt, with_hint
 from bench_core.contract.facts import DataFacts, facts_of
 from bench_core.contract.parameters import given
 from bench_core.plugins.registry import Registry
-from bench_core.run.known import NOTHING_KNOWN, KnownTrials
-from bench_core.run.sealed import seal, unseal
+from bench_core.run.record_file import seal, unseal
 from bench_core.run.store import Store
 from bench_core.run.threads import one_blas_thread
 from bench_core.run.trial import Trial, fragment
 
-__all__ = ["DatasetCache", "Plan", "Planned", "definition_of", "make_plan", "with_hint"]
+OVER_LIMIT = "over the limit"
+"""The state of a trial that took longer than the time limit: an outcome, which is not tried again unasked."""
+
+
+class KnownTrials(Protocol):
+    """Trials that are known although the store does not hold them, such as those of a published export."""
+
+    @property
+    def done(self) -> Set[str]:
+        """Names of the trials that are done."""
+        return frozenset()
+
+    @property
+    def failed(self) -> Set[str]:
+        """Names of the trials that failed."""
+        return frozenset()
+
+    @property
+    def over_limit(self) -> Set[str]:
+        """Names of those of the failed trials that took longer than the time limit."""
+        return frozenset()
+
+    @property
+    def inapplicable(self) -> Mapping[str, str]:
+        """Names of the trials that are not applicable → why."""
+        return {}
+
+    @property
+    def contents(self) -> Mapping[str, str]:
+        """Definition of a data set (`definition_of`) → its content hash."""
+        return {}
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this is still what is there."""
+        return False
+
+    def provenance(self, name: str) -> Mapping[str, Any]:
+        """Where and by which code a trial was computed; empty when that is not known."""
+        return {}
+
+
+class NothingKnown(KnownTrials):
+    """No trial is known beside the store's."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +73,8 @@ class Planned:
     """A trial with its data set's content hash, its name, and how it stands.
 
     Attributes:
-        state: ``done``, ``failed``, ``missing``, or ``not applicable``: its method cannot be tried on its data set.
+        state: ``done``, ``failed``, ``missing``, ``over the limit``: it took longer than the time limit, or
+            ``not applicable``: its method cannot be tried on its data set.
         reason: why it is not applicable; else empty.
     """
 
@@ -58,18 +102,18 @@ class Plan:
     contents: dict[str, str] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
 
-    def to_run(self, retry_failed: bool = False) -> list[Planned]:
+    def to_run(self, retry_failed: bool = False, retry_over_limit: bool = False) -> list[Planned]:
         """Trials still to be computed, each name once."""
-        wanted: OrderedDict[str, Planned] = OrderedDict()
+        states = ["missing"] + ["failed"] * retry_failed + [OVER_LIMIT] * retry_over_limit
+        wanted: dict[str, Planned] = {}
         for planned in self.planned:
-            if planned.state == "missing" or (retry_failed and planned.state == "failed"):
+            if planned.state in states:
                 wanted.setdefault(planned.name, planned)
         return list(wanted.values())
 
     def forget(self, names: Set[str]) -> None:
         """Trials of these names are missing after all."""
-        if names:
-            self.planned = [replace(p, state="missing") if p.name in names else p for p in self.planned]
+        self.planned = [replace(p, state="missing") if p.name in names else p for p in self.planned]
 
     def count(self, state: str) -> int:
         """How many trials are in a state."""
@@ -78,9 +122,9 @@ class Plan:
     def inapplicable(self) -> dict[tuple[str, str, str], str]:
         """(data set, cost scheme, method) → why a trial of it is not applicable."""
         return {
-            (planned.trial.dataset, planned.trial.costs, planned.trial.method): planned.reason
-            for planned in self.planned
-            if planned.state == "not applicable"
+            (p.trial.dataset, p.trial.costs, p.trial.method): p.reason
+            for p in self.planned
+            if p.state == "not applicable"
         }
 
 
@@ -91,9 +135,7 @@ def definition_of(trial: Trial) -> str:
     Parameters that are their defaults are left out, so that a new one does not make a new definition.
     """
     source = trial.source
-    return canonical_json(
-        {"use": trial.dataset_use, "version": type(source).version, "parameters": given(source)}
-    )
+    return canonical_json({"use": trial.dataset_use, "version": type(source).version, "parameters": given(source)})
 
 
 class DatasetCache:
@@ -103,7 +145,7 @@ class DatasetCache:
     would read, so an unchanged data set need not be loaded to name its trials.
 
     Attributes:
-        fault: what is wrong with what is remembered; empty when nothing is. It is then made anew.
+        damage: what is wrong with what is remembered; empty when nothing is. It is then made anew.
     """
 
     _KEPT_BYTES = 2**29
@@ -116,14 +158,14 @@ class DatasetCache:
         self._known: dict[str, Any] = {}
         self._bytes = 0
         self._dirty = False
-        self.fault = ""
+        self.damage = ""
         try:
             known = unseal(self._index_path.read_bytes())["hashes"]
             self._known = known if isinstance(known, dict) else {}
         except (FileNotFoundError, NotADirectoryError):
             pass
         except (OSError, ValueError, KeyError) as error:
-            self.fault = f"{self._index_path} is not believed ({error}); data sets are hashed again"
+            self.damage = f"{self._index_path} is not believed ({error}); data sets are hashed again"
             self._dirty = True
 
     def content(self, use: str, source: DataSource) -> str:
@@ -132,14 +174,13 @@ class DatasetCache:
         Raises:
             BenchError: it cannot be loaded.
         """
-        print_of_source = source.fingerprint(self.context)
-        if print_of_source is None:
+        fingerprint = source.fingerprint(self.context)
+        if fingerprint is None:
             return self._content(use, source)
         plugin = self.registry.plugin_of("datasets", use).source
-        key = sha256_text(f"{plugin}|{fragment(use, source)}|{print_of_source}")
+        key = sha256_text(f"{plugin}|{fragment(use, source)}|{fingerprint}")
         if not isinstance(self._known.get(key), str):
-            self._known[key] = self._content(use, source)
-            self._dirty = True
+            self._known[key], self._dirty = self._content(use, source), True
         return str(self._known[key])
 
     def facts(self, use: str, source: DataSource, content: str) -> DataFacts:
@@ -153,8 +194,7 @@ class DatasetCache:
             return DataFacts.from_plain(self._known[key])
         except (KeyError, TypeError):
             facts = facts_of(self.load(use, source))
-            self._known[key] = facts.as_plain()
-            self._dirty = True
+            self._known[key], self._dirty = facts.as_plain(), True
             return facts
 
     def _content(self, use: str, source: DataSource) -> str:
@@ -196,57 +236,57 @@ class DatasetCache:
         self._dirty = False
 
 
-def make_plan(
-    trials: Iterable[Trial], store: Store, cache: DatasetCache, known: KnownTrials = NOTHING_KNOWN
-) -> Plan:
+def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known: KnownTrials | None = None) -> Plan:
     """Name every trial and look it up in the store and among those known otherwise.
 
     Data sets that cannot be had are noted, the rest goes on. What is known of such a data set counts as done when it
     is defined as it was then, and when that is all of it, the data is not missed. A method that cannot be tried on a
     data set is not applicable there, unless there is a record of it.
     """
-    plan = Plan()
+    plan, known = Plan(), known or NothingKnown()
     done, failed = store.names()
     done |= known.done
     failed = (failed | known.failed) - done
     contents = plan.contents
-    faults: dict[str, str] = {}
-    fit = _Fit(cache)
+    unusable: dict[str, str] = {}
+    applicability = _Applicability(cache)
+    found: list[tuple[Trial, str, str, str, str]] = []
     for trial in trials:
         if trial.dataset in plan.unavailable and trial.dataset not in contents:
             continue
         if trial.dataset not in contents:
             definition = plan.definitions[trial.dataset] = definition_of(trial)
-            try:
-                contents[trial.dataset] = cache.content(trial.dataset_use, trial.source)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # sys.exit() in a plugin, too
-                faults[trial.dataset] = _unusable(error)
+            content = attempt(partial(cache.content, trial.dataset_use, trial.source))
+            if isinstance(content, BaseException):
+                unusable[trial.dataset] = _unusable(content)
                 if definition not in known.contents:
-                    plan.unavailable[trial.dataset] = faults[trial.dataset]
+                    plan.unavailable[trial.dataset] = unusable[trial.dataset]
                     continue
-                contents[trial.dataset] = known.contents[definition]
+                content = known.contents[definition]
+            contents[trial.dataset] = content
         content = contents[trial.dataset]
         name = trial.name(content)
-        if name in done:
-            plan.planned.append(Planned(trial, content, name, "done"))
-            continue
-        if trial.dataset in faults:
-            reason = known.inapplicable.get(name)
-        else:
-            fault, reason = fit.of(trial, content)
-            if fault:
-                plan.unavailable.setdefault(trial.dataset, fault)
+        state, reason = "done", ""
+        if name not in done:
+            if trial.dataset in unusable:
+                reason = known.inapplicable.get(name, "")
+            else:
+                trouble = applicability.want(trial, content)
+                if trouble:
+                    plan.unavailable.setdefault(trial.dataset, trouble)
+                    continue
+            state = "failed" if name in failed else "missing"
+            if state == "failed" and (name in known.over_limit or store.failure_kind(name) == "time"):
+                state = OVER_LIMIT
+            if state == "missing" and not reason and trial.dataset in unusable:
+                plan.unavailable[trial.dataset] = unusable[trial.dataset]
                 continue
-        if reason:
-            plan.planned.append(Planned(trial, content, name, "not applicable", reason))
-        elif name in failed:
-            plan.planned.append(Planned(trial, content, name, "failed"))
-        elif trial.dataset in faults:
-            plan.unavailable[trial.dataset] = faults[trial.dataset]
-        else:
-            plan.planned.append(Planned(trial, content, name, "missing"))
+        found.append((trial, content, name, state, reason))
+    applicability.ask()
+    for trial, content, name, state, reason in found:
+        if state != "done":
+            reason = reason or applicability.of(trial)
+        plan.planned.append(Planned(trial, content, name, "not applicable" if reason else state, reason))
     cache.save()
     return plan
 
@@ -256,52 +296,43 @@ def _unusable(error: BaseException) -> str:
     return f"{kind}: {with_hint(error)}"
 
 
-class _Fit:
-    """Whether data, prices and method go together, asked once for all seeds."""
+class _Applicability:
+    """Whether data, prices and method go together: noted for all trials, then asked at once, once for all seeds."""
 
     def __init__(self, cache: DatasetCache) -> None:
         self._cache = cache
-        self._priced: dict[tuple[str, str], DataFacts | str] = {}
-        self._reasons: dict[tuple[str, str, int], str | None] = {}
+        self._priced: dict[tuple[str, str, float | None], DataFacts | str] = {}
+        self._wanted: dict[tuple[str, str, float | None, int], tuple[Any, DataFacts]] = {}
+        self._reasons: dict[tuple[str, str, float | None, int], str] = {}
 
-    def of(self, trial: Trial, content: str) -> tuple[str, str | None]:
-        """Why the data set cannot be used under the trial's prices, and why its method does not apply there."""
-        key = trial.dataset, trial.costs
+    def want(self, trial: Trial, content: str) -> str:
+        """Note that a trial's method is to be asked; or why the data set cannot be used under the trial's prices."""
+        key = trial.dataset, trial.costs, trial.threshold
         if key not in self._priced:
             self._priced[key] = self._met(trial, content)
         met = self._priced[key]
         if isinstance(met, str):
-            return met, None
-        asked = (*key, id(trial.estimator))
-        if asked not in self._reasons:
-            try:
-                self._reasons[asked] = trial.estimator.inapplicable(met)
-            except KeyboardInterrupt:
-                raise
-            except BaseException:  # the trial will say what is wrong with the method
-                self._reasons[asked] = None
-        return "", self._reasons[asked]
+            return met
+        self._wanted.setdefault((*key, id(trial.estimator)), (trial.estimator, met))
+        return ""
+
+    def ask(self) -> None:
+        """Ask the methods; an error of one is the trial's, whose record says what is wrong with the method."""
+        answers = self._cache.registry.ask_methods("inapplicable", list(self._wanted.values()))
+        self._reasons = {key: answer or "" for key, answer in zip(self._wanted, answers, strict=True)}
+
+    def of(self, trial: Trial) -> str:
+        """Why a trial's method does not apply; empty where it does, or was not asked."""
+        return self._reasons.get((trial.dataset, trial.costs, trial.threshold, id(trial.estimator)), "")
 
     def _met(self, trial: Trial, content: str) -> DataFacts | str:
         """The data set as methods meet it, or what is wrong with it or its prices."""
-        try:
-            facts = self._cache.facts(trial.dataset_use, trial.source, content)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            return _unusable(error)
-        facts = replace(facts, name=trial.dataset, missing=facts.missing and trial.encode == "raw")
-        try:
-            return replace(facts, n_units=trial.scheme.units(facts))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            return f"cannot be priced by {trial.costs!r}: {with_hint(error)}"
-
-
-def with_hint(error: BaseException) -> str:
-    """An error as one line for people, with what would bring data that cannot be had."""
-    message = " ".join(str(error).split())
-    if isinstance(error, DataUnavailable) and error.hint:
-        return f"{message}; {error.hint}"
-    return message if isinstance(error, BenchError) else f"{type(error).__name__}: {message}"
+        facts = attempt(partial(self._cache.facts, trial.dataset_use, trial.source, content))
+        if isinstance(facts, BaseException):
+            return _unusable(facts)
+        missing = facts.missing and trial.encode == "raw"
+        facts = replace(facts, name=trial.dataset, missing=missing, threshold=trial.threshold)
+        units = attempt(partial(trial.scheme.units, facts))
+        if isinstance(units, BaseException):
+            return f"cannot be priced by {trial.costs!r}: {with_hint(units)}"
+        return replace(facts, n_units=units)

@@ -1,17 +1,55 @@
-"""What a stored record must be before it is believed: sealed, of this format, of the trial that its name says."""
+"""Sealed files, and what a stored record must be before it is read: sealed, of this format, of the trial in its name.
+
+A sealed file is canonical JSON whose first key is ``checksum``: the SHA-256 of its canonical text without that key. A
+file that was edited, cut short or mixed up is found before anything in it is read.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
-from bench_core.contract.canonical import sha256_text
+from bench_core.contract.canonical import canonical_json, sha256_text
 from bench_core.run.run_trial import RECORD_FORMAT
-from bench_core.run.sealed import unseal
 
-__all__ = ["OldFormatError", "read_record"]
+_KEY = "checksum"
+_HEAD = f'{{"{_KEY}":"'.encode()
+_BODY = len(_HEAD) + 64 + 2
+
+
+def seal(body: Mapping[str, Any]) -> bytes:
+    """The canonical JSON of a body with its checksum.
+
+    Args:
+        body: plain values under at least one key; every key sorts after ``checksum``.
+    """
+    if not body or min(body) <= _KEY:
+        raise ValueError(f"a sealed body has keys, and all of them sort after {_KEY!r}")
+    text = canonical_json(body).encode()
+    return b"".join([_HEAD, hashlib.sha256(text).hexdigest().encode(), b'",', memoryview(text)[1:]])
+
+
+def unseal(data: bytes) -> dict[str, Any]:
+    """The body of a sealed file.
+
+    Raises:
+        ValueError: it has no checksum, or is not what was sealed.
+    """
+    if not data.startswith(_HEAD) or data[_BODY - 2 : _BODY] != b'",':
+        raise ValueError("it does not begin with a checksum")
+    digest = hashlib.sha256(b"{")
+    digest.update(memoryview(data)[_BODY:])
+    if digest.hexdigest().encode() != data[len(_HEAD) : _BODY - 2]:
+        raise ValueError("it does not match its checksum")
+    try:
+        body: dict[str, Any] = json.loads(data)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    del body[_KEY]
+    return body
 
 
 class OldFormatError(ValueError):
@@ -36,10 +74,10 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
     """
     try:
         record = unseal(data)
-    except ValueError as fault:
+    except ValueError:
         if _is_old(data):
             raise OldFormatError("it is of an earlier format") from None
-        raise fault
+        raise
     if record.get("format") != RECORD_FORMAT:
         raise ValueError(f"it is of format {record.get('format')!r}, and this version reads {RECORD_FORMAT}")
     for key, kind in (_ALWAYS | _DONE if status == "ok" else _ALWAYS | {"error": dict}).items():
@@ -51,8 +89,8 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
         raise ValueError("its name is not the hash of its trial")
     if record["status"] != status:
         raise ValueError(f"its status is {record['status']!r}, not {status!r}")
-    kept = record.get("decisions", {"bytes": 0, "sha256": ""})
-    if not isinstance(kept, dict) or not isinstance(kept.get("bytes"), int) or "sha256" not in kept:
+    noted = record.get("decisions", {"bytes": 0, "sha256": ""})
+    if not isinstance(noted, dict) or not isinstance(noted.get("bytes"), int) or "sha256" not in noted:
         raise ValueError("it does not say which decisions it was computed from")
     if status == "ok":
         _check_policies(record["policies"])
@@ -61,11 +99,11 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
 
 def _is_old(data: bytes) -> bool:
     try:
-        said = json.loads(data)
+        record = json.loads(data)
     except (ValueError, RecursionError):
         return False
-    kept = said.get("format") if isinstance(said, dict) else None
-    return type(kept) is int and 0 < kept < RECORD_FORMAT
+    number = record.get("format") if isinstance(record, dict) else None
+    return type(number) is int and 0 < number < RECORD_FORMAT
 
 
 def _check_policies(table: Mapping[str, Any]) -> None:
@@ -82,11 +120,6 @@ def _check_policies(table: Mapping[str, Any]) -> None:
     for name, values in columns.items():
         if not isinstance(values, list) or len(values) != len(labels):
             raise ValueError(f"{name!r} does not have a value for each of its {len(labels)} policies")
-        if name != "details" and not all(_is_number(value) for value in values):
+        finite = (value is None or (type(value) in (int, float) and math.isfinite(value)) for value in values)
+        if name != "details" and not all(finite):
             raise ValueError(f"{name!r} holds what is not a finite number")
-
-
-def _is_number(value: Any) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

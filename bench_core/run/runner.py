@@ -11,25 +11,13 @@ from typing import Any
 from bench_core.contract.errors import BenchError, RequestError, StoreError
 from bench_core.run.execute import Options, Summary, TrialStatus, execute
 from bench_core.run.execute.markers import take_crashed
-from bench_core.run.plan import Plan, Planned
+from bench_core.run.plan import OVER_LIMIT, Plan, Planned
 from bench_core.run.session import SuiteSession
 from bench_core.run.store import DAMAGED, Store
 from bench_core.run.stored import stored_records
 from bench_core.run.suite import Suite
 
-__all__ = [
-    "PLAN_HEAD",
-    "DamagedRecordsError",
-    "FinishedRun",
-    "RunReport",
-    "describe_plan",
-    "inapplicable_lines",
-    "other_code",
-    "run_suite",
-    "summary_table",
-]
-
-PLAN_HEAD = ["data set", "method", "trials", "done", "failed", "missing", "not applicable"]
+PLAN_HEAD = ["data set", "method", "trials", "done", "failed", OVER_LIMIT, "missing", "not applicable"]
 
 _ROUNDS = 4
 """How often damaged records are set aside and computed again before the disk is to blame."""
@@ -43,21 +31,23 @@ class RunReport:
         plan: what was asked for, as it was before.
         summary: what was computed.
         earlier_failures: failed trials that were not tried again.
-        made: a line of each plugin that made something of the records.
-        table: head and rows of a short table, where no plugin did.
+        earlier_over_limit: trials that took longer than the time limit before, and were not tried again.
+        written: a line of each plugin that made something of the records.
+        table: head and rows of a table of results: a plugin's, or a short one.
         refused: why a plugin wrote nothing; empty when none refused.
     """
 
     plan: Plan
     summary: Summary
-    earlier_failures: int
-    made: tuple[str, ...] = ()
+    earlier_failures: int = 0
+    earlier_over_limit: int = 0
+    written: tuple[str, ...] = ()
     table: tuple[list[str], list[list[str]]] | None = None
     refused: str = ""
 
     @property
     def exit_code(self) -> int:
-        """0: all done; 1: a trial failed or data is missing; 2: a plugin refused to write."""
+        """0: all done or over the time limit; 1: a trial failed or data is missing; 2: a plugin refused to write."""
         if self.refused:
             return 2
         return 1 if self.summary.failures or self.earlier_failures or self.plan.unavailable else 0
@@ -80,6 +70,19 @@ class FinishedRun:
     options: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Written:
+    """What a plugin made of a run's records.
+
+    Attributes:
+        line: what ``bench run`` says of it, such as the page that was written.
+        table: head and rows of a table of results, printed before; None for none.
+    """
+
+    line: str
+    table: tuple[list[str], list[list[str]]] | None = None
+
+
 class DamagedRecordsError(BenchError):
     """Records that were read are damaged; the store names them (`Store.unbelieved`)."""
 
@@ -99,10 +102,8 @@ def run_suite(
     Records that are damaged are set aside, and their trials run again.
 
     Args:
-        session: the suite and its places.
-        options: how to run.
-        seeds: only the first so many seeds.
-        only: filter by data set, method, costs.
+        session, options: what to run, and how.
+        seeds, only: see `bench_core.run.suite.Suite.trials`.
         started: called with the plan and the number of trials to compute.
         progress: called after every trial.
         notice: called with a line that people should see at once.
@@ -112,30 +113,28 @@ def run_suite(
         StoreError: what is written to the store is damaged again and again.
     """
     session.store.sweep()
-    for trial in take_crashed(session.store.path):
-        notice(f"an earlier run died while it ran {trial}; a trial without a record is run again")
+    crashed = take_crashed(session.store.path)
+    for trial in crashed.values():
+        what = "it is skipped" if options.skip_crashed else "a trial without a record is run again"
+        notice(f"an earlier run died while it ran {trial}; {what}")
+    skipped = crashed if options.skip_crashed else ()
     metrics = tuple(session.suite.needed_metrics())
-    summary, retried = Summary(), options.retry_failed
-    report: RunReport | None = None
+    if options.timeout is None:
+        options = replace(options, timeout=session.suite.file.protocol.timeout)
+    retried, retried_over_limit = options.retry_failed, options.retry_over_limit
+    plan = session.plan(seeds, only)
+    report = RunReport(plan, Summary())
     for _ in range(_ROUNDS):
-        asked = session.plan(seeds, only)
-        if report is None:
-            report = RunReport(asked, summary, 0)
-        started(asked, len(asked.to_run(options.retry_failed)))
+        started(plan, len(plan.to_run(options.retry_failed, options.retry_over_limit)))
         now = execute(
-            asked,
-            session.registry,
-            session.store.path,
-            session.context,
-            metrics,
-            options,
-            session.cache,
-            progress,
-        )
-        summary.computed += now.computed
-        summary.failures += now.failures
-        whole = session.plan() if seeds is not None or only or now.computed else asked
-        finished = FinishedRun(session, whole, summary.computed, plugin_options or {})
+            plan, session.registry, session.store.path, session.context, metrics, options, session.cache, progress,
+            skipped, notice, plugin_options,
+        )  # fmt: skip
+        report.summary.computed += now.computed
+        report.summary.failures += now.failures
+        report.summary.over_limit += now.over_limit
+        whole = session.plan() if seeds is not None or only or now.computed else plan
+        finished = FinishedRun(session, whole, report.summary.computed, plugin_options or {})
         with suppress(DamagedRecordsError):
             _finish(finished, report)
         for line in session.warnings():
@@ -143,17 +142,17 @@ def run_suite(
         moved = session.store.set_aside()
         if not moved:
             break
-        notice(
-            f"{len(moved)} record(s) were moved to {session.store.path / DAMAGED}; their trials are run again"
-        )
+        notice(f"{len(moved)} record(s) were moved to {session.store.path / DAMAGED}; their trials are run again")
         report.plan.forget(moved - session.known.done)
-        options = replace(options, retry_failed=False)
+        options = replace(options, retry_failed=False, retry_over_limit=False)
+        plan = session.plan(seeds, only)
     else:
-        raise StoreError(
-            f"{session.store.path} damages what is written to it; see {session.store.path / DAMAGED}"
-        )
-    failed = {planned.name for planned in report.plan.planned if planned.state == "failed"}
-    report.earlier_failures = 0 if retried else len(failed)
+        raise StoreError(f"{session.store.path} damages what is written to it; see {session.store.path / DAMAGED}")
+    if not retried:
+        report.earlier_failures = len({planned.name for planned in report.plan.planned if planned.state == "failed"})
+    if not retried_over_limit:
+        slow = {planned.name for planned in report.plan.planned if planned.state == OVER_LIMIT}
+        report.earlier_over_limit = len(slow)
     return report
 
 
@@ -163,16 +162,17 @@ def _finish(run: FinishedRun, report: RunReport) -> None:
     Raises:
         DamagedRecordsError: the trials of damaged records have to be run again first.
     """
-    report.made, report.table, report.refused = (), None, ""
+    report.written, report.table, report.refused = (), None, ""
     try:
-        report.made = tuple(run.session.registry.manager.hook.bench_run_finished(run=run))
+        answers = run.session.registry.manager.hook.bench_run_finished(run=run)
     except RequestError as error:
         report.refused = str(error)
         return
-    if not report.made:
+    made = [one if isinstance(one, Written) else Written(str(one)) for one in answers]
+    report.written = tuple(one.line for one in made)
+    report.table = next((one.table for one in made if one.table is not None), None)
+    if report.table is None:
         report.table = summary_table(run.session.suite, run.plan, run.session.store)
-    if run.session.store.unbelieved:
-        raise DamagedRecordsError("damaged records were read")
 
 
 def summary_table(suite: Suite, plan: Plan, store: Store) -> tuple[list[str], list[list[str]]]:
@@ -183,17 +183,17 @@ def summary_table(suite: Suite, plan: Plan, store: Store) -> tuple[list[str], li
     values: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for planned, record in stored_records(plan, store, suite.needed_metrics()):
         trial = planned.trial
-        found = values.setdefault((trial.dataset, trial.costs, trial.method), [])
+        seeds = values.setdefault((trial.dataset, trial.costs, trial.method), [])
         if record is not None and record["status"] == "ok" and trial.point == 0:
-            found.append({name: column[0] for name, column in record["policies"]["test"].items()})
+            seeds.append({name: column[0] for name, column in record["policies"]["test"].items()})
     rows = []
-    for (dataset, costs, method), found in values.items():
+    for (dataset, costs, method), seeds in values.items():
         cells = []
         for name, metric in suite.metrics.items():
-            known = [one[name] for one in found if one.get(name) is not None]
+            known = [measured[name] for measured in seeds if measured.get(name) is not None]
             mean = sum(known) / len(known) if known else None
             cells.append("–" if mean is None else f"{100 * mean:.1f} %" if metric.percent else f"{mean:.4g}")
-        rows.append([dataset, costs, method, *cells, str(len(found))])
+        rows.append([dataset, costs, method, *cells, str(len(seeds))])
     heads = [metric.title or name for name, metric in suite.metrics.items()]
     return ["data set", "costs", "method", *heads, "seeds"], rows
 
@@ -207,8 +207,7 @@ def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], l
     plan.forget(session.store.unbelieved - session.known.done)
     counts: dict[tuple[str, str], Counter[str]] = {}
     for planned in plan.planned:
-        counter = counts.setdefault((planned.trial.dataset, planned.trial.method), Counter())
-        counter[planned.state] += 1
+        counts.setdefault((planned.trial.dataset, planned.trial.method), Counter())[planned.state] += 1
     rows = [
         [dataset, method, str(count.total()), *(str(count[state]) for state in PLAN_HEAD[3:])]
         for (dataset, method), count in counts.items()
@@ -217,9 +216,11 @@ def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], l
 
 
 def inapplicable_lines(plan: Plan) -> list[str]:
-    """A line for every method that cannot be tried on a data set, and why."""
-    lines = {f"not applicable: {m} on {d}: {why}": None for (d, _, m), why in plan.inapplicable().items()}
-    return list(lines)
+    """A line for every method that cannot be tried on data sets, which, and why."""
+    datasets: dict[tuple[str, str], dict[str, None]] = {}
+    for (dataset, _, method), why in plan.inapplicable().items():
+        datasets.setdefault((method, why), {})[dataset] = None
+    return [f"not applicable: {method} on {', '.join(on)}: {why}" for (method, why), on in datasets.items()]
 
 
 def other_code(session: SuiteSession, plan: Plan) -> list[str]:

@@ -11,52 +11,29 @@ from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
-from bench_core.run.known import NOTHING_KNOWN, KnownTrials
-from bench_core.run.plan import DatasetCache, Plan, make_plan
+from bench_core.run.plan import DatasetCache, KnownTrials, NothingKnown, Plan, make_plan
 from bench_core.run.store import Store
 from bench_core.run.suite import Suite, load_suite
-
-__all__ = ["SuiteSession", "parse_only"]
-
-KINDS = ("dataset", "method", "costs")
 
 
 @dataclass
 class SuiteSession:
-    """A suite with the places it is run in.
-
-    Attributes:
-        suite: the checked suite.
-        registry: the loaded plugins.
-        store: the directory of records.
-        out: the directory for what plugins make of records.
-        context: where data comes from.
-    """
+    """A suite, the loaded plugins, and the places: of records, of what plugins make of records, of data."""
 
     suite: Suite
     registry: Registry
     store: Store
     out: Path
     context: DataContext
-    _known: KnownTrials = field(default=NOTHING_KNOWN, init=False, repr=False)
+    _known: KnownTrials = field(default_factory=NothingKnown, init=False, repr=False)
 
     @classmethod
     def open(
-        cls,
-        path: Path,
-        store: Path,
-        out: Path,
-        context: DataContext | None = None,
-        registry: Registry | None = None,
+        cls, path: Path, store: Path, out: Path, context: DataContext, registry: Registry | None = None
     ) -> SuiteSession:
-        """Load the suite, and the plugins unless their registry is given.
-
-        Raises:
-            RequestError: the suite is wrong, or needs a plugin that is broken.
-        """
+        """Load the suite, and the plugins unless their registry is given; raises as `load_suite`."""
         registry = registry or load_registry()
-        suite = load_suite(path, registry)
-        return cls(suite, registry, Store(store), out, context or DataContext.from_environment())
+        return cls(load_suite(path, registry), registry, Store(store), out, context)
 
     @cached_property
     def cache(self) -> DatasetCache:
@@ -67,7 +44,7 @@ class SuiteSession:
     def known(self) -> KnownTrials:
         """What a plugin knows of the suite's trials beside the store, as it is now."""
         if not self._known.is_current:
-            self._known = self.registry.manager.hook.bench_known_trials(session=self) or NOTHING_KNOWN
+            self._known = self.registry.manager.hook.bench_known_trials(session=self) or NothingKnown()
         return self._known
 
     def plan(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Plan:
@@ -81,7 +58,7 @@ class SuiteSession:
 
     def warnings(self) -> list[str]:
         """A line for everything that was found damaged so far, and is not believed."""
-        return [*self.store.warnings(), *([self.cache.fault] if self.cache.fault else [])]
+        return [*self.store.warnings(), *(filter(None, [self.cache.damage]))]
 
 
 def parse_only(given: tuple[str, ...], suite: Suite) -> dict[str, list[str]]:
@@ -98,8 +75,8 @@ def parse_only(given: tuple[str, ...], suite: Suite) -> dict[str, list[str]]:
     wanted: dict[str, list[str]] = {}
     for option in given:
         kind, equals, name = option.partition("=")
-        if not equals or kind not in KINDS:
-            raise RequestError(f"--only {option}: say KIND=NAME with KIND one of {', '.join(KINDS)}")
+        if not equals or kind not in known:
+            raise RequestError(f"--only {option}: say KIND=NAME with KIND one of {', '.join(known)}")
         if name not in known[kind]:
             hint = did_you_mean(name, known[kind])
             raise RequestError(f"--only {option}: the suite has no {kind} {name!r}; {hint}")

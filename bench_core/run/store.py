@@ -4,9 +4,9 @@
 from, ``<sha256>.failed.json`` the record of a failure. A file is written under a temporary name in
 ``<store>/tmp``, flushed to the disk, and renamed; the record last, so a record that is there is whole.
 
-A record is sealed (see `bench_core.run.sealed`) and holds size and SHA-256 of its decisions. Both are checked whenever
-a record is read, not when names are listed: what does not fit is not served, but named. `Store.set_aside` moves it to
-``<store>/damaged``, and then the trial is one that was never run.
+A record is sealed (see `bench_core.run.record_file`) and holds size and SHA-256 of its decisions. Both are checked
+whenever a record is read, not when names are listed: what does not fit is not served, but named. `Store.set_aside`
+moves it to ``<store>/damaged``, and then the trial is one that was never run.
 """
 
 from __future__ import annotations
@@ -17,28 +17,48 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from bench_core.contract.errors import RequestError, StoreError
 from bench_core.run.decisions_file import pack_decisions, unpack_decisions
-from bench_core.run.owners import here, is_gone, owner
-from bench_core.run.record_file import OldFormatError, read_record
+from bench_core.run.owners import own_name, sweep
+from bench_core.run.record_file import OldFormatError, read_record, seal, unseal
 from bench_core.run.run_trial import RECORD_FORMAT, PolicyOutcome, TrialResult
-from bench_core.run.sealed import seal
-
-__all__ = ["DAMAGED", "Store"]
 
 DAMAGED = "damaged"
 """The folder of a store that damaged files are moved to."""
 
 _DONE, _FAILED, _DECISIONS = ".json", ".failed.json", ".parquet"
-_NAME = 64
+_NAME, _HEX = 64, frozenset("0123456789abcdef")
 _SHOWN = 20
 _NEW = 5.0
 """Seconds for which decisions are so new that the record that belongs to them may be about to be written."""
-_DAY = 86400.0
+
+
+_KINDS = {_FAILED: "failed", _DONE: "done", _DECISIONS: "decisions"}
+
+
+@dataclass(frozen=True)
+class StoreFile:
+    """A file in one of a store's shelves.
+
+    Attributes:
+        path: where it is.
+        name: the trial's name; empty when it is no file of a store.
+        kind: ``done``, ``failed``, ``decisions`` or ``other``.
+    """
+
+    path: Path
+    name: str
+    kind: str
+
+    @property
+    def in_place(self) -> bool:
+        """Whether it lies where a reader looks for it."""
+        return self.kind != "other" and self.path.parent.name == self.name[:2]
 
 
 class Store:
@@ -71,26 +91,40 @@ class Store:
         try:
             with os.scandir(self._root) as shelves:
                 folders = [shelf.path for shelf in shelves if len(shelf.name) == 2 and os.path.isdir(shelf)]
-            for folder in folders:
-                for file in os.listdir(folder):
-                    if file.endswith(_FAILED) and len(file) == _NAME + len(_FAILED):
-                        failed.add(file[:_NAME])
-                    elif file.endswith(_DONE) and len(file) == _NAME + len(_DONE):
-                        done.add(file[:_NAME])
+            for file in chain.from_iterable(map(os.listdir, folders)):
+                name, suffix = file[:_NAME], file[_NAME:]
+                if suffix == _DONE:
+                    done.add(name)
+                elif suffix == _FAILED:
+                    failed.add(name)
         except FileNotFoundError:
             pass
         except OSError as error:
             raise StoreError(f"the store {self.path} cannot be read: {_why(error)}") from None
         return done, failed - done
 
+    def files(self) -> Iterator[StoreFile]:
+        """Every file in the store's shelves, in order.
+
+        Raises:
+            StoreError: a folder cannot be read.
+        """
+        try:
+            for shelf in sorted(self.path.iterdir()) if self.path.is_dir() else []:
+                if len(shelf.name) != 2 or not shelf.is_dir():
+                    continue
+                for path in sorted(shelf.iterdir()):
+                    name, suffix = path.name[:_NAME], path.name[_NAME:]
+                    kind = _KINDS.get(suffix, "other") if len(name) == _NAME and set(name) <= _HEX else "other"
+                    yield StoreFile(path, name if kind != "other" else "", kind)
+        except OSError as error:
+            raise StoreError(f"the store {self.path} cannot be read: {_why(error)}") from None
+
     def read(self, name: str, decisions: bool = True) -> dict[str, Any] | None:
-        """The record of a trial, done or failed; None when there is none, or none that can be believed.
+        """The record of a trial, done or failed; None when there is none, or it is damaged or old.
 
-        A damaged one is remembered, see `warnings` and `set_aside`.
-
-        Args:
-            name: the trial's name.
-            decisions: whether the file of its decisions is checked, too.
+        A damaged one is remembered, see `warnings` and `set_aside`. The file of its decisions is checked, too, unless
+        ``decisions`` is false.
 
         Raises:
             StoreError: the disk does not give it.
@@ -98,43 +132,51 @@ class Store:
         for suffix, status in ((_DONE, "ok"), (_FAILED, "failed")):
             place = self._place(name, suffix)
             try:
-                record = self._believed(place, name, status, decisions)
+                record = self._checked(place, name, status, decisions)
             except OldFormatError:
                 self._old.add(name)
                 return None
-            except ValueError as fault:
-                self._damaged[name] = str(fault)
+            except ValueError as damage:
+                self._damaged[name] = str(damage)
                 return None
             if record is not None:
                 return record
         return None
 
-    def _believed(self, place: str, name: str, status: str, decisions: bool) -> dict[str, Any] | None:
+    def failure_kind(self, name: str) -> str:
+        """What kind of error ended a trial that failed (``time``, ``memory``, …); empty when that is not known.
+
+        Raises:
+            StoreError: the disk does not give its record.
+        """
+        record = self.read(name, decisions=False)
+        return "" if record is None or record["status"] != "failed" else str(record["error"].get("kind", ""))
+
+    def _checked(
+        self, place: str, name: str, status: str, decisions: bool, tried_before: bool = False
+    ) -> dict[str, Any] | None:
         """A record and its decisions, checked; another try where a writer may be between the two files."""
-        for tried in (False, True):
-            data = self._bytes(place)
-            if data is None:
-                return None
-            try:
-                record = read_record(data, name, status)
-            except OldFormatError:
-                raise
-            except ValueError as error:
-                raise ValueError(f"{place} is damaged: {error}") from None
-            fault = self._fault_of_decisions(record) if decisions else ""
-            if not fault:
-                return record
-            if not tried and self._is_new(name):
-                time.sleep(0.05)
-                continue
-            raise ValueError(f"{self._place(name, _DECISIONS)} {fault}")
-        return None
+        data = self._bytes(place)
+        if data is None:
+            return None
+        try:
+            record = read_record(data, name, status)
+        except OldFormatError:
+            raise
+        except ValueError as error:
+            raise ValueError(f"{place} is damaged: {error}") from None
+        damage = self._damage_of_decisions(record) if decisions else ""
+        if not damage:
+            return record
+        if not tried_before and self._is_new(name):
+            time.sleep(0.05)
+            return self._checked(place, name, status, decisions, tried_before=True)
+        raise ValueError(f"{self._place(name, _DECISIONS)} {damage}")
 
     def _is_new(self, name: str) -> bool:
-        try:
+        with suppress(OSError):
             return time.time() - os.stat(self._place(name, _DECISIONS)).st_mtime < _NEW
-        except OSError:
-            return False
+        return False
 
     def _bytes(self, place: str) -> bytes | None:
         try:
@@ -149,15 +191,15 @@ class Store:
                 raise ValueError(f"{place} is damaged: {_why(error)}") from None
             raise StoreError(f"{place} cannot be read: {_why(error)}") from None
 
-    def _fault_of_decisions(self, record: Mapping[str, Any]) -> str:
-        kept = record.get("decisions")
-        if kept is None:
+    def _damage_of_decisions(self, record: Mapping[str, Any]) -> str:
+        noted = record.get("decisions")
+        if noted is None:
             return ""
         try:
             with open(self._place(record["name"], _DECISIONS), "rb", buffering=0) as file:
-                if os.fstat(file.fileno()).st_size != kept["bytes"]:
+                if os.fstat(file.fileno()).st_size != noted["bytes"]:
                     return "is damaged: it is not as long as the record beside it says"
-                if hashlib.file_digest(file, "sha256").hexdigest() != kept["sha256"]:
+                if hashlib.file_digest(file, "sha256").hexdigest() != noted["sha256"]:
                     return "is damaged: it does not match its checksum in the record beside it"
         except FileNotFoundError:
             return "is missing"
@@ -167,15 +209,22 @@ class Store:
 
     def warnings(self) -> list[str]:
         """A line for every damaged file that was read so far, and one for all records of an earlier format."""
-        said = [f"{line}; the trial counts as not run" for line in self._damaged.values()]
-        if len(said) > _SHOWN:
-            said[_SHOWN:] = [f"… and {len(said) - _SHOWN} more damaged records"]
+        lines = [f"{line}; the trial counts as not run" for line in self._damaged.values()]
+        if len(lines) > _SHOWN:
+            lines[_SHOWN:] = [f"… and {len(lines) - _SHOWN} more damaged records"]
         if self._old:
-            said.append(
-                f"{len(self._old)} record(s) in {self.path} are of a format before {RECORD_FORMAT}; "
-                "their trials count as not run"
-            )
-        return said
+            old = f"{len(self._old)} record(s) in {self.path} are of a format before {RECORD_FORMAT}"
+            lines.append(f"{old}; their trials count as not run")
+        return lines
+
+    @property
+    def damage(self) -> list[str]:
+        """A line for every record that was read so far and is damaged, naming the file."""
+        return list(self._damaged.values())
+
+    def disbelieve(self, name: str, why: str) -> None:
+        """Count a record as damaged, for a reason found elsewhere."""
+        self._damaged[name] = why
 
     @property
     def unbelieved(self) -> set[str]:
@@ -189,17 +238,9 @@ class Store:
             StoreError: they cannot be moved.
         """
         names = self.unbelieved
-        folder = self.path / DAMAGED
         for name in sorted(names):
             for suffix in (_DONE, _FAILED, _DECISIONS):
-                place = self._place(name, suffix)
-                if not os.path.lexists(place):
-                    continue
-                try:
-                    folder.mkdir(exist_ok=True)
-                    os.rename(place, _free(folder / f"{name}{suffix}"))
-                except OSError as error:
-                    raise StoreError(f"{place} cannot be moved to {folder}: {_why(error)}") from None
+                move_aside(Path(self._place(name, suffix)), self.path / DAMAGED)
         self._damaged.clear()
         self._old.clear()
         return names
@@ -218,9 +259,9 @@ class Store:
         if result.outcomes is not None and result.rows is not None:
             packed = pack_decisions(result.outcomes, result.rows)
             self._write(self._place(name, _DECISIONS), packed)
-            kept = {"bytes": len(packed), "sha256": hashlib.sha256(packed).hexdigest()}
-            record = {**record, "decisions": kept}
-        self._write(self._place(name, _DONE), seal(record))
+            noted = {"bytes": len(packed), "sha256": hashlib.sha256(packed).hexdigest()}
+            record = {**record, "decisions": noted}
+        self.rewrite(record)
         with suppress(OSError):
             os.unlink(self._place(name, _FAILED))
 
@@ -232,13 +273,66 @@ class Store:
         """Replace a record by one that holds more (metrics that were added later); raises as `write`."""
         self._write(self._place(record["name"], _DONE), seal(record))
 
+    def copy_of(self, name: str, status: str) -> tuple[bytes, bytes | None]:
+        """The bytes of a record's file and of its decisions (None for a failure, or where it has none).
+
+        Raises:
+            StoreError: the disk does not give them.
+        """
+        places = [self._place(name, _DONE if status == "ok" else _FAILED), self._place(name, _DECISIONS)]
+        try:
+            record = Path(places[0]).read_bytes()
+            decisions = Path(places[1]).read_bytes() if status == "ok" and os.path.exists(places[1]) else None
+        except OSError as error:
+            raise StoreError(f"{error.filename} cannot be read: {_why(error)}") from None
+        return record, decisions
+
+    def take(self, name: str, status: str) -> tuple[bytes, bytes | None]:
+        """As `copy_of`; the trial's files are removed."""
+        copied = self.copy_of(name, status)
+        for suffix in (_DONE, _FAILED, _DECISIONS):
+            with suppress(OSError):
+                os.unlink(self._place(name, suffix))
+        return copied
+
+    def add(self, name: str, record: bytes, decisions: bytes | None) -> dict[str, Any]:
+        """Keep a record that was made elsewhere, byte for byte; what is said in it.
+
+        Args:
+            name: the trial that it must be of.
+            record: the bytes of its file.
+            decisions: the bytes of its decisions' file, which must be those that it was computed from.
+
+        Raises:
+            ValueError: they are damaged; nothing is written.
+            StoreError: they cannot be written.
+        """
+        status = "failed" if unseal(record).get("status") == "failed" else "ok"
+        said = read_record(record, name, status)
+        noted = said.get("decisions")
+        if noted is not None:
+            if decisions is None:
+                raise ValueError("its decisions are missing")
+            if len(decisions) != noted["bytes"] or hashlib.sha256(decisions).hexdigest() != noted["sha256"]:
+                raise ValueError("its decisions do not match their checksum")
+            self._write(self._place(name, _DECISIONS), decisions)
+        self._write(self._place(name, _FAILED if status == "failed" else _DONE), record)
+        if status == "ok":
+            with suppress(OSError):
+                os.unlink(self._place(name, _FAILED))
+        return said
+
+    def path_of_decisions(self, name: str) -> Path:
+        """Where the decisions of a trial are."""
+        return Path(self._place(name, _DECISIONS))
+
     def outcomes(self, name: str, task: str, threshold: float | None) -> Iterator[PolicyOutcome]:
         """The outcomes of a done trial, from its stored decisions; `read` checks that they are the record's.
 
         Raises:
             StoreError: the decisions cannot be read.
         """
-        path = Path(self._place(name, _DECISIONS))
+        path = self.path_of_decisions(name)
         try:
             yield from unpack_decisions(path, task, threshold)
         except (OSError, ValueError, KeyError) as error:
@@ -250,7 +344,7 @@ class Store:
     def _write(self, path: str, data: bytes | memoryview) -> None:
         """Write a whole file or none: under a temporary name, to the disk, then renamed."""
         self._count += 1
-        temporary = f"{self._root}/tmp/{_own_name(os.getpid())}-{self._count}"
+        temporary = f"{self._root}/tmp/{own_name(os.getpid())}-{self._count}"
         try:
             for folder in (os.path.dirname(path), f"{self._root}/tmp"):
                 if folder not in self._made:
@@ -265,45 +359,43 @@ class Store:
         except OSError as error:
             with suppress(OSError):
                 os.unlink(temporary)
-            at = "" if error.filename in (None, path, temporary) else f" ({error.filename})"
-            raise StoreError(f"{path} cannot be written: {_why(error)}{at}; what was done is kept") from None
+            raise not_written(path, error, temporary) from None
 
     def sweep(self) -> None:
-        """Remove temporary files whose process is gone; those that cannot be removed stay.
-
-        Those of another machine are removed when they are a day old: nobody here knows whether it is still writing.
-        """
-        with suppress(OSError):
-            for file in (self.path / "tmp").iterdir():
-                with suppress(OSError):
-                    if _is_abandoned(file):
-                        file.unlink()
+        """Remove temporary files whose process is gone; those that cannot be removed stay."""
+        sweep(self.path / "tmp")
 
 
-@cache
-def _own_name(process: int) -> str:
-    """How temporary files of this process begin; a fork has a number of its own."""
-    return f"{here()}-{owner(process)}"
-
-
-def _is_abandoned(temporary: Path) -> bool:
-    host, *numbers = temporary.name.rsplit("-", 3)
-    if len(numbers) != 3 or not all(map(str.isdigit, numbers[:2])):
-        return True
-    if host != here():
-        return time.time() - temporary.stat().st_mtime > _DAY
-    return is_gone(numbers[0], numbers[1])
+def not_written(path: str | Path, error: OSError, *temporary: str) -> StoreError:
+    """The error to raise where the disk does not take a store's file, named unless it is a temporary one."""
+    at = "" if error.filename in (None, str(path), *temporary) else f" ({error.filename})"
+    return StoreError(f"{path} cannot be written: {_why(error)}{at}; what was done is kept")
 
 
 def _why(error: Exception) -> str:
-    said = getattr(error, "strerror", None) or " ".join(str(error).split())
-    return str(said)[:1].lower() + str(said)[1:]
+    reason = str(getattr(error, "strerror", None) or " ".join(str(error).split()))
+    return reason[:1].lower() + reason[1:]
+
+
+def move_aside(place: Path, folder: Path) -> None:
+    """Move a file into a folder under a free name, if it is there.
+
+    Raises:
+        StoreError: it cannot be moved.
+    """
+    if not os.path.lexists(place):
+        return
+    try:
+        folder.mkdir(exist_ok=True)
+        os.rename(place, _free(folder / place.name))
+    except OSError as error:
+        raise StoreError(f"{place} cannot be moved to {folder}: {_why(error)}") from None
 
 
 def _free(path: Path) -> Path:
     """A path at which nothing is: the one given, or that with a number."""
-    found, count = path, 1
-    while os.path.lexists(found):
+    free, count = path, 1
+    while os.path.lexists(free):
         count += 1
-        found = path.with_name(f"{path.name}.{count}")
-    return found
+        free = path.with_name(f"{path.name}.{count}")
+    return free

@@ -7,11 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 from bench_core.contract.errors import StoreError
-from bench_core.contract.metric import Metric, evaluate
+from bench_core.contract.metric import Metric, measure
 from bench_core.run.plan import Plan, Planned
 from bench_core.run.store import Store
-
-__all__ = ["stored_records"]
 
 
 def stored_records(
@@ -24,7 +22,9 @@ def stored_records(
     """
     for planned in plan.planned:
         if planned.state == "not applicable":
-            yield planned, _inapplicable(planned)
+            error = {"type": "NotApplicable", "message": planned.reason, "step": "plan"}
+            trial = planned.trial.identity(planned.content)
+            yield planned, {"name": planned.name, "trial": trial, "status": "not applicable", "error": error}
             continue
         record = store.read(planned.name)
         if record is not None and record["status"] == "ok":
@@ -58,16 +58,6 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
         return False
     threshold = planned.trial.threshold if planned.trial.reject else None
     for judged in store.outcomes(record["name"], record["task"], threshold):
-        for name, value in evaluate(judged.outcome, lacking).items():
+        for name, value in measure(judged.outcome, lacking).items():
             record["policies"][judged.part].setdefault(lacking[name].key, []).append(value)
     return True
-
-
-def _inapplicable(planned: Planned) -> dict[str, Any]:
-    """What stands in the place of the record of a trial that is not applicable."""
-    return {
-        "name": planned.name,
-        "trial": planned.trial.identity(planned.content),
-        "status": "not applicable",
-        "error": {"type": "NotApplicable", "message": planned.reason, "step": "plan"},
-    }

@@ -16,35 +16,26 @@ from pydantic import ValidationError
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.contract.metric import DEFAULT_METRICS, Metric, default_metric
 from bench_core.contract.parameters import build
-from bench_core.plugins.registry import Registry
-from bench_core.plugins.sections import OWNERS
-from bench_core.run.suite_schema import (
-    CostsEntry,
-    DatasetEntry,
-    Header,
-    MethodEntry,
-    Protocol,
-    SuiteFile,
-    file_model,
-    seed_list,
-    spell_faults,
-)
+from bench_core.plugins.hookspecs import OWNERS
+from bench_core.plugins.registry import CORE, Registry
+from bench_core.run.suite_schema import DatasetEntry, Entry, MethodEntry, SuiteFile, error_line, file_model, seed_list
 from bench_core.run.trial import Trial
 
-__all__ = [
-    "CostsEntry",
-    "DatasetEntry",
-    "Header",
-    "MethodEntry",
-    "Protocol",
-    "Suite",
-    "load_suite",
-]
+_MethodPoint = tuple[str, int, str, Any, bool, float | None]
+"""Label, grid point, use, instance, whether answers are refused, and the threshold to exit at where none is."""
 
 
-def _twice(names: list[str]) -> str:
-    """The least name that is there twice; empty when none is."""
-    return min((name for name, count in Counter(names).items() if count > 1), default="")
+def _grid_of(entry: MethodEntry, dataset: str) -> Iterator[dict[str, Any]]:
+    """The parameters of a method on a data set, at every point of its grid."""
+    given = {**entry.parameters, **entry.on.get(dataset, {})}
+    for values in product(*entry.grid.values()):
+        yield {**given, **dict(zip(entry.grid, values, strict=True))}
+
+
+def _refuse_twice(entries: Sequence[Entry], where: str) -> None:
+    twice = min((label for label, count in Counter(entry.label for entry in entries).items() if count > 1), default="")
+    if twice:
+        raise RequestError(f"{where}: the name {twice!r} is used twice; give one of them a name")
 
 
 class Suite:
@@ -58,36 +49,26 @@ class Suite:
         unread: sections of the file that are left unread, since their owner is not installed.
     """
 
-    def __init__(
-        self, path: str, text: str, file: SuiteFile, registry: Registry, unread: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, path: str, text: str, file: SuiteFile, registry: Registry, unread: Sequence[str] = ()) -> None:
         self.path, self.text, self.file, self.registry = path, text, file, registry
         self.unread = tuple(unread)
         self.metrics: dict[str, Metric] = {}
         for i, name in enumerate(file.metrics):
             self.metrics[name] = self._metric(name, f"{path}: metrics[{i}]")
-        for label, entries in (("datasets", file.datasets), ("methods", file.methods)):
-            twice = _twice([entry.name or entry.use for entry in entries])
-            if twice:
-                raise RequestError(
-                    f"{path}: {label}: the name {twice!r} is used twice; give one of them a name"
-                )
+        _refuse_twice(file.datasets, f"{path}: datasets")
+        _refuse_twice(file.methods, f"{path}: methods")
         for i, dataset in enumerate(file.datasets):
-            twice = _twice([costs.name or costs.use for costs in dataset.costs])
-            if twice:
-                raise RequestError(
-                    f"{path}: datasets[{i}].costs: the name {twice!r} is used twice; give one of them a name"
-                )
+            _refuse_twice(dataset.costs, f"{path}: datasets[{i}].costs")
         for name in file.titles:
             self._metric(name, f"{path}: titles")
         self._check_selects()
-        self._check_data_set_names()
+        self._check_dataset_names()
         self._section_metrics: dict[str, Metric] = {}
         for key, section in registry.sections.items():
             self._section_metrics |= section.rules.check(self, self.section(key))
-        self._built: dict[tuple[type[Any], str], Any] = {}
-        for _ in self._grids({}):  # builds every parameter once, so that a fault is found now
-            pass
+        self._built: dict[tuple[Any, str], Any] = {}
+        self._build_methods()
+        list(self._grids({}))  # builds every parameter once, so that a fault is found now
 
     @property
     def name(self) -> str:
@@ -101,53 +82,40 @@ class Suite:
 
     def dataset_names(self) -> list[str]:
         """Names of the data sets, in the file's order."""
-        return [entry.name or entry.use for entry in self.file.datasets]
+        return [entry.label for entry in self.file.datasets]
 
     def method_names(self) -> list[str]:
         """Names of the methods, in the file's order."""
-        return [entry.name or entry.use for entry in self.file.methods]
+        return [entry.label for entry in self.file.methods]
 
     def methods_on(self, dataset: str) -> list[str]:
         """Names of the methods that run on a data set, in the file's order."""
-        return [e.name or e.use for e in self.file.methods if not e.only or dataset in e.only]
+        return [e.label for e in self.file.methods if not e.only or dataset in e.only]
 
     @cached_property
     def grids(self) -> list[tuple[str, str]]:
         """Every (data set, cost scheme) pair, in the file's order."""
-        return [(e.name or e.use, c.name or c.use) for e in self.file.datasets for c in e.costs]
+        return [(e.label, c.label) for e in self.file.datasets for c in e.costs]
+
+    @cached_property
+    def _datasets(self) -> dict[str, DatasetEntry]:
+        return {entry.label: entry for entry in self.file.datasets}
 
     def has_several_costs(self, dataset: str) -> bool:
         """Whether a data set is priced in more than one way."""
-        return self._counts[dataset][0] > 1
+        return len(self._datasets[dataset].costs) > 1
 
     def seed_count(self, dataset: str) -> int:
         """How many seeds the suite asks for on a data set."""
-        return self._counts[dataset][1]
+        return len(self._seeds(self._datasets[dataset]))
 
-    @cached_property
-    def _counts(self) -> dict[str, tuple[int, int]]:
-        """Data set → how many cost schemes and seeds it has."""
-        return {
-            e.name or e.use: (
-                len(e.costs),
-                len(seed_list(self.file.protocol.seeds if e.seeds is None else e.seeds)),
-            )
-            for e in self.file.datasets
-        }
-
-    @property
-    def path_in_repository(self) -> str:
-        """How a page names the suite's file: the last two parts of its path."""
-        return "/".join(Path(self.path).parts[-2:])
+    def _seeds(self, entry: DatasetEntry) -> list[int]:
+        return seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds)
 
     def selection_of(self, method: str, task: str, threshold: float | None) -> str:
         """The rule that picks a method's row: ``first``, or a metric's name."""
-        for entry in self.file.methods:
-            if (entry.name or entry.use) == method and entry.select:
-                return entry.select
-        if self.file.protocol.select:
-            return self.file.protocol.select
-        return default_metric(task, threshold)
+        own = [entry.select for entry in self.file.methods if entry.label == method]
+        return next(filter(None, [*own, self.file.protocol.select]), default_metric(task, threshold))
 
     def needed_metrics(self) -> dict[str, Metric]:
         """The table's metrics, those that the suite selects by, and those of its other sections."""
@@ -156,6 +124,11 @@ class Suite:
             if rule and rule != "first":
                 needed[rule] = self._metric(rule, self.path)
         return needed
+
+    @property
+    def least_coverage(self) -> float:
+        """Share of the validation rows that a policy must answer to be chosen by a metric, where any does."""
+        return self.file.protocol.least_coverage
 
     def selection_metrics(self) -> dict[str, Metric]:
         """Every metric that a selection may go by, defaults included."""
@@ -171,35 +144,40 @@ class Suite:
         title = self.file.titles.get(name)
         return metric if title is None else replace(metric, title=title)
 
-    @cached_property
-    def known_metrics(self) -> dict[str, Metric]:
-        """Every registered metric by name, called as the suite calls it."""
-        return {
-            name: replace(metric, title=self.file.titles.get(name, metric.title))
-            for name, metric in self.registry.metrics.items()
-        }
-
     def _check_selects(self) -> None:
-        if self.file.protocol.select not in (None, "first"):
-            self._metric(str(self.file.protocol.select), f"{self.path}: protocol.select")
-        for i, entry in enumerate(self.file.methods):
-            if entry.select not in (None, "first"):
-                self._metric(str(entry.select), f"{self.path}: methods[{i}].select")
+        rules = [("protocol.select", self.file.protocol.select)]
+        rules += [(f"methods[{i}].select", entry.select) for i, entry in enumerate(self.file.methods)]
+        for key, rule in rules:
+            if rule not in (None, "first"):
+                self._metric(str(rule), f"{self.path}: {key}")
 
-    def _check_data_set_names(self) -> None:
+    def _check_dataset_names(self) -> None:
         known = self.dataset_names()
         for i, entry in enumerate(self.file.methods):
             for key, named in (("only", entry.only), ("on", list(entry.on))):
                 for name in named:
                     if name not in known:
                         hint = did_you_mean(name, known)
-                        raise RequestError(
-                            f"{self.path}: methods[{i}].{key}: there is no data set {name!r}; {hint}"
-                        )
+                        raise RequestError(f"{self.path}: methods[{i}].{key}: there is no data set {name!r}; {hint}")
 
-    def trials(
-        self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None
-    ) -> Iterator[Trial]:
+    def plugins_in_judge(self) -> dict[str, list[str]]:
+        """Plugins whose code runs where trials are judged, by name → what the suite uses of them.
+
+        That is ``data sets``, ``cost schemes`` and ``metrics``; the core itself is left out.
+        """
+        entries = self.file.datasets
+        used = {
+            "data sets": [("datasets", entry.use) for entry in entries],
+            "cost schemes": [("cost_schemes", costs.use) for entry in entries for costs in entry.costs],
+            "metrics": [("metrics", name) for name in self.needed_metrics()],
+        }
+        found: dict[str, list[str]] = {}
+        for what, uses in used.items():
+            for name in {self.registry.plugin_of(*use).name for use in uses} - {CORE}:
+                found.setdefault(name, []).append(what)
+        return dict(sorted(found.items()))
+
+    def trials(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Iterator[Trial]:
         """Every trial, in a fixed order: data set, seed, cost scheme, method, grid point.
 
         Args:
@@ -207,19 +185,17 @@ class Suite:
             only: ``dataset``, ``method``, ``costs`` → names to keep.
 
         Raises:
-            RequestError: a name or a parameter is wrong; file and key are said.
+            RequestError: a name or a parameter is wrong; file and key are named.
         """
         protocol = self.file.protocol
         for entry, source, schemes, methods in self._grids(only or {}):
-            label = entry.name or entry.use
-            chosen = seed_list(protocol.seeds if entry.seeds is None else entry.seeds)
             split = (entry.split or protocol.split).rule()
             threshold = entry.threshold if entry.threshold is not None else protocol.threshold
-            for seed in chosen[:seeds]:
+            for seed in self._seeds(entry)[:seeds]:
                 for cost_label, cost_use, scheme in schemes:
-                    for method_label, point, use, method, reject in methods:
+                    for method_label, point, use, method, reject, exit_threshold in methods:
                         yield Trial(
-                            dataset=label,
+                            dataset=entry.label,
                             dataset_use=entry.use,
                             source=source,
                             costs=cost_label,
@@ -231,52 +207,55 @@ class Suite:
                             point=point,
                             split=split,
                             encode=entry.encode or protocol.encode,
-                            threshold=threshold,
-                            reject=reject,
+                            threshold=exit_threshold if threshold is None else threshold,
+                            reject=reject and (threshold is not None or exit_threshold is None),
                             seed=seed,
                             audit_rounds=protocol.audit_rounds,
                         )
 
     def _grids(
         self, only: Mapping[str, list[str]]
-    ) -> Iterator[
-        tuple[DatasetEntry, Any, list[tuple[str, str, Any]], list[tuple[str, int, str, Any, bool]]]
-    ]:
+    ) -> Iterator[tuple[DatasetEntry, Any, list[tuple[str, str, Any]], list[_MethodPoint]]]:
         """Every data set's entry with its source, its cost schemes and the methods that run on it, all built."""
         for d, entry in enumerate(self.file.datasets):
-            label = entry.name or entry.use
-            if "dataset" in only and label not in only["dataset"]:
+            if "dataset" in only and entry.label not in only["dataset"]:
                 continue
-            where = f"{self.path}: datasets[{d}] {label!r}"
+            where = f"{self.path}: datasets[{d}] {entry.label!r}"
             source_class = self.registry.dataset(entry.use, where)
             source = self._build(source_class, entry.parameters, f"{where}.parameters")
             schemes = []
-            for cost in entry.costs:
-                cost_label = cost.name or cost.use
-                if "costs" in only and cost_label not in only["costs"]:
-                    continue
-                scheme_class = self.registry.cost_scheme(cost.use, f"{where}.costs")
-                scheme = self._build(scheme_class, cost.parameters, f"{where}.costs.parameters")
-                schemes.append((cost_label, cost.use, scheme))
-            yield entry, source, schemes, list(self._methods_on(label, only))
+            for costs in entry.costs:
+                if "costs" not in only or costs.label in only["costs"]:
+                    scheme_class = self.registry.cost_scheme(costs.use, f"{where}.costs")
+                    scheme = self._build(scheme_class, costs.parameters, f"{where}.costs.parameters")
+                    schemes.append((costs.label, costs.use, scheme))
+            yield entry, source, schemes, list(self._methods_on(entry.label, only))
 
-    def _methods_on(
-        self, dataset: str, only: Mapping[str, list[str]]
-    ) -> Iterator[tuple[str, int, str, Any, bool]]:
-        """(label, grid point, use, instance, reject) of every method that runs on a data set."""
-        for m, entry in enumerate(self.file.methods):
-            label = entry.name or entry.use
-            if ("method" in only and label not in only["method"]) or (
-                entry.only and dataset not in entry.only
-            ):
+    def _methods_on(self, dataset: str, only: Mapping[str, list[str]]) -> Iterator[_MethodPoint]:
+        """Every method that runs on a data set, at every point of its grid."""
+        for entry in self.file.methods:
+            if ("method" in only and entry.label not in only["method"]) or (entry.only and dataset not in entry.only):
                 continue
-            where = f"{self.path}: methods[{m}] {label!r}"
-            method_class = self.registry.method(entry.use, where)
-            given = {**entry.parameters, **entry.on.get(dataset, {})}
-            for point, values in enumerate(product(*entry.grid.values())):
-                parameters = {**given, **dict(zip(entry.grid, values, strict=True))}
-                method = self._build(method_class, parameters, where)
-                yield label, point, entry.use, method, entry.reject
+            for point, parameters in enumerate(_grid_of(entry, dataset)):
+                built = self._built[entry.use, repr(parameters)]
+                if isinstance(built, BaseException):
+                    raise built
+                yield entry.label, point, entry.use, built, entry.reject, entry.exit_threshold
+
+    def _build_methods(self) -> None:
+        """Build every method at every point of its grid, all at once: where plugins are listed, they are asked.
+
+        What is wrong with one is raised where it is used.
+        """
+        wanted: dict[tuple[str, str], tuple[str, Mapping[str, Any], str]] = {}
+        for m, entry in enumerate(self.file.methods):
+            where = f"{self.path}: methods[{m}] {entry.label!r}"
+            for dataset in self.dataset_names():
+                if entry.only and dataset not in entry.only:
+                    continue
+                for parameters in _grid_of(entry, dataset):
+                    wanted.setdefault((entry.use, repr(parameters)), (entry.use, parameters, where))
+        self._built |= dict(zip(wanted, self.registry.build_methods(list(wanted.values())), strict=True))
 
     def _build(self, cls: type[Any], parameters: Mapping[str, Any], where: str) -> Any:
         """One instance per class and parameters, shared by all trials that use it."""
@@ -296,37 +275,30 @@ def load_suite(path: Path, registry: Registry) -> Suite:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         near = [p.name for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
-        raise RequestError(
-            f"there is no suite {path}; {did_you_mean(path.name, near)}".rstrip("; ")
-        ) from None
+        raise RequestError(f"there is no suite {path}; {did_you_mean(path.name, near)}".rstrip("; ")) from None
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{path} cannot be read: {error}") from None
     return parse_suite(text, str(path), registry)
 
 
 def parse_suite(text: str, path: str, registry: Registry) -> Suite:
-    """Check a suite given as text; ``path`` is what messages call it."""
+    """Check a suite given as text; ``path`` is what messages call it. Raises as `load_suite`."""
     try:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # tomllib lets int() speak of numbers that are too long
-        said = (
-            "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
-        )
-        raise RequestError(f"{path} is not TOML: {said}") from None
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
+        raise RequestError(f"{path} is not TOML: {why}") from None
     return suite_of(tables, path, registry, text)
 
 
 def suite_of(tables: Mapping[str, Any], path: str, registry: Registry, text: str = "") -> Suite:
-    """Check a suite given as TOML's tables; ``text`` is what they were read from.
-
-    Raises:
-        RequestError: it says something wrong; ``path`` and the key are named.
-    """
+    """Check a suite given as TOML's tables; ``text`` is what they were read from. Raises as `load_suite`."""
+    registry.fetch_sections(list(tables))
     sections = registry.sections
     unread = [key for key in tables if key in OWNERS and key not in sections]
     read = {key: value for key, value in tables.items() if key not in unread}
     try:
         file = file_model(sections.values()).model_validate(read)
     except ValidationError as error:
-        raise RequestError(spell_faults(path, error.errors(include_url=False), sections)) from None
+        raise RequestError(error_line(path, error.errors(include_url=False), sections)) from None
     return Suite(path, text, file, registry, unread)

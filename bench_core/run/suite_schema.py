@@ -1,6 +1,6 @@
-"""What a suite's TOML file may hold, table by table, and how a fault in it is spelled.
+"""What a suite's TOML file may hold, table by table, and how an error in it is worded.
 
-Sections that plugins own (`bench_core.plugins.sections`) join it when a file is read.
+Sections that plugins own (`bench_core.plugins.hookspecs`) join it when a file is read.
 """
 
 from __future__ import annotations
@@ -20,23 +20,9 @@ from pydantic import (
 )
 
 from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.plugins.sections import OWNERS, SuiteSection
+from bench_core.plugins.hookspecs import OWNERS, SuiteSection
 from bench_core.protocol.encode import ENCODINGS, Encoding
 from bench_core.protocol.split import SplitRule
-
-__all__ = [
-    "CostsEntry",
-    "DatasetEntry",
-    "Header",
-    "MethodEntry",
-    "Protocol",
-    "SplitTable",
-    "SuiteFile",
-    "file_model",
-    "seed_list",
-    "spell_faults",
-    "validated",
-]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -98,11 +84,7 @@ class _Table(BaseModel):
 class Header(_Table):
     """``[suite]``: what the suite is."""
 
-    name: Annotated[
-        str,
-        Field(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"),
-        AfterValidator(_suite_name),
-    ]
+    name: Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"), AfterValidator(_suite_name)]
     title: str = ""
     source: str = ""
     description: str = ""
@@ -137,7 +119,10 @@ class Protocol(_Table):
         threshold: confidence threshold p̂ of the reject option; None refuses nothing.
         select: which policy of a family makes the table's row: ``first``, or the name of a metric that is best
             on validation. When None: ``combined`` with a threshold, else ``error``, ``ndcg@5`` or ``mse``.
+        least_coverage: share of the validation rows that a policy must answer to be chosen by a metric, where any does.
         audit_rounds: substitutions per policy.
+        timeout: seconds that a method may take for a trial, where the command does not say (``--timeout``). One that
+            takes longer is recorded as over the limit. No part of a trial's name.
     """
 
     split: SplitTable = SplitTable()
@@ -145,23 +130,31 @@ class Protocol(_Table):
     encode: Encoding = "ordinal"
     threshold: Threshold | None = None
     select: str | None = None
+    least_coverage: Annotated[float, Field(ge=0, le=1)] = 0.0
     audit_rounds: Annotated[int, Field(ge=1, le=100)] = 2
+    timeout: Annotated[float, Field(gt=0)] | None = None
 
 
-class CostsEntry(_Table):
+class Entry(_Table):
+    """A registered thing with its parameters, under a name of the suite's."""
+
+    use: Name
+    name: Label = ""
+    parameters: dict[str, Any] = {}
+
+    @property
+    def label(self) -> str:
+        """What tables call it."""
+        return self.name or self.use
+
+
+class CostsEntry(Entry):
     """``costs = { use = …, parameters = … }``: a cost scheme for a data set."""
 
-    use: Name
-    name: Label = ""
-    parameters: dict[str, Any] = {}
 
-
-class DatasetEntry(_Table):
+class DatasetEntry(Entry):
     """``[[datasets]]``: one data set, with its cost schemes and what it changes of the protocol."""
 
-    use: Name
-    name: Label = ""
-    parameters: dict[str, Any] = {}
     costs: Annotated[list[CostsEntry], BeforeValidator(_listed), Field(min_length=1)] = Field(
         default_factory=lambda: [CostsEntry(use="uniform")]
     )
@@ -171,7 +164,7 @@ class DatasetEntry(_Table):
     seeds: Seeds | None = None
 
 
-class MethodEntry(_Table):
+class MethodEntry(Entry):
     """``[[methods]]``: one method, with parameters, a grid, and what it does differently on some data sets.
 
     Attributes:
@@ -179,16 +172,16 @@ class MethodEntry(_Table):
         on: data set name → parameters that differ there.
         only: names of the data sets it runs on; all when empty.
         reject: whether the protocol's threshold refuses its unsure answers.
+        exit_threshold: the confidence at which a method that stops early stops, where neither data set nor protocol
+            has a threshold; nothing is refused there.
         select: overrides the protocol's.
     """
 
-    use: Name
-    name: Label = ""
-    parameters: dict[str, Any] = {}
     grid: dict[str, Values] = {}
     on: dict[str, dict[str, Any]] = {}
     only: list[str] = []
     reject: bool = True
+    exit_threshold: Threshold | None = None
     select: str | None = None
 
 
@@ -204,45 +197,35 @@ class SuiteFile(_Table):
     protocol: Protocol = Protocol()
     datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
     methods: Annotated[list[MethodEntry], Field(min_length=1)]
-    metrics: Annotated[list[Name], Field(min_length=1)] = [
-        "coverage",
-        "conclusive-accuracy",
-        "cost",
-        "combined",
-    ]
+    metrics: Annotated[list[Name], Field(min_length=1)] = ["coverage", "conclusive-accuracy", "cost", "combined"]
     titles: dict[Name, Label] = {}
 
 
 def file_model(sections: Iterable[SuiteSection]) -> type[SuiteFile]:
     """The model of a suite's file with the sections that plugins own; each is None where the file lacks it."""
     return create_model(  # type: ignore[call-overload, no-any-return]
-        "SuiteFile",
-        __base__=SuiteFile,
-        **{section.key: (section.rules.model | None, None) for section in sections},
+        "SuiteFile", __base__=SuiteFile, **{section.key: (section.rules.model | None, None) for section in sections}
     )
 
 
-def spell_faults(path: str, faults: Sequence[Mapping[str, Any]], sections: Mapping[str, SuiteSection]) -> str:
-    """Pydantic's errors as one line: the first place that is wrong, and how many more there are.
-
-    Args:
-        path: what messages call the file.
-        faults: pydantic's errors.
-        sections: those that plugins own, by key.
-    """
+def error_line(path: str, errors: Sequence[Mapping[str, Any]], sections: Mapping[str, SuiteSection]) -> str:
+    """Pydantic's errors as one line: the first place that is wrong, and how many more there are."""
     lines: dict[str, str] = {}
-    # A misspelt key first: where a key is missing as well, it is why.
-    for fault in sorted(faults, key=lambda fault: fault["type"] != "extra_forbidden"):
-        section = sections.get(str(fault["loc"][0])) if fault["loc"] else None
-        place, model = section.rules.place(fault["loc"]) if section else (fault["loc"], None)
-        if fault["type"] == "extra_forbidden":
-            known = list(model.model_fields) if model else _keys_at(place[:-1], sections)
-            said = f": unknown key {_shortened(str(place[-1]))}; {did_you_mean(str(place[-1]), known)}"
+    for error in sorted(errors, key=_is_no_misspelling):
+        section = sections.get(str(error["loc"][0])) if error["loc"] else None
+        place, model = section.rules.place(error["loc"]) if section else (error["loc"], None)
+        if error["type"] == "extra_forbidden":
+            text = _unknown_key(place, model.model_fields if model else _keys_at(place[:-1], sections))
         else:
-            said = _said(fault, place, section)
-        lines.setdefault(_spelled(place), " ".join(f"{path}: {_spelled(place)}{said}".split()))
+            text = _wrong_value(error, place, section)
+        lines.setdefault(_spelled(place), " ".join(f"{path}: {_spelled(place)}{text}".split()))
     more = len(lines) - 1
     return next(iter(lines.values())) + (f" (and {more} more fault{'s' * (more > 1)})" if more else "")
+
+
+def _is_no_misspelling(error: Mapping[str, Any]) -> bool:
+    # To sort by: a misspelt key first. Where a key is missing as well, it is why.
+    return bool(error["type"] != "extra_forbidden")
 
 
 def validated(model: type[M], value: Any, where: str) -> M:
@@ -259,46 +242,49 @@ def validated(model: type[M], value: Any, where: str) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        # A misspelt key first, as in `spell_faults`.
-        fault = min(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
-    place = tuple(fault["loc"])
-    spelled = f"{where}.{_spelled(place)}" if place else where
-    if fault["type"] == "extra_forbidden":
-        hint = did_you_mean(str(place[-1]), model.model_fields)
-        raise RequestError(f"{spelled}: unknown key {_shortened(str(place[-1]))}; {hint}")
-    raise RequestError(f"{spelled}{_said(fault, place, None)}")
+        first = min(error.errors(include_url=False), key=_is_no_misspelling)
+    place = tuple(first["loc"])
+    if first["type"] == "extra_forbidden":
+        text = _unknown_key(place, model.model_fields)
+    else:
+        text = _wrong_value(first, place, None)
+    raise RequestError(f"{where}.{_spelled(place)}{text}" if place else f"{where}{text}")
 
 
-def _said(fault: Mapping[str, Any], place: tuple[Any, ...], section: SuiteSection | None) -> str:
-    """What follows the place of a fault that is no unknown key."""
-    if fault["type"].startswith("union_tag") and section is not None:
-        tag = fault.get("ctx", {}).get("tag", "")
+def _unknown_key(place: tuple[Any, ...], known: Iterable[str]) -> str:
+    """What follows the place of a key that is not known."""
+    return f": unknown key {_shortened(str(place[-1]))}; {did_you_mean(str(place[-1]), known)}"
+
+
+def _wrong_value(error: Mapping[str, Any], place: tuple[Any, ...], section: SuiteSection | None) -> str:
+    """What follows the place of an error that is no unknown key."""
+    given = error.get("input")
+    if error["type"].startswith("union_tag") and section is not None:
+        tag = error.get("ctx", {}).get("tag", "")
         kinds = section.rules.kinds
         hint = did_you_mean(tag, kinds) if tag else f"known: {', '.join(kinds)}"
         return f".kind: {tag!r} is not a kind of {section.key}; {hint}"
-    if place and place[-1] == "encode" and fault["type"] == "literal_error":
-        wrong = str(fault["input"])
-        return f": {_shortened(wrong)} is unknown; {did_you_mean(wrong, ENCODINGS)}"
-    given = fault.get("input")
+    if place and place[-1] == "encode" and error["type"] == "literal_error":
+        return f": {_shortened(str(given))} is unknown; {did_you_mean(str(given), ENCODINGS)}"
     shown = f" (given: {_shortened(given)})" if isinstance(given, str | int | float | bool) else ""
-    return f": {str(fault['msg']).removeprefix('Value error, ')}{shown}"
+    return f": {str(error['msg']).removeprefix('Value error, ')}{shown}"
 
 
 def _shortened(given: Any) -> str:
     # A number of thousands of digits cannot even be written.
-    said = "a huge number" if isinstance(given, int) and given.bit_length() > 200 else repr(given)
-    return said if len(said) <= 60 else f"{said[:60]}…"
+    text = "a huge number" if isinstance(given, int) and given.bit_length() > 200 else repr(given)
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def _spelled(loc: tuple[Any, ...]) -> str:
-    said = ""
+    text = ""
     for part in loc:
         if isinstance(part, int):
-            said += f"[{part}]"
+            text += f"[{part}]"
         elif part not in _BRANCHES:
             key = str(part) if str(part).isprintable() and len(str(part)) <= 60 else _shortened(str(part))
-            said += f".{key}" if said else key
-    return said or "the file"
+            text += f".{key}" if text else key
+    return text or "the file"
 
 
 _TABLES: dict[str, type[BaseModel]] = {

@@ -7,10 +7,13 @@ are loaded already, and are told when data is loaded, a trial is run or a page i
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-__all__ = ["BLAS_VARIABLES", "one_blas_thread", "start_with_one_blas_thread"]
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 """What the libraries read when they are loaded. Not ``OMP_NUM_THREADS``: methods' own kernels get the other cores."""
@@ -24,7 +27,18 @@ def start_with_one_blas_thread() -> None:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """One thread within, in the libraries that are loaded by now; what was before, after."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _loaded().limit(limits=1, user_api="blas"):
         yield
+
+
+_FOUND: list[tuple[tuple[int, str], ThreadpoolController]] = []
+
+
+def _loaded() -> ThreadpoolController:
+    """The libraries that are loaded by now; looked for again, which takes milliseconds, when a module was imported."""
+    from threadpoolctl import ThreadpoolController
+
+    modules = len(sys.modules), next(reversed(sys.modules))
+    if not _FOUND or _FOUND[0][0] != modules:
+        _FOUND[:] = [(modules, ThreadpoolController())]
+    return _FOUND[0][1]

@@ -10,10 +10,11 @@ from bench_core.contract.canonical import canonical_json, sha256_text
 from bench_core.contract.costs import CostScheme
 from bench_core.contract.dataset import DataSource
 from bench_core.contract.method import Method
-from bench_core.contract.parameters import to_plain
+from bench_core.contract.parameters import given, to_plain
+from bench_core.plugins.listed import MethodSpec
 from bench_core.protocol.split import SplitRule
 
-__all__ = ["TRIAL_VERSION", "Trial", "fragment"]
+__all__ = ["TRIAL_VERSION", "Trial", "fragment", "parameters_of"]
 
 TRIAL_VERSION = 1
 """Raised when the meaning of a trial changes; part of every trial's name."""
@@ -24,7 +25,7 @@ class Trial:
     """Data set × split seed × cost scheme × method × parameters.
 
     The labels (``dataset``, ``costs``, ``method``, ``point``) are the suite's words for it and not part of its
-    name; the rest is.
+    name; the rest is. Where no plugin of a method is imported, ``estimator`` is a `MethodSpec`.
     """
 
     dataset: str
@@ -35,7 +36,7 @@ class Trial:
     scheme: CostScheme
     method: str
     method_use: str
-    estimator: Method
+    estimator: Method | MethodSpec
     point: int
     split: SplitRule
     encode: str
@@ -43,6 +44,11 @@ class Trial:
     reject: bool
     seed: int
     audit_rounds: int = 2
+
+    @property
+    def uses(self) -> dict[str, str]:
+        """Kind of registered thing → the name under which this trial uses it."""
+        return {"datasets": self.dataset_use, "cost_schemes": self.costs_use, "methods": self.method_use}
 
     def identity(self, content: str) -> str:
         """Canonical JSON of all that determines the result.
@@ -73,11 +79,20 @@ def fragment(use: str, thing: Any) -> str:
     kept = _FRAGMENTS.get(id(thing))
     if kept is not None and kept[0] is thing:
         return kept[1]
-    text = canonical_json({"use": use, "version": type(thing).version, "parameters": to_plain(thing)})
+    if isinstance(thing, MethodSpec):
+        version, parameters = thing.version, thing.parameters
+    else:
+        version, parameters = type(thing).version, to_plain(thing)
+    text = canonical_json({"use": use, "version": version, "parameters": parameters})
     if len(_FRAGMENTS) > 200_000:
         _FRAGMENTS.clear()
     _FRAGMENTS[id(thing)] = (thing, text)
     return text
+
+
+def parameters_of(thing: Any) -> dict[str, Any]:
+    """The parameters of a registered thing that are not their defaults, as plain JSON values."""
+    return dict(thing.given) if isinstance(thing, MethodSpec) else given(thing)
 
 
 @lru_cache(maxsize=1024)

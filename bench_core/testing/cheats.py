@@ -144,10 +144,7 @@ class RecognisesTheAudit(_Two):
     def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
         honest = X[:, self.paid] + X[:, self.unpaid]
         return np.array(
-            [
-                self.memory.setdefault(float(x), float(s))
-                for x, s in zip(X[:, self.paid], honest, strict=True)
-            ],
+            [self.memory.setdefault(float(x), float(s)) for x, s in zip(X[:, self.paid], honest, strict=True)],
             dtype=np.float64,
         )
 
@@ -323,6 +320,7 @@ class Cheat(Method):
 
     Attributes:
         habit: a key of `HABITS`.
+        paid, unpaid: the features.
     """
 
     tasks: ClassVar[frozenset[str]] = frozenset({"binary"})
@@ -345,14 +343,16 @@ class Cheat(Method):
         "honest-kernel",
         "honest-early-exit",
     ] = "reads-unpaid"
+    paid: int = 0
+    unpaid: int = 1
 
     def fit(self, problem: Problem) -> list[Policy]:
-        unpaid = min(1, problem.n_features - 1)
+        paid, unpaid = (min(feature, problem.n_features - 1) for feature in (self.paid, self.unpaid))
         if self.habit == "writes-prices":
             prices = problem.costs.prices
             # Past NumPy, which refuses: an array of the core cannot be made writable.
             ctypes.memset(prices.ctypes.data, 0, prices.nbytes)
-        return [HABITS[self.habit](problem.n_features, 0, unpaid)]
+        return [HABITS[self.habit](problem.n_features, paid, unpaid)]
 
 
 SCORE_HABITS: dict[str, Callable[..., _Two]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bench_core.contract.facts import ALL_TASKS, Task
 from bench_core.contract.method import Method
-from bench_core.contract.task import ALL_TASKS, Task
 from bench_core.testing import checks_decide, checks_declared, checks_fit, checks_odd
 
 __all__ = ["CHECKS", "Check"]
@@ -53,7 +53,9 @@ CHECKS: tuple[Check, ...] = (
     Check("row-order", checks_decide.check_row_order),
     Check("batch-size", checks_decide.check_batch_size),
     Check("no-trace", checks_decide.check_no_trace),
+    Check("pickling", checks_decide.check_pickling),
     Check("rows-unchanged", checks_decide.check_rows_unchanged),
+    Check("next-features", checks_decide.check_next_features),
     Check("zero-prices", checks_odd.check_zero_prices),
     Check("constant-features", checks_odd.check_constant_features),
     Check("one-hot", checks_odd.check_one_hot),

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_core.contract.asking import can_be_asked
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
+from bench_core.contract.facts import Task
 from bench_core.contract.method import Method, Policy, Problem
-from bench_core.contract.task import Task
+from bench_core.protocol.audit import copied, restored
+from bench_core.protocol.replay import replay
 from bench_core.testing.fitting import (
     decide,
     fit,
@@ -95,9 +98,7 @@ def check_row_order(method: Method, task: Task) -> None:
     for name, policy in some_policies(family):
         straight = decide(policy, case.rows, case.problem, name).take(order)
         shuffled = decide(policy, case.rows.take(order), case.problem, name)
-        same_decisions(
-            straight, shuffled, f"{name}, rows in another order", case.problem, case.rows.take(order)
-        )
+        same_decisions(straight, shuffled, f"{name}, rows in another order", case.problem, case.rows.take(order))
 
 
 def check_batch_size(method: Method, task: Task) -> None:
@@ -111,11 +112,7 @@ def check_batch_size(method: Method, task: Task) -> None:
                 batch = np.flatnonzero(_queries(case.rows) == query)
                 part = decide(policy, case.rows.take(batch), case.problem, name)
                 same_decisions(
-                    whole.take(batch),
-                    part,
-                    f"{name}, query {query} decided alone",
-                    case.problem,
-                    case.rows.take(batch),
+                    whole.take(batch), part, f"{name}, query {query} decided alone", case.problem, case.rows.take(batch)
                 )
             continue
         for size in (7, rows // 2):
@@ -123,11 +120,7 @@ def check_batch_size(method: Method, task: Task) -> None:
                 batch = np.arange(start, min(start + size, rows))
                 part = decide(policy, case.rows.take(batch), case.problem, name)
                 same_decisions(
-                    whole.take(batch),
-                    part,
-                    f"{name}, rows in batches of {size}",
-                    case.problem,
-                    case.rows.take(batch),
+                    whole.take(batch), part, f"{name}, rows in batches of {size}", case.problem, case.rows.take(batch)
                 )
 
 
@@ -151,11 +144,7 @@ def check_no_trace(method: Method, task: Task) -> None:
         paid_changed = _changed(rows, first, case.problem, paid=True)
         second = decide(old, paid_changed, case.problem, name)
         same_decisions(
-            first,
-            decide(old, rows, case.problem, name),
-            f"{name}, asked again after other rows",
-            case.problem,
-            rows,
+            first, decide(old, rows, case.problem, name), f"{name}, asked again after other rows", case.problem, rows
         )
         # The fresh policy meets both changed tables in one batch, as its first.
         both = Rows(
@@ -196,6 +185,16 @@ def _changed(rows: Rows, decisions: Decisions, problem: Problem, *, paid: bool) 
     return rows.having(X)
 
 
+def check_pickling(method: Method, task: Task) -> None:
+    """A policy survives pickling, and its copy answers the same, bit for bit: the audit asks the copy."""
+    case, family = fitted(method, task)
+    named = some_policies(family)
+    copies = restored(copied([policy for _, policy in named]))
+    for (name, policy), copy in zip(named, copies, strict=True):
+        asked, again = (decide(one, case.rows, case.problem, name) for one in (policy, copy))
+        same_decisions(asked, again, f"{name}, pickled and restored", case.problem, case.rows, exact=True)
+
+
 def check_rows_unchanged(method: Method, task: Task) -> None:
     """Decide leaves the rows as they were."""
     case, family = fitted(method, task)
@@ -204,3 +203,35 @@ def check_rows_unchanged(method: Method, task: Task) -> None:
         policy.decide(rows)
         if not np.array_equal(rows.X, case.rows.X, equal_nan=True):
             raise ContractError(f"{name}: decide changed rows.X in place; work on a copy")
+
+
+def check_next_features(method: Method, task: Task) -> None:
+    """A policy that can be asked step by step comes, shown only what it asked for, to the answer and bill of decide."""
+    case, family = fitted(method, task)
+    for name, policy in some_policies(family):
+        if can_be_asked(policy):
+            asked_as_decided(policy, case.rows, case.problem, name)
+
+
+def asked_as_decided(policy: Policy, rows: Rows, problem: Problem, name: str) -> None:
+    """Replay a policy with several placeholders.
+
+    Raises:
+        ContractError: another answer than `Policy.decide`'s, or another bill.
+    """
+    decisions = decide(policy, rows, problem, name)
+    for placeholder in (0.0, 1e3, -7.25):
+        try:
+            asked = replay(policy, rows, problem.feature_of_column, placeholder=placeholder)
+        except ContractError as error:
+            raise ContractError(f"{name}, asked step by step: {error}") from None
+        said = f"{name}, asked step by step with {placeholder:g} in place of what is not known"
+        same_decisions(decisions, asked.decisions, said, problem, rows, exact=True)
+        more = (asked.known != decisions.acquired).any(axis=1)
+        if more.any():
+            row = int(np.flatnonzero(more)[0])
+            raise ContractError(
+                f"{said}: {int(more.sum())} of {len(more)} rows acquired other features than decide says, row {row} "
+                f"first: {np.flatnonzero(asked.known[row]).tolist()} for "
+                f"{np.flatnonzero(decisions.acquired[row]).tolist()}"
+            )

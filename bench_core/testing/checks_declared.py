@@ -8,19 +8,12 @@ from typing import Any
 
 from bench_core.contract.canonical import canonical_json
 from bench_core.contract.errors import ContractError, RequestError
+from bench_core.contract.facts import ALL_TASKS, Task
 from bench_core.contract.method import Method
 from bench_core.contract.parameters import build, describe, to_plain
-from bench_core.contract.task import ALL_TASKS, Task
 from bench_core.testing.plain_toml import toml_text
 
-__all__ = [
-    "check_declaration",
-    "check_parameters",
-    "check_unknown_parameter",
-    "declared",
-    "round_trip",
-    "unknown",
-]
+__all__ = ["check_declaration", "check_parameters", "check_unknown_parameter", "declared", "round_trip", "unknown"]
 
 
 def check_declaration(method: Method, task: Task) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 from bench_core.contract.canonical import canonical_json, plain
 from bench_core.contract.dataset import Part
 from bench_core.contract.errors import ContractError
+from bench_core.contract.facts import Task
 from bench_core.contract.method import Method
-from bench_core.contract.task import Task
 from bench_core.testing.fitting import decide, fit, fitted, paired, same_decisions, some_policies
 from bench_core.testing.problems import make_case
 

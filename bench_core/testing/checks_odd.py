@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bench_core.contract.errors import AuditError, BenchError, ContractError
+from bench_core.contract.facts import Task
 from bench_core.contract.method import Method
-from bench_core.contract.task import Task
 from bench_core.testing.checks_decide import bill_is_sound
 from bench_core.testing.fitting import decide, fitted, policy_audit, some_policies
 

@@ -24,9 +24,7 @@ _STATES = ("built-in", "cached", "mirrored", "missing")
 def _load(source: DataSource, context: DataContext) -> Dataset:
     loaded = source.load(context)
     if not isinstance(loaded, Dataset):
-        raise ContractError(
-            f"{type(source).__name__}.load must return a Dataset, not {type(loaded).__name__}"
-        )
+        raise ContractError(f"{type(source).__name__}.load must return a Dataset, not {type(loaded).__name__}")
     return loaded
 
 
@@ -68,9 +66,7 @@ def check_status(source: DataSource, context: DataContext) -> None:
     after = source.status(context)
     for word in (before, after):
         if word not in _STATES:
-            raise ContractError(
-                f"{type(source).__name__}.status must be one of {', '.join(_STATES)}, not {word!r}"
-            )
+            raise ContractError(f"{type(source).__name__}.status must be one of {', '.join(_STATES)}, not {word!r}")
     if after == "missing":
         raise ContractError(f"{type(source).__name__}.status is 'missing' right after it was loaded")
 
@@ -163,9 +159,7 @@ def check_dataset_unchanged(scheme: CostScheme, dataset: Dataset) -> None:
         raise
     for name in ("values", "target"):
         if not np.array_equal(getattr(mine, name), getattr(dataset, name), equal_nan=True):
-            raise ContractError(
-                f"{type(scheme).__name__}.price changed dataset.{name} in place; work on a copy"
-            )
+            raise ContractError(f"{type(scheme).__name__}.price changed dataset.{name} in place; work on a copy")
 
 
 def _copy(dataset: Dataset) -> Dataset:

@@ -6,16 +6,19 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from bench_core.contract.costs import CostScheme
 from bench_core.contract.dataset import DataContext, Dataset, DataSource
 from bench_core.contract.errors import BenchError, DataUnavailable, did_you_mean
+from bench_core.contract.facts import Task
 from bench_core.contract.method import Method
-from bench_core.contract.task import Task
+from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.testing import checks_sources as sources
 from bench_core.testing.checks import CHECKS, Check
+from bench_core.testing.checks_metrics import METRIC_CHECKS
 from bench_core.testing.problems import make_dataset
 
 __all__ = [
@@ -23,9 +26,11 @@ __all__ = [
     "check_cost_scheme",
     "check_dataset",
     "check_method",
+    "check_metric",
     "cost_scheme_contract",
     "dataset_contract",
     "method_contract",
+    "metric_contract",
 ]
 
 TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression", "ranking")
@@ -82,9 +87,7 @@ def _plan_method(method: Method, skip: Mapping[str, str], tasks: Sequence[Task] 
         for task in own if check.per_task else own[:1] or TASKS[:1]:
             if not check.per_task or task in check.tasks:
                 shown = task if check.per_task else ""
-                yield _Planned(
-                    check.name, shown, _bound(check, method, task), _reason(skip, check.name, shown)
-                )
+                yield _Planned(check.name, shown, _bound(check, method, task), _reason(skip, check.name, shown))
 
 
 def _bound(check: Check, method: Method, task: Task) -> Callable[[], None]:
@@ -155,9 +158,7 @@ def method_contract(
     if not methods:
         raise ValueError("method_contract needs at least one method")
     cases = [
-        pytest.param(
-            one.run, id=one.id + label, marks=[pytest.mark.skip(reason=one.reason)] if one.reason else []
-        )
+        pytest.param(one.run, id=one.id + label, marks=[pytest.mark.skip(reason=one.reason)] if one.reason else [])
         for method, label in zip(methods, _labels(methods), strict=True)
         for one in _plan_method(method, skip or {}, tasks)
     ]
@@ -210,10 +211,7 @@ def dataset_contract(*source: DataSource, skip: Mapping[str, str] | None = None)
     nowhere = DataContext(Path())
     cases = [
         pytest.param(
-            one,
-            name,
-            id=name + label,
-            marks=[pytest.mark.skip(reason=planned.reason)] if planned.reason else [],
+            one, name, id=name + label, marks=[pytest.mark.skip(reason=planned.reason)] if planned.reason else []
         )
         for one, label in zip(source, _labels(source), strict=True)
         for planned in _plan_dataset(one, nowhere, skip or {})
@@ -254,9 +252,7 @@ def cost_scheme_contract(
         raise ValueError("cost_scheme_contract needs at least one cost scheme")
     priced = dataset or make_dataset()
     cases = [
-        pytest.param(
-            one.run, id=one.id + label, marks=[pytest.mark.skip(reason=one.reason)] if one.reason else []
-        )
+        pytest.param(one.run, id=one.id + label, marks=[pytest.mark.skip(reason=one.reason)] if one.reason else [])
         for scheme, label in zip(schemes, _labels(schemes), strict=True)
         for one in _plan_cost_scheme(scheme, priced, skip or {})
     ]
@@ -267,3 +263,50 @@ def cost_scheme_contract(
         check()
 
     return contract
+
+
+def _plan_metric(metric: Metric, skip: Mapping[str, str]) -> Iterator[_Planned]:
+    _refuse_unknown(skip, list(METRIC_CHECKS))
+    tasks = [task for task in TASKS if task in metric.tasks] or list(TASKS[:1])
+    for name, check in METRIC_CHECKS.items():
+        for task in tasks if name != "declaration" else tasks[:1]:
+            shown = task if name != "declaration" else ""
+            tried = _with_cut(metric) if shown else metric
+            yield _Planned(name, shown, partial(check, tried, task), _reason(skip, name, shown))
+
+
+def check_metric(metric: Metric, *, skip: Mapping[str, str] | None = None) -> list[CheckResult]:
+    """Run the contract of metrics, without pytest; ``name@k`` is tried with k = 5.
+
+    Args:
+        metric: as it is registered.
+        skip: check name (``value``, or ``value-binary`` for one task) → why it is left out.
+    """
+    return _run(_plan_metric(metric, skip or {}))
+
+
+def metric_contract(*metrics: Metric, skip: Mapping[str, str] | None = None) -> Callable[..., None]:
+    """A test function of every check × every task of the metrics; ``name@k`` is tried with k = 5."""
+    import pytest
+
+    if not metrics:
+        raise ValueError("metric_contract needs at least one metric")
+    cases = [
+        pytest.param(
+            one.run, id=f"{metric.name}-{one.id}", marks=[pytest.mark.skip(reason=one.reason)] if one.reason else []
+        )
+        for metric in metrics
+        for one in _plan_metric(metric, skip or {})
+    ]
+
+    @pytest.mark.parametrize("check", cases)
+    def contract(check: Callable[[], None]) -> None:
+        __tracebackhide__ = True
+        check()
+
+    return contract
+
+
+def _with_cut(metric: Metric) -> Metric:
+    stem, _, cut = metric.name.partition("@")
+    return resolve_metric(f"{stem}@5", {metric.name: metric}) if cut == "k" else metric

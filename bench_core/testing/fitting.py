@@ -9,9 +9,9 @@ import numpy as np
 
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
+from bench_core.contract.facts import Task
 from bench_core.contract.method import Family, Method, Policy, Problem, as_family
 from bench_core.contract.readonly import HOW_TO_WRITE, frozen, is_write_refusal
-from bench_core.contract.task import Task
 from bench_core.protocol.agreement import Agreement, changed_rows
 from bench_core.protocol.audit import Auditor
 from bench_core.testing.problems import Case, make_case
@@ -105,16 +105,12 @@ def decide(policy: Policy, rows: Rows, problem: Problem, name: str = "the policy
     except (TypeError, ValueError) as error:
         raise _explained(error, f"{name}: decide") from error
     try:
-        return Decisions.received(
-            given, np.arange(len(rows)), len(rows), problem.n_features, problem.n_classes
-        )
+        return Decisions.received(given, np.arange(len(rows)), len(rows), problem.n_features, problem.n_classes)
     except ContractError as error:
         raise ContractError(f"{name}: {error}") from None
 
 
-def same_decisions(
-    a: Decisions, b: Decisions, what: str, problem: Problem, rows: Rows, *, exact: bool = False
-) -> None:
+def same_decisions(a: Decisions, b: Decisions, what: str, problem: Problem, rows: Rows, *, exact: bool = False) -> None:
     """Demand the same decisions, row by row.
 
     Args:
@@ -176,9 +172,7 @@ def policy_audit(
     """
     decisions = decide(policy, rows, problem, name)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 0xA0D17]))
-    auditor = Auditor.prepare(
-        rows, problem.feature_of_column, problem.train.X, rng, rounds, agreement_of(problem)
-    )
+    auditor = Auditor.prepare(rows, problem.feature_of_column, problem.train.X, rng, rounds, agreement_of(problem))
     auditor.check(policy, decisions, problem.feature_names, name)
     return decisions
 

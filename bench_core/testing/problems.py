@@ -16,9 +16,9 @@ from bench_core.contract.costs import Costs
 from bench_core.contract.dataset import Dataset, Part
 from bench_core.contract.decisions import Rows
 from bench_core.contract.errors import did_you_mean
+from bench_core.contract.facts import Task
 from bench_core.contract.method import Problem
 from bench_core.contract.readonly import frozen
-from bench_core.contract.task import Task
 from bench_core.protocol.encode import fit_encoder
 from bench_core.protocol.split import SplitRule, make_split
 
@@ -137,9 +137,7 @@ def make_case(
         values[:, [1, 5]] = 7.25, -3.0
         dataset = replace(dataset, values=values)
     elif variant == "groups":
-        costs = Costs(
-            np.array([1.0, 0.0, 0.0, 1.0, 2.0, 0.0]), np.array([0, 0, 1, -1, -1, 1]), np.array([3.0, 2.0])
-        )
+        costs = Costs(np.array([1.0, 0.0, 0.0, 1.0, 2.0, 0.0]), np.array([0, 0, 1, -1, -1, 1]), np.array([3.0, 2.0]))
     elif variant == "item-sizes":
         sizes = np.random.default_rng(seed).integers(1, 50, rows).astype(np.float64)
         dataset = replace(dataset, sizes=sizes)

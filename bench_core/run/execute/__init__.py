@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bench_core.contract.dataset import DataContext
+from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.plugins.registry import Registry
+from bench_core.plugins.told import told_by
+from bench_core.run.execute.apart import Apart
+from bench_core.run.execute.bases import levels_of
 from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.leftovers import adopting_orphans
-from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings
-from bench_core.run.plan import DatasetCache, Plan, Planned
+from bench_core.run.execute.schedule import Schedule, expected_memory, expected_seconds
+from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
+from bench_core.run.plan import OVER_LIMIT, DatasetCache, Plan, Planned
+from bench_core.run.run_trial import TrialStopped
+from bench_core.run.store import Store
 from bench_core.run.threads import one_blas_thread
 
-__all__ = ["Options", "Summary", "TrialStatus", "execute"]
+__all__ = ["Apart", "Executor", "Options", "Schedule", "Summary", "TrialStatus", "Work", "Worker", "execute"]
 
 
 @dataclass(frozen=True)
@@ -25,10 +33,15 @@ class Options:
 
     Attributes:
         jobs: worker processes.
-        executor: ``serial``, ``processes``, or ``auto``: processes when several jobs or a limit are asked for.
-        timeout: seconds a trial may take, or None.
-        memory: bytes a worker may allocate, or None.
-        retry_failed: run trials again that failed before.
+        executor: ``serial``, ``processes``, a plugin's, or ``auto``: processes when several jobs, or a limit without
+            isolation, are asked for.
+        timeout: seconds that a trial's method may take (the whole trial, where it is not isolated), or None.
+        memory: bytes that a method's process may allocate, or None.
+        retry_failed: run trials again that failed before, but for those that took too long.
+        isolation: ``full``, methods run in processes of their own, apart from labels and records; or ``none``, in the
+            one that judges them, as a debugger needs it. Records say which.
+        skip_crashed: trials that an earlier run died in are failed now, and not run again.
+        retry_over_limit: run trials again that took longer than the time limit before.
     """
 
     jobs: int = 1
@@ -36,14 +49,48 @@ class Options:
     timeout: float | None = None
     memory: int | None = None
     retry_failed: bool = False
+    isolation: str = "full"
+    skip_crashed: bool = False
+    retry_over_limit: bool = False
 
     @property
     def resolved(self) -> str:
-        """``serial`` or ``processes``."""
+        """The executor's name."""
         if self.executor != "auto":
             return self.executor
-        limited = self.timeout is not None or self.memory is not None
+        limited = self.isolation == "none" and (self.timeout is not None or self.memory is not None)
         return "processes" if self.jobs > 1 or limited else "serial"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What an executor is given.
+
+    Attributes:
+        todo: the trials to run, each once.
+        settings: for `Worker`; of ``options.jobs`` that share this machine.
+        options: how to run.
+        note: to be called in this process when a trial is done and stored.
+        registry, cache: this process's plugins and data sets.
+        notice: to be called with a line that people should see at once.
+        seconds, memory: name → what a trial is expected to take, and bytes that it may need where its method says so;
+            see `bench_core.Schedule`.
+        plugin_options: options that plugins added to ``bench run``, by name.
+    """
+
+    todo: list[Planned]
+    settings: WorkerSettings
+    options: Options
+    note: Callable[[TrialStatus], None]
+    registry: Registry
+    cache: DatasetCache | None = None
+    notice: Callable[[str], None] = lambda line: None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    memory: Mapping[str, float] = field(default_factory=dict)
+    plugin_options: Mapping[str, Any] = field(default_factory=dict)
+
+
+Executor = Callable[[Work], None]
 
 
 @dataclass
@@ -53,10 +100,12 @@ class Summary:
     Attributes:
         computed: trials computed now.
         failures: (planned trial, message) of those that failed now.
+        over_limit: (planned trial, message) of those that took longer than the time limit now.
     """
 
     computed: int = 0
     failures: list[tuple[Planned, str]] = field(default_factory=list)
+    over_limit: list[tuple[Planned, str]] = field(default_factory=list)
 
 
 def execute(
@@ -68,6 +117,9 @@ def execute(
     options: Options,
     cache: DatasetCache | None = None,
     progress: Callable[[Planned, TrialStatus], None] = lambda planned, done: None,
+    skipped: Collection[str] = (),
+    notice: Callable[[str], None] = lambda line: None,
+    plugin_options: Mapping[str, Any] | None = None,
 ) -> Summary:
     """Run what the plan says is missing.
 
@@ -80,8 +132,19 @@ def execute(
         options: how.
         cache: data sets that were loaded while planning.
         progress: called after every trial.
+        skipped: names of trials that are failed without being run.
+        notice: called with a line that people should see at once.
+        plugin_options: options that plugins added to ``bench run``, by name.
+
+    Raises:
+        RequestError: there is no such executor.
     """
-    todo = plan.to_run(options.retry_failed)
+    own: dict[str, Executor] = {"serial": _serial, "processes": _processes}
+    if options.resolved not in own and options.resolved not in registry.executors:
+        offered = did_you_mean(options.resolved, [*registry.executors, *own])
+        raise RequestError(f"there is no executor {options.resolved!r}; {offered}")
+    executor = own.get(options.resolved) or registry.executors[options.resolved]
+    todo = plan.to_run(options.retry_failed, options.retry_over_limit)
     summary = Summary()
     if not todo:
         return summary
@@ -92,29 +155,82 @@ def execute(
         planned = by_name[done.name]
         if done.status == "failed":
             summary.failures.append((planned, done.message))
+        elif done.status == OVER_LIMIT:
+            summary.over_limit.append((planned, done.message))
         progress(planned, done)
 
-    cores = os.cpu_count() or 1
-    if options.resolved == "serial":
-        settings = WorkerSettings(store, context, metrics, threads=cores)
-        interrupts = Interrupts()
-        with closing(Worker(settings, registry, cache, interrupts)) as worker:
-            _run_here(todo, worker, interrupts, note)
-    else:
-        from bench_core.run.execute.processes import run_in_processes
-
-        threads = max(1, cores // options.jobs)
-        settings = WorkerSettings(store.absolute(), context, metrics, threads, options.memory, os.getpid())
-        run_in_processes(todo, settings, options.jobs, options.timeout, note)
+    threads = max(1, (os.cpu_count() or 1) // options.jobs)
+    limits = options.memory, os.getpid(), options.isolation, options.timeout
+    level = levels_of(registry, {planned.trial.method_use for planned in todo}) if options.isolation == "full" else 0
+    settings = WorkerSettings(
+        store.absolute(), context, metrics, threads, *limits, level, told_by(registry, _used(todo, metrics, registry))
+    )
+    for planned in [planned for planned in todo if planned.name in skipped]:
+        todo.remove(planned)
+        note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))
+    seconds: Mapping[str, float] = {}
+    memory: Mapping[str, float] = {}
+    if options.resolved != "serial" and len(todo) > 1:
+        done = (planned for planned in plan.planned if planned.state == "done")
+        seconds, memory = expected_seconds(todo, done, Store(store), cache), expected_memory(todo, cache)
+    work = Work(todo, settings, options, note, registry, cache, notice, seconds, memory, plugin_options or {})
+    registry.close()  # nothing more is asked while trials run
+    executor(work)
     return summary
 
 
-def _run_here(
-    todo: list[Planned], worker: Worker, interrupts: Interrupts, note: Callable[[TrialStatus], None]
-) -> None:
+def _used(todo: list[Planned], metrics: Iterable[str], registry: Registry) -> dict[str, set[str]]:
+    """The names of what trials use, by kind."""
+    registered = (name if name in registry.metrics else f"{name.partition('@')[0]}@k" for name in metrics)
+    return {
+        "datasets": {planned.trial.dataset_use for planned in todo},
+        "cost_schemes": {planned.trial.costs_use for planned in todo},
+        "methods": {planned.trial.method_use for planned in todo},
+        "metrics": {name for name in registered if name in registry.metrics},
+    }
+
+
+def _serial(work: Work) -> None:
     """Run trials in this process, one after another."""
-    with one_blas_thread(), adopting_orphans(), interrupts:
-        for planned in todo:
-            note(worker.run(planned))
+    interrupts = Interrupts()
+    made = Worker(work.settings, work.registry, work.cache, interrupts)
+    # Orphans are adopted until the worker is closed: what plugins' processes leave is ended then.
+    with adopting_orphans(), closing(made) as worker, one_blas_thread(), interrupts:
+        for planned in work.todo:
+            work.note(worker.run(planned))
             if interrupts.seen:  # a method that catches everything caught this, too
                 raise KeyboardInterrupt
+
+
+def _processes(work: Work) -> None:
+    """Run trials in worker processes."""
+    from bench_core.run.execute.processes import run_in_processes
+
+    # A worker ends a method that takes too long; where it runs the method itself, it has to be ended.
+    timeout = work.options.timeout if work.options.isolation == "none" else None
+    if work.options.isolation == "full":
+        schedule = Schedule(work.todo, work.seconds, work.memory, *_one_of_each_plugin(work.todo, work.registry))
+    else:
+        schedule = Schedule(work.todo, work.seconds, work.memory)
+    run_in_processes(schedule, work.settings, work.options.jobs, timeout, work.note)
+
+
+def _one_of_each_plugin(todo: list[Planned], registry: Registry) -> tuple[list[Planned], Callable[[Planned], str]]:
+    """The first trial of every plugin, and a trial's plugin.
+
+    While one worker compiles a plugin's kernels, the others compile the next's or run what needs none. Else all workers
+    would begin with the same plugin, and wait for the one that compiles.
+    """
+    names: dict[str, str] = {}
+    for planned in todo:
+        use = planned.trial.method_use
+        if use not in names:
+            names[use] = registry.plugin_of("methods", use).name
+
+    def plugin_of(planned: Planned) -> str:
+        return names[planned.trial.method_use]
+
+    first: dict[str, Planned] = {}
+    for planned in todo:
+        first.setdefault(plugin_of(planned), planned)
+    return list(first.values()), plugin_of

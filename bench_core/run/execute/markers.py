@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_core.run.owners import here, is_gone, owner
+from bench_core.run.store import not_written
 
 if TYPE_CHECKING:
     from bench_core.run.plan import Planned
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Mark", "Marker", "marks_of_the_dead", "take_crashed"]
 
 _RUNNING, _OVER = b"+", b"-"
+_FILES = ".files"
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,12 @@ class Mark:
     said: str
     running: bool
 
+    def remove(self) -> None:
+        """Remove it, and what the process's methods wrote."""
+        shutil.rmtree(self.path.with_name(self.path.name + _FILES), ignore_errors=True)
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
 
 class Marker:
     """This process's mark, made with the first trial.
@@ -64,22 +73,36 @@ class Marker:
         self._path: Path | None = None
         self._file = -1
 
+    @property
+    def folder(self) -> Path:
+        """A folder for what this process's methods write, removed with its mark."""
+        return self._folder / ("-".join([here(), owner(self._run), owner(os.getpid())]) + _FILES)
+
     def begin(self, planned: Planned) -> None:
-        """Say that a trial is about to run."""
-        if self._path is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._path = self._folder / "-".join([here(), owner(self._run), owner(os.getpid())])
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        """Say that a trial is about to run.
+
+        Raises:
+            StoreError: the store's disk does not take it.
+        """
         trial = planned.trial
         said = f"{trial.method} on {trial.dataset}, costs {trial.costs}, seed {trial.seed}"
         text = _RUNNING + json.dumps([planned.name, said]).encode()
-        os.truncate(self._file, 0)
-        os.pwrite(self._file, text, 0)
+        try:
+            if self._path is None:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                path = self.folder.with_name(self.folder.name.removesuffix(_FILES))
+                self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+                self._path = path
+            os.truncate(self._file, 0)
+            os.pwrite(self._file, text, 0)
+        except OSError as error:
+            raise not_written(self._path or self._folder, error) from None
 
     def end(self) -> None:
         """Say that it is over, whatever came of it."""
         if self._path is not None:
-            os.pwrite(self._file, _OVER, 0)
+            with suppress(OSError):  # then the mark says that it is not over, and it is run once more
+                os.pwrite(self._file, _OVER, 0)
 
     def close(self) -> None:
         """Remove the mark."""
@@ -109,14 +132,13 @@ def marks_of_the_dead(store: Path) -> list[Mark]:
     return found
 
 
-def take_crashed(store: Path) -> list[str]:
-    """The trials, in a suite's words, that an earlier run was at when it died; its marks are removed."""
-    crashed = []
+def take_crashed(store: Path) -> dict[str, str]:
+    """Name → words of a suite, of the trials that an earlier run was at when it died; its marks are removed."""
+    crashed = {}
     for mark in marks_of_the_dead(store):
         if not mark.run_is_gone:
             continue
         if mark.running and mark.said:
-            crashed.append(mark.said)
-        with suppress(OSError):
-            mark.path.unlink()
+            crashed[mark.trial] = mark.said
+        mark.remove()
     return crashed

@@ -5,26 +5,25 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
+import sysconfig
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, TimeoutError, wait
-from contextlib import contextmanager
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, TimeoutError, wait
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from bench_core.contract.errors import StoreError
-from bench_core.run.execute.leftovers import (
-    Leftovers,
-    adopt_orphans,
-    adopting_orphans,
-    die_with_parent,
-    end_group,
-)
+from bench_core.run.execute.bases import Bases
+from bench_core.run.execute.leftovers import Leftovers, adopt_orphans, adopting_orphans, die_with_parent, end_group
 from bench_core.run.execute.markers import marks_of_the_dead
-from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, environment, start_of_record
+from bench_core.run.execute.parties import how_it_died
+from bench_core.run.execute.schedule import Schedule
+from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.plan import Planned
-from bench_core.run.run_trial import failed_record
-from bench_core.run.store import Store
+from bench_core.run.run_trial import TrialStopped
 from bench_core.run.threads import BLAS_VARIABLES
 
 __all__ = ["run_in_processes"]
@@ -34,142 +33,190 @@ _WORKER: Worker | None = None
 
 
 def run_in_processes(
-    todo: list[Planned],
-    settings: WorkerSettings,
-    jobs: int,
-    timeout: float | None,
-    note: Callable[[TrialStatus], None],
+    schedule: Schedule, settings: WorkerSettings, jobs: int, timeout: float | None, note: Callable[[TrialStatus], None]
 ) -> None:
     """Run trials in worker processes and store their records; a killed trial becomes a failed record.
 
     Args:
-        todo: what to run.
+        schedule: what to run, and in which order.
         settings: for the workers; with the bytes that each may allocate.
         jobs: how many processes.
         timeout: seconds per trial, or None; the process is killed when they are over.
         note: called in this process after every trial.
     """
-    from pebble import ProcessPool
-
-    # Fresh processes, not forks: threads of BLAS and numba do not survive a fork.
-    context = multiprocessing.get_context("spawn")
     with adopting_orphans(), _threads(settings.threads):
         leftovers = _WorkersLeftovers(settings.store)
         try:
-            with ProcessPool(
-                max_workers=jobs, initializer=_start, initargs=[settings], context=context
-            ) as pool:
+            with ExitStack() as open_pools:
+                # A pool for each worker: trials of one split are to come to the one that has prepared it.
+                pools = [open_pools.enter_context(closing(_Pool(settings, timeout))) for _ in range(jobs)]
                 try:
-                    _feed(pool, todo, settings, jobs, timeout, note, leftovers)
+                    _feed(pools, schedule, settings, timeout, note, leftovers)
                 except BaseException:
-                    pool.stop()  # type: ignore[no-untyped-call]
+                    for pool in pools:
+                        pool.stop()
                     raise
         finally:
             leftovers.end()
 
 
-_PATIENCE = 1.0
+class _Pool:
+    """A worker process, replaced when it dies: by pebble while it runs a trial, by this class before it runs one.
+
+    Args:
+        settings: for the worker.
+        timeout: seconds per trial, or None.
+    """
+
+    def __init__(self, settings: WorkerSettings, timeout: float | None) -> None:
+        self._settings, self._timeout = settings, timeout
+        self._pool = self._new()
+
+    def _new(self) -> Any:
+        from pebble import ProcessPool
+
+        # A fresh process, not a fork: threads of BLAS and numba do not survive a fork.
+        context = multiprocessing.get_context("spawn")
+        return ProcessPool(1, initializer=_start, initargs=[self._settings], context=context)
+
+    def schedule(self, planned: Planned) -> Future[Any]:
+        """Let the worker run a trial when it is free."""
+        try:
+            return self._schedule(planned)
+        except RuntimeError:  # the worker died with nothing to do
+            self.renew()
+            return self._schedule(planned)
+
+    def _schedule(self, planned: Planned) -> Future[Any]:
+        future: Future[Any] = self._pool.schedule(_run, args=[planned], timeout=self._timeout)
+        return future
+
+    @property
+    def broken(self) -> bool:
+        """Whether its worker died before it ran a trial: what waits for it is never run."""
+        return not self._pool.active
+
+    def renew(self) -> None:
+        """Start another worker."""
+        self.close()
+        self._pool = self._new()
+
+    def stop(self) -> None:
+        """Run nothing more."""
+        self._pool.stop()
+
+    def close(self) -> None:
+        """Let what waits be run, and end the worker."""
+        self._pool.close()
+        self._pool.join()
+
+
+_PATIENCE = 0.1
 """Seconds without news after which it is looked whether a worker is gone."""
+_LOST = TrialStopped("killed", "its process was killed before it began")
+_LONG_PATIENCE = 10.0
+"""Seconds after which a worker whose exit code is not known counts as one that the pool does not notice."""
 
 
 def _feed(
-    pool: Any,
-    todo: list[Planned],
+    pools: list[_Pool],
+    schedule: Schedule,
     settings: WorkerSettings,
-    jobs: int,
     timeout: float | None,
     note: Callable[[TrialStatus], None],
     leftovers: _WorkersLeftovers,
 ) -> None:
-    """Hand the pool a few trials at a time, and collect what comes of them."""
-    waiting: dict[Future[Any], Planned] = {}
-    queue = iter(todo)
+    """Hand each pool a trial, and a second one while there are many, and collect what comes of them."""
+    waiting: dict[Future[Any], tuple[Planned, int]] = {}
+    handed, again, room = Counter[int](), set[str](), _memory()
+
+    def fits(planned: Planned) -> bool:
+        """Whether there is memory for a trial beside the others; what needs more than there is runs alone."""
+        needed = schedule.memory.get(planned.name, 0.0)
+        taken = sum(schedule.memory.get(other.name, 0.0) for other, _ in waiting.values())
+        return not needed or not taken or taken + needed <= room
+
+    def hand(planned: Planned, place: int) -> None:
+        waiting[pools[place].schedule(planned)] = planned, place
+        handed[place] += 1
+
+    def end(future: Future[Any], done: TrialStatus | TrialStopped) -> None:
+        """Note what came of a trial, or run it once more."""
+        planned, place = waiting.pop(future)
+        handed[place] -= 1
+        schedule.ended(planned)
+        if isinstance(done, TrialStopped):
+            leftovers.end(planned.name)
+            if done.kind == "killed" and planned.name not in again:
+                again.add(planned.name)
+                hand(planned, place)
+                return
+            done = fail(planned, settings, done, timeout or 0.0)
+        note(done)
+
     while True:
-        for planned in queue:
-            waiting[pool.schedule(_run, args=[planned], timeout=timeout)] = planned
-            if len(waiting) >= 4 * jobs:
-                break
+        for most in (1, 2):
+            for place in range(len(pools)):
+                # Nothing waits behind a trial that may compile for long.
+                if handed[place] < most and (most == 1 or (len(schedule) > 2 * len(pools) and not schedule.is_opening)):
+                    planned = schedule.take(place, len(pools), fits)
+                    if planned is not None:
+                        hand(planned, place)
         if not waiting:
             return
         finished, _ = wait(waiting, timeout=_PATIENCE, return_when=FIRST_COMPLETED)
         leftovers.look()
         for future in finished:
-            done = _collect(future, waiting[future], settings, timeout)
-            del waiting[future]
-            if done.died:
-                leftovers.end(done.done.name)
-            note(done.done)
+            end(future, _collect(future, settings, timeout))
         if not finished:
-            for future, said in _vanished(waiting, settings):
-                planned = waiting.pop(future)
-                leftovers.end(planned.name)
-                note(_fail(planned, settings, said, "process", 0.0))
+            for future, said in _vanished(waiting, settings, leftovers):
+                end(future, TrialStopped("exit", said))
+            for future in [future for future, (_, place) in waiting.items() if pools[place].broken]:
+                if not future.done():
+                    end(future, _LOST)
 
 
-@dataclass(frozen=True)
-class _Collected:
-    done: TrialStatus
-    died: bool
+def _memory() -> float:
+    """Bytes that this machine has to spare now."""
+    import psutil
+
+    return float(psutil.virtual_memory().available)
 
 
-def _collect(
-    future: Future[Any], planned: Planned, settings: WorkerSettings, timeout: float | None
-) -> _Collected:
-    """The worker's answer; when the worker died, a failed record in its place."""
+def _collect(future: Future[Any], settings: WorkerSettings, timeout: float | None) -> TrialStatus | TrialStopped:
+    """The worker's answer, or how it ended without one."""
     from pebble import ProcessExpired
 
     try:
-        return _Collected(future.result(), died=False)
+        status: TrialStatus = future.result()
     except TimeoutError:
-        seconds = timeout or 0.0
-        said, step = f"it took longer than the time limit of {seconds:g} s", "time limit"
+        return TrialStopped("time", f"it took longer than the time limit of {timeout or 0.0:g} s")
     except ProcessExpired as error:
-        said, step = _how_it_died(error.exitcode, settings.memory), "process"
+        return TrialStopped(*how_it_died(error.exitcode, settings.memory))
+    except BrokenExecutor:
+        return _LOST
     except CancelledError:
         raise KeyboardInterrupt from None
     except StoreError:
         raise
     except Exception as error:
-        said, step = f"its process could not run it: {type(error).__name__}: {error}", "process"
-    return _Collected(_fail(planned, settings, said, step, timeout or 0.0), died=True)
-
-
-def _fail(planned: Planned, settings: WorkerSettings, said: str, step: str, seconds: float) -> TrialStatus:
-    """A failed record in place of a dead worker's."""
-    provenance = {**environment(), "dataset": planned.trial.dataset}
-    record = failed_record(start_of_record(planned, provenance), RuntimeError(said), step, {})
-    Store(settings.store).write_failure(record)
-    return TrialStatus(planned.name, "failed", record["error"]["message"], seconds)
-
-
-def _how_it_died(code: int | None, memory: int | None) -> str:
-    """A dead process's exit code in words: it left by itself, or which signal ended it."""
-    if code is None:
-        return "its process is gone"
-    if code >= 0:
-        return f"its process died (exit code {code}): something in it called for the process to exit"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
-    if name == "SIGKILL":
-        return f"its process died ({name}): killed from outside, when the machine is out of memory, perhaps"
-    limit = "" if memory is None else f"; memory was limited to {memory / 2**20:.0f} MiB"
-    return f"its process died ({name}): it crashed{limit}"
+        return TrialStopped("error", f"its process could not run it: {type(error).__name__}: {error}")
+    return status
 
 
 def _vanished(
-    waiting: dict[Future[Any], Planned], settings: WorkerSettings
+    waiting: dict[Future[Any], tuple[Planned, int]], settings: WorkerSettings, leftovers: _WorkersLeftovers
 ) -> Iterator[tuple[Future[Any], str]]:
-    """Trials whose worker ended without a word: the pool does not notice one that exits with code 0."""
-    gone = {mark.trial for mark in marks_of_the_dead(settings.store) if mark.run == os.getpid()}
-    for future, planned in list(waiting.items()):
+    """Trials whose worker ended with exit code 0, which the pool does not notice; it does the others, in its time."""
+    gone = {
+        mark.trial
+        for mark in marks_of_the_dead(settings.store)
+        if mark.run == os.getpid() and leftovers.left_in_order(mark.process)
+    }
+    for future, (planned, _) in list(waiting.items()):
         # Not one that the pool has noticed by now: cancelling fails when there is a result.
         if planned.name in gone and not future.done() and future.cancel():
-            yield (
-                future,
-                "its process died: something in it called for the process to exit, as if all were well",
-            )
+            yield (future, "its process died: something in it called for the process to exit, as if all were well")
 
 
 class _WorkersLeftovers:
@@ -181,15 +228,25 @@ class _WorkersLeftovers:
         resource_tracker.ensure_running()
         self._store = store
         self._workers: set[int] = set()
+        self._processes: dict[int, Any] = {}
+        self._dead_since: dict[int, float] = {}
         self._leftovers = Leftovers(self._spared)
 
     def look(self) -> None:
-        """Learn the numbers of the workers that there are."""
-        self._workers |= _workers()
+        """Learn which workers there are."""
+        self._processes |= _workers()
+        self._workers |= set(_workers())
+
+    def left_in_order(self, worker: int) -> bool:
+        """Whether a dead worker ended with exit code 0; one that was never seen alive, after a while."""
+        if worker in self._processes:
+            return bool(self._processes[worker].exitcode == 0)
+        since = self._dead_since.setdefault(worker, time.monotonic())
+        return time.monotonic() - since > _LONG_PATIENCE
 
     def end(self, trial: str | None = None) -> None:
         """End what is left of workers that are gone, and remove the marks of a trial (of all trials when None)."""
-        dead = self._workers - _workers()
+        dead = self._workers - set(_workers())
         self._workers -= dead
         for worker in dead:
             end_group(worker)
@@ -197,7 +254,7 @@ class _WorkersLeftovers:
         for mark in marks_of_the_dead(self._store):
             # The mark of a trial that is still waited for is all that tells of its worker's end.
             if mark.run == os.getpid() and trial in (None, mark.trial):
-                mark.path.unlink(missing_ok=True)
+                mark.remove()
 
     @staticmethod
     def _spared(process: int) -> bool:
@@ -208,8 +265,8 @@ class _WorkersLeftovers:
             return False
 
 
-def _workers() -> set[int]:
-    return {process.pid for process in multiprocessing.active_children() if process.pid is not None}
+def _workers() -> dict[int, Any]:
+    return {process.pid: process for process in multiprocessing.active_children() if process.pid is not None}
 
 
 @contextmanager
@@ -238,13 +295,32 @@ def _start(settings: WorkerSettings) -> None:
     if settings.run is not None and os.getppid() != settings.run:
         os._exit(1)  # it was killed before this process could ask to be told
     adopt_orphans()
-    if settings.memory is not None:
+    if settings.memory is not None and settings.isolation == "none":
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (settings.memory, settings.memory))
     from bench_core.plugins.manager import load_registry
+    from bench_core.plugins.told import registry_from
 
-    _WORKER = Worker(settings, load_registry())
+    # Before anything of a plugin, of data, or of a user's script is in this process.
+    alone = settings.isolation == "full" and os.name == "posix" and _main_is_the_command()
+    bases = None
+    if alone:
+        from bench_core.run.execute.party import serve_base
+
+        bases = Bases.forked(settings.level, serve_base)
+    registry = load_registry() if settings.listed is None else registry_from(settings.listed)
+    _WORKER = Worker(settings, registry, bases=bases)
+
+
+def _main_is_the_command() -> bool:
+    """Whether what new processes import as the run's main module is ``bench``, not a script, which may hold data."""
+    main = sys.modules.get("__mp_main__")
+    if main is None:
+        return True
+    module = getattr(main.__spec__, "name", None) if getattr(main, "__spec__", None) else None
+    file = Path(getattr(main, "__file__", None) or "")
+    return module == "bench_core.cli.main" or file == Path(sysconfig.get_path("scripts"), "bench")
 
 
 def _run(planned: Planned) -> TrialStatus:

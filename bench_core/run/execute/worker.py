@@ -7,6 +7,7 @@ import platform
 import sys
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,15 +21,17 @@ from bench_core.contract.errors import BenchError, DataError, DataWritten
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared, prepare
+from bench_core.run.execute.bases import Bases
 from bench_core.run.execute.interrupts import Interrupts
+from bench_core.run.execute.isolated import Isolated
 from bench_core.run.execute.leftovers import Leftovers
 from bench_core.run.execute.markers import Marker
-from bench_core.run.plan import DatasetCache, Planned
-from bench_core.run.run_trial import RECORD_FORMAT, failed_record, run_trial
+from bench_core.run.plan import OVER_LIMIT, DatasetCache, Planned
+from bench_core.run.run_trial import RECORD_FORMAT, TrialStopped, failed_record, run_trial
 from bench_core.run.store import Store
 from bench_core.run.trial import Trial, fragment
 
-__all__ = ["TrialStatus", "Worker", "WorkerSettings", "environment", "start_of_record"]
+__all__ = ["TrialStatus", "Worker", "WorkerSettings", "environment", "fail", "start_of_record"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,12 @@ class WorkerSettings:
         context: where data comes from.
         metrics: names of metrics to compute beside the built-in ones.
         threads: threads a method may use.
-        memory: bytes that the worker may allocate, or None.
+        memory: bytes that a method's process (the worker, where that is it) may allocate, or None.
         run: the number of the run's process; None when the worker is in it.
+        isolation: ``full``, methods have processes of their own; or ``none``.
+        timeout: seconds that a method may take, where it has a process of its own; or None.
+        level: the most libraries that plugins' processes need (`bench_core.run.execute.bases`).
+        listed: what the run was told by listed plugins (`bench_core.plugins.told.told_by`); None: import all plugins.
     """
 
     store: Path
@@ -50,6 +57,10 @@ class WorkerSettings:
     threads: int
     memory: int | None = None
     run: int | None = None
+    isolation: str = "none"
+    timeout: float | None = None
+    level: int = 0
+    listed: list[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,7 @@ class TrialStatus:
 
     Attributes:
         name: the trial's name.
-        status: ``ok`` or ``failed``.
+        status: ``ok``, ``failed``, or ``over the limit``.
         message: what went wrong; empty when nothing did.
         seconds: wall time.
     """
@@ -80,6 +91,7 @@ class Worker:
         registry: Registry,
         cache: DatasetCache | None = None,
         interrupts: Interrupts | None = None,
+        bases: Bases | None = None,
     ) -> None:
         self.settings = settings
         self._interrupts = interrupts
@@ -88,8 +100,9 @@ class Worker:
         self.folder = os.getcwd()
         self.store = Store(settings.store.absolute())
         self.marker = Marker(settings.store.absolute(), settings.run)
-        self.leftovers = Leftovers()
         self.cache = cache or DatasetCache(settings.context, registry, settings.store)
+        self.parties = self._isolated(bases) if settings.isolation == "full" else None
+        self.leftovers = Leftovers(self._is_ours)
         self._prepared: OrderedDict[tuple[str, ...], Prepared] = OrderedDict()
         self._metrics: dict[str, dict[str, Metric]] = {}
 
@@ -106,31 +119,45 @@ class Worker:
         finally:
             self._tidy()
             self.marker.end()
-        status = "ok" if failure is None else "failed"
-        return TrialStatus(planned.name, status, failure or "", time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        return TrialStatus(planned.name, "ok", "", seconds) if failure is None else _status_of(failure, seconds)
+
+    def _is_ours(self, process: int) -> bool:
+        """Whether a child is none that a trial left."""
+        return process in self.registry.processes or (self.parties is not None and process in self.parties.processes)
 
     def close(self) -> None:
         """There is nothing more to run."""
+        if self.parties is not None:
+            self.parties.close()
         self.marker.close()
 
-    def _outcome(self, planned: Planned) -> str | None:
-        """Run a trial and store its record; what went wrong, or None."""
+    def _isolated(self, bases: Bases | None) -> Isolated:
+        """Where methods run: apart from the data, the records and what is published."""
+        context, store = self.settings.context, self.settings.store.absolute()
+        closed = [store, context.cache, *([context.mirror] if context.mirror else []), Path("leaderboard").absolute()]
+        kernels = Path(os.environ.get("NUMBA_CACHE_DIR", context.cache)) / "kernels"
+        limits, killed = (self.settings.timeout, self.settings.memory), lambda: self.leftovers.end()
+        return Isolated(self.registry, self.marker.folder, kernels, closed, *limits, killed, bases)
+
+    def _outcome(self, planned: Planned) -> dict[str, Any] | None:
+        """Run a trial and store its record; that of its failure, or None."""
         trial = planned.trial
-        provenance = {**environment(), "dataset": trial.dataset}
+        provenance = {**environment(), "dataset": trial.dataset, "isolation": self.settings.isolation}
         step = "load"
         try:
             provenance |= {**self._plugins(trial), "date": _today()}
             dataset = self.cache.load(trial.dataset_use, trial.source)
             if dataset.content != planned.content:
-                raise DataError(
-                    f"data set {trial.dataset!r} is not what it was when the run was planned; run again"
-                )
+                raise DataError(f"data set {trial.dataset!r} is not what it was when the run was planned; run again")
             step = "prepare"
             prepared = self._prepare(trial, dataset.content)
             step = "run"
-            result = run_trial(
-                trial, dataset, prepared, self._metrics_for(dataset.task), provenance, self.settings.threads
-            )
+            metrics = self._metrics_for(dataset.task)
+            for again in (True, False):
+                result = run_trial(trial, dataset, prepared, metrics, provenance, self.settings.threads, self.parties)
+                if not again or result.record.get("error", {}).get("kind") != "killed":
+                    break
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and self._interrupts and self._interrupts.possible:
                 raise
@@ -149,15 +176,15 @@ class Worker:
             return self._failed(failed_record(start_of_record(planned, provenance), error, "store", {}))
         return None
 
-    def _failed(self, record: dict[str, Any]) -> str:
-        """Store a failure; its message."""
+    def _failed(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Store the record of a failure; it, as stored."""
         error = record["error"]
-        if error["type"] == "MemoryError" and self.settings.memory is not None:
+        if error["kind"] == "memory" and self.settings.memory is not None:
             limit = f"out of memory (limit {self.settings.memory / 2**20:.0f} MiB)"
             said = "" if error["message"] == error["type"] else f": {error['message']}"
             error["message"] = f"{limit}{said}"
         self.store.write_failure(record)
-        return str(error["message"])
+        return record
 
     def _tidy(self) -> None:
         """Go back to the working directory, and end what the trial started and left."""
@@ -167,7 +194,10 @@ class Worker:
         except OSError:  # the trial removed the directory it was in
             with suppress(OSError):
                 os.chdir(self.folder)
-        self.leftovers.end()
+        if self.parties is not None:
+            self.parties.over()
+        else:
+            self.leftovers.end()
 
     def _prepare(self, trial: Trial, content: str) -> Prepared:
         key = (
@@ -191,7 +221,7 @@ class Worker:
         """The built-in metrics that fit a task, and the suite's."""
         if task not in self._metrics:
             known = self.registry.metrics
-            wanted = [n for n in known if not n.endswith("@k") and self._is_built_in(n)]
+            wanted = [n for n in known if not n.endswith("@k") and self._is_built_in(n) and not known[n].on_request]
             wanted += ["ndcg@5", "precision@5"] if task == "ranking" else []
             wanted += [n for n in self.settings.metrics if n not in wanted]
             metrics = {name: resolve_metric(name, known) for name in wanted}
@@ -203,16 +233,35 @@ class Worker:
 
     def _plugins(self, trial: Trial) -> dict[str, Any]:
         """Versions and source hashes of the plugins a trial uses."""
-        used = {
-            "datasets": trial.dataset_use,
-            "cost_schemes": trial.costs_use,
-            "methods": trial.method_use,
-        }
         plugins = {}
-        for kind, name in used.items():
+        for kind, name in trial.uses.items():
             plugin = self.registry.plugin_of(kind, name)
             plugins[plugin.name] = {"version": plugin.version, "source": plugin.source[:16]}
         return {"plugins": plugins}
+
+
+def fail(
+    planned: Planned,
+    settings: WorkerSettings,
+    stopped: TrialStopped,
+    seconds: float = 0.0,
+    where: Mapping[str, Any] | None = None,
+) -> TrialStatus:
+    """Store a failed record in the place of a process that died or had to be ended.
+
+    Args:
+        where: the `environment` it was run in, when that was not this machine's.
+    """
+    provenance = {**(where or environment()), "dataset": planned.trial.dataset, "isolation": settings.isolation}
+    record = failed_record(start_of_record(planned, provenance), stopped, "process", {})
+    Store(settings.store).write_failure(record)
+    return _status_of(record, seconds)
+
+
+def _status_of(failure: Mapping[str, Any], seconds: float) -> TrialStatus:
+    """How a trial went that has the record of a failure."""
+    error = failure["error"]
+    return TrialStatus(failure["name"], OVER_LIMIT if error["kind"] == "time" else "failed", error["message"], seconds)
 
 
 def start_of_record(planned: Planned, provenance: dict[str, Any]) -> dict[str, Any]:

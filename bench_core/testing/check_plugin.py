@@ -1,4 +1,4 @@
-"""``bench check PLUGIN``: the contract kit on everything an installed plugin registers."""
+"""The contract kit on everything that an installed plugin registers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.contract.parameters import build
 from bench_core.plugins.registry import Registry
+from bench_core.plugins.told import whole
+from bench_core.testing.contracts import check_cost_scheme, check_dataset, check_method, check_metric
 
 __all__ = ["check_plugin"]
 
 
-def check_plugin(
-    registry: Registry, name: str, progress: Callable[[str], None] = lambda thing: None
-) -> tuple[list[list[str]], bool]:
-    """A row per check (thing, check, task, outcome, message), and whether none failed.
+def check_plugin(registry: Registry, name: str, progress: Callable[[str], None]) -> list[list[str]]:
+    """A row per check: thing, check, task, outcome (``passed``, ``failed``, ``skipped``), message.
 
     Methods, data sets and cost schemes are tried with their default parameters; one that has none is skipped.
+    Figures are no kind of the core's: what draws them has tests of its own.
 
     Raises:
         RequestError: no such plugin, or it could not be loaded.
     """
-    from bench_core.testing import check_cost_scheme, check_dataset, check_method
-
+    registry = whole(registry)  # the kit runs methods in this process
     if name not in registry.plugins:
         raise RequestError(f"there is no plugin {name!r}; {did_you_mean(name, registry.plugins)}")
     if registry.plugins[name].error:
@@ -45,4 +45,8 @@ def check_plugin(
                 rows.append([thing, "-", "-", "skipped", str(error)])
                 continue
             rows += [[thing, r.check, r.task or "-", r.outcome, r.message] for r in kit(instance)]
-    return rows, all(row[3] != "failed" for row in rows)
+    for thing, metric in registry.metrics.items():
+        if registry.plugin_of("metrics", thing).name == name:
+            progress(thing)
+            rows += [[thing, r.check, r.task or "-", r.outcome, r.message] for r in check_metric(metric)]
+    return rows

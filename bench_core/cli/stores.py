@@ -1,0 +1,88 @@
+"""``bench merge``, and what ``bench doctor`` says of a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bench_core.cli.options import cli_errors
+
+_MOST_TRIALS, _MOST_NUMBERS = 20, 5
+
+
+@click.command()
+@click.argument("stores", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--into",
+    "--store",
+    "into",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".bench-store"),
+    show_default=True,
+    help="The store that they are merged into; made when it is not there.",
+)
+@cli_errors
+def merge(stores: tuple[Path, ...], into: Path) -> int:
+    """Join stores of several machines into one.
+
+    Nothing is overwritten. A trial with another record in another store is not deterministic: the numbers that differ
+    are shown, the record that was there stays, and the exit code is 1. So it is when a record is damaged.
+    """
+    from bench_core.run.merge import merge_stores
+
+    wrong = False
+    for report in merge_stores(stores, into):
+        said = [f"{report.added} added", f"{report.same} there already"]
+        said += [f"{report.done_now} done in one store and failed in the other"] if report.done_now else []
+        said += [f"{len(report.differ)} differ"] if report.differ else []
+        said += [f"{len(report.damage)} damaged"] if report.damage else []
+        said += [f"{report.old} of an earlier format"] if report.old else []
+        click.echo(f"{report.source}: {', '.join(said)}")
+        for one in report.differ[:_MOST_TRIALS]:
+            click.echo(f"{into} and {report.source} differ on {one.dataset}, {one.name}: {one.trial}", err=True)
+            for what, kept, other in one.numbers[:_MOST_NUMBERS]:
+                click.echo(f"  {what}: {_short(kept)} and {_short(other)}", err=True)
+            if len(one.numbers) > _MOST_NUMBERS:
+                click.echo(f"  … and {len(one.numbers) - _MOST_NUMBERS} more", err=True)
+        if len(report.differ) > _MOST_TRIALS:
+            click.echo(f"… and {len(report.differ) - _MOST_TRIALS} more trials that differ", err=True)
+        print_damage(report.damage)
+        wrong |= bool(report.differ or report.damage)
+    return 1 if wrong else 0
+
+
+def print_damage(lines: list[str]) -> None:
+    """A line for everything that is damaged, up to a number."""
+    for line in lines[:_MOST_TRIALS]:
+        click.echo(line, err=True)
+    if len(lines) > _MOST_TRIALS:
+        click.echo(f"… and {len(lines) - _MOST_TRIALS} more that are damaged", err=True)
+
+
+def check(path: Path, repair: bool) -> tuple[list[str], bool]:
+    """Check a whole store and, if asked, set aside what is damaged: a row of ``bench doctor``, and whether all is well.
+
+    What is damaged is printed.
+    """
+    from bench_core.run.check_store import check_store, repair_store
+    from bench_core.run.store import DAMAGED, Store
+
+    store = Store(path)
+    found = check_store(store)
+    print_damage(found.damage)
+    said = f"{found.done} done, {found.failed} failed, {len(found.damage)} damaged"
+    said += f", {found.old} of an earlier format" if found.old else ""
+    said += f", {len(found.left_over)} decisions without a record" if found.left_over else ""
+    if repair and (found.damage or found.old or found.left_over):
+        moved = repair_store(store, found)
+        click.echo(f"{moved} moved to {path / DAMAGED}; the next run computes what is missing", err=True)
+        return ["records", said], True
+    if found.damage:
+        click.echo(f"bench doctor --store {path} --repair moves them to {path / DAMAGED}", err=True)
+    return ["records", said], not found.damage
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"

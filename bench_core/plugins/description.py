@@ -1,0 +1,80 @@
+"""What is registered, described in plain JSON values: what ``bench list NAME`` shows, and a listing process tells."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from contextlib import suppress
+from typing import Any
+
+from bench_core.contract.method import Method
+from bench_core.contract.metric import Metric
+from bench_core.contract.parameters import describe, to_plain
+
+__all__ = ["description_of"]
+
+_PROBES = (-1, 0, 2)
+
+
+def description_of(thing: Any) -> dict[str, Any]:
+    """A registered class or metric as plain values.
+
+    Returns:
+        ``summary`` (one line) and ``doc`` of a class, with ``parameters`` (name, type and default, meaning, what is
+        refused) and ``defaults`` (name → value; None where it cannot be made without parameters), for methods
+        ``tasks`` and ``features_limit``, too; of a metric ``doc``, ``goal``, ``title``, ``tasks`` and ``reference``.
+    """
+    if isinstance(thing, Metric):
+        return {
+            "doc": inspect.getdoc(thing.function) or "",
+            "goal": thing.goal,
+            "title": thing.title or thing.name,
+            "tasks": sorted(thing.tasks),
+            "reference": thing.reference,
+        }
+    types = describe(thing)
+    said = _said_of_parameters(thing, set(types)) if types else {}
+    described: dict[str, Any] = {
+        "summary": (thing.__doc__ or "").strip().partition("\n")[0],
+        "doc": inspect.getdoc(thing) or "",
+        "parameters": [[name, kind, said.get(name, ""), _limit(thing, name)] for name, kind in types.items()],
+        "defaults": None,
+    }
+    with suppress(Exception):  # a required parameter, or a default that has no plain form
+        described["defaults"] = to_plain(thing())
+    if issubclass(thing, Method):
+        described |= {"tasks": sorted(thing.tasks), "features_limit": getattr(thing, "features_limit", None)}
+    return described
+
+
+def _said_of_parameters(cls: type[Any], names: set[str]) -> dict[str, str]:
+    """Parameter → what a docstring says of it: the class's own, or of a class it inherits from."""
+    said: dict[str, str] = {}
+    name = rf"(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})"
+    start = re.compile(rf"(?:^|(?<=[.;] )|(?<=\n))\s*({name}(?:, {name})*): ")
+    for base in cls.__mro__:
+        doc = inspect.cleandoc(base.__dict__.get("__doc__") or "")
+        for block in re.split(r"\n\s*\n", doc):
+            if block.startswith("Attributes:"):
+                text = block.removeprefix("Attributes:").strip()
+                pieces = start.split(text)
+                for heads, what in zip(pieces[1::2], pieces[2::2], strict=True):
+                    for one in heads.split(", "):
+                        said.setdefault(one, " ".join(what.split()))
+    return said
+
+
+def _limit(cls: type[Any], parameter: str) -> str:
+    """What the class says when a number is out of its range; empty where it takes any."""
+    default = next(f.default for f in dataclasses.fields(cls) if f.name == parameter)
+    if isinstance(default, bool) or not isinstance(default, int | float):
+        return ""
+    for probe in _PROBES:
+        try:
+            cls(**{parameter: type(default)(probe)})
+        except ValueError as error:
+            return f"Refused: {type(default)(probe)} ({' '.join(str(error).split())})."
+        except Exception:
+            return ""
+    return ""

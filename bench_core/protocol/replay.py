@@ -1,0 +1,205 @@
+"""Replay: a policy is asked step by step, and shown nothing but what it asked for.
+
+What the audit argues from substitutes is plain here: a value that was not asked for is not there. `ReplayAudit` does it
+for every policy of a trial that can be asked, on a few of the test rows, before the substitution begins; so no value of
+these rows is in the process that answers before a policy has asked, and pays, for it. As long as there are enough
+rows, every policy has rows of its own, so that none can remember what another has paid for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.asking import can_be_asked
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.errors import AuditError, ContractError
+from bench_core.contract.method import Policy
+from bench_core.contract.readonly import locked
+from bench_core.protocol.agreement import Agreement
+from bench_core.protocol.shuffle import shuffled
+
+_ROWS, _ROUNDS = 32, 48
+"""Rows on which the audit replays a policy, and how often it asks: a row that then still wants more is not decided."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of asking a policy.
+
+    Attributes:
+        decisions: its answers from what it was shown.
+        bought_in: int64 (rows, features): the round, from 1, in which a feature was asked for; 0: never.
+        finished: int64: the rows that are decided, ascending: all, where the number of rounds has no bound.
+    """
+
+    decisions: Decisions
+    bought_in: NDArray[np.int64]
+    finished: NDArray[np.int64]
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """bool (rows, features): what was asked for, and has to be paid."""
+        bought: NDArray[np.bool_] = self.bought_in > 0
+        return bought
+
+
+def replay(
+    policy: Policy,
+    rows: Rows,
+    feature_of_column: NDArray[np.int64],
+    *,
+    placeholder: float = 0.0,
+    most_rounds: int | None = None,
+) -> Replay:
+    """Ask a policy from nothing until it asks for no more, showing it what it asked for; then let it decide.
+
+    Args:
+        policy: one that offers `Policy.next_features`.
+        rows: what there is to be shown.
+        feature_of_column: int64 (columns,): the feature that each column belongs to.
+        placeholder: a finite number in place of every value that is not known; it must not matter.
+        most_rounds: ask no more often; a row that still wants something is not decided.
+
+    Raises:
+        ContractError: the policy cannot be asked, asks for what it has, or decides on what it has not asked for.
+    """
+    if not can_be_asked(policy):
+        raise ContractError(f"a {type(policy).__name__} cannot be asked step by step: it has no next_features")
+    features = int(feature_of_column.max(initial=-1)) + 1
+    bought_in = np.zeros((len(rows), features), dtype=np.int64)
+    # Rows of one query may wait for each other: they are asked together until none of them asks.
+    together = policy.decision_scope == "query"
+    asked_rows = np.arange(len(rows))
+    number = 0
+    while len(asked_rows) and number != most_rounds:
+        number += 1
+        known = bought_in[asked_rows] > 0
+        shown = _shown(rows.take(asked_rows), known, feature_of_column, placeholder)
+        asked = _checked(policy.next_features(shown, known.copy()), known)
+        bought_in[asked_rows] += number * asked
+        asks = asked.any(axis=1)
+        asked_rows = asked_rows if together and asks.any() else asked_rows[asks]
+    finished = np.setdiff1d(np.arange(len(rows)), asked_rows)
+    known = bought_in[finished] > 0
+    decisions = Decisions.exact(policy.decide(_shown(rows.take(finished), known, feature_of_column, placeholder)))
+    if decisions.acquired.shape != known.shape:
+        raise ContractError(f"decide gave acquired of shape {decisions.acquired.shape}, not {known.shape}")
+    unpaid = decisions.acquired.astype(bool) & ~known
+    if unpaid.any():
+        row, feature = (int(at) for at in np.argwhere(unpaid)[0])
+        raise ContractError(
+            f"it asked for no more and then decided on what it had not asked for: row {int(finished[row])}, "
+            f"feature {feature} first"
+        )
+    return Replay(decisions, bought_in, finished)
+
+
+@dataclass(frozen=True)
+class ReplayAudit:
+    """Replays policies on rows that they have decided on, and compares.
+
+    Attributes:
+        rows: the rows decided on.
+        feature_of_column: int64 (columns,).
+        agreement: when two answers are the same.
+        order: int64 (rows,): the rows in the order in which policies are given theirs.
+    """
+
+    rows: Rows
+    feature_of_column: NDArray[np.int64]
+    agreement: Agreement
+    order: NDArray[np.int64]
+
+    @classmethod
+    def prepare(cls, rows: Rows, feature_of_column: NDArray[np.int64], agreement: Agreement, seed: int) -> ReplayAudit:
+        """Choose an order of the rows by the trial's seed."""
+        bits = np.random.PCG64(np.random.SeedSequence([seed, 0x4E91A]))
+        return cls(rows, feature_of_column, agreement, shuffled(bits, len(rows), None)[0])
+
+    def check(
+        self, policy: Policy, number: int, decisions: Decisions, feature_names: tuple[str, ...], name: str
+    ) -> None:
+        """Ask a policy step by step, and compare with what it decided on whole rows.
+
+        Args:
+            policy: one that offers `Policy.next_features`.
+            number: of the policy, from 0: which rows it is given.
+            decisions: what it decided on all rows, in their order.
+            feature_names: for the message.
+            name: what the message calls the policy.
+
+        Raises:
+            AuditError: other features are asked for than were acquired, another answer is given, or it fails.
+        """
+        chosen = self._chosen(number, policy.decision_scope == "query")
+        rows, first = _renumbered(self.rows.take(chosen)), decisions.take(chosen)
+        said = f"{name}, asked step by step and shown only what it asked for,"
+        try:
+            asked = replay(policy, rows, self.feature_of_column, most_rounds=_ROUNDS)
+            classes = 0 if first.probabilities is None else first.probabilities.shape[1]
+            done = asked.finished
+            again = Decisions.received(asked.decisions, None, len(done), first.acquired.shape[1], classes)
+        except ContractError as error:
+            raise AuditError(f"{said} does not do as when it decides on whole rows: {error}") from None
+        except Exception as error:
+            raise AuditError(f"{said} failed: {type(error).__name__}: {error}") from error
+        more = asked.known & ~first.acquired
+        less = first.acquired[done] & ~asked.known[done]
+        for table, what in ((more, "asks for more than it acquires"), (less, "acquires more than it asks for")):
+            if table.any():
+                feature = int(table.any(axis=0).argmax())
+                count = int(table.any(axis=1).sum())
+                raise AuditError(
+                    f"{said} {what} when it decides on whole rows: feature {feature_names[feature]!r} first "
+                    f"({count} of {len(rows)} rows)"
+                )
+        changed = self.agreement.changed(first.take(done), again, None if rows.query is None else rows.query[done])
+        if changed.any():
+            raise AuditError(
+                f"{said} answers otherwise than on whole rows, on {int(changed.sum())} of {len(rows)} rows: it uses "
+                "what it does not ask for"
+            )
+
+    def _chosen(self, number: int, whole_queries: bool) -> NDArray[np.int64]:
+        """The rows of a policy: int64; the next few in the order, or queries of about as many rows."""
+        count = len(self.order)
+        if not whole_queries or not count:
+            return self.order[np.arange(number * _ROWS, number * _ROWS + min(_ROWS, count)) % max(count, 1)]
+        if self.rows.query is None:
+            return np.arange(count)
+        query = self.rows.query
+        start = self.order[number * _ROWS % count]
+        wanted, rows = [query[start]], int((query == query[start]).sum())
+        for one in query[np.roll(self.order, -number * _ROWS)]:
+            if rows >= _ROWS:
+                break
+            if one not in wanted:
+                wanted.append(one)
+                rows += int((query == one).sum())
+        return np.flatnonzero(np.isin(query, wanted))
+
+
+def _renumbered(rows: Rows) -> Rows:
+    """The rows with query ids from 0."""
+    if rows.query is None:
+        return rows
+    return Rows(rows.X, rows.sizes, np.unique(rows.query, return_inverse=True)[1].reshape(-1).astype(np.int64))
+
+
+def _shown(rows: Rows, known: NDArray[np.bool_], feature_of_column: NDArray[np.int64], placeholder: float) -> Rows:
+    return rows.having(locked(np.where(known[:, feature_of_column], rows.X, placeholder)))
+
+
+def _checked(asked: Any, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    table = np.asarray(asked)
+    if table.dtype != np.bool_ or table.shape != known.shape:
+        raise ContractError(f"next_features must give bool {known.shape}, not {table.dtype} {table.shape}")
+    again = table & known
+    if again.any():
+        row, feature = (int(at) for at in np.argwhere(again)[0])
+        raise ContractError(f"next_features asks for a feature that is known: row {row}, feature {feature}")
+    return table

@@ -1,0 +1,138 @@
+"""Checking a whole store: every checksum, every name against its trial, every file of decisions."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench_core.contract.errors import StoreError
+from bench_core.run.record_file import unseal
+from bench_core.run.store import DAMAGED, Store, StoreFile, move_aside
+
+__all__ = ["StoreCheck", "check_store", "misplaced_files", "repair_store"]
+
+_OLD_ENOUGH = 60.0
+"""Seconds after which decisions without a record are left over: no writer is that slow between the two."""
+
+
+@dataclass
+class StoreCheck:
+    """What a check of a whole store found.
+
+    Attributes:
+        done, failed: how many records of either kind are sound.
+        damage: a line for every file that is damaged, naming it.
+        old: how many records are of an earlier format.
+        left_over: decisions without a record, which a run leaves that is killed between the two.
+        misplaced: files that lie where no reader looks for them, or are no records at all; in ``damage``, too.
+    """
+
+    done: int = 0
+    failed: int = 0
+    damage: list[str] = field(default_factory=list)
+    old: int = 0
+    left_over: list[Path] = field(default_factory=list)
+    misplaced: list[Path] = field(default_factory=list)
+
+
+def check_store(store: Store) -> StoreCheck:
+    """Read every file of a store. Nothing is changed; the store remembers what is damaged.
+
+    Raises:
+        StoreError: a folder cannot be read.
+    """
+    found = StoreCheck()
+    files = list(store.files())
+    names = {file.name for file in files if file.kind in ("done", "failed")}
+    misplaced = misplaced_files(files)
+    found.misplaced += misplaced
+    found.damage += misplaced.values()
+    for file in files:
+        if file.kind == "decisions" and file.in_place and file.name not in names and _is_old_enough(file):
+            found.left_over.append(file.path)
+    before = store.unbelieved
+    for name in sorted({file.name for file in files if file.in_place and file.kind in ("done", "failed")}):
+        try:
+            record = store.read(name)
+        except StoreError as error:  # the disk does not give it: no reason to stop
+            found.damage.append(str(error))
+            continue
+        if record is None:
+            continue
+        wrong = _wrong_decisions(store, record) if record["status"] == "ok" else ""
+        if wrong:
+            store.disbelieve(name, f"{store.path_of_decisions(name)} {wrong}")
+        else:
+            found.done += record["status"] == "ok"
+            found.failed += record["status"] == "failed"
+    found.damage += store.damage
+    found.old = len(store.unbelieved - before) - len(store.damage)
+    index = store.path / "datasets.json"
+    try:
+        if not isinstance(unseal(index.read_bytes()).get("hashes"), dict):
+            raise ValueError("it holds no hashes")
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        found.misplaced.append(index)
+        found.damage.append(f"{index} is damaged: {error}")
+    return found
+
+
+def misplaced_files(files: Iterable[StoreFile]) -> dict[Path, str]:
+    """Files that lie where no reader looks for them → a line on each."""
+    found = {}
+    for file in files:
+        if file.kind == "other":
+            found[file.path] = f"{file.path} is no file of a store"
+        elif not file.in_place:
+            found[file.path] = f"{file.path} lies in the wrong folder: it is looked for in {file.name[:2]}"
+    return found
+
+
+def repair_store(store: Store, found: StoreCheck) -> int:
+    """Move to ``damaged`` whatever a check found, so that the next run computes it; how many trials and files.
+
+    Temporary files of processes that are gone are removed.
+
+    Raises:
+        StoreError: something cannot be moved.
+    """
+    moved = len(store.set_aside())
+    for path in [*found.misplaced, *found.left_over]:
+        move_aside(path, store.path / DAMAGED)
+        moved += 1
+    store.sweep()
+    return moved
+
+
+def _is_old_enough(file: StoreFile) -> bool:
+    with suppress(OSError):
+        return time.time() - file.path.lstat().st_mtime > _OLD_ENOUGH
+    return False
+
+
+def _wrong_decisions(store: Store, record: dict[str, Any]) -> str:
+    """What does not fit between a record and the decisions whose checksum it holds; empty when all does."""
+    if record.get("decisions") is None:
+        return ""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(store.path_of_decisions(record["name"])) as file:
+            rows, said = file.metadata.num_rows, file.schema_arrow.metadata or {}
+        budgets = json.loads(said[b"budgets"])
+    except (OSError, ValueError, KeyError) as error:
+        return f"is damaged: {' '.join(str(error).split())}"
+    policies = len(record["policies"]["label"])
+    wanted = policies * (record["rows"].get("validation", 0) + record["rows"].get("test", 0))
+    if rows != wanted:
+        return f"is damaged: it has {rows} decisions, its record needs {wanted}"
+    if len(budgets) != policies:
+        return f"is damaged: it is of {len(budgets)} policies, its record of {policies}"
+    return ""

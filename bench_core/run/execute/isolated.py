@@ -1,0 +1,342 @@
+"""The judge's side of isolation: where a trial's method is fitted, decides and is audited, in processes of its own.
+
+What the judge gets from them is numbers and short texts. It never unpickles what they wrote, and believes no length,
+type or name that it did not check. The process that decided on the test rows is gone before the witness, which
+answers for the audit, is told anything: they can share no memory, no file and no message.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.canonical import plain
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.errors import ContractError
+from bench_core.contract.method import Family, Policy, Problem
+from bench_core.plugins.registry import Plugin, Registry
+from bench_core.run.execute.bases import Bases, level_of
+from bench_core.run.execute.parties import (
+    Nursery,
+    Party,
+    RemoteAsked,
+    RemotePolicy,
+    how_it_died,
+    made_up_problem,
+    packed_problem,
+    table_of,
+)
+from bench_core.run.execute.sandbox import hide_memory, importable, readable
+from bench_core.run.execute.wire import EndedError, MalformedError, Packed, arrays_from, pack
+from bench_core.run.run_trial import TrialStopped
+from bench_core.run.trial import Trial, parameters_of
+
+__all__ = ["Isolated"]
+
+_REHEARSAL_SECONDS = 120.0
+_MOST_COPY = 2**32
+
+
+class Isolated:
+    """Fits and audits in processes of their own.
+
+    Args:
+        registry: the loaded plugins.
+        folder: an empty folder of its own, made when it is needed.
+        cache: where compiled kernels are kept, by plugin.
+        closed: what methods must not read.
+        timeout: seconds that a method may take for a trial, or None.
+        memory: bytes that each process may allocate, or None.
+        killed: called when processes had to be killed, to end what they left.
+        bases: what plugins' processes are forked from, where there are some.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        folder: Path,
+        cache: Path,
+        closed: Iterable[Path],
+        timeout: float | None,
+        memory: int | None,
+        killed: Callable[[], object] = lambda: None,
+        bases: Bases | None = None,
+    ) -> None:
+        self._registry, self._folder, self._cache, self._killed = registry, folder, cache, killed
+        self._timeout, self._memory = timeout, memory
+        self._bases = bases or Bases()
+        needed = [plugin.folder for plugin in registry.plugins.values() if plugin.folder is not None]
+        self._read = readable([*importable(), *needed], [*closed, folder])
+        self._nurseries: dict[str, Nursery] = {}
+        self._plain: set[str] = set()
+        self._packed: OrderedDict[int, tuple[object, Packed]] = OrderedDict()
+        self._party: Party | None = None
+        self._given: set[int] = set()
+        self._fresh: tuple[int, ...] | None = None
+        self._deadline: float | None = None
+        self._until: float | None = None
+        hide_memory()
+
+    @property
+    def processes(self) -> set[int]:
+        """The numbers of the processes that the plugins' are forked from."""
+        return self._bases.processes
+
+    def limit(self, seconds: float | None, until: float | None) -> None:
+        """Seconds that a trial's method may take from now on, and when it is ended at the latest (monotonic clock)."""
+        self._timeout, self._until = seconds, until
+
+    def fit(self, trial: Trial, problem: Problem) -> Family:
+        """Fit in a new process; its policies decide there, until the witness is asked."""
+        plugin = self._registry.plugin_of("methods", trial.method_use)
+        self._copy: bytearray | None = None
+        self._shape = problem.n_features, problem.n_classes
+        self._plugin = plugin
+        packed = self._kept(problem.train.X, lambda: packed_problem(problem))
+        asked = {
+            "method": trial.method_use,
+            "parameters": parameters_of(trial.estimator),
+            "threshold": problem.threshold,
+            "threads": problem.threads,
+            "table": packed.table,
+        }
+        kind = (trial.method_use, problem.task, problem.n_classes > 2, problem.train.sizes is None)
+        self._asked = {"memory": self._memory, **{key: asked[key] for key in ("method", "parameters")}}
+        self._prepare(plugin, kind, problem, asked)
+        self._start(plugin, kind)
+        self._deadline = None if self._timeout is None else time.monotonic() + self._timeout
+        if self._deadline is not None and self._until is not None:
+            self._deadline = min(self._deadline, self._until)
+        said, _ = self._ask({"do": "fit", **asked}, 0, [packed.fd])
+        self._wanted = (kind, problem, asked) if said.get("rehearse") is True else None
+        family: Family = self._guarded(self._family, said)
+        return family
+
+    def _family(self, said: dict[str, Any]) -> Family:
+        told = said.get("policies")
+        if not isinstance(told, list) or not told or not all(isinstance(one, dict) for one in told):
+            raise MalformedError("it named no policies")
+        policies = [
+            RemoteAsked(number, one, self._decide, self._next)
+            if one.get("asks") is True
+            else RemotePolicy(number, one, self._decide)
+            for number, one in enumerate(told)
+        ]
+        reference = RemotePolicy(len(told), {}, self._decide) if said.get("reference") is True else None
+        history, diagnostics = (plain(table_of(said.get(key, {}))) for key in ("history", "diagnostics"))
+        return Family(policies, reference, history, diagnostics)
+
+    def copy(self) -> None:
+        """Take the policies' bytes, before they have seen any row to decide on."""
+        self._copy = self._ask({"do": "copy"}, _MOST_COPY)[1]
+
+    def witness(self, policy: Policy) -> Policy:
+        """The policy's copy, in a process that has not seen the test rows."""
+        if self._copy is not None:
+            self._end()
+            copy = pack(None, {"policies": np.frombuffer(self._copy, np.uint8)})
+            self._copy = None
+            self._start(self._plugin, self._kind)
+            self._ask({"do": "restore", "table": copy.table}, 0, [copy.fd])
+        return policy
+
+    def busy(self) -> float:
+        """Processor's seconds so far of the process that is at work."""
+        return 0.0 if self._party is None else self._party.seconds()
+
+    def over(self) -> None:
+        """End what a trial left, and let the nursery prepare for the next one where that saves time."""
+        with suppress(TrialStopped):
+            self._end()
+        wanted, self._wanted = getattr(self, "_wanted", None), None
+        if wanted is not None:
+            self._rehearse(*wanted)
+
+    def close(self) -> None:
+        """There is nothing more to run."""
+        for nursery in self._nurseries.values():
+            nursery.kill()
+        self._nurseries.clear()
+        self._bases.forget()
+        self._killed()  # where a base was killed, what it was the parent of
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _decide(self, number: int, rows: Rows) -> Any:
+        """Decisions of a policy, or what its process found wrong with what it gave."""
+        features, classes = self._shape
+        again = isinstance(rows.X.base, bytes)
+        arrays = {"X": rows.X, "sizes": rows.sizes, "query": rows.query}
+        packed = self._kept(rows.X, lambda: pack(None, arrays)) if again else pack(None, arrays)
+        asked = {"do": "decide", "policy": number, "rows": id(rows.X), "again": again, "table": packed.table}
+        known = again and id(rows.X) in self._given
+        most = 16 * len(rows) * (features + classes + 8) + 2**16
+        said, body = self._ask(asked, most, () if known else [packed.fd])
+        if again:
+            self._given.add(id(rows.X))
+        if isinstance(said.get("refused"), str):
+            return ContractError(said["refused"])
+        return Decisions(**self._guarded(arrays_from, said.get("arrays"), body, list(Decisions.__dataclass_fields__)))
+
+    def _next(self, number: int, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What a policy asks for next, of rows that hold nothing but what is known."""
+        packed = pack(None, {"X": rows.X, "sizes": rows.sizes, "query": rows.query, "known": known})
+        asked = {"do": "next", "policy": number, "table": packed.table}
+        said, body = self._ask(asked, 16 * known.size + 2**16, [packed.fd])
+        if isinstance(said.get("refused"), str):
+            raise ContractError(said["refused"])
+        arrays = self._guarded(arrays_from, said.get("arrays"), body, ["wanted"])
+        wanted: NDArray[np.bool_] = arrays.get("wanted", np.zeros(0, dtype=np.bool_))
+        return wanted
+
+    def _kept(self, array: object, make: Callable[[], Packed]) -> Packed:
+        """What was packed for an array before, or made now; the last few are kept."""
+        if id(array) not in self._packed:
+            self._packed[id(array)] = array, make()
+            while len(self._packed) > 16:
+                self._packed.popitem(last=False)
+        return self._packed[id(array)][1]
+
+    def _start(self, plugin: Plugin, kind: tuple[Any, ...]) -> None:
+        """A fork of the plugin's nursery, in a folder with nothing but links to compiled kernels."""
+        self._given.clear()
+        self._kind = kind
+        folder, kernels = self._folder / "now", self._kernels_of(plugin)
+        for again in (True, False):
+            self._import(plugin, kernels)
+            # Nothing of an earlier process may be there, not even a time; making a folder takes a millisecond.
+            if self._fresh is None or self._fresh != _state(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir(parents=True)
+            self._fresh = _state(folder)
+            if kind not in self._nurseries[plugin.name].rehearsed and any(kernels.iterdir()):
+                self._fresh = None
+                shutil.copytree(kernels, folder / "kernels", copy_function=os.symlink)
+            try:
+                self._party = Party(self._nurseries[plugin.name], {**self._asked, "folder": str(folder)})
+                return
+            except TrialStopped:
+                self._kill(plugin.name)
+                raise
+            except (EndedError, MalformedError, TimeoutError):
+                self._kill(plugin.name)
+                if not again:
+                    raise TrialStopped("crash", f"plugin {plugin.name!r}: no process can be started for it") from None
+
+    def _kernels_of(self, plugin: Plugin) -> Path:
+        """Where a plugin's compiled kernels are kept; made when it is not there."""
+        kernels = self._cache / f"{plugin.name}-{plugin.source[:16]}"
+        kernels.mkdir(parents=True, exist_ok=True)
+        return kernels
+
+    def _import(self, plugin: Plugin, kernels: Path) -> None:
+        """Start a plugin's nursery, where there is none."""
+        if plugin.name in self._nurseries:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        read, write = [*self._read, kernels], [kernels, self._folder]
+        for again in (True, False):
+            try:
+                base = self._bases.get(level_of(plugin))
+                self._nurseries[plugin.name] = Nursery(plugin, base, read, write)
+                return
+            except (EndedError, MalformedError, TimeoutError):  # of a base, which may have been killed
+                self._nurseries.clear()
+                self._bases.forget()
+                self._killed()
+                if not again:
+                    raise TrialStopped("crash", "no process can be started for plugins") from None
+
+    def _prepare(self, plugin: Plugin, kind: tuple[Any, ...], problem: Problem, asked: dict[str, Any]) -> None:
+        """Let a new nursery fit something made up before its first fork; compile kernels in one worker at a time.
+
+        What a fork imports and compiles is for itself alone, since it must leave nothing behind.
+        """
+        if plugin.name in self._nurseries:
+            return
+        kernels = self._kernels_of(plugin)
+        with kernels.with_name(f"{kernels.name}.lock").open("w") as lock:
+            if not any(kernels.iterdir()):
+                flock(lock, LOCK_EX)
+            self._import(plugin, kernels)
+            self._rehearse(kind, problem, asked)
+            (kernels / "rehearsed").touch()
+
+    def _ask(self, header: dict[str, Any], most: int, fds: Iterable[int] = ()) -> tuple[dict[str, Any], bytearray]:
+        """Ask the party; where it does not answer as it must, it is ended and the reason raised."""
+        if self._party is None:
+            raise TrialStopped(*how_it_died(None, None))
+        answer: tuple[dict[str, Any], bytearray] = self._guarded(self._party.ask, header, self._deadline, most, fds)
+        return answer
+
+    def _guarded(self, step: Callable[..., Any], *args: Any) -> Any:
+        try:
+            return step(*args)
+        except TimeoutError:
+            self._kill(self._plugin.name)
+            said = f"it took longer than the time limit of {self._timeout or 0:g} s"
+            raise TrialStopped("time", said) from None
+        except MalformedError as error:
+            self._kill(self._plugin.name)
+            raise TrialStopped("error", f"its process does not keep to the protocol: {error}") from None
+        except EndedError:
+            code = self._end(wait=True)
+            raise TrialStopped(*how_it_died(code, self._memory)) from None
+
+    def _end(self, *, wait: bool = False) -> int | None:
+        """End the party and what it started, or wait for its end; its exit code."""
+        party, self._party = self._party, None
+        if party is None or party.ended:
+            return None
+        try:
+            return party.end(wait=wait)
+        except (EndedError, MalformedError, TimeoutError):
+            self._kill(self._plugin.name)
+            return None
+
+    def _kill(self, name: str) -> None:
+        """End a nursery and all that came from it."""
+        self._party = None
+        nursery = self._nurseries.pop(name, None)
+        if nursery is not None:
+            nursery.kill()
+            self._killed()
+
+    def _rehearse(self, kind: tuple[Any, ...], problem: Problem, asked: dict[str, Any]) -> None:
+        """Let the nursery fit what is made up, so that later forks find modules and kernels there.
+
+        Where that ends it or leaves threads, which no fork would have, its successor does without.
+        """
+        nursery = self._nurseries.get(self._plugin.name)
+        if nursery is None or kind in nursery.rehearsed or self._plugin.name in self._plain:
+            return
+        nursery.rehearsed.add(kind)
+        made_up = packed_problem(made_up_problem(problem))
+        with suppress(EndedError, MalformedError, TimeoutError):
+            seconds = min(self._timeout or _REHEARSAL_SECONDS, _REHEARSAL_SECONDS)
+            if self._until is not None:  # what is loaded and compiled is no part of what the method may take
+                seconds = min(max(self._until - time.monotonic(), 0.1), _REHEARSAL_SECONDS)
+            if (
+                nursery.ask({"do": "rehearse", **asked, "table": made_up.table}, seconds, [made_up.fd]).get("threads")
+                == 1
+            ):
+                return
+        self._plain.add(self._plugin.name)
+        self._kill(self._plugin.name)
+
+
+def _state(folder: Path) -> tuple[int, ...]:
+    """What changes when a folder is read or written to."""
+    with suppress(OSError):
+        now = folder.stat()
+        return now.st_ino, now.st_atime_ns, now.st_mtime_ns, now.st_ctime_ns
+    return ()

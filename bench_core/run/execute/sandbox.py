@@ -1,0 +1,181 @@
+"""What the kernel keeps a method's process from: files, the network, other processes, memory that outlives it.
+
+On Linux, for every user: Landlock (`landlock(7)`) for files, signals, tracing and abstract sockets; a seccomp filter
+(`seccomp(2)`) for sockets, System V and POSIX shared objects and keys. What a kernel does not have is left out
+(`layers` says what there is); elsewhere a method's process is a process of its own and no more.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import resource
+import struct
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = [
+    "confine", "drop_privileges", "hide_memory", "importable", "layers", "readable", "shared_memory", "unshare_memory",
+]  # fmt: skip
+
+_PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 4, 22, 38
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | 1 << 14 | 1 << 15
+_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
+"""Landlock's version → how many rights to files it knows."""
+
+# What would let a process say something to one that comes later, or to one outside: refused with EPERM.
+_DENIED = {
+    "x86_64": (0xC000003E, (29, 30, 31, 41, 64, 66, 68, 101, 240, 248, 249, 250, 298, 310, 311, 321, 425)),
+    "aarch64": (0xC00000B7, (117, 180, 186, 187, 190, 191, 194, 195, 196, 198, 217, 218, 219, 241, 270, 271, 280, 425)),
+}
+"""Machine → the audit number of its system calls, and those of shmget, shmat, shmctl, socket, semget, semctl, msgget,
+ptrace, mq_open, add_key, request_key, keyctl, perf_event_open, process_vm_readv, process_vm_writev, bpf and
+io_uring_setup (and some that do more of the same)."""
+
+
+def layers() -> list[str]:
+    """What this machine has of it: ``landlock N``, ``seccomp``."""
+    version = _version()
+    seccomp = sys.platform == "linux" and platform.machine() in _DENIED
+    return [*([f"landlock {version}"] if version else []), *(["seccomp"] if seccomp else [])]
+
+
+def importable() -> list[Path]:
+    """Where modules are imported from, but for the working directory; also those installed to be edited."""
+    editable = [
+        getattr(module, "MAPPING", {}) for name, module in sys.modules.items() if name.startswith("__editable__")
+    ]
+    roots = [Path(root) for root in sys.path if root and Path(root) != Path.cwd()]
+    return roots + [Path(folder) for mapping in editable for folder in mapping.values()]
+
+
+def readable(needed: Iterable[Path], closed: Iterable[Path]) -> list[Path]:
+    """What a method's process may read: the system's and the interpreter's folders and what else is needed.
+
+    Args:
+        needed: further folders and files.
+        closed: what it must not read; where one is in a folder that is needed, what stands beside it is given.
+    """
+    prefixes = [sys.prefix, sys.base_prefix, sys.exec_prefix, "/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/sys"]
+    devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"]
+    shut = [path.resolve() for path in closed]
+    wanted = dict.fromkeys(path.resolve() for path in [*map(Path, prefixes + devices), *needed])
+    return [given for path in wanted for given in _beside(path, shut)]
+
+
+def _beside(path: Path, closed: list[Path]) -> list[Path]:
+    if any(path == one or one in path.parents for one in closed):
+        return []
+    if not any(path in one.parents for one in closed):
+        return [path] if path.exists() else []
+    with suppress(OSError):
+        return [given for child in sorted(path.iterdir()) for given in _beside(child.resolve(), closed)]
+    return []
+
+
+def confine(read: Iterable[str] | None, write: Iterable[str]) -> None:
+    """Leave this process, and what it starts, no files but these; for good.
+
+    Args:
+        read: what may be read and executed; None leaves that as it is. Folders may be listed everywhere.
+        write: folders in which everything may be done.
+    """
+    version = _version()
+    if not version:
+        return
+    every = 2 ** _RIGHTS[max(known for known in _RIGHTS if known <= version)] - 1
+    reading = _EXECUTE | _READ_FILE | _READ_DIR
+    handled = every if read is not None else every & ~reading
+    network, scoped = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
+    attributes = struct.pack("QQQ", handled, network, scoped)[: 8 if version < 4 else 16 if version < 6 else 24]
+    libc = ctypes.CDLL(None)
+    ruleset = libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
+    if ruleset < 0:
+        return
+    try:
+        _allow(libc, ruleset, "/", handled & _READ_DIR)
+        for path in read or ():
+            _allow(libc, ruleset, path, reading)
+        _allow(libc, ruleset, "/dev/null", handled & _WRITE_FILE)
+        for path in write:
+            _allow(libc, ruleset, path, handled)
+        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        libc.syscall(_RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
+    with suppress(OSError):
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            given = rights if os.path.isdir(path) else rights & _OF_FILES
+            if given:
+                libc.syscall(_ADD_RULE, ruleset, 1, struct.pack("=Qi", given, fd), 0)
+        finally:
+            os.close(fd)
+
+
+def drop_privileges() -> None:
+    """Give up root's capabilities, core dumps, and the system calls that reach past this process; for good."""
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    machine = platform.machine()
+    if sys.platform != "linux" or machine not in _DENIED:
+        return
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    libc.syscall(_CAPSET[machine], struct.pack("Ii", 0x20080522, 0), bytes(24))
+    arch, denied = _DENIED[machine]
+    # struct sock_filter: code, jump if true, jump if false, value; struct seccomp_data: number, architecture.
+    refuse, allow = (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)
+    tests = [(0x15, len(denied) - at, 0, number) for at, number in enumerate(denied)]
+    program = [(0x20, 0, 0, 4), (0x15, 0, len(tests) + 3, arch), (0x20, 0, 0, 0), (0x35, len(tests) + 1, 0, 0x40000000)]
+    program += [*tests, allow, refuse]
+    code = b"".join(struct.pack("HBBI", *line) for line in program)
+    held = ctypes.create_string_buffer(code, len(code))
+    whole = struct.pack("HxxxxxxP", len(program), ctypes.addressof(held))
+    libc.prctl(_PR_SET_SECCOMP, 2, whole, 0, 0)
+
+
+def hide_memory() -> None:
+    """Where Landlock does not keep other processes of this user from this one's memory, ask the kernel to."""
+    if sys.platform == "linux" and not _version():
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def shared_memory(process: int) -> list[tuple[int, int]] | None:
+    """Start and end of the memory that a process has and others can read or write, but for what the system maps for
+    everyone; None where it cannot be told."""
+    if sys.platform != "linux":
+        return []
+    try:
+        lines = [line.split(maxsplit=5) for line in Path(f"/proc/{process}/maps").read_text().splitlines()]
+    except OSError:
+        return None
+    shared = [line for line in lines if line[1][3] == "s"]
+    found = [line[0].split("-") for line in shared if "w" in line[1] or not line[-1].startswith("/usr/")]
+    return [(int(start, 16), int(end, 16)) for start, end in found]
+
+
+def unshare_memory() -> bool:
+    """Let go of memory that this fork shares with the process it comes from (`multiprocessing`'s locks); whether
+    there is none any more. Nothing of it may be used afterwards."""
+    libc = ctypes.CDLL(None)
+    for start, end in shared_memory(os.getpid()) or ():
+        libc.munmap(ctypes.c_void_p(start), ctypes.c_size_t(end - start))
+    return shared_memory(os.getpid()) == []
+
+
+def _version() -> int:
+    """Landlock's version; 0 where there is none."""
+    if sys.platform != "linux":
+        return 0
+    return max(0, int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)))

@@ -1,0 +1,186 @@
+"""Joining stores: records of several machines in one, and where two machines disagree on a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench_core.contract.errors import RequestError, did_you_mean
+from bench_core.run.check_store import misplaced_files
+from bench_core.run.decisions_file import unpack_decisions
+from bench_core.run.store import Store
+
+__all__ = ["Difference", "MergeReport", "merge_stores"]
+
+_MACHINES = ("time", "memory", "killed", "crash", "exit")
+"""Kinds of failures that depend on the machine: limits, load, signals."""
+_MAY_DIFFER = ("timings", "provenance", "decisions", "error")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two records of one trial that do not say the same.
+
+    Attributes:
+        name: the trial's name.
+        trial: the trial as canonical JSON.
+        dataset: what its data set was called.
+        numbers: (what, value in the store that is kept, value in the other) of all that differs.
+    """
+
+    name: str
+    trial: str
+    dataset: str
+    numbers: tuple[tuple[str, Any, Any], ...]
+
+
+@dataclass
+class MergeReport:
+    """What came of merging one store into another.
+
+    Attributes:
+        source: the store that was merged.
+        added: how many records are new.
+        same: how many were there already.
+        differ: trials of which the stores hold different records; the one that was there stays.
+        done_now: trials that failed in the other store and are done here, or the other way round; the done one counts.
+        damage: a line for every damaged record; it is not merged.
+        old: how many records of an earlier format were passed over.
+    """
+
+    source: Path
+    added: int = 0
+    same: int = 0
+    differ: list[Difference] = field(default_factory=list)
+    done_now: int = 0
+    damage: list[str] = field(default_factory=list)
+    old: int = 0
+
+
+def merge_stores(sources: Sequence[Path], into: Path) -> Iterator[MergeReport]:
+    """Add the records of stores to another, one after the other; nothing that is there is overwritten.
+
+    A record of a trial that is done takes the place of that trial's failure, as when it is run again. Kill it at any
+    time and merge again: what was added is there.
+
+    Raises:
+        RequestError: a store is not there, or is the one that is merged into.
+        StoreError: a disk does not give a record, or does not take it.
+    """
+    for path in sources:
+        if not path.is_dir():
+            near = [str(other) for other in path.parent.iterdir() if other.is_dir()] if path.parent.is_dir() else []
+            raise RequestError(f"there is no store {path}; {did_you_mean(str(path), near)}".rstrip("; "))
+        if path.resolve() == into.resolve():
+            raise RequestError(f"the store {path} cannot be merged into itself")
+    store = Store(into)
+    for path in sources:
+        yield _merge(Store(path), store)
+
+
+def _merge(source: Store, store: Store) -> MergeReport:
+    report = MergeReport(source.path)
+    report.damage += misplaced_files(source.files()).values()
+    done, failed = store.names()
+    theirs, theirs_failed = source.names()
+    for name in sorted(theirs | theirs_failed):
+        record = source.read(name)
+        if record is None:
+            continue
+        if name not in done and (record["status"] == "ok" or name not in failed):
+            report.done_now += name in failed
+            try:
+                store.add(name, *source.copy_of(name, record["status"]))
+            except ValueError as error:
+                report.damage.append(f"{source.path_of_decisions(name).with_suffix('')}… is damaged: {error}")
+                continue
+            report.added += 1
+            continue
+        ours = store.read(name)
+        if ours is None:  # it is damaged: said once, below
+            continue
+        if ours["status"] != record["status"]:
+            report.done_now += 1
+            continue
+        numbers = tuple(_differences(ours, record, store, source))
+        if numbers:
+            dataset = str(ours["provenance"].get("dataset", "?"))
+            report.differ.append(Difference(name, ours["trial"], dataset, numbers))
+        else:
+            report.same += 1
+    report.damage += [*source.damage, *store.damage]
+    report.old = len(source.unbelieved | store.unbelieved) - len(source.damage) - len(store.damage)
+    return report
+
+
+def _differences(ours: dict[str, Any], theirs: dict[str, Any], store: Store, source: Store) -> Iterator[Any]:
+    """What two records of one trial say differently, and should not."""
+    if ours["status"] == "failed":
+        one, other = ours["error"], theirs["error"]
+        if {one.get("kind"), other.get("kind")} & set(_MACHINES):
+            return
+        for key in ("type", "message", "step"):
+            if one.get(key) != other.get(key):
+                yield f"error.{key}", one.get(key), other.get(key)
+        return
+    for key in sorted((ours.keys() | theirs.keys()) - set(_MAY_DIFFER) - {"policies"}):
+        yield from _unequal(key, ours.get(key), theirs.get(key))
+    one, other = dict(ours["policies"]), dict(theirs["policies"])
+    for part in ("validation", "test"):
+        # A metric that was asked for later is in one of them only: it comes from the same decisions.
+        mine, yours = one.pop(part), other.pop(part)
+        for metric in sorted(mine.keys() & yours.keys()):
+            yield from _unequal(f"{part}.{metric}", mine[metric], yours[metric])
+    yield from _unequal("policies", one, other)
+    noted = [record.get("decisions", {}) for record in (ours, theirs)]
+    if noted[0].get("sha256") != noted[1].get("sha256"):
+        yield from _unequal_decisions(ours, store, source)
+
+
+def _unequal(what: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The leaves in which two plain values differ, each with its place."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted(one.keys() | other.keys()):
+            yield from _unequal(f"{what}.{key}", one.get(key), other.get(key))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (mine, yours) in enumerate(zip(one, other, strict=True)):
+            yield from _unequal(f"{what}[{place}]", mine, yours)
+    elif one != other:
+        yield what, one, other
+
+
+def _unequal_decisions(ours: dict[str, Any], store: Store, source: Store) -> Iterator[tuple[str, Any, Any]]:
+    """Columns of decisions that differ: another version of the library that wrote the file may be all."""
+    name, task = ours["name"], ours["task"]
+    with suppress(StopIteration):
+        pairs = [iter(unpack_decisions(one.path_of_decisions(name), task, None)) for one in (store, source)]
+        while True:
+            mine, yours = next(pairs[0]), next(pairs[1])
+            place = f"decisions of policy {mine.policy} on {mine.part}"
+            columns = [
+                (key, getattr(mine.outcome.decisions, key), getattr(yours.outcome.decisions, key))
+                for key in ("acquired", "probabilities", "score", "stage", "evaluations")
+            ]
+            columns += [(key, getattr(mine.outcome, key), getattr(yours.outcome, key)) for key in ("y", "bill")]
+            for key, left, right in columns:
+                if left is None and right is None:
+                    continue
+                if left is None or right is None or np.shape(left) != np.shape(right):
+                    yield f"{place}: {key}", _shape(left), _shape(right)
+                elif not np.array_equal(left, right, equal_nan=np.asarray(left).dtype.kind == "f"):
+                    rows = np.flatnonzero(np.any(np.atleast_2d((left != right).T), axis=0))
+                    first = int(rows[0])
+                    yield f"{place}: {key}, {len(rows)} row(s), first {first}", _cell(left, first), _cell(right, first)
+
+
+def _shape(column: Any) -> str:
+    return "nothing" if column is None else f"shape {np.shape(column)}"
+
+
+def _cell(column: Any, row: int) -> Any:
+    return np.asarray(column)[row].tolist()

@@ -1,0 +1,98 @@
+"""The cluster that trials run on: the one whose scheduler is named, or workers of this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench_core import RequestError, Work, own_name, sweep
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["connected"]
+
+_CONNECT = "20s"
+
+
+@contextmanager
+def connected(work: Work) -> Iterator[Client]:
+    """A client of the scheduler that ``--scheduler`` names, or of a cluster on this machine that ends with the run.
+
+    Raises:
+        RequestError: nobody answers there.
+    """
+    address = work.plugin_options.get("scheduler")
+    with _quiet():
+        if address:
+            with _client(str(address)) as client:
+                yield client
+        else:
+            with _workers_here(work) as scheduler, _client(scheduler) as client:
+                yield client
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Client]:
+    from distributed import Client
+    from distributed.comm.addressing import get_address_host
+
+    try:
+        get_address_host(address)  # raises where a client would be left half made
+        client = Client(address, timeout=_CONNECT, set_as_default=False, name="budgetbench")  # type: ignore[no-untyped-call]
+    except (OSError, TimeoutError, ValueError) as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise RequestError(f"no Dask scheduler answers at {address}: {said}") from None
+    try:
+        yield client
+    finally:
+        client.close(timeout=5)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _workers_here(work: Work) -> Iterator[str]:
+    """The address of a scheduler in this process, with ``--jobs`` workers of one trial at a time."""
+    from distributed import LocalCluster
+
+    context = work.settings.context
+    rooms = context.cache / "elsewhere"
+    sweep(rooms)
+    folder = rooms / f"{own_name(os.getpid())}-dask"
+    folder.mkdir(parents=True, exist_ok=True)
+    here = {"BUDGETBENCH_CACHE": str(context.cache.absolute()), "BUDGETBENCH_OFFLINE": str(int(context.offline))}
+    here["BUDGETBENCH_MIRROR"] = str(Path(context.mirror).absolute()) if context.mirror else ""
+    try:
+        with LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=work.options.jobs,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",  # any free port: with none it tries 8787, and warns where that is taken
+            memory_limit=0,  # trials are not in the workers' own processes
+            local_directory=str(folder),
+            silence_logs=logging.CRITICAL,
+            env=here,
+        ) as cluster:
+            yield cluster.scheduler_address
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        sweep(rooms)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Dask's own messages are left out: what matters of them is said by the run."""
+    names = ("distributed", "tornado.application", "bokeh", "asyncio")
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)

@@ -1,0 +1,19 @@
+"""The executor ``dask``."""
+
+from __future__ import annotations
+
+from bench_core import RegisterExecutor, Work, hookimpl
+
+BENCH_CONTRACT_VERSION = 1
+
+
+@hookimpl
+def bench_register_executors(register: RegisterExecutor) -> None:
+    """Trials on the workers of a Dask cluster."""
+    register("dask", _run)
+
+
+def _run(work: Work) -> None:
+    from bench_dask.executor import run_on_dask
+
+    run_on_dask(work)

@@ -12,10 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 __all__ = [
     "CHECKS",
+    "OURS",
+    "STANDINGS",
+    "Cause",
     "Check",
     "DifferenceCheck",
     "DominanceCheck",
     "ExtremeCheck",
+    "Match",
     "OrderCheck",
     "PaperEntry",
     "RatioCheck",
@@ -24,6 +28,12 @@ __all__ = [
     "checks_within",
     "without_kind",
 ]
+
+OURS = "ours"
+"""The source of claims that no paper makes."""
+
+STANDINGS = ("same data", "stand-in", "absent")
+"""How far the data lets the verdict on a claim go; see `_Check`."""
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Relation = Literal["=", "<", "<=", ">", ">="]
@@ -53,11 +63,44 @@ class PaperEntry(_Table):
     costs: str = ""
 
 
+class Cause(_Table):
+    """Why a claim is contradicted on the paper's own data, where the evidence is known.
+
+    Attributes:
+        kind: what differs: our ``implementation``, the ``protocol`` (splits, grids, what is read), the ``data``, or
+            the ``paper`` contradicts itself.
+        text: one sentence that names the evidence.
+    """
+
+    kind: Literal["implementation", "protocol", "data", "paper"]
+    text: Annotated[str, Field(min_length=1)]
+
+
+class Match(_Table):
+    """Where a method's curve is read: at a value of another metric on the test part, the same for all methods.
+
+    Attributes:
+        metric: less of it is better: the share of rows decided otherwise than by the full model, or base models run.
+        most: the value.
+        full: ``[metric's, quantity's]`` values of a policy that every family has besides its own (the full model).
+    """
+
+    metric: Name
+    most: Annotated[float, Field(gt=0)]
+    full: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None
+
+
 class _Check(_Table):
     """What every claim says.
 
     Attributes:
-        text: the paper's sentence, shortened. source: where it stands. note: how it was read.
+        text: the paper's sentence, shortened. source: where it stands, or ``ours`` for a claim of our own.
+        note: how it was read.
+        standing: how far the data lets a verdict go: the paper's own data set (``same data``); other data in its place
+            (``stand-in``: generated, another set, an extract); or the paper's own, which could not be had (``absent``;
+            where records of it are there, the claim is about the same data). Every claim needs it.
+        by_construction: why the claim cannot come out otherwise here; it is shown and counted by itself.
+        cause: shown where the claim is contradicted on the same data.
         datasets: the suite's names; all when empty. The claim is about the mean over them.
         costs: cost scheme, where a data set has several; its first when empty.
     """
@@ -65,6 +108,9 @@ class _Check(_Table):
     text: str = ""
     source: str = ""
     note: str = ""
+    standing: str = ""
+    by_construction: str = ""
+    cause: Cause | None = None
     datasets: list[Name] = []
     costs: str = ""
 
@@ -79,6 +125,12 @@ class _Quantity(_Check):
         over: name of a second series: the quantity is the first over it, at the same place.
         statistic: ``mean`` over seeds, or ``median``, for counts that a few seeds may dominate.
         percent: a diagnostic or a series is a share, to be shown as a percentage.
+        undefined: the number by which the records code that the quantity is not defined.
+        within: read the metric off the method's curve, within this share of the price of all features, instead of the
+            selected row; ``cost`` is the metric that is spent, if not the price.
+        matched: read the metric off the method's curve where another metric has a given value on the test part, so that
+            methods are compared at the same value of it, not at that of their selected rows.
+        reading: of a curve: its ``steps``, or the lotteries on its ``hull`` (`bench_leaderboard.analysis.lottery`).
     """
 
     metric: str = ""
@@ -88,6 +140,26 @@ class _Quantity(_Check):
     over: str = ""
     statistic: Literal["mean", "median"] = "mean"
     percent: bool = False
+    undefined: float | None = None
+    within: Annotated[float, Field(gt=0, le=1)] | None = None
+    cost: Name = "cost"
+    matched: Match | None = None
+    reading: Literal["", "steps", "hull"] = ""
+
+    @model_validator(mode="after")
+    def _curves_have_a_reading(self) -> _Quantity:
+        if self.within is not None and self.matched is not None:
+            raise ValueError("give 'within' or 'matched', not both")
+        if self.read_off != bool(self.reading):
+            raise ValueError(f"'{'matched' if self.matched else 'within'}' and 'reading' go together")
+        if self.read_off and not self.metric:
+            raise ValueError(f"'{'matched' if self.matched else 'within'}' needs a 'metric'")
+        return self
+
+    @property
+    def read_off(self) -> bool:
+        """Whether the metric is read off a curve, instead of the selected row."""
+        return self.within is not None or self.matched is not None
 
     @model_validator(mode="after")
     def _one_quantity(self) -> _Quantity:
@@ -107,12 +179,35 @@ class _Compared(_Quantity):
 
     Attributes:
         value: the paper's number, in the unit of what is shown (0.8 for 80 %).
-        relation: ``=`` is checked with the tolerance; the others are relations.
-        tolerance: how far ours may be off, in the same unit; by default as `default_tolerance` of the claims says.
+        relation: ``=``: it is about this number; the others are relations.
+        splits: how many splits the paper's number is the mean of, for ``=``.
+        tolerance: what "about" means here, in the same unit, where it is not `bench_leaderboard.analysis.claims.ABOUT`.
+        reason: why; it is shown.
+        queries: of a ranking metric with ``=``, where the test part is given: how many queries it has (the paper's or
+            ours, whichever has fewer), so that the interval can allow for other queries.
     """
 
     relation: Relation = "="
-    tolerance: Annotated[float, Field(ge=0)] | None = None
+    splits: Annotated[int, Field(ge=1)] = 1
+    queries: Annotated[int, Field(ge=2)] | None = None
+    tolerance: Annotated[float, Field(gt=0)] | None = None
+    reason: str = ""
+
+    @model_validator(mode="after")
+    def _tolerance_has_a_reason(self) -> _Compared:
+        if self.tolerance is not None and self.relation != "=":
+            raise ValueError("'tolerance' is for relation '='")
+        if (self.tolerance is not None) != bool(self.reason.strip()):
+            raise ValueError("'tolerance' and the 'reason' for it go together")
+        if self.relation == "=" and self.tolerance is None and getattr(self, "value", None) == 0:
+            raise ValueError("a number about 0 needs a 'tolerance' and a 'reason': there is no tenth of 0")
+        return self
+
+    @model_validator(mode="after")
+    def _queries_are_of_one_number(self) -> _Compared:
+        if self.queries is not None and (self.relation != "=" or isinstance(self, RatioCheck)):
+            raise ValueError("'queries' is for a value or a difference with relation '='")
+        return self
 
     @model_validator(mode="after")
     def _means_only(self) -> _Compared:
@@ -127,14 +222,12 @@ class ValueCheck(_Compared):
     Attributes:
         value: the number, or ``"threshold"`` for the data set's confidence threshold p̂ (with a relation).
         form: ``one-minus`` shows and checks 1 − the quantity (rejected instead of covered).
-        baseline: a number, or ``"threshold"``: "same direction" means on the same side of it as the paper's.
     """
 
     kind: Literal["value"]
     method: Name
     value: float | Literal["threshold"]
     form: Literal["plain", "one-minus"] = "plain"
-    baseline: float | Literal["threshold"] | None = None
 
     @model_validator(mode="after")
     def _threshold_needs_a_relation(self) -> ValueCheck:
@@ -148,11 +241,13 @@ class RatioCheck(_Compared):
 
     Attributes:
         form: ``one-minus`` for "so much below", ``minus-one`` for "so much above".
+        against_dataset: the data set that ``against`` is taken of, where it is another one with the same splits.
     """
 
     kind: Literal["ratio"]
     method: Name
     against: Name
+    against_dataset: str = ""
     value: float
     form: Literal["plain", "one-minus", "minus-one"] = "plain"
 
@@ -205,8 +300,7 @@ class DominanceCheck(_Check):
 
 
 Simple = Annotated[
-    ValueCheck | RatioCheck | DifferenceCheck | OrderCheck | ExtremeCheck | DominanceCheck,
-    Field(discriminator="kind"),
+    ValueCheck | RatioCheck | DifferenceCheck | OrderCheck | ExtremeCheck | DominanceCheck, Field(discriminator="kind")
 ]
 
 
@@ -221,6 +315,8 @@ class ShareCheck(_Check):
     def _names_data_sets_once(self) -> ShareCheck:
         if self.of.datasets or self.of.costs:
             raise ValueError("name the data sets beside 'of', not in it")
+        if self.of.standing or self.of.cause or self.of.by_construction:
+            raise ValueError("standing, cause and by_construction stand beside 'of', not in it")
         return self
 
 

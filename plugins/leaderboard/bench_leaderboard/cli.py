@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bench_core import cli_errors, hookimpl, installed_plugins, print_table, warn, with_session, with_sessions
+from bench_leaderboard.cli_submit import submit
 
 if TYPE_CHECKING:
     from bench_core import SuiteSession
@@ -21,51 +22,87 @@ DROP = click.option(
     metavar="NAME",
     help="Let published records of a data set, costs or method go that the suite's records do not hold; repeatable.",
 )
-OUT = click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("leaderboard"),
-    show_default=True,
-    help="Directory of pages.",
+
+PRIVATE = click.option(
+    "--private",
+    is_flag=True,
+    envvar="BUDGETBENCH_PRIVATE",
+    help="Take records that were made with --isolation none: for pages that nobody else is to believe.",
 )
 
 
 @hookimpl
 def bench_register_commands(group: click.Group) -> None:
-    """Pages, their proof, exports, comparisons and the site; and what a run may drop of what is published."""
-    for command in (leaderboard, verify, export, compare, site):
+    """Pages, their proof, exports and comparisons; and what a run may drop of what is published."""
+    for command in (leaderboard, claims, verify, export, compare, submit):
         group.add_command(command)
     run = group.commands["run"]
     if all(parameter.name != "drop" for parameter in run.params):
-        DROP(run)
+        PRIVATE(DROP(run))
 
 
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; fail when the committed files differ.")
+@click.option("--figures", is_flag=True, help="With --check: draw every figure, also where nothing in it has changed.")
 @click.option(
     "--as-published",
     is_flag=True,
     help="Render what is published once more; the page says which records wait to be recomputed.",
 )
+@PRIVATE
 @DROP
 @with_sessions
-def leaderboard(session: SuiteSession, check: bool, as_published: bool, drop: tuple[str, ...]) -> int:
+def leaderboard(
+    session: SuiteSession, check: bool, figures: bool, as_published: bool, drop: tuple[str, ...], private: bool
+) -> int:
     """Render the pages of suites from their records."""
     from bench_leaderboard import publish
 
+    if figures and not check:
+        raise click.UsageError("--figures goes with --check: without it every figure is drawn")
     if check:
-        wrong = publish.check(session)
+        wrong = publish.check(session, private, redraw=figures)
         warn(session)
         for line in wrong:
             click.echo(line, err=True)
         return 1 if wrong else 0
     try:
-        written = publish.publish_again(session) if as_published else publish.publish(session, drop=drop)
+        written = (
+            publish.publish_again(session) if as_published else publish.publish(session, drop=drop, private=private)
+        )
     finally:
         warn(session)
     for path in written:
         click.echo(str(path))
     return 0
+
+
+@click.command()
+@click.option(
+    "--stress", is_flag=True, help="Disturb the records, and list the claims whose verdict nothing possible changes."
+)
+@with_sessions
+def claims(session: SuiteSession, stress: bool) -> int:
+    """Check the claims of suites against their published records.
+
+    With --stress methods change places, validation values are dealt out anew, values are shifted and turned over. The
+    exit code is 1 when a claim could not have come out otherwise and does not say so (by_construction).
+    """
+    from bench_leaderboard.commands.claims import rows_of_stress, rows_of_verdicts, silent, stressed
+
+    if not stress:
+        print_table(*rows_of_verdicts(session))
+        return 0
+    found = stressed(session)
+    quiet = silent(found)
+    print_table(*rows_of_stress(found))
+    told = sum(one.verdict != "cannot be told" for one in found)
+    forced = sum(one.forced for one in found)
+    click.echo(
+        f"{session.suite.name}: {len(found)} claims, {told} told, {forced} of them by construction, "
+        f"{len(quiet)} without saying so"
+    )
+    return 1 if quiet else 0
 
 
 @click.command()
@@ -89,8 +126,7 @@ def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int) -> i
             place = f"{trial.method} on {trial.dataset} ({trial.costs}), seed {trial.seed}"
             click.echo(f"{place}: {one.outcome}: {one.said}{machine}", err=True)
     counts = {
-        word: sum(one.outcome == word for one in found.verdicts)
-        for word in ("equal", "differs", "not recomputed")
+        word: sum(one.outcome == word for one in found.verdicts) for word in ("equal", "differs", "not recomputed")
     }
     said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     total = f"{len(found.verdicts)} of {found.published} published records"
@@ -99,22 +135,25 @@ def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int) -> i
 
 
 @click.command()
+@click.option("--format", "form", type=click.Choice(["csv", "parquet", "json"]), default="csv", show_default=True)
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "parquet", "json"]), default="csv", show_default=True
+    "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write; standard output otherwise."
 )
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write; standard output otherwise.",
-)
+@click.option("--budgets", is_flag=True, help="Rather a row per trial and budget: what it answers there.")
 @with_session
-def export(session: SuiteSession, form: str, output: Path | None) -> int:
-    """Write a suite's records as one table: a row per trial, policy and part, a column per metric."""
+def export(session: SuiteSession, form: str, output: Path | None, budgets: bool) -> int:
+    """Write a suite's records as one table: a row per trial, policy and part, a column per metric.
+
+    With --budgets a row per trial and budget: the policy that validation picks for it, on the test part. The budgets
+    are those of the suite's [comparison], or 5, 10, 20, 40 and 100 % of the price.
+    """
     from bench_leaderboard.analysis.export import records_of
-    from bench_leaderboard.commands.export import export_table, exported
+    from bench_leaderboard.commands.export import budget_table, export_table, exported
     from bench_leaderboard.render import write_files
 
-    data = exported(export_table(records_of(session), session.suite), form)
+    records = records_of(session)
+    made = budget_table(records, session.suite) if budgets else export_table(records, session.suite)
+    data = exported(made, form)
     warn(session)
     if output is None:
         sys.stdout.buffer.write(data)
@@ -151,20 +190,3 @@ def compare(store_a: Path, store_b: Path, suite: Path | None, metric: tuple[str,
     else:
         click.echo("No metric differs on the trials that both have done.")
     return 0
-
-
-@click.command()
-@click.argument("directory", type=click.Path(path_type=Path, file_okay=False))
-@OUT
-@cli_errors
-def site(directory: Path, out: Path) -> int:
-    """Write the leaderboard's pages as HTML into DIRECTORY, and check every link in them."""
-    from bench_leaderboard.render.links import dead_links
-    from bench_leaderboard.render.site import build_site
-
-    written = build_site(out, directory)
-    dead = dead_links((path for path in written if path.suffix == ".html"), directory)
-    for line in dead:
-        click.echo(f"bench: {line}", err=True)
-    click.echo(f"{len(written)} files in {directory}" + (f", {len(dead)} dead links" if dead else ""))
-    return 1 if dead else 0

@@ -1,8 +1,8 @@
 """How a finished run knows, at once, that its page is what it would render.
 
-A file in the store names the trials, the suite's text, the code of the core and of the leaderboard, and the files
-written (size and time of change). When nothing was computed and all of it is as it was, nothing is rendered. Where the
-file is damaged or cannot be written, the next run renders again.
+A file in the store names the trials, the suite's text, the code of the core and of the plugins that draw, and the
+files written (size and time of change). When nothing was computed and all of it is as it was, nothing is rendered.
+Where the file is damaged or cannot be written, the next run renders again.
 """
 
 from __future__ import annotations
@@ -20,19 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["is_current", "remember"]
 
 
-_CODE = ("bench-core", "leaderboard")
-
-
 def _key(session: SuiteSession, plan: Plan) -> str:
+    registry = session.registry
     trials = "\n".join(f"{p.name}{p.state}{p.trial.method}{p.trial.dataset}" for p in plan.planned)
-    code = "".join(plugin.source for plugin in session.registry.plugins.values() if plugin.name in _CODE)
+    drawing = {impl.plugin_name for impl in registry.manager.hook.bench_register_figures.get_hookimpls()}
+    code = "".join(p.source for p in registry.plugins.values() if p.name in {"bench-core", *drawing})
     return sha256_text(f"{sha256_text(trials)}{session.suite.text}{code}")
 
 
 def _place(session: SuiteSession) -> Path:
-    return (
-        session.store.path / f"page-{sha256_text(str(session.out.resolve()) + session.suite.name)[:16]}.json"
-    )
+    return session.store.path / f"page-{sha256_text(str(session.out.resolve()) + session.suite.name)[:16]}.json"
 
 
 def _state(paths: list[Path]) -> dict[str, list[int]]:
@@ -43,9 +40,7 @@ def is_current(session: SuiteSession, plan: Plan) -> bool:
     """Whether the files written last are those of this plan and have not been touched."""
     try:
         state = unseal(_place(session).read_bytes())
-        return bool(
-            state["key"] == _key(session, plan) and state["files"] == _state(list(map(Path, state["files"])))
-        )
+        return bool(state["key"] == _key(session, plan) and state["files"] == _state(list(map(Path, state["files"]))))
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

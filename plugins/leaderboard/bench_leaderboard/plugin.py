@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pluggy
 
-from bench_core import FinishedRun, RegisterSuiteSection, SectionRules, SuiteSection, SuiteSession, hookimpl
+from bench_core import RegisterSuiteSection, SectionRules, SuiteSection, hookimpl
 from bench_leaderboard.hookspecs import RegisterFigure
 
 if TYPE_CHECKING:
+    from bench_core import FinishedRun, SuiteSession, Written
     from bench_leaderboard.analysis.export import Committed
 
 BENCH_CONTRACT_VERSION = 1
@@ -34,8 +35,8 @@ def _rules(key: str) -> SectionRules:
 
 @hookimpl
 def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
-    """Further tables and figures, the paper's numbers and its claims."""
-    for key in ("tables", "figures", "paper", "claims"):
+    """Further tables and figures, the paper's numbers and its claims, and the comparison at budgets."""
+    for key in ("tables", "figures", "paper", "claims", "comparison"):
         register(SuiteSection(key, partial(_rules, key)))
 
 
@@ -63,8 +64,11 @@ def bench_known_trials(session: SuiteSession) -> Committed | None:
 
 
 @hookimpl
-def bench_run_finished(run: FinishedRun) -> str:
+def bench_run_finished(run: FinishedRun) -> Written:
     """Write the suite's page, figures and export, unless they are what they would be."""
+    from bench_core import Written
+    from bench_leaderboard.commands.results import results_table
     from bench_leaderboard.publish import publish_run
 
-    return str(publish_run(run))
+    page = publish_run(run)
+    return Written(str(page), results_table(run.session.folder))

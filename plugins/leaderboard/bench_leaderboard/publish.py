@@ -12,16 +12,21 @@ from bench_core import (
     Plan,
     RequestError,
     SuiteSession,
+    canonical_json,
     definition_of,
     did_you_mean,
 )
 from bench_leaderboard import current
+from bench_leaderboard.analysis.answer import answer_of, compares_of
 from bench_leaderboard.analysis.export import RECORDS, published, records_of, write_export
 from bench_leaderboard.analysis.losses import find_losses
+from bench_leaderboard.analysis.populations import comparison_of
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.render import differing, write_files
-from bench_leaderboard.render.curves import figure_files
-from bench_leaderboard.render.index import DESCRIPTION, describe, read_descriptions, render_index
+from bench_leaderboard.render.budgets import render_absolute, render_budgets, render_rows, render_wins
+from bench_leaderboard.render.figure_files import NOTES, figure_files, notes_of, unchanged_figures
+from bench_leaderboard.render.front import render_front
+from bench_leaderboard.render.index import COMPARISON, DESCRIPTION, RESULTS, describe, read_descriptions, render_results
 from bench_leaderboard.render.page import Analysed, render_page
 from bench_leaderboard.render.timings import render_timings
 
@@ -30,24 +35,51 @@ __all__ = ["WouldLoseError", "check", "pages", "publish", "publish_again", "publ
 _SHOWN = 20
 
 
-def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> dict[Path, bytes]:
-    """Everything that is published of a suite, as file contents: export, pages, and the index over all suites.
+def pages(session: SuiteSession, records: Records, *, compress: bool = True, redraw: bool = True) -> dict[Path, bytes]:
+    """Everything that is published of a suite, as file contents: export, pages, the front page over all suites.
 
     Args:
         session: the suite and its places.
         records: what the pages show.
         compress: make the export small; an export that is only compared need not be.
+        redraw: draw every figure; else those that are there, drawn from the same by the same code, are taken as they
+            are.
     """
     analysed = Analysed(session.suite, records)
     files: dict[Path, bytes] = {}
     if len(records.policies):
         files |= write_export(records, session.folder, session.suite.needed_metrics(), compress=compress)
-        files[session.folder / DESCRIPTION] = describe(session.suite, analysed.tables)
+        files[session.folder / DESCRIPTION] = describe(session.suite, records, analysed.tables, analysed.claims)
+        files |= _comparison(session, analysed)
         files[session.folder / "timings.md"] = render_timings(session.suite, records).encode()
-        files |= figure_files(analysed.figures, session.folder)
+        unchanged = {} if redraw else unchanged_figures(analysed.figures, session.folder)
+        drawn = figure_files(analysed.figures, session.folder, unchanged)
+        files |= drawn
+        if redraw:
+            files |= notes_of(analysed.figures, session.folder, drawn)
     files[session.out / f"{session.suite.name}.md"] = render_page(analysed).encode()
-    files[session.out / "README.md"] = render_index(read_descriptions(session.out, files)).encode()
+    described = read_descriptions(session.out, files)
+    files[session.out / "README.md"] = render_front(described).encode()
+    files[session.out / RESULTS] = render_results(described).encode()
     return files
+
+
+def _comparison(session: SuiteSession, analysed: Analysed) -> dict[Path, bytes]:
+    """The files of a suite's comparison at budgets; none where it has no such section."""
+    entry = comparison_of(session.suite)
+    if entry is None:
+        return {}
+    compares = compares_of(session.suite, analysed.records, entry)
+    said = answer_of(session.suite, analysed.records, entry, compares)
+    made = {
+        COMPARISON: canonical_json(said) + "\n",
+        "budgets.md": render_budgets(session.suite, said),
+        "budgets.csv": render_rows(session.suite, analysed.records, entry, compares),
+        "wins.csv": render_wins(compares, entry.budgets),
+    }
+    if entry.absolute:
+        made["absolute.csv"] = render_absolute(session.suite, analysed.records, entry)
+    return {session.folder / name: text.encode() for name, text in made.items()}
 
 
 def publish_again(session: SuiteSession) -> list[Path]:
@@ -61,9 +93,7 @@ def publish_again(session: SuiteSession) -> list[Path]:
     """
     committed = published(session).whole
     if committed is None:
-        raise RequestError(
-            f"{session.folder}: nothing is published there; run: bench run {session.suite.path}"
-        )
+        raise RequestError(f"{session.folder}: nothing is published there; run: bench run {session.suite.path}")
     now = {trial.dataset: definition_of(trial) for trial in session.suite.trials(seeds=1)}
     for dataset, before in committed.definitions.items():
         if now.get(dataset, before) != before:
@@ -87,7 +117,7 @@ def publish_run(run: FinishedRun) -> Path:
         records = records_of(session, run.plan)
         if session.store.unbelieved:
             raise DamagedRecordsError(f"{len(session.store.unbelieved)} record(s) are damaged")
-        publish(session, run.plan, run.options.get("drop", ()), records)
+        publish(session, run.plan, run.options.get("drop", ()), records, bool(run.options.get("private")))
     return session.out / f"{session.suite.name}.md"
 
 
@@ -100,6 +130,7 @@ def publish(
     plan: Plan | None = None,
     drop: Collection[str] = (),
     records: Records | None = None,
+    private: bool = False,
 ) -> list[Path]:
     """Write the export and the pages; the files that changed.
 
@@ -108,6 +139,7 @@ def publish(
         plan: the whole suite's.
         drop: labels of data sets, costs and methods whose published records may be lost.
         records: what to render, where that was read before.
+        private: take records, too, that were made without isolation.
 
     Raises:
         WouldLoseError: published records would be lost; nothing is written.
@@ -116,19 +148,23 @@ def publish(
     plan = plan or session.plan()
     records = records_of(session, plan) if records is None else records
     _check_losses(session, plan, records, drop)
+    if not private and (said := _not_isolated(records)):
+        raise RequestError(f"{said}, so nothing was written; run into another --store, or say --private")
     files = pages(session, records)
     changed = write_files(files)
     current.remember(session, plan, list(files))
     return changed
 
 
+def _not_isolated(records: Records) -> str:
+    """A sentence on records that were made without isolation: a method could reach its judge. Empty when none was."""
+    count = sum(run["provenance"].get("isolation") == "none" for run in records.runs.values())
+    return f"{count} record(s) were made with --isolation none, which a published page does not take" if count else ""
+
+
 def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Collection[str]) -> None:
     committed = published(session).whole
-    known = {
-        *session.suite.dataset_names(),
-        *session.suite.method_names(),
-        *(c for _, c in session.suite.grids),
-    }
+    known = {*session.suite.dataset_names(), *session.suite.method_names(), *(c for _, c in session.suite.grids)}
     if committed is not None and len(committed.policies):
         known.update(*(committed.policies[key].unique().tolist() for key in ("dataset", "costs", "method")))
     for name in drop:
@@ -150,24 +186,27 @@ def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Col
     raise WouldLoseError("\n".join(said))
 
 
-def check(session: SuiteSession) -> list[str]:
+def check(session: SuiteSession, private: bool = False, redraw: bool = False) -> list[str]:
     """What is wrong with the committed files; empty when nothing is.
 
     They must be what the committed export gives, byte for byte, and the export must be what the store gives
     together with it: the store may lack records, but not hold others.
+
+    Args:
+        session: the suite and its places.
+        private: allow records, too, that were made without isolation.
+        redraw: draw every figure, also those whose notes say that nothing has changed since they were drawn.
 
     Raises:
         RequestError: a record of the export does not match its checksum.
     """
     committed = published(session).whole
     if committed is None:
-        return [
-            f"{session.folder}: there is no committed export; run: bench leaderboard {session.suite.path}"
-        ]
-    wrong = [
-        f"{path} is not what the records give"
-        for path in differing(pages(session, committed, compress=False))
-    ]
+        return [f"{session.folder}: there is no committed export; run: bench leaderboard {session.suite.path}"]
+    wrong = [said for said in [_not_isolated(committed)] if said and not private]
+    files = pages(session, committed, compress=False, redraw=redraw)
+    files.pop(session.folder / NOTES, None)  # another machine may note otherwise
+    wrong += [f"{path} is not what the records give" for path in differing(files)]
     plan = session.plan()
     records = records_of(session, plan)
     wrong += [
@@ -179,8 +218,6 @@ def check(session: SuiteSession) -> list[str]:
     # runs.parquet is of when and where: a record that was computed again may differ in it.
     return wrong + [
         f"{path} is not what the suite and the store give"
-        for path in differing(
-            write_export(records, session.folder, session.suite.needed_metrics(), compress=False)
-        )
+        for path in differing(write_export(records, session.folder, session.suite.needed_metrics(), compress=False))
         if path.name == RECORDS
     ]

@@ -1,23 +1,12 @@
-"""Fixtures of the leaderboard's tests: those of the core's, whose records they are told of."""
+"""Fixtures of the leaderboard's tests: those of the core's."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-import pytest
+sys.path.insert(0, str(Path(__file__).parents[3] / "tests"))
 
-CORE = Path(__file__).parents[3] / "tests"
-sys.path.insert(0, str(CORE))
+from support.fixtures import bench
 
-from support.bench import Bench, install
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """The command line in a folder of its own, with the tiny plugin installed."""
-    work = tmp_path / "work"
-    work.mkdir()
-    plugins = tmp_path / "plugins"
-    install(plugins, "tiny_plugin", CORE / "support" / "tiny_plugin.py", "tiny")
-    return Bench(work, plugins)
+__all__ = ["bench"]

@@ -31,9 +31,7 @@ def store_of(path: Path, records: list[dict[str, Any]]) -> Path:
 
 
 def told(method: str, seed: int, version: int = 1, dataset: str = "D", **change: float) -> dict[str, Any]:
-    return record_of(
-        dataset, method, seed, BASE | {k.replace("_", "-"): v for k, v in change.items()}, version=version
-    )
+    return record_of(dataset, method, seed, BASE | {k.replace("_", "-"): v for k, v in change.items()}, version=version)
 
 
 def both(

@@ -10,13 +10,7 @@ import pandas as pd
 import pytest
 from bench_leaderboard.analysis.curves import LEVELS, Curve, Panel, cells_of, curves_of, panel_of
 from bench_leaderboard.analysis.fronts import hull
-from bench_leaderboard.analysis.quality import (
-    RIGHT_ANSWERS,
-    Quality,
-    cost_shares,
-    default_quality,
-    quality_named,
-)
+from bench_leaderboard.analysis.quality import RIGHT_ANSWERS, Quality, cost_shares, default_quality, quality_named
 from bench_leaderboard.analysis.records import Records
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,10 +41,7 @@ def records_of(families: dict[str, list[list[Policy]]], metric: str = "accuracy"
         for p, policy in enumerate(policies)
     ]  # fmt: skip
     frame = pd.DataFrame(rows)
-    infos = {
-        name: {"trial": TRIAL, "rows": ROWS, "task": "binary", "costs": None, **info}
-        for name in frame["name"]
-    }
+    infos = {name: {"trial": TRIAL, "rows": ROWS, "task": "binary", "costs": None, **info} for name in frame["name"]}
     return Records(frame, infos)
 
 
@@ -119,13 +110,16 @@ def test_cost_to_reach_is_that_of_the_first_step_that_is_good_enough() -> None:
     assert curve.reach[0.95] == 0.22
     assert curve.reach[0.99] == 0.44
     assert math.isnan(curve.reach[1.0])
-    assert panel(records).curves[0].reach[1.0] == 0.44
+    # Without a reference that the suite names, the best of all at any cost is the one reference of every curve.
+    unnamed = panel(records)
+    assert (unnamed.reference, unnamed.named) == ("full", False)
+    assert dict(unnamed.curves[0].reach) == pytest.approx(dict(curve.reach), nan_ok=True)
+    alone = panel(records_of({"m": [family]}))
+    assert (alone.reference, alone.curves[0].reach[1.0]) == ("m", 0.44)
 
 
 def test_the_reference_counts_only_the_seeds_that_both_have() -> None:
-    records = records_of(
-        {"m": [[(0.5, 0.5, 0.5, 0.8)]], "full": [[(1.0, 0.9, 1.0, 0.8)], [(1.0, 0.9, 1.0, 0.9)]]}
-    )
+    records = records_of({"m": [[(0.5, 0.5, 0.5, 0.8)]], "full": [[(1.0, 0.9, 1.0, 0.8)], [(1.0, 0.9, 1.0, 0.9)]]})
     assert panel(records, reference="full").curves[0].reach[1.0] == 0.5
 
 
@@ -188,13 +182,7 @@ def test_policies_without_a_number_are_left_out() -> None:
 
 
 def test_prices_give_the_shares_when_the_records_have_none() -> None:
-    costs = {
-        "prices": [[2.0], [6.0]],
-        "groups": None,
-        "group_prices": None,
-        "classes": None,
-        "evaluation": 0.0,
-    }
+    costs = {"prices": [[2.0], [6.0]], "groups": None, "group_prices": None, "classes": None, "evaluation": 0.0}
     records = records_of({"m": [[(2.0, 0.5, 4.0, 0.5)]]}, costs=costs)
     records.policies.columns = records.policies.columns.str.replace("cost-share", "cost")
     assert only(records).budgets.tolist() == [0.25]

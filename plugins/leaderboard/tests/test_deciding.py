@@ -67,9 +67,7 @@ class Busy(Policy):
             pass
         count = len(rows)
         return Decisions(
-            np.zeros((count, 5), dtype=bool),
-            np.full((count, 2), 0.5),
-            evaluations=np.full(count, self.models),
+            np.zeros((count, 5), dtype=bool), np.full((count, 2), 0.5), evaluations=np.full(count, self.models)
         )
 
 
@@ -109,28 +107,12 @@ def run(method: Method, prepared: Prepared | None = None) -> TrialResult:
     data, scheme, rule = Blobs().load(DataContext(Path())), Uniform(), SplitRule()
     prepared = prepared or prepare(data, scheme, rule, "ordinal", 0, 1)
     trial = Trial(
-        "A",
-        "blobs",
-        Blobs(),
-        "uniform",
-        "uniform",
-        scheme,
-        "spin",
-        "spin",
-        method,
-        0,
-        rule,
-        "ordinal",
-        None,
-        False,
-        0,
+        "A", "blobs", Blobs(), "uniform", "uniform", scheme, "spin", "spin", method, 0, rule, "ordinal", None, False, 0
     )
     return run_trial(trial, data, prepared, {"error": next(m for m in BUILT_IN if m.name == "error")}, {})
 
 
-def test_a_record_keeps_how_long_each_policy_decided_on_the_test_rows_and_how_many_base_models_rows_ran() -> (
-    None
-):
+def test_a_record_keeps_how_long_each_policy_decided_on_the_test_rows_and_how_many_base_models_rows_ran() -> None:
     began = time.process_time()
     record = run(Spin()).record
     spent = time.process_time() - began
@@ -171,12 +153,21 @@ def test_the_page_of_timings_has_the_selected_policy_per_row_and_the_full_model_
     both = [{"decide_per_policy": [25e-6], "decide_reference": s} for s in (50e-6, 100e-6)]
     page = render_timings(suite, told(both))
     row = page.partition("Time to decide a row")[2].partition("| D1")[2].partition("\n")[0]
-    assert [cell.strip() for cell in row.split("|")[1:6]] == [
-        "good",
-        "2",
-        "1.00 ± 0 %",
-        "3.00 ± 47 %",
-        "3.00x",
-    ]
+    assert [cell.strip() for cell in row.split("|")[1:6]] == ["good", "2", "1.00 ± 0 %", "3.00 ± 47 %", "3.00x"]
+    assert "Base models" not in page, "only what the records have"
     # The reference's time on the test rows is part of deciding and is not added up once more.
     assert "All trials together: 0.000346 hours" in page
+
+
+def test_beside_the_times_stand_base_models_and_what_differs_from_the_full_model() -> None:
+    suite = suite_of(["D1"], ["good"], seeds=2, metrics=["disagreement", "mean-base-models"], threshold=None)
+    records = []
+    for seed, (differ, models) in enumerate(((0.004, 1.5), (0.005, 2.0))):
+        numbers = {"disagreement": differ, "mean-base-models": models}
+        record = record_of("D1", "good", seed, numbers, threshold=None)
+        timings = {"decide_per_policy": [25e-6], "decide_reference": 50e-6}
+        records.append({**record, "timings": {**record["timings"], **timings}})
+    page = render_timings(suite, tabulate(labelled(records)))
+    row = page.partition("Time to decide a row")[2].partition("| D1")[2].partition("\n")[0]
+    cells = [cell.strip() for cell in row.split("|")[1:8]]
+    assert cells == ["good", "2", "0.004500", "1.750", "1.00 ± 0 %", "2.00 ± 0 %", "2.00x"]

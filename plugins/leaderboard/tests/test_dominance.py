@@ -46,7 +46,5 @@ def test_equal_rows_leave_each_other_alone_and_all_who_dominate_are_named() -> N
         ("regression", None, [], ["mse", "cost"]),
     ],
 )
-def test_what_a_row_is_judged_by(
-    task: str, threshold: float | None, listed: list[str], expected: list[str]
-) -> None:
+def test_what_a_row_is_judged_by(task: str, threshold: float | None, listed: list[str], expected: list[str]) -> None:
     assert objectives(task, threshold, listed) == expected

@@ -60,9 +60,7 @@ def rows(suite: Suite, records: Records, title: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
-def test_every_price_has_a_row_of_its_own_and_what_is_not_entered_none(
-    suite: Suite, records: Records
-) -> None:
+def test_every_price_has_a_row_of_its_own_and_what_is_not_entered_none(suite: Suite, records: Records) -> None:
     assert rows(suite, records, "Nodes") == [
         ["Heart", "GM\\*", "10.50 (10–11)", "2"],
         ["Pima · unit", "GM\\*", "20.50 (20–21)", "2"],

@@ -20,8 +20,9 @@ from bench_leaderboard.analysis.assignments import usage_of
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.series import mean_series
-from bench_leaderboard.render.curves import curve_section, figure_files, figure_section
+from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.figure import Ranking
+from bench_leaderboard.render.figure_files import figure_files
 from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, style_of, themed
 from bench_leaderboard.render.figures.ranks import cliques_of, critical_difference_figure
 from bench_leaderboard.render.page_figures import check_figures, figures_of
@@ -102,17 +103,11 @@ def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
 
 
 def test_the_bytes_do_not_depend_on_the_process_or_on_what_the_processor_can_do() -> None:
-    code = (
-        "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t; print(t.digest(t.all_figures()))"
-    )
+    code = "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t; print(t.digest(t.all_figures()))"
     told = []
     machines = [
         {"PYTHONHASHSEED": "1", "TZ": "UTC+1", "OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"},
-        {
-            "PYTHONHASHSEED": "2",
-            "TZ": "UTC+2",
-            "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
-        },
+        {"PYTHONHASHSEED": "2", "TZ": "UTC+2", "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"},
     ]
     for machine in machines:
         environment = {**os.environ, "MPLBACKEND": "svg", **machine}
@@ -159,20 +154,7 @@ def test_listing_the_figures_needs_no_matplotlib() -> None:
 
 
 def test_figures_are_shapes_and_texts_only(drawn: dict[str, bytes]) -> None:
-    allowed = {
-        "svg",
-        "title",
-        "desc",
-        "style",
-        "rect",
-        "g",
-        "path",
-        "defs",
-        "use",
-        "text",
-        "clipPath",
-        "tspan",
-    }
+    allowed = {"svg", "title", "desc", "style", "rect", "g", "path", "defs", "use", "text", "clipPath", "tspan"}
     for data in drawn.values():
         tree = ElementTree.fromstring(data)
         assert {element.tag.removeprefix(SVG) for element in tree.iter()} <= allowed
@@ -241,12 +223,10 @@ def oklab(colour: str) -> np.ndarray[Any, Any]:
     parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     cones = np.cbrt(
-        linear
-        @ np.array([[0.41222, 0.21190, 0.08830], [0.53633, 0.68070, 0.28172], [0.05145, 0.10740, 0.62998]])
+        linear @ np.array([[0.41222, 0.21190, 0.08830], [0.53633, 0.68070, 0.28172], [0.05145, 0.10740, 0.62998]])
     )
     return np.asarray(
-        cones
-        @ np.array([[0.21045, 1.97800, 0.02590], [0.79362, -2.42859, 0.78277], [-0.00407, 0.45059, -0.80868]])
+        cones @ np.array([[0.21045, 1.97800, 0.02590], [0.79362, -2.42859, 0.78277], [-0.00407, 0.45059, -0.80868]])
     )
 
 
@@ -279,9 +259,7 @@ def stepped(seeds: int, hull: bool = False) -> tuple[str, bytes]:
     """The section and the figure of one family's trade-off."""
     suite = with_figures(made_up_suite(["Heart"], ["GM*"], seeds=seeds), {"kind": "curve", "hull": hull})
     records = made_up_records(["Heart"], ["GM*"], seeds=seeds)
-    (data,) = [
-        d for path, d in figure_files(figures_of(suite, records), Path("f")).items() if "curve" in path.name
-    ]
+    (data,) = [d for path, d in figure_files(figures_of(suite, records), Path("f")).items() if "curve" in path.name]
     return "\n".join(curve_section(suite, figures_of(suite, records))), data
 
 
@@ -365,11 +343,7 @@ def test_a_suite_without_records_has_no_figures() -> None:
     suite = with_figures(made_up_suite(["Heart"]), *EXTRA)
     empty = Records(pd.DataFrame(), {})
     assert figure_files(figures_of(suite, empty), Path("f")) == {}
-    assert (
-        curve_section(suite, figures_of(suite, empty))
-        == figure_section(suite, figures_of(suite, empty))
-        == []
-    )
+    assert curve_section(suite, figures_of(suite, empty)) == figure_section(suite, figures_of(suite, empty)) == []
 
 
 def test_failed_trials_do_not_stop_the_figures() -> None:
@@ -383,13 +357,7 @@ def test_failed_trials_do_not_stop_the_figures() -> None:
 
 
 def test_an_entry_replaces_the_default_of_its_kind_and_chooses() -> None:
-    entry = {
-        "kind": "curve",
-        "methods": ["GM*"],
-        "datasets": ["Pima"],
-        "quality": "combined",
-        "title": "Mine",
-    }
+    entry = {"kind": "curve", "methods": ["GM*"], "datasets": ["Pima"], "quality": "combined", "title": "Mine"}
     suite = with_figures(made_up_suite(seeds=2), entry)
     found = [one for one in figures_of(suite, made_up_records(seeds=2)) if one.panel is not None]
     assert [one.file for one in found] == ["curve-pima.svg"]
@@ -417,11 +385,7 @@ def test_faults_in_a_suites_figures_are_said_with_the_nearest_name() -> None:
     with pytest.raises(RequestError, match="needs the name of a series"):
         check(kind="history")
     assert set(check(kind="scatter", x=["validation.error"], y=["history.loss"])) == {"error"}
-    for wrong, said in (
-        ("test.eror", "error"),
-        ("eror", r"must be validation\.<metric>"),
-        ("history.", "must be"),
-    ):
+    for wrong, said in (("test.eror", "error"), ("eror", r"must be validation\.<metric>"), ("history.", "must be")):
         with pytest.raises(RequestError, match=rf"made_up\.toml: figures\[0\]: .*{said}"):
             check(kind="scatter", x=[wrong], y=["test.error"])
     with pytest.raises(RequestError, match="as many quantities in x as in y"):
@@ -456,10 +420,7 @@ def test_stages_are_averaged_feature_by_feature_within_the_classes_of_each_seed(
     assert [mean.value for mean in found.stages] == [2.0, 2.0, 2.0]
     assert found.labels == ("class 1", "class 2")
     assert found.classes.tolist() == [0, 0, 1]
-    assert [mean.value for mean in found.means] == [
-        pytest.approx((1.5 + 3) / 2),
-        pytest.approx((3 + 1.5) / 2),
-    ]
+    assert [mean.value for mean in found.means] == [pytest.approx((1.5 + 3) / 2), pytest.approx((3 + 1.5) / 2)]
     assert not found.settled
     assert stages_by_class(records, chosen_of(records, "EMSCO"), "nothing") is None
 

@@ -6,20 +6,12 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from bench_leaderboard.analysis.fronts import (
-    REFERENCE_POINT,
-    hypervolume,
-    non_dominated,
-    pareto_ranks,
-    step_front,
-)
+from bench_leaderboard.analysis.fronts import REFERENCE_POINT, hypervolume, non_dominated, pareto_ranks, step_front
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-POINTS = st.integers(1, 12).flatmap(
-    lambda rows: arrays(np.int64, (rows, 3), elements=st.integers(0, 5)),
-)
+POINTS = st.integers(1, 12).flatmap(lambda rows: arrays(np.int64, (rows, 3), elements=st.integers(0, 5)))
 
 
 def dominates(a: np.ndarray, b: np.ndarray) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from bench_leaderboard.analysis.records import tabulate
-from bench_leaderboard.render.index import describe, render_index
+from bench_leaderboard.render.front import render_front
+from bench_leaderboard.render.index import describe
 from bench_leaderboard.render.markdown import code, fenced, slug, table, text
 from bench_leaderboard.render.page import Analysed, render_page
 from bench_leaderboard.render.timings import render_timings
@@ -115,24 +116,21 @@ def test_a_whole_page_of_evil_names_holds_nothing_but_its_own_structure(value: s
     name = value if value.isprintable() else "plain"
     method, dataset = f"m {name}", f"d {name}"
     records = [
-        record_of(
-            dataset, method, 0, {"coverage": 0.5, "conclusive-accuracy": 0.5, "cost": 1.0, "combined": 1.0}
-        ),
+        record_of(dataset, method, 0, {"coverage": 0.5, "conclusive-accuracy": 0.5, "cost": 1.0, "combined": 1.0}),
         record_of(dataset, "plain", 0, None, error=value),
-        record_of(
-            "other", "plain", 0, {"coverage": 0.5, "conclusive-accuracy": 0.5, "cost": 1.0, "combined": 1.0}
-        ),
+        record_of("other", "plain", 0, {"coverage": 0.5, "conclusive-accuracy": 0.5, "cost": 1.0, "combined": 1.0}),
     ]
     for record in records:
         record["provenance"]["processor"] = value
         record["provenance"]["plugins"] = {value: {"version": value, "source": value}}
     claim = f'[[claims]]\nkind="extreme"\nmetric="cost"\nwhich="lowest"\nmethod={toml(method)}\n'
     claim += f"among=[{toml(method)}, {toml(value)}]\ntext={toml(value)}\nsource={toml(value)}\nnote={toml(value)}\n"
+    claim += 'standing="stand-in"\n'
     suite = suite_of([dataset, "other"], [method, "plain"], 1, more=claim, title=value, description=value)
     table_ = tabulate(labelled(records))
     analysed = Analysed(suite, table_)
-    described = [json.loads(describe(suite, analysed.tables))]
-    for page in (render_page(analysed), render_timings(suite, table_), render_index(described)):
+    described = [json.loads(describe(suite, table_, analysed.tables))]
+    for page in (render_page(analysed), render_timings(suite, table_), render_front(described)):
         tokens = list(walk(MARKDOWN.parse(page)))
         strange = {t.type for t in tokens} - ALLOWED - {"text_special"}
         assert not strange

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from bench_leaderboard import plugin as leaderboard
 from bench_leaderboard.analysis.export import records_of
 from support import tiny_plugin
@@ -14,7 +13,7 @@ from support.sessions import Place
 
 from bench_core import Metric, Outcome, hookimpl, load_registry
 
-SUITE = '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
+SUITE = '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\nselect = "ours"\n'
 
 
 def first(outcome: Outcome) -> float:
@@ -44,19 +43,6 @@ def shown(place: Place, store: str = "store") -> list[float]:
     return records_of(session).policies["test.ours"].tolist()
 
 
-@pytest.fixture
-def suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A suite that shows the metric."""
-    whole = Place.session
-
-    def session(self: Place, text: str, store: str = "store", out: str = "out") -> Any:
-        found = whole(self, f'{text}select = "ours"\n', store, out)
-        return found
-
-    monkeypatch.setattr(Place, "session", session)
-
-
-@pytest.mark.usefixtures("suite")
 def test_a_stored_metric_of_another_version_is_computed_again(tmp_path: Path) -> None:
     old = Metric("ours", first, "min")
     place_with(tmp_path, old).run(SUITE)
@@ -67,7 +53,6 @@ def test_a_stored_metric_of_another_version_is_computed_again(tmp_path: Path) ->
     assert shown(place_with(tmp_path, old)) == before, "the other version's values stay"
 
 
-@pytest.mark.usefixtures("suite")
 def test_a_published_metric_of_another_version_is_not_shown(tmp_path: Path) -> None:
     old = Metric("ours", first, "min")
     place_with(tmp_path, old).run(SUITE)

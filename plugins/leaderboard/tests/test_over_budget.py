@@ -27,6 +27,7 @@ method = "capped"
 among = ["capped", "plain"]
 text = "capped is the most accurate"
 source = "nowhere"
+standing = "same data"
 """
 GOOD = [0.9, 0.91, 0.92]
 
@@ -75,15 +76,8 @@ def test_a_policy_within_the_cap_is_taken_wherever_there_is_one() -> None:
         record = record_of("D1", "capped", seed, {"accuracy": 0.5, "cost": 1.0, "accuracy-under@2": 0.0})
         policies = record["policies"]
         for part in ("validation", "test"):
-            policies[part] = {
-                "accuracy": [0.1, 0.2, 0.3],
-                "cost": [9.0, 5.0, 1.0],
-                "accuracy-under@2": values,
-            }
-        return {
-            **record,
-            "policies": {**policies, "label": [""] * 3, "details": [{}] * 3, "budget": [None] * 3},
-        }
+            policies[part] = {"accuracy": [0.1, 0.2, 0.3], "cost": [9.0, 5.0, 1.0], "accuracy-under@2": values}
+        return {**record, "policies": {**policies, "label": [""] * 3, "details": [{}] * 3, "budget": [None] * 3}}
 
     pieces = labelled([family(0, [-9.0, 0.2, 0.3]), family(1, [-9.0, -5.0, -6.0])])
     chosen = select(tabulate(pieces), suite(["D1"]))
@@ -125,9 +119,9 @@ def test_no_claim_rests_on_a_row_over_budget() -> None:
     for name, said in (("within", WITHIN), ("over", OVER)):
         records = told(D1=said)
         verdicts[name] = check_claims(of, records, cells_of(records, of))[0]
-    assert verdicts["within"].verdict == "reproduced"
-    assert verdicts["over"].verdict == "cannot be checked"
-    assert "capped is over budget on D1" in verdicts["over"].why
+    assert verdicts["within"].verdict == "holds"
+    assert verdicts["over"].verdict == "cannot be told"
+    assert "capped is over its cap on 3 of 3 seeds of D1" in verdicts["over"].why
 
 
 def test_the_page_says_over_budget_and_prints_nothing_bold_there() -> None:

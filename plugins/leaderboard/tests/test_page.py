@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from bench_leaderboard.analysis.records import Records, tabulate
 from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import Grid, grids
 from bench_leaderboard.render import write_files
-from bench_leaderboard.render.index import describe, read_descriptions, render_index
+from bench_leaderboard.render.front import render_front
+from bench_leaderboard.render.index import describe, read_descriptions, render_results
 from bench_leaderboard.render.page import Analysed, render_page
 from bench_leaderboard.render.timings import render_timings
 from hypothesis import given, settings
@@ -22,15 +25,13 @@ from hypothesis import strategies as st
 from support.bench import Bench
 from support.told import METRICS, Values, labelled, record_of, records_of, stored, suite_of
 
-from bench_core.run.sealed import seal
+from bench_core.run.record_file import seal
 from bench_core.run.suite import Suite
 
 SEEDS = 6
 
 
-def numbers(
-    cost: float, coverage: float = 0.9, accuracy: float = 0.8, spread: float = 0.01
-) -> dict[str, list[float]]:
+def numbers(cost: float, coverage: float = 0.9, accuracy: float = 0.8, spread: float = 0.01) -> dict[str, list[float]]:
     """A method's numbers by seed, spread evenly about these."""
     steps = [spread * (2 * i / (SEEDS - 1) - 1) for i in range(SEEDS)]
     return {
@@ -71,9 +72,7 @@ def section(text: str, heading: str) -> str:
 
 
 def row(text: str, method: str) -> list[str]:
-    rows = [
-        [cell.strip() for cell in line[1:-1].split(" | ")] for line in text.splitlines() if line[:1] == "|"
-    ]
+    rows = [[cell.strip() for cell in line[1:-1].split(" | ")] for line in text.splitlines() if line[:1] == "|"]
     return next(cells for cells in rows if cells[0] == method)
 
 
@@ -84,6 +83,24 @@ def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked() -> None:
     said = row(section(page(suite, records), "## D1"), "good")
     assert said[3] == "**10.00 ± 0.14**"
     assert row(section(page(suite, records), "## D1"), "odd")[3].endswith(" ≈")
+
+
+def test_an_interval_does_not_leave_what_can_be_and_what_is_undefined_is_counted() -> None:
+    values: Values = {
+        ("D1", "skewed"): {
+            "coverage": [0.0, *[0.5] * (SEEDS - 1)],
+            "conclusive-accuracy": [0.0, *[1.0, 1.0, 0.9, 1.0, 0.8]],
+            "cost": [1.0] * (SEEDS - 1) + [100.0],
+            "combined": [2.0] * SEEDS,
+        },
+        ("D1", "good"): numbers(10.0),
+    }
+    suite, records = suite_of(["D1"], ["skewed", "good"], SEEDS), records_of(values)
+    cells = row(section(page(suite, records), "## D1"), "skewed")
+    low, high = (float(end) for end in cells[3].partition("[")[2].rstrip("]≈ ").split(","))
+    assert cells[3].startswith("17.50 [")
+    assert 0 < low < 17.5 < high
+    assert "94.0 [38.6, 99.7] (undefined on 1)" in cells[2]
 
 
 def test_who_dominates_is_named() -> None:
@@ -102,9 +119,7 @@ def test_without_a_threshold_accuracy_and_cost_are_the_objectives() -> None:
     assert (grid.objectives, grid.dominated) == (["accuracy", "cost"], {"expensive": ["good"]})
 
 
-ROWS = st.lists(
-    st.lists(st.integers(0, 60).map(lambda n: n / 64), min_size=4, max_size=4), min_size=2, max_size=5
-)
+ROWS = st.lists(st.lists(st.integers(0, 60).map(lambda n: n / 64), min_size=4, max_size=4), min_size=2, max_size=5)
 
 
 @settings(deadline=None, max_examples=60)
@@ -161,6 +176,25 @@ def test_a_failed_trial_leaves_a_count_no_ranks_and_its_reason() -> None:
     assert "odd" not in tables(suite, records)[1].compared
 
 
+def test_data_that_cannot_be_had_is_left_out_by_name_and_the_rest_is_averaged_and_ranked() -> None:
+    suite = suite_of(["D1", "D2", "D3"], METHODS, SEEDS)
+    found = overall(tables(suite, records_of(VALUES)), suite, Cells(select(records_of(VALUES), suite)))
+    assert found is not None
+    assert ([d for d, _ in found.datasets], found.absent, found.refused) == (["D1", "D2"], ["D3"], "")
+    assert sorted(found.means) == sorted(METHODS)
+    assert found.comparisons
+    assert "Without a record, so not here: D3" in page(suite, records_of(VALUES))
+
+
+def test_a_data_set_with_holes_is_left_out_where_two_are_complete() -> None:
+    suite = suite_of(["D1", "D2", "D3"], METHODS, SEEDS)
+    values = {**VALUES, ("D3", "good"): numbers(5.0), ("D3", "odd"): numbers(6.0)}
+    records = records_of(values)
+    found = overall(tables(suite, records), suite, Cells(select(records, suite)))
+    assert found is not None
+    assert ([d for d, _ in found.datasets], found.incomplete, found.refused) == (["D1", "D2"], ["D3"], "")
+
+
 def test_with_few_data_sets_the_page_says_that_power_is_low() -> None:
     text = page(*made())
     assert "**Power is low.** 2 data sets are fewer than 10" in text
@@ -188,10 +222,7 @@ def test_raw_cost_is_not_averaged_over_data_sets_its_share_is() -> None:
 
 def test_a_method_that_is_not_run_everywhere_is_left_out_by_name() -> None:
     suite = suite_of(
-        ["D1", "D2"],
-        ["good", "expensive"],
-        SEEDS,
-        more='[[methods]]\nuse="slopes"\nname="odd"\nonly=["D1"]\n',
+        ["D1", "D2"], ["good", "expensive"], SEEDS, more='[[methods]]\nuse="slopes"\nname="odd"\nonly=["D1"]\n'
     )
     records = records_of({k: v for k, v in VALUES.items() if k != ("D2", "odd")})
     text = section(page(suite, records), "## Over all data sets")
@@ -201,8 +232,7 @@ def test_a_method_that_is_not_run_everywhere_is_left_out_by_name() -> None:
 
 def test_the_papers_number_stands_beside_ours_also_for_a_method_we_lack() -> None:
     more = "".join(
-        f'[[paper]]\ndataset = "D1"\nmethod = "{m}"\nmetric = "coverage"\nvalue = 0.876\n'
-        for m in ("good", "GM*")
+        f'[[paper]]\ndataset = "D1"\nmethod = "{m}"\nmetric = "coverage"\nvalue = 0.876\n' for m in ("good", "GM*")
     )
     suite, records = made(more=more)
     text = section(page(suite, records), "## D1")
@@ -216,6 +246,8 @@ def test_provenance_is_on_the_page_and_times_are_not() -> None:
     said = section(text, "## Provenance")
     for fact in ("bench run suites/told.toml", "a processor", "2026-01-01", "1\\.0 abc", "numpy", "SHA-256"):
         assert fact in said
+    for name, brought in suite.plugins_in_judge().items():
+        assert f"{name} ({', '.join(brought)})" in said
     assert "0.123" not in text
     assert "0.123 (0.123)" in render_timings(suite, records)
 
@@ -244,33 +276,28 @@ def test_the_export_gives_the_page_that_its_records_gave(tmp_path: Path) -> None
     assert "/somewhere" not in str(records.infos)
 
 
-def test_the_index_lists_every_method_on_every_data_set_once_with_links(tmp_path: Path) -> None:
+def test_the_results_hold_every_method_on_every_data_set_and_the_front_page_every_suite(tmp_path: Path) -> None:
     suite, records = made(title="A | title")
     (tmp_path / "other").mkdir()
-    said = json.loads(describe(suite, tables(suite, records)))
+    said = json.loads(describe(suite, records, tables(suite, records)))
     (tmp_path / "other" / "suite.json").write_text(json.dumps({**said, "name": "other"}))
     found = read_descriptions(tmp_path, {tmp_path / "told" / "suite.json": json.dumps(said).encode()})
     assert [one["name"] for one in found] == ["other", "told"]
-    text = render_index(found)
-    assert text.count("](told.md#d1)") == len(METHODS)
-    assert text.count("](other.md#d2)") == len(METHODS)
-    assert "[A \\| title](told.md)" in text
-    results = "## All results"
-    assert text.split(results)[1] == render_index(found[::-1]).split(results)[1]
+    rows = list(csv.DictReader(io.StringIO(render_results(found))))
+    assert len(rows) == 2 * 2 * len(METHODS) * len(suite.metrics)
+    for name in ("told", "other"):
+        assert {row["method"] for row in rows if row["suite"] == name and row["dataset"] == "D1"} == set(METHODS)
+    assert render_results(found) == render_results(found[::-1])
+    assert "[A \\| title](told.md)" in render_front(found)
 
 
-def test_a_data_set_on_which_nothing_is_done_has_one_line_in_the_index(tmp_path: Path) -> None:
+def test_a_data_set_on_which_nothing_is_done_is_in_the_results_without_numbers() -> None:
     suite, _ = made()
     records = records_of({key: values for key, values in VALUES.items() if key[0] == "D1"})
-    described = json.loads(describe(suite, tables(suite, records)))
-    text = render_index([described])
-    assert text.count("](told.md#d1)") == len(METHODS)
-    (line,) = [line for line in text.splitlines() if "](told.md#d2)" in line]
-    cells = [cell.strip() for cell in line.strip("|").split("|")]
-    assert cells == ["D2", "every method", "[told](told.md#d2)", "–", "0"]
-    begun = records_of({key: values for key, values in VALUES.items() if key != ("D2", "expensive")})
-    text = render_index([json.loads(describe(suite, tables(suite, begun)))])
-    assert text.count("](told.md#d2)") == len(METHODS)
+    rows = csv.DictReader(io.StringIO(render_results([json.loads(describe(suite, records, tables(suite, records)))])))
+    idle = [row for row in rows if row["dataset"] == "D2"]
+    assert [row["method"] for row in idle] == sorted(METHODS)
+    assert {(row["metric"], row["mean"], row["done"]) for row in idle} == {("", "", "0")}
 
 
 SMALL = """
@@ -323,10 +350,11 @@ def test_check_names_what_is_not_what_the_records_give(bench: Bench) -> None:
     assert "there is no committed export" in bench("leaderboard", suite, "--check", expect=1).stderr
     bench("run", suite)
     bench("leaderboard", suite, "--check")
-    for file in ("s.md", "README.md", "s/timings.md", "s/suite.json"):
+    figure = next((bench.folder / "leaderboard" / "s").glob("*.svg"))
+    for file in ("s.md", "README.md", "results.csv", "s/timings.md", "s/suite.json", f"s/{figure.name}"):
         path = bench.folder / "leaderboard" / file
         kept = path.read_text()
-        path.write_text(kept.replace("slopes", "slapes"))
+        path.write_text(kept + " ")
         said = bench("leaderboard", suite, "--check", expect=1).stderr
         assert file in said
         path.write_text(kept)
@@ -355,9 +383,7 @@ def test_check_fails_when_the_store_holds_other_records(bench: Bench) -> None:
     said["policies"]["test"]["cost"][0] += 1.0
     del said["checksum"]
     record.write_bytes(seal(said))
-    assert (
-        "is not what the suite and the store give" in bench("leaderboard", suite, "--check", expect=1).stderr
-    )
+    assert "is not what the suite and the store give" in bench("leaderboard", suite, "--check", expect=1).stderr
     bench("leaderboard", suite, "--check", "--store", "none-at-all")
 
 

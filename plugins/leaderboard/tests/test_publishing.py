@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,8 +12,11 @@ from bench_leaderboard.analysis.export import published as published_of
 from bench_leaderboard.analysis.export import read_export, records_of, write_export
 from bench_leaderboard.analysis.losses import find_losses
 from bench_leaderboard.analysis.records import Records, tabulate
-from bench_leaderboard.publish import WouldLoseError, check, publish, publish_again
+from bench_leaderboard.publish import WouldLoseError, publish_again
+from bench_leaderboard.publish import check as _check
+from bench_leaderboard.publish import publish as _publish
 from bench_leaderboard.render import write_files
+from bench_leaderboard.render.figure_files import NOTES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin
@@ -22,6 +26,9 @@ from support.told import labelled, record_of, suite_of
 
 from bench_core.contract.errors import RequestError
 from bench_core.run.plan import Plan
+
+# The records here are made in this process, which takes no time to start.
+check, publish = partial(_check, private=True), partial(_publish, private=True)
 
 SUITE = """
 [protocol]
@@ -93,9 +100,7 @@ def test_changed_data_and_an_empty_store_do_not_drop_what_is_published(
     assert any("its data changed" in line for line in check(published.session(SUITE, "none")))
 
 
-def test_a_run_that_computes_the_replacements_replaces_them(
-    published: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_computes_the_replacements_replaces_them(published: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     before = names(published)
     monkeypatch.setenv("TINY_SEED", "7")
     report = published.run(SUITE)
@@ -119,9 +124,7 @@ def test_a_partial_run_of_a_changed_method_keeps_its_records_and_leaves_the_page
 
 
 @pytest.mark.parametrize("part", [{"seeds": 1}, {"only": {"method": ["steep"]}}])
-def test_a_partial_run_into_a_published_folder_takes_nothing_from_it(
-    published: Place, part: dict[str, object]
-) -> None:
+def test_a_partial_run_into_a_published_folder_takes_nothing_from_it(published: Place, part: dict[str, object]) -> None:
     before = published.published()
     assert published.run(SUITE, **part).exit_code == 0  # type: ignore[arg-type]
     assert published.published() == before
@@ -162,9 +165,16 @@ def test_a_refusal_says_what_changed(published: Place, change: tuple[str, str], 
     assert reason in refused(published, SUITE.replace(*change))
 
 
-def test_records_of_an_earlier_definition_are_published_again_with_a_warning_at_the_top(
-    published: Place,
-) -> None:
+def test_records_made_without_isolation_are_not_published(published: Place) -> None:
+    before = published.published()
+    report = published.run(SUITE.replace("seeds = 2", "seeds = 3"), plugin_options={"private": False})
+    assert report.exit_code == 2
+    assert "12 record(s) were made with --isolation none" in report.refused
+    assert published.published() == before
+    assert any("--isolation none" in line for line in _check(published.session(SUITE)))
+
+
+def test_records_of_an_earlier_definition_are_published_again_with_a_warning_at_the_top(published: Place) -> None:
     before = names(published)
     changed = SUITE.replace("slopes = [4.0]", "slopes = [5.0]")
     publish_again(published.session(changed))
@@ -179,6 +189,17 @@ def test_records_of_an_earlier_definition_are_published_again_with_a_warning_at_
     publish_again(published.session(SUITE))
     assert "being recomputed" not in (published.folder / "out" / "s.md").read_text(encoding="utf-8")
     assert check(published.session(SUITE)) == []
+
+
+def test_a_figure_whose_note_was_forged_is_found_when_all_are_drawn(published: Place) -> None:
+    session = published.session(SUITE, "none")
+    publish(session)
+    figure, notes = next(session.folder.glob("*.svg")), session.folder / NOTES
+    edited = figure.read_bytes() + b" "
+    notes.write_text(notes.read_text().replace(sha256(figure.read_bytes()).hexdigest(), sha256(edited).hexdigest()))
+    figure.write_bytes(edited)
+    assert check(session) == []
+    assert check(session, redraw=True) == [f"{figure} is not what the records give"]
 
 
 def test_new_names_for_the_same_trials_lose_nothing(published: Place) -> None:

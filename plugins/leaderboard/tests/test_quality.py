@@ -26,10 +26,7 @@ def records_at(costs: Costs, paid: float, **more: float) -> Records:
         (Costs([1.0, 2.0, 5.0]), 0.5),  # of 8
         (Costs([1.0, 2.0, 0.0], groups=np.array([-1, 0, 0]), group_prices=np.array([7.0])), 0.4),  # of 10
         (Costs([0.0, 0.0, 0.0], groups=np.array([0, 1, 1]), group_prices=np.array([12.0, 4.0])), 0.25),
-        (
-            Costs([1.0, 1.0], groups=np.array([1, 1]), group_prices=np.array([50.0, 6.0])),
-            0.5,
-        ),  # none is in group 0
+        (Costs([1.0, 1.0], groups=np.array([1, 1]), group_prices=np.array([50.0, 6.0])), 0.5),  # none is in group 0
         (Costs([0.0, 0.0]), 0.0),
     ],
 )

@@ -27,12 +27,8 @@ def test_a_number_stays_with_its_trial_whatever_the_others_hold(order: tuple[int
     assert list(frame["policy"]) == [0, 0, 0, -1]
     nan = float("nan")
     for part in ("validation", "test"):
-        pd.testing.assert_series_equal(
-            frame[f"{part}.cost"], pd.Series([1.0, 2.0, nan, nan]), check_names=False
-        )
-        pd.testing.assert_series_equal(
-            frame[f"{part}.error"], pd.Series([nan, 0.25, 0.5, nan]), check_names=False
-        )
+        pd.testing.assert_series_equal(frame[f"{part}.cost"], pd.Series([1.0, 2.0, nan, nan]), check_names=False)
+        pd.testing.assert_series_equal(frame[f"{part}.error"], pd.Series([nan, 0.25, 0.5, nan]), check_names=False)
 
 
 def test_the_order_of_columns_is_that_of_names() -> None:
@@ -57,8 +53,4 @@ def test_a_record_that_two_rows_of_a_suite_share_is_told_once_and_counted_in_bot
 
 def test_a_traceback_stays_in_the_store() -> None:
     found = tabulate(labelled(RECORDS))
-    assert found.infos[RECORDS[3]["name"]]["error"] == {
-        "type": "ValueError",
-        "message": "it broke",
-        "step": "fit",
-    }
+    assert found.infos[RECORDS[3]["name"]]["error"] == {"type": "ValueError", "message": "it broke", "step": "fit"}

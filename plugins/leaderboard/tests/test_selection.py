@@ -26,6 +26,7 @@ class By:
 
     rule: str = "combined"
     of: Mapping[str, str] = field(default_factory=dict)
+    least_coverage: float = 0.0
 
     def selection_of(self, method: str, task: str, threshold: float | None) -> str:
         return self.of.get(method, self.rule)
@@ -35,11 +36,7 @@ class By:
 
 
 def families(
-    validation: Mapping[str, Grid],
-    test: Mapping[str, Grid],
-    method: str = "A",
-    seed: int = 0,
-    failed: int = -1,
+    validation: Mapping[str, Grid], test: Mapping[str, Grid], method: str = "A", seed: int = 0, failed: int = -1
 ) -> list[tuple[Labels, dict[str, object]]]:
     """A record per grid point, of as many policies as the grid has columns; point ``failed`` has failed."""
     pieces: list[tuple[Labels, dict[str, object]]] = []
@@ -80,15 +77,21 @@ def test_a_metric_that_is_better_when_less_takes_the_least() -> None:
     assert chosen(families(VALIDATION, TEST), By("cost")) == ["0.2"]
 
 
+def test_a_policy_that_answers_too_few_rows_is_taken_only_where_all_do() -> None:
+    best = {"combined": [[3.0, 2.0, 1.0]], "coverage": [[0.1, 0.25, 0.9]]}
+    none = {"combined": [[1.0, 3.0, 2.0]], "coverage": [[0.1, 0.2, 0.24]]}
+    assert chosen(families(best, best), By("combined", least_coverage=0.25)) == ["0.1"]
+    assert chosen(families(none, none), By("combined", least_coverage=0.25)) == ["0.1"]
+    assert chosen(families(best, best), By("first", least_coverage=0.25)) == ["0.0"]
+
+
 def test_first_takes_the_first_policy_of_the_first_grid_point_whatever_its_numbers() -> None:
     assert chosen(families(VALIDATION, TEST), By("first")) == ["0.0"]
 
 
 def test_a_later_grid_point_is_taken_when_it_is_better_on_validation() -> None:
     better = {"combined": [[1.0, 3.0, 2.0], [2.0, 3.5, 3.5]]}
-    assert chosen(families(better, {"combined": [[9.0, 9.0, 9.0], [0.0, 0.0, 5.0]]}), By("combined")) == [
-        "1.1"
-    ]
+    assert chosen(families(better, {"combined": [[9.0, 9.0, 9.0], [0.0, 0.0, 5.0]]}), By("combined")) == ["1.1"]
 
 
 def test_a_grid_point_that_failed_is_passed_over() -> None:
@@ -124,10 +127,6 @@ def test_the_choice_is_the_first_best_in_the_order_of_points_and_policies(
 ) -> None:
     validation, test = ({rule: [[pair[part] for pair in row] for row in table]} for part in (0, 1))
     sign = -1 if METRICS[rule].goal == "max" else 1
-    cells = [
-        (sign * value, point, policy)
-        for point, row in enumerate(table)
-        for policy, (value, _) in enumerate(row)
-    ]
+    cells = [(sign * value, point, policy) for point, row in enumerate(table) for policy, (value, _) in enumerate(row)]
     _, point, policy = min(cells)
     assert chosen(families(validation, test), By(rule)) == [f"{point}.{policy}"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bench_leaderboard.analysis import statistics
+from bench_leaderboard.analysis.estimates import Estimate, with_queries
 from bench_leaderboard.analysis.summary import margins, mean_of_means, mean_with_margin, moments, overlap
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -101,10 +102,7 @@ def test_the_best_has_the_lowest_rank_and_ranks_sum_up(rows: list[list[float]]) 
     methods = table.shape[1]
     assert ranks.sum() == pytest.approx(methods * (methods + 1) / 2)
     assert statistics.average_ranks(-table, "min") == pytest.approx(ranks)
-    by_hand = [
-        np.mean([1 + sum(row > row[j]) + (sum(row == row[j]) - 1) / 2 for row in table])
-        for j in range(methods)
-    ]
+    by_hand = [np.mean([1 + sum(row > row[j]) + (sum(row == row[j]) - 1) / 2 for row in table]) for j in range(methods)]
     assert ranks == pytest.approx(by_hand)
 
 
@@ -167,9 +165,7 @@ def test_the_margin_is_scipys_t_interval(values: list[float]) -> None:
 
 
 @settings(deadline=None)
-@given(
-    st.lists(numbers, min_size=2, max_size=30).flatmap(lambda v: st.tuples(st.just(v), st.permutations(v)))
-)
+@given(st.lists(numbers, min_size=2, max_size=30).flatmap(lambda v: st.tuples(st.just(v), st.permutations(v))))
 def test_moments_do_not_depend_on_the_order(pair: tuple[list[float], list[float]]) -> None:
     assert moments(pair[0]) == moments(pair[1])
 
@@ -218,3 +214,17 @@ def test_the_margin_over_data_sets_is_corrected_on_each() -> None:
     variances = one.var(ddof=1) * np.array([1 / 4 + 0.5, 1 / 4]) / 4
     freedom = variances.sum() ** 2 / (variances**2 / 3).sum()
     assert made.margin == pytest.approx(stats.t.ppf(0.975, freedom) * variances.sum() ** 0.5)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=60), st.booleans())
+def test_the_interval_for_other_queries_is_never_narrower_than_their_values_would_make_it(
+    values: list[float], difference: bool
+) -> None:
+    by_query = 2 * np.array(values) - 1 if difference else np.array(values)
+    mean, count = float(by_query.mean()), len(by_query)
+    least = -1.0 if difference else 0.0
+    made = with_queries(Estimate(mean, mean - 0.1, mean + 0.1, detectable=0.14), count, least)
+    needed = stats.norm.ppf(0.975) * np.sqrt(2 * by_query.var() / count)
+    assert made.low <= max(mean - np.hypot(0.1, needed), least) + 1e-9
+    assert made.high >= min(mean + np.hypot(0.1, needed), 1.0) - 1e-9
+    assert made.detectable >= 0.14

@@ -24,13 +24,11 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_what_was_published_is_recomputed_as_it_was(place: Place) -> None:
-    found = verify(place.session(SUITE, store="none"), "100%", 0, Options())
+    found = verify(place.session(SUITE, store="none"), "100%", 0, Options(isolation="none"))
     assert [one.outcome for one in found.verdicts] == ["equal"] * found.published
     assert found.published == 3
     assert not found.refuted
-    assert Store(place.folder / "none").names() == (set(), set()), (
-        "the session's own store holds no record of it"
-    )
+    assert Store(place.folder / "none").names() == (set(), set()), "the session's own store holds no record of it"
 
 
 def test_a_number_that_was_changed_before_it_was_published_is_found(place: Place) -> None:
@@ -38,7 +36,7 @@ def test_a_number_that_was_changed_before_it_was_published_is_found(place: Place
     records = records_of(session)
     records.policies.loc[1, "test.cost"] += 0.5
     write_files(write_export(records, session.folder))
-    found = verify(place.session(SUITE, store="none"), "3", 0, Options())
+    found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
     assert [one.outcome for one in found.verdicts].count("differs") == 1
     (refuted,) = found.refuted
     assert refuted.said.startswith("test.cost by ")
@@ -52,7 +50,7 @@ def test_on_other_kernels_a_difference_is_told_and_not_an_error(place: Place) ->
     for run in records.runs.values():
         run["provenance"]["kernels"] = ["another"]
     write_files(write_export(records, session.folder))
-    found = verify(place.session(SUITE, store="none"), "3", 0, Options())
+    found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
     assert {(one.outcome, one.same_machine) for one in found.verdicts} == {("differs", False)}
     assert not found.refuted
 
@@ -64,7 +62,7 @@ def test_a_label_that_differs_is_an_error_everywhere(place: Place) -> None:
     for run in records.runs.values():
         run["provenance"]["kernels"] = ["another"]
     write_files(write_export(records, session.folder))
-    assert len(verify(place.session(SUITE, store="none"), "3", 0, Options()).refuted) == 3
+    assert len(verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none")).refuted) == 3
 
 
 def test_a_sample_is_a_number_or_a_share_and_depends_on_its_seed_only() -> None:
@@ -81,4 +79,4 @@ def test_a_sample_is_a_number_or_a_share_and_depends_on_its_seed_only() -> None:
 
 def test_without_an_export_there_is_nothing_to_verify(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="nothing is published"):
-        verify(Place(tmp_path).session(SUITE), "1", 0, Options())
+        verify(Place(tmp_path).session(SUITE), "1", 0, Options(isolation="none"))

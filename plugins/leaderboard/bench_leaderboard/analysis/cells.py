@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -27,8 +28,7 @@ class Cells:
         self._rows: dict[tuple[str, str, str], NDArray[np.int64]] = {}
         if len(chosen):
             self._rows = cast(
-                "dict[tuple[str, str, str], NDArray[np.int64]]",
-                chosen.groupby(["dataset", "costs", "method"]).indices,
+                "dict[tuple[str, str, str], NDArray[np.int64]]", chosen.groupby(["dataset", "costs", "method"]).indices
             )
         self._seeds = chosen["seed"].to_numpy() if len(chosen) else np.zeros(0, dtype=np.int64)
         self._names = chosen["name"].to_numpy() if len(chosen) else np.zeros(0, dtype=object)
@@ -69,20 +69,42 @@ class Cells:
         return [str(name) for name in self._names[self.rows(dataset, costs, method)]]
 
     def values(self, dataset: str, costs: str, method: str, metric: str) -> Numbers:
-        """A metric on the test part, by seed; empty when nothing is done or the metric does not apply."""
+        """A metric on the test part, by seed, NaN where it is undefined.
+
+        Empty when nothing is done or the metric does not apply, which is when no seed has it.
+        """
         column = self._column(metric)
         if column is None:
             return np.zeros(0)
         values: Numbers = column[self.rows(dataset, costs, method)]
-        return values if np.isfinite(values).all() else np.zeros(0)
+        return values if np.isfinite(values).any() else np.zeros(0)
 
     def paired(self, dataset: str, costs: str, a: str, b: str, metric: str) -> tuple[Numbers, Numbers]:
-        """A metric of two methods over the seeds that both have done."""
+        """A metric of two methods over the seeds that both have done, and on which both have it."""
         first, second = (self.values(dataset, costs, method, metric) for method in (a, b))
         if not len(first) or not len(second):
             return np.zeros(0), np.zeros(0)
+        at, at_other = self._common(dataset, costs, a, b)
+        first, second = first[at], second[at_other]
+        defined = np.isfinite(first) & np.isfinite(second)
+        return first[defined], second[defined]
+
+    def identical(self, dataset: str, costs: str, a: str, b: str) -> bool:
+        """Whether two rows have the same numbers in every metric on every seed that both have done."""
+        at, at_other = self._common(dataset, costs, a, b)
+        if not len(at):
+            return False
+        ours, theirs = (self.rows(dataset, costs, m)[i] for m, i in ((a, at), (b, at_other)))
+        return bool(np.array_equal(self._tests[ours], self._tests[theirs], equal_nan=True))
+
+    @cached_property
+    def _tests(self) -> Numbers:
+        columns = [key for key in self.chosen.columns if key.startswith("test.")]
+        table: Numbers = self.chosen[columns].to_numpy(dtype=np.float64)
+        return table
+
+    def _common(self, dataset: str, costs: str, a: str, b: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Places of the seeds that both have done."""
         ours, theirs = self.seeds(dataset, costs, a), self.seeds(dataset, costs, b)
-        if len(ours) == len(theirs) and (ours == theirs).all():
-            return first, second
         _, at, at_other = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
-        return first[at], second[at_other]
+        return at, at_other

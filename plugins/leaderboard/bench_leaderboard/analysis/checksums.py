@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bench_core import canonical_json, sha256_text
+from bench_leaderboard.analysis.columns import values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,15 +55,15 @@ def checksums(frame: pd.DataFrame, infos: Mapping[str, str], definitions: Mappin
     if frame.empty:
         return []
     names = [*SLOT, "name"]
-    new = (frame[names] != frame[names].shift()).any(axis=1).to_numpy()
-    starts = np.flatnonzero(new)
+    texts = {key: values(frame[key]) for key in (*names, "status", "policy", "label", "details")}
+    slots = list(zip(*(texts[key] for key in names), strict=True))
+    starts = np.array([row for row, slot in enumerate(slots) if not row or slot != slots[row - 1]])
     ends = [*starts[1:].tolist(), len(frame)]
     columns = sorted(c for c in frame.columns if "." in c or c == "budget")
     numbers = np.array(frame[columns].to_numpy(dtype="<f8", na_value=np.nan), order="C")
     there = ~np.isnan(numbers)
     used = np.logical_or.reduceat(there, starts, axis=0)
     numbers[~there] = np.nan  # one bit pattern for nothing
-    texts = {key: frame[key].tolist() for key in (*names, "status", "policy", "label", "details")}
     found = []
     for start, end, mask in zip(starts.tolist(), ends, used, strict=True):
         slot = tuple(texts[key][start] for key in SLOT)

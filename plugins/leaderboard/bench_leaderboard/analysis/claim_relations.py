@@ -9,17 +9,19 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from bench_leaderboard.analysis.dominance import dominates, objectives
-from bench_leaderboard.analysis.quantities import Estimate, Missing, Source, difference, plain
-from bench_leaderboard.analysis.verdicts import Checked, Fact, Unit, of_facts, why
+from bench_leaderboard.analysis.dominance import objectives
+from bench_leaderboard.analysis.estimates import Estimate
+from bench_leaderboard.analysis.quantities import Missing, Source, difference, plain
+from bench_leaderboard.analysis.verdicts import Checked, Fact, Unit, Verdict, all_of, compared, deciding, negated, why
 from bench_leaderboard.claims_schema import DominanceCheck, ExtremeCheck, OrderCheck, ValueCheck
 
-__all__ = ["check_dominance", "check_extreme", "check_order"]
+__all__ = ["SAME_POLICY", "check_dominance", "check_extreme", "check_order"]
+
+SAME_POLICY = "are one and the same policy on every split"
+"""Why two rows that are equal in every metric are not compared: the relation would hold, or not, by identity."""
 
 
-def _means(
-    source: Source, claim: Any, methods: Sequence[str]
-) -> tuple[list[tuple[str, Estimate]], list[str]]:
+def _means(source: Source, claim: Any, methods: Sequence[str]) -> tuple[list[tuple[str, Estimate]], list[str]]:
     """The methods' means, and what is missing."""
     told, missing = [], []
     for method in methods:
@@ -30,55 +32,63 @@ def _means(
     return told, missing
 
 
-def _above(source: Source, claim: Any, a: str, b: str, said: str) -> Fact:
-    """Whether the mean of ``a`` is greater than that of ``b``; equal up to rounding is not."""
-    gap = difference(source, claim, a, b)
-    size = max(abs(plain(source, claim, m).value) for m in (a, b))
-    holds = gap.value > 1e-12 * size
-    return Fact(holds, holds and gap.has_interval and gap.low > 0, said)
+def _above(source: Source, claim: Any, high: str, low: str) -> Fact:
+    """Whether ``high`` is above ``low``, by the interval of their paired difference."""
+    said = f"{high} above {low}"
+    if claim.metric and not claim.read_off and source.identical(claim, high, low):
+        return Fact("cannot be told", f"{high} and {low} {SAME_POLICY}")
+    gap = difference(source, claim, high, low)
+    return Fact(compared(gap, ">", 0.0), said, gap)
 
 
 def check_order(source: Source, claim: OrderCheck, unit: Unit) -> Checked:
     told, missing = _means(source, claim, claim.methods)
-    present = [method for method, _ in told]
     facts = []
-    for a, b in pairwise(present):
+    for a, b in pairwise(method for method, _ in told):
         high, low = (a, b) if claim.first == "highest" else (b, a)
         try:
-            fact = _above(source, claim, high, low, f"{a} and {b}")
+            facts.append(_above(source, claim, high, low))
         except Missing as error:
             missing.append(str(error))
-            continue
-        facts.append(fact if fact.holds else Fact(False, False, f"{high} is not above {low}"))
-    return Checked(claim, of_facts(facts, missing), None, None, told, unit, why(facts, missing))
+    verdict = _with_gaps(all_of(fact.verdict for fact in facts), missing)
+    return Checked(claim, verdict, None, None, told, unit, why(facts, missing), deciding=deciding(facts))
+
+
+def _with_gaps(verdict: Verdict, missing: Sequence[str]) -> Verdict:
+    """What is there can contradict; only with all of it can a claim hold."""
+    return "cannot be told" if missing and verdict == "holds" else verdict
 
 
 def check_extreme(source: Source, claim: ExtremeCheck, unit: Unit) -> Checked:
     told, missing = _means(source, claim, [claim.method, *(m for m in claim.among if m != claim.method)])
     if not any(method == claim.method for method, _ in told):
-        return Checked(claim, "cannot be checked", None, None, told, unit, "; ".join(dict.fromkeys(missing)))
-    ahead, sure, unsure = 0, True, []
+        return Checked(claim, "cannot be told", None, None, told, unit, "; ".join(dict.fromkeys(missing)))
+    facts = []
     for rival, _ in told[1:]:
-        high, low = (rival, claim.method) if claim.which == "highest" else (claim.method, rival)
+        high, low = (claim.method, rival) if claim.which == "highest" else (rival, claim.method)
         try:
-            beaten = _above(source, claim, high, low, "")
-            beats = _above(source, claim, low, high, "")
+            facts.append(_above(source, claim, high, low))
         except Missing as error:
             missing.append(str(error))
-            continue
-        # A tie counts against the claim: it says highest, not among the highest.
-        ahead += not beats.holds
-        if not (beaten.sure or beats.sure):
-            sure = False
-            unsure.append(rival)
-    left = len(missing)
-    if not ahead <= claim.place - 1 <= ahead + left:
-        said = f"{claim.method} has place {ahead + 1}" + (" or lower" if left else "")
-        return Checked(claim, "not reproduced", None, None, told, unit, said)
-    if missing:
-        return Checked(claim, "cannot be checked", None, None, told, unit, "; ".join(dict.fromkeys(missing)))
-    said = "" if sure else f"interval includes the opposite: {', '.join(unsure)}"
-    return Checked(claim, "reproduced" if sure else "same direction", None, None, told, unit, said)
+    # A rival that is not beaten is ahead, a tie too: the claim says highest, not among the highest.
+    ahead = sum(fact.verdict == "contradicted" for fact in facts)
+    open_ = sum(fact.verdict == "cannot be told" for fact in facts) + len(missing)
+    others = claim.place - 1
+    if ahead > others or ahead + open_ < others:
+        verdict: Verdict = "contradicted"
+        most = f" to {ahead + open_ + 1}" if open_ else ""
+        said = f"not so: {claim.method} has place {ahead + 1}{most}"
+    else:
+        verdict = "cannot be told" if open_ else "holds"
+        said = why([fact for fact in facts if fact.verdict != "contradicted"], missing)
+    # Of a place other than the first the nearest rival tells most, on whichever side it is.
+    shown = deciding(facts) if claim.place == 1 else _nearest(facts)
+    return Checked(claim, verdict, None, None, told, unit, said, deciding=shown)
+
+
+def _nearest(facts: Sequence[Fact]) -> Fact | None:
+    known = [(abs(fact.gap.value), fact) for fact in facts if fact.gap is not None]
+    return min(known, key=lambda pair: pair[0])[1] if known else None
 
 
 def check_dominance(source: Source, claim: DominanceCheck, unit: Unit) -> Checked:
@@ -90,39 +100,53 @@ def check_dominance(source: Source, claim: DominanceCheck, unit: Unit) -> Checke
             facts.append(_dominance_fact(source, claim, rival))
         except Missing as error:
             missing.append(str(error))
-    return Checked(claim, of_facts(facts, missing), None, None, [], unit, why(facts, missing))
+    verdict = _with_gaps(all_of(fact.verdict for fact in facts), missing)
+    return Checked(claim, verdict, None, None, [], unit, why(facts, missing), deciding=deciding(facts))
 
 
 def _dominance_fact(source: Source, claim: DominanceCheck, rival: str) -> Fact:
-    aims = claim.objectives or _default_objectives(source, claim)
-    metrics = [source.suite.metric(aim) for aim in aims]
-    goals = [metric.goal for metric in metrics]
-    asked = [ValueCheck.model_construct(**{**_BLANK, **_place(claim), "metric": aim}) for aim in aims]
-    ours, theirs = ([plain(source, one, name).value for one in asked] for name in (claim.method, rival))
-    gains = []
-    for one, goal in zip(asked, goals, strict=True):
-        gap = difference(source, one, claim.method, rival)
-        gains.append(gap if goal == "max" else gap.mirrored(0.0, -1))
-    better = any(gain.has_interval and gain.low > 0 for gain in gains)
+    if source.identical(claim, claim.method, rival):
+        return Fact("cannot be told", f"{claim.method} and {rival} {SAME_POLICY}")
     if claim.relation == "dominates":
-        holds = dominates(ours, theirs, goals)
-        sure = holds and better and all(gain.low >= 0 for gain in gains)
-        return Fact(holds, sure, rival if holds else f"{claim.method} does not dominate {rival}")
-    holds = not dominates(theirs, ours, goals)
-    return Fact(holds, holds and better, rival if holds else f"{rival} dominates {claim.method}")
+        said = f"{claim.method} dominates {rival}"
+        return Fact(_dominates(source, claim, claim.method, rival), said)
+    said = f"{rival} does not dominate {claim.method}"
+    return Fact(negated(_dominates(source, claim, rival, claim.method)), said)
 
 
-_BLANK: dict[str, Any] = {"kind": "value", "diagnostic": "", "series": "", "at": None}
+def _dominates(source: Source, claim: DominanceCheck, a: str, b: str) -> Verdict:
+    """Whether ``a`` is at least as good as ``b`` in every objective, and better in one, by paired intervals."""
+    no_worse: list[Verdict] = []
+    better: list[Verdict] = []
+    for aim in claim.objectives or _default_objectives(source, claim, a):
+        one = ValueCheck.model_construct(**{**_BLANK, **_place(claim), "metric": aim})
+        gap = difference(source, one, a, b)
+        gain = gap if source.suite.metric(aim).goal == "max" else gap.mirrored(0.0, -1)
+        no_worse.append(compared(gain, ">=", 0.0))
+        better.append(compared(gain, ">", 0.0))
+    some = negated(all_of(negated(verdict) for verdict in better))
+    return all_of([*no_worse, some])
+
+
+_BLANK: dict[str, Any] = {
+    "kind": "value",
+    "diagnostic": "",
+    "series": "",
+    "at": None,
+    "undefined": None,
+    "within": None,
+    "matched": None,
+}
 
 
 def _place(claim: Any) -> dict[str, Any]:
     return {"datasets": claim.datasets, "costs": claim.costs}
 
 
-def _default_objectives(source: Source, claim: DominanceCheck) -> list[str]:
+def _default_objectives(source: Source, claim: DominanceCheck, method: str) -> list[str]:
     dataset, costs = source.places(claim)[0]
-    names = source.cells.names(dataset, costs, claim.method)
+    names = source.cells.names(dataset, costs, method)
     if not names:
-        raise Missing(f"no records of {claim.method} on {dataset}")
+        raise Missing(f"no records of {method} on {dataset}")
     identity, task = source.records.identities[names[0]], source.records.infos[names[0]]["task"]
     return objectives(task, identity["threshold"], list(source.suite.metrics))

@@ -1,42 +1,43 @@
 """Claims: a paper's sentences checked against the records, by one rule for all.
 
-The rule (it is printed on every page that has claims, `RULE`):
+A claim *holds*, is *contradicted*, or *cannot be told*. The rule (`RULE` is printed on every page that has claims):
 
-- A *number* (``value``, ``ratio``, ``difference`` with relation ``=``) is **reproduced** when the paper's number lies
-  in our 95 % interval widened by the tolerance on both sides. But when the interval is wider than four tolerances
-  (the claim's or the default, whichever is more) and our number is farther off than one, the number would fit others
-  as well, and the claim **cannot be checked**. Outside the interval it is the **same direction** when the sign of the
-  difference, the side of 1 of the ratio, or the side of the stated baseline is the paper's. Else **not reproduced**.
-- A *relation* (``order``, ``extreme``, ``dominance``, and the numbers with ``<`` or ``>``) is **reproduced** when it
-  holds on the means and every 95 % interval of the paired differences it rests on excludes the opposite; the
-  **same direction** when it holds on the means only; else **not reproduced**.
-- A *share* ("on 2 of 4 data sets") is **reproduced** when the relation holds on the paper's number of data sets, and
-  is reproduced on each of these; the **same direction** when it holds on the means on that many or more; else **not
-  reproduced**.
-- A relation that the methods we have already contradict is not reproduced, whatever the missing ones would do.
-  Otherwise a claim about something that the records do not hold **cannot be checked**, and the page says what is
-  missing. With one seed there is no interval, so that a relation is at most the same direction.
+- A *relation* (``order``, ``extreme``, ``dominance``, and the numbers with ``<`` or ``>``) is about what the methods do
+  on average over splits. It goes by the 95 % interval of the paired difference over common splits (of the mean, where
+  a row stands beside a constant): it holds when the whole interval is on the paper's side, is contradicted when all of
+  it is on the other side, else it cannot be told.
+- A *number* (``value``, ``ratio``, ``difference`` with relation ``=``) was measured on so many splits by the paper
+  (``splits``, mostly one). It goes by the interval in which the mean of so many further splits would lie. The number is
+  contradicted when it, give or take the margin of *about*, lies outside. It holds when it lies inside and the interval
+  is at most two margins to each side: a wider one lets numbers through that nobody would call about the same, so that
+  lying in it tells nothing.
+- One split of a ranking set whose test part is given has its own queries: the interval allows for other ones, by an
+  upper bound, since the records hold no values by query (`bench_leaderboard.analysis.estimates.with_queries`).
+- *About* is one margin for all: a tenth of the number; of a share, a tenth of the smaller of the share and its
+  complement, so that "covers 80 %" and "rejects 20 %" are one claim. A paper that says "about 30" or "about half" gives
+  one digit, and half a unit of one digit is between 5 and 50 % of a number: a tenth is on the strict side; twice that,
+  the widest interval that can confirm a number, is about one digit. A claim that needs another margin says why.
+- A *share of data sets* ("on 2 of 4") holds when its relation holds on exactly as many and is contradicted on the rest.
+- What is missing cannot make a claim hold, but what is there can contradict it.
+- Undefined values are left out, counted and shown; with half of the seeds undefined or more, nothing can be told.
 
-The intervals are t intervals over seeds, corrected for the overlap of random splits as every other interval of the
-page (`bench_leaderboard.analysis.summary`); for a median, of order statistics. Differences are paired by seed. Means
-over several data sets take these as they are (`bench_leaderboard.analysis.summary.mean_of_means`). Nothing is corrected
-for the number of claims.
-
-The tolerance, unless a claim states its own: 0.02 (two points) for shares, 0.05 (five points) for "so much below",
-else 5 % of the paper's number; none for relations.
+Intervals have the variance of every other interval of the page (`bench_leaderboard.analysis.summary`). *Least* is the
+least difference that they tell with a power of 80 %. Nothing is corrected for the number of claims.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from bench_core import Suite
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claim_relations import check_dominance, check_extreme, check_order
-from bench_leaderboard.analysis.quantities import Estimate, Missing, Source, difference, median, plain, ratio
+from bench_leaderboard.analysis.estimates import Estimate, with_queries
+from bench_leaderboard.analysis.quantities import Missing, Source, difference, plain, ratio
 from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.verdicts import Checked, Unit, Verdict, of_facts, relation
+from bench_leaderboard.analysis.verdicts import Checked, Standing, Unit, Verdict, compared
 from bench_leaderboard.claims_schema import (
     DifferenceCheck,
     ExtremeCheck,
@@ -44,40 +45,99 @@ from bench_leaderboard.claims_schema import (
     RatioCheck,
     ShareCheck,
     ValueCheck,
+    checks_within,
 )
 
-__all__ = ["RULE", "WIDE", "check_claims", "default_tolerance"]
+__all__ = [
+    "ABOUT",
+    "NO_INTERVAL",
+    "NO_QUERIES",
+    "QUERIES",
+    "QUERIES_READ",
+    "RULE",
+    "WIDE",
+    "about",
+    "check_claims",
+    "checked",
+]
 
-WIDE = "the interval is too wide to tell"
-"""Why a number cannot be checked when only the width of our interval, over four tolerances, makes the paper's fit."""
+ABOUT = 0.1
+"""The margin of "about", as a share of the number."""
+
+_WIDEST = 2.0
+"""An interval that can confirm a number is at most so many margins to each side."""
+
+WIDE = "the interval is wider than two margins to each side"
+NO_INTERVAL = "there is one seed, and so no interval"
+QUERIES = "without the sampling of queries"
+NO_QUERIES = "the number of queries is not said, which one split's interval needs"
+QUERIES_READ = (
+    "here the metric is a mean over the queries of a given test part, and the records hold no values by query. The "
+    "interval is of the methods' own randomness on these queries; other queries would give a wider one."
+)
 
 RULE = (
-    "One rule for all claims. A number is *reproduced* when the paper's lies in our 95 % interval widened by the "
-    "tolerance (± in the paper's column), the *same direction* when only the sign of the difference, the side of 1 of"
-    " the ratio or the side of the stated baseline agrees. When only the width of our interval makes the paper's "
-    "number fit, because it is wider than four tolerances, the number *cannot be checked*. A relation is *reproduced*"
-    " when it holds on the means and the 95 % interval of every paired difference it rests on excludes the opposite, "
-    "the *same direction* when it holds on the means only. A claim on so many data sets is *reproduced* when its "
-    "relation is reproduced on exactly as many, the *same direction* when it holds on the means on as many or more. "
-    "What the records do not hold *cannot be checked*, unless what they hold contradicts it already. Intervals are "
-    "over seeds, paired by seed, with the variance of the tables. Tolerance unless stated: 2 points for shares, 5 "
-    'points for "so much below", else 5 % of the value that the paper gives.'
+    "A claim *holds*, is *contradicted*, or *cannot be told*, by one rule. A relation between rows goes by the 95 % "
+    "interval of their paired difference over common splits (against a constant: of the mean): it holds when the whole "
+    "interval is on the paper's side, is contradicted when all of it is on the other. A number that the paper measured "
+    "on one split (or on as many as the claim says) goes by the interval in which one further split (as many) would "
+    "lie: it is contradicted when it lies outside, give or take the margin ± of *about*, and holds when it lies "
+    "inside and the interval is at most two margins to each side; a wider one cannot tell. *About* is a tenth of the "
+    "number, of a share a tenth of the smaller of it and its complement; where another margin is meant, the claim says "
+    "why. A claim on so many data sets holds when its relation does on exactly as many and is contradicted on the "
+    "rest. What the records lack can make no claim hold. *Least* is the least difference that these splits tell with a "
+    "power of 80 %. Intervals are paired by seed and have the variance of the tables; nothing is corrected for the "
+    "number of claims. Values that are undefined on a seed are counted, and never averaged in."
 )
 
 
 def check_claims(suite: Suite, records: Records, cells: Cells) -> list[Checked]:
     """Every claim of a suite, in its order, checked by the rule above."""
     source = Source(suite, records, cells)
-    return [_check(source, claim) for claim in suite.section("claims")]
+    return [checked(source, claim) for claim in suite.section("claims")]
 
 
-def default_tolerance(claim: Any, unit: Unit) -> float:
-    """The tolerance of a claim that states none (see the module's docstring)."""
-    if isinstance(claim, RatioCheck):
-        return 0.05 if claim.form == "one-minus" else 0.05 * abs(claim.value)
-    if unit in ("percent", "points"):
-        return 0.02
-    return 0.05 * abs(float(claim.value))
+def checked(source: Source, claim: Any) -> Checked:
+    """One claim, with its standing and what a reader has to know."""
+    made = _check(source, claim)
+    remarks = []
+    sampled = getattr(claim, "relation", "") == "=" and getattr(claim, "queries", None) is not None
+    if made.ours and not sampled and _queries_are_given(source, claim):
+        remarks.append(QUERIES)
+    return replace(made, standing=_standing(source, claim), remarks=remarks)
+
+
+def _queries_are_given(source: Source, claim: Any) -> bool:
+    """Whether a metric is a mean over the queries of a given test part, which all splits share."""
+    return _by_query(claim) and not any(_overlaps(source, claim))
+
+
+def _by_query(claim: Any) -> bool:
+    metrics = [str(getattr(check, "metric", "")) for check in checks_within(claim)]
+    return any(metric.startswith(("ndcg@", "precision@")) for metric in metrics)
+
+
+def _standing(source: Source, claim: Any) -> Standing:
+    """As declared; but where the paper's data is declared absent and is there, the claim is about it."""
+    there = {(dataset, costs) for dataset, costs, _ in source.records.trials}
+    if claim.standing == "absent" and set(source.places(claim)) <= there:
+        return "same data"
+    return cast("Standing", claim.standing)
+
+
+def _overlaps(source: Source, claim: Any) -> list[float]:
+    there = {(dataset, costs) for dataset, costs, _ in source.records.trials}
+    return source.overlaps([place for place in source.places(claim) if place in there])
+
+
+def about(claim: Any, unit: Unit) -> float:
+    """The margin of "about" of a claim: a tenth of its number unless it states another (see the module's docstring)."""
+    if claim.tolerance is not None:
+        return float(claim.tolerance)
+    size = abs(float(claim.value))
+    if unit == "percent" and size < 1:
+        size = min(size, 1 - size)
+    return ABOUT * size
 
 
 def _unit(source: Source, claim: Any) -> Unit:
@@ -85,8 +145,7 @@ def _unit(source: Source, claim: Any) -> Unit:
         return "ratio" if claim.form == "plain" else "percent"
     if isinstance(claim, ShareCheck):
         return _unit(source, claim.of)
-    metric = getattr(claim, "metric", "")
-    share = source.suite.metric(metric).percent if metric else bool(getattr(claim, "percent", False))
+    share = source.is_share(claim)
     if isinstance(claim, DifferenceCheck):
         return "points" if share else "plain"
     return "percent" if share else "plain"
@@ -106,88 +165,70 @@ def _check(source: Source, claim: Any) -> Checked:
 
 
 def _number(source: Source, claim: Any, unit: Unit) -> Checked:
-    paper: float | None = None
-    tolerance: float | None = None
+    paper, margin = None, None
     try:
-        if claim.value == "threshold":
-            return _above_thresholds(source, claim, unit)
-        paper = float(claim.value)
         if claim.relation == "=":
-            tolerance = default_tolerance(claim, unit) if claim.tolerance is None else claim.tolerance
-        ours = _quantity(source, claim)
-        baseline = _baseline(source, claim)
+            paper, margin = float(claim.value), about(claim, unit)
+            ours = _quantity(source, claim, claim.splits)
+            given = _queries_are_given(source, claim)
+            if given and claim.queries is not None and ours.has_interval:
+                ours = with_queries(ours, claim.queries, -1.0 if isinstance(claim, DifferenceCheck) else 0.0)
+            verdict, why = _agrees(ours, paper, margin)
+            if given and claim.queries is None:
+                verdict, why = "cannot be told", NO_QUERIES
+        else:
+            paper = _limit(source, claim)
+            ours = _quantity(source, claim)
+            verdict, why = compared(ours, claim.relation, paper), ""
     except Missing as missing:
-        return Checked(claim, "cannot be checked", paper, tolerance, [], unit, str(missing))
-    told = [(claim.method, ours)]
-    if claim.relation != "=":
-        fact = relation(ours, claim.relation, paper, claim.tolerance or 0.0)
-        return Checked(claim, of_facts([fact]), paper, None, told, unit)
-    low, high = (ours.low, ours.high) if ours.has_interval else (ours.value, ours.value)
-    slack = (tolerance or 0.0) + 1e-12 * abs(paper)
-    why = ""
-    if low - slack <= paper <= high + slack:
-        verdict: Verdict = "reproduced"
-        if high - low > 4 * max(slack, default_tolerance(claim, unit)) and abs(ours.value - paper) > slack:
-            verdict, why = "cannot be checked", WIDE
-    elif baseline is not None and (paper - baseline) * (ours.value - baseline) > 0:
-        verdict = "same direction"
-    else:
-        verdict = "not reproduced"
-    return Checked(claim, verdict, paper, tolerance, told, unit, why)
+        return Checked(claim, "cannot be told", paper, margin, [], unit, str(missing))
+    why = why if ours.has_interval else NO_INTERVAL
+    return Checked(claim, verdict, paper, margin, [(claim.method, ours)], unit, why)
 
 
-def _quantity(source: Source, claim: Any) -> Estimate:
+def _agrees(ours: Estimate, paper: float, margin: float) -> tuple[Verdict, str]:
+    """A number of the paper in the interval of what as many of our splits would give."""
+    if not ours.has_interval:
+        return "cannot be told", NO_INTERVAL
+    slack = margin + 1e-12 * abs(paper)
+    if paper + slack < ours.low or paper - slack > ours.high:
+        return "contradicted", ""
+    return ("holds", "") if (ours.high - ours.low) / 2 <= _WIDEST * slack else ("cannot be told", WIDE)
+
+
+def _limit(source: Source, claim: Any) -> float:
+    """What a relation is to: the paper's number, or p̂, over several data sets its mean."""
+    if claim.value != "threshold":
+        return float(claim.value)
+    limits = [source.threshold(dataset) for dataset, _ in source.places(claim)]
+    return math.fsum(limits) / len(limits)
+
+
+def _quantity(source: Source, claim: Any, splits: int | None = None) -> Estimate:
     if isinstance(claim, DifferenceCheck):
-        return difference(source, claim, claim.method, claim.against)
+        return difference(source, claim, claim.method, claim.against, splits)
     if isinstance(claim, RatioCheck):
-        made = ratio(source, claim, claim.method, claim.against)
+        made = ratio(source, claim, claim.method, claim.against, splits)
         offset = {"plain": 0.0, "one-minus": 1.0, "minus-one": -1.0}[claim.form]
     else:
-        made = (median if claim.statistic == "median" else plain)(source, claim, claim.method)
+        made = plain(source, claim, claim.method, splits)
         offset = 1.0 if claim.form == "one-minus" else 0.0
     return made if claim.form == "plain" else made.mirrored(offset, -1 if claim.form == "one-minus" else 1)
-
-
-def _baseline(source: Source, claim: Any) -> float | None:
-    """What "direction" is measured from; None when the claim states nothing to compare with."""
-    if isinstance(claim, DifferenceCheck):
-        return 0.0
-    if isinstance(claim, RatioCheck):
-        return 1.0 if claim.form == "plain" else 0.0
-    if claim.baseline == "threshold":
-        limits = [source.threshold(dataset) for dataset, _ in source.places(claim)]
-        return math.fsum(limits) / len(limits)
-    return None if claim.baseline is None else float(claim.baseline)
-
-
-def _above_thresholds(source: Source, claim: Any, unit: Unit) -> Checked:
-    """A value against p̂; over several data sets, their means are compared."""
-    limits = [source.threshold(dataset) for dataset, _ in source.places(claim)]
-    limit = math.fsum(limits) / len(limits)
-    ours = _quantity(source, claim)
-    fact = relation(ours, claim.relation, limit, claim.tolerance or 0.0)
-    return Checked(claim, of_facts([fact]), limit, None, [(claim.method, ours)], unit)
 
 
 def _share(source: Source, claim: ShareCheck, unit: Unit) -> Checked:
     places = source.places(claim)
     found = [
-        _check(source, claim.of.model_copy(update={"datasets": [dataset], "costs": costs}))
-        for dataset, costs in places
+        _check(source, claim.of.model_copy(update={"datasets": [dataset], "costs": costs})) for dataset, costs in places
     ]
-    holds = sum(one.verdict in ("reproduced", "same direction") for one in found)
-    sure = sum(one.verdict == "reproduced" for one in found)
-    open_ = [one for one in found if one.verdict == "cannot be checked"]
-    if holds + len(open_) < claim.count:
-        verdict: Verdict = "not reproduced"
-    elif open_:
-        verdict = "cannot be checked"
-    elif holds == claim.count and sure == claim.count:
-        verdict = "reproduced"
+    holds = sum(one.verdict == "holds" for one in found)
+    open_ = sum(one.verdict == "cannot be told" for one in found)
+    if holds > claim.count or holds + open_ < claim.count:
+        verdict: Verdict = "contradicted"
     else:
-        verdict = "same direction" if holds >= claim.count else "not reproduced"
-    if verdict == "cannot be checked":
-        why = "; ".join(dict.fromkeys(part for one in open_ for part in one.why.split("; ")))
-        return Checked(claim, verdict, None, None, [], unit, why)
-    why = "; ".join(f"{dataset} {one.verdict}" for (dataset, _), one in zip(places, found, strict=True))
+        verdict = "cannot be told" if open_ else "holds"
+    why = "; ".join(
+        f"{dataset} {one.verdict}" + (f" ({one.why})" if one.why and one.verdict != "holds" else "")
+        for (dataset, _), one in zip(places, found, strict=True)
+    )
     return Checked(claim, verdict, None, None, [], unit, why, (holds, len(places)))

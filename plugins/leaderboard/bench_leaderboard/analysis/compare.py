@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import (
-    DEFAULT_METRICS,
-    Metric,
-    RequestError,
-    Store,
-    canonical_json,
-    default_metric,
-    resolve_metric,
-)
+from bench_core import DEFAULT_METRICS, Metric, RequestError, Store, canonical_json, default_metric, resolve_metric
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.export import RECORDS, read_export
 from bench_leaderboard.analysis.records import Labels, Records, tabulate
@@ -79,6 +71,7 @@ class DefaultRules:
     """Selection without a suite: what a suite that says nothing would select by."""
 
     known: Mapping[str, Metric]
+    least_coverage: float = 0.0
 
     def selection_of(self, method: str, task: str, threshold: float | None) -> str:
         """See `bench_core.run.suite.Suite.selection_of`."""
@@ -130,11 +123,7 @@ def read_side(path: Path, warn: Callable[[list[str]], None] = lambda lines: None
         raise RequestError(f"{path} holds no records: give a store, or the folder of an export")
     records = [store.read(name) for name in sorted(done | failed)]
     warn(store.warnings())
-    return [
-        _Trial(json.loads(r["trial"]), r["provenance"].get("dataset", ""), r)
-        for r in records
-        if r is not None
-    ]
+    return [_Trial(json.loads(r["trial"]), r["provenance"].get("dataset", ""), r) for r in records if r is not None]
 
 
 def _from_export(path: Path) -> Iterator[_Trial]:
@@ -181,9 +170,7 @@ def compare(
     sides = [{(t.key, t.identity["dataset"]): t for t in side if t.key in labels} for side in (before, after)]
     changed = _changes(sides[0], sides[1], labels)
     common = sides[0].keys() & sides[1].keys()
-    tables = [
-        _records([(labels[key], side[key, content]) for key, content in sorted(common)]) for side in sides
-    ]
+    tables = [_records([(labels[key], side[key, content]) for key, content in sorted(common)]) for side in sides]
     cells = [Cells(select(table, rules)) for table in tables]
     found: list[Difference] = []
     for place in tables[0].trials:
@@ -203,9 +190,7 @@ def _usual(task: str, threshold: float | None) -> tuple[str, ...]:
 
 
 def _changes(
-    before: Mapping[tuple[str, str], _Trial],
-    after: Mapping[tuple[str, str], _Trial],
-    labels: Mapping[str, Labels],
+    before: Mapping[tuple[str, str], _Trial], after: Mapping[tuple[str, str], _Trial], labels: Mapping[str, Labels]
 ) -> list[Changed]:
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for key in sorted(before.keys() | after.keys()):
@@ -231,9 +216,7 @@ def _records(pieces: Sequence[tuple[Labels, _Trial]]) -> Records:
     return tabulate((labels, trial.record) for labels, trial in pieces)
 
 
-def _difference(
-    cells: Sequence[Cells], place: tuple[str, str, str], metric: Metric, shared: float
-) -> list[Difference]:
+def _difference(cells: Sequence[Cells], place: tuple[str, str, str], metric: Metric, shared: float) -> list[Difference]:
     seeds = [side.seeds(*place) for side in cells]
     values = [side.values(*place, metric.name) for side in cells]
     if not all(map(len, values)):
@@ -278,9 +261,7 @@ def _labels_of(trials: Sequence[_Trial]) -> dict[str, Labels]:
         inside = ", ".join(f"{n}={canonical_json(thing['parameters'].get(n))}" for n in differing)
         return str(thing["use"]) + (f" ({inside})" if inside else "") + _reject(trial, part)
 
-    return {
-        t.key: Labels(t.dataset, said(t, "costs"), said(t, "method"), t.identity["seed"], 0) for t in trials
-    }
+    return {t.key: Labels(t.dataset, said(t, "costs"), said(t, "method"), t.identity["seed"], 0) for t in trials}
 
 
 def _reject(trial: _Trial, part: str) -> str:

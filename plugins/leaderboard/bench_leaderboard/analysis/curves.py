@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.fronts import hypervolume, non_dominated, step_front
+from bench_leaderboard.analysis.lottery import lottery_areas
 from bench_leaderboard.analysis.quality import Quality, cost_shares, default_quality, largest_cost
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Mean, margins, mean_with_margin, overlap
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from bench_core import Suite
 
-__all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "cells_of", "curves_of", "has_band", "panel_of"]
+__all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "cells_of", "curves_of", "has_band", "panel_of", "points_of"]
 
 LEVELS = (0.95, 0.99, 1.0)
 """Shares of the full model's quality that "cost to reach" is given for."""
@@ -54,6 +55,8 @@ class Curve:
         start: cost of the cheapest policy on validation.
         area: area under a seed's curve of test quality over budgets from 0 to 1; the worst quality counts where no
             policy can be afforded.
+        lottery: the same area with lotteries over two policies instead of steps, see
+            `bench_leaderboard.analysis.lottery`.
         full: mean test quality of what an unlimited budget gets.
         reach: level → cost at which the mean curve first reaches that share of the full model's quality; NaN if
             never.
@@ -73,6 +76,7 @@ class Curve:
     coverage: NDArray[np.float64] | None
     start: Mean
     area: Mean
+    lottery: Mean
     full: float
     reach: Mapping[float, float]
     volume: Mean | None
@@ -89,7 +93,9 @@ class Panel:
         cost: the metric of the horizontal axis, before it is made a share.
         largest: what a share of 1 of that metric is; 1 for ``cost``.
         floor: quality where nothing can be afforded.
-        reference: the method whose full quality "cost to reach" is measured by; each curve's own when None.
+        reference: the method whose full quality "cost to reach" is measured by, one for all curves: the suite's, or
+            the one that is best at any cost.
+        named: whether the suite named it.
         curves: in the suite's order of methods; methods without a done trial are missing.
         rejects: whether any policy refuses an answer.
     """
@@ -99,9 +105,10 @@ class Panel:
     quality: Quality
     cost: str
     floor: float
-    reference: str | None
+    reference: str
     curves: tuple[Curve, ...]
     largest: float = 1.0
+    named: bool = True
 
     @property
     def rejects(self) -> bool:
@@ -118,7 +125,7 @@ def curves_of(suite: Suite, records: Records, reference: str | None = None) -> l
     """The curves of every data set and cost scheme, in the suite's order, each with its default quality.
 
     Args:
-        reference: see `Panel`; ignored on data sets where it did not run.
+        reference: see `Panel`; on data sets where it did not run the best stands for it.
     """
     cells = cells_of(records)
     panels = []
@@ -167,7 +174,7 @@ def panel_of(
     frame = cell[cell["method"].isin([*methods, *([reference] if reference else [])])]
     if frame.empty or not quality.known(frame):
         return None
-    table = _points(records, frame, quality, cost)
+    table = points_of(records, frame, quality, cost)
     floor = quality.worst
     if floor is None:
         floor = float(table["quality"].max() if quality.goal == "min" else table["quality"].min())
@@ -178,21 +185,34 @@ def panel_of(
         str(name): _curve(str(name), table.take(np.asarray(rows)), quality, floor, shared)
         for name, rows in groups.items()
     }
-    anchor = curves.get(reference) if reference else None
-    shown = tuple(_reached(curves[name], quality, anchor) for name in methods if name in curves)
-    if not shown:
+    drawn = [curves[name] for name in methods if name in curves]
+    if not drawn:
         return None
+    anchor = curves.get(reference) if reference else None
+    best = anchor or (max if quality.goal == "max" else min)(drawn, key=lambda curve: curve.full)
+    shown = tuple(_reached(curve, quality, best) for curve in drawn)
     largest = largest_cost(frame, cost)
-    return Panel(dataset, costs, quality, cost, floor, reference if anchor else None, shown, largest)
+    return Panel(dataset, costs, quality, cost, floor, best.method, shown, largest, anchor is not None)
 
 
-def _points(records: Records, frame: pd.DataFrame, quality: Quality, cost: str) -> pd.DataFrame:
-    """The policies as points: ``method seed`` and each part's cost and quality; in the order of ties."""
+def points_of(records: Records, frame: pd.DataFrame, quality: Quality, cost: str | None = "cost") -> pd.DataFrame:
+    """The policies as points: ``method seed`` and each part's cost and quality; in the order of ties.
+
+    Args:
+        records: the suite's records.
+        frame: done policies of one data set under one cost scheme.
+        quality: what is wanted.
+        cost: see `bench_leaderboard.analysis.quality.cost_shares`; None for costs in the unit of the prices.
+    """
     frame = frame.sort_values(["method", "seed", "point", "policy"], kind="stable")
+
+    def costs(part: str) -> NDArray[np.float64]:
+        return np.asarray(frame[f"{part}.cost"]) if cost is None else cost_shares(records, frame, part, cost)
+
     table = frame[["method", "seed"]].assign(
-        chosen_cost=cost_shares(records, frame, "validation", cost),
+        chosen_cost=costs("validation"),
         chosen_quality=quality.values(frame, "validation"),
-        cost=cost_shares(records, frame, "test", cost),
+        cost=costs("test"),
         quality=quality.values(frame, "test"),
     )
     kept = table.notna().all(axis=1)
@@ -202,9 +222,7 @@ def _points(records: Records, frame: pd.DataFrame, quality: Quality, cost: str) 
     return table[kept]
 
 
-def _answers(
-    records: Records, frame: pd.DataFrame, part: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _answers(records: Records, frame: pd.DataFrame, part: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Coverage and conclusive accuracy of policies; where nothing is refused, 1 and the plain accuracy."""
 
     def column(metric: str) -> NDArray[np.float64]:
@@ -252,6 +270,10 @@ def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float, sha
         coverage=means.get("coverage"),
         start=mean_with_margin(budget[first], shared),
         area=mean_with_margin(area, shared),
+        lottery=mean_with_margin(
+            lottery_areas(budget, sign * column["chosen_quality"][chosen], column["quality"][chosen], bounds, floor),
+            shared,
+        ),
         full=float(full.mean()),
         reach={},
         volume=_volume(group, len(seeds), column, shared),
@@ -260,10 +282,7 @@ def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float, sha
 
 
 def _steps(
-    grid: NDArray[np.float64],
-    budget: NDArray[np.float64],
-    bounds: NDArray[np.int64],
-    values: NDArray[np.float64],
+    grid: NDArray[np.float64], budget: NDArray[np.float64], bounds: NDArray[np.int64], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Each seed's step function at the grid's budgets, (seeds, grid); seed s owns ``bounds[s]:bounds[s + 1]``."""
     rows = []
@@ -283,18 +302,14 @@ def _volume(
     chosen = np.column_stack([*known[:2], 1.0 - column["chosen_cost"]])
     tested = np.column_stack([*known[2:], 1.0 - column["cost"]])
     bounds = np.searchsorted(group, np.arange(count + 1))
-    volumes = [
-        hypervolume(tested[start:stop][non_dominated(chosen[start:stop])]) for start, stop in pairwise(bounds)
-    ]
+    volumes = [hypervolume(tested[start:stop][non_dominated(chosen[start:stop])]) for start, stop in pairwise(bounds)]
     return mean_with_margin(volumes, shared)
 
 
-def _reached(curve: Curve, quality: Quality, anchor: Curve | None) -> Curve:
+def _reached(curve: Curve, quality: Quality, anchor: Curve) -> Curve:
     """The curve with its costs to reach the full model's quality, over the seeds that both have."""
-    full = curve.full
-    if anchor is not None:
-        common = [seed for seed in curve.seeds if seed in anchor.full_by_seed]
-        full = float(np.mean([anchor.full_by_seed[seed] for seed in common])) if common else float("nan")
+    common = [seed for seed in curve.seeds if seed in anchor.full_by_seed]
+    full = float(np.mean([anchor.full_by_seed[seed] for seed in common])) if common else float("nan")
     reach = {}
     for level in LEVELS:
         there = quality.reaches(curve.quality, quality.target(full, level))

@@ -20,23 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 from bench_core import Metric, RequestError, canonical_json, sha256_text
 from bench_leaderboard.analysis.checksums import checksum_of_run, checksums
-from bench_leaderboard.analysis.records import Records, collect, sort_policies
+from bench_leaderboard.analysis.columns import values
+from bench_leaderboard.analysis.records import Records, collect, is_over_limit, sort_policies
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bench_core import Plan, SuiteSession
 
-__all__ = [
-    "RECORDS",
-    "RUNS",
-    "Committed",
-    "published",
-    "read_export",
-    "records_of",
-    "state_of",
-    "write_export",
-]
+__all__ = ["RECORDS", "RUNS", "Committed", "published", "read_export", "records_of", "state_of", "write_export"]
 
 RECORDS, RUNS = "records.parquet", "runs.parquet"
 
@@ -101,6 +93,12 @@ class Committed:
         return self._names[1]
 
     @cached_property
+    def over_limit(self) -> set[str]:
+        """Names of those of the failed trials that took longer than the time limit."""
+        infos = self.whole.infos if self.failed and self.whole is not None else {}
+        return {name for name in self.failed if is_over_limit(infos.get(name, {}))}
+
+    @cached_property
     def inapplicable(self) -> dict[str, str]:
         """Names of the trials that are not applicable → why."""
         records = self.whole
@@ -128,10 +126,8 @@ class Committed:
         records = read_export(self.folder)
         if records is None:
             return None
-        frame = records.policies
-        for metric in self.metrics.values():
-            frame = _renamed(frame, metric.key, metric.name)
-        return replace(records, policies=sort_policies(frame))
+        names = {metric.key: name for name, metric in self.metrics.items()}
+        return replace(records, policies=_renamed(records.policies, names))
 
     @cached_property
     def records(self) -> Records | None:
@@ -167,9 +163,7 @@ class Committed:
 def published(session: SuiteSession) -> Committed:
     """The suite's published export as it is now; it need not be there."""
     known = session.known
-    return (
-        known if isinstance(known, Committed) else Committed(session.folder, session.suite.needed_metrics())
-    )
+    return known if isinstance(known, Committed) else Committed(session.folder, session.suite.needed_metrics())
 
 
 def records_of(session: SuiteSession, plan: Plan | None = None) -> Records:
@@ -178,13 +172,14 @@ def records_of(session: SuiteSession, plan: Plan | None = None) -> Records:
     return collect(plan or session.plan(), session.store, metrics, published(session).records)
 
 
-def _renamed(frame: pd.DataFrame, old: str, new: str) -> pd.DataFrame:
-    """The table with a metric's columns called otherwise, in the place of those that were called so."""
-    if old == new:
+def _renamed(frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """The table with metrics' columns called otherwise, in the place of those that were called so."""
+    columns = {
+        f"{part}.{old}": f"{part}.{new}" for part in ("validation", "test") for old, new in names.items() if old != new
+    }
+    if not columns:
         return frame
-    parts = ("validation", "test")
-    frame = frame.drop(columns=[f"{part}.{new}" for part in parts if f"{part}.{new}" in frame])
-    return frame.rename(columns={f"{part}.{old}": f"{part}.{new}" for part in parts})
+    return sort_policies(frame.drop(columns=[*columns.values()], errors="ignore").rename(columns=columns))
 
 
 def write_export(
@@ -205,10 +200,8 @@ def write_export(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    frame = records.policies
-    for metric in (metrics or {}).values():
-        frame = _renamed(frame, metric.name, metric.key)
-    frame = sort_policies(frame)
+    names = {name: metric.key for name, metric in (metrics or {}).items()}
+    frame = _renamed(records.policies, names)
     infos = {name: canonical_json(info) for name, info in records.infos.items()}
     beside: dict[str, list[str | None]] = {column: [None] * len(frame) for column in _BESIDE}
     told: set[str] = set()
@@ -255,8 +248,9 @@ def read_export(folder: Path) -> Records | None:
         if "checksum" not in frame:
             raise ValueError("it has no checksums: it was written by an earlier version")
         frame = sort_policies(frame)
-        texts = {n: i for n, i in zip(frame["name"], frame["info"], strict=True) if isinstance(i, str)}
-        said = zip(frame["dataset"], frame["definition"], strict=True)
+        beside = {column: values(frame[column]) for column in ("name", "info", "dataset", "definition")}
+        texts = {n: i for n, i in zip(beside["name"], beside["info"], strict=True) if isinstance(i, str)}
+        said = zip(beside["dataset"], beside["definition"], strict=True)
         definitions = {dataset: text for dataset, text in said if isinstance(text, str)}
         infos = {name: json.loads(info) for name, info in texts.items()}
         wrong = _wrong(frame, texts, definitions, infos)
@@ -288,7 +282,7 @@ def _wrong(
 ) -> list[str]:
     """A line for every record that is not what was written."""
     kept, defined = (
-        [text if isinstance(text, str) else None for text in frame[column]]
+        [text if isinstance(text, str) else None for text in values(frame[column])]
         for column in ("checksum", "definition")
     )
     said = []
@@ -309,7 +303,7 @@ def _wrong(
 def _runs(path: Path) -> dict[str, dict[str, Any]]:
     frame = _frame(path)
     found = {}
-    for name, run, checksum in zip(frame["name"], frame["run"], frame["checksum"], strict=True):
+    for name, run, checksum in zip(*(values(frame[column]) for column in ("name", "run", "checksum")), strict=True):
         if checksum_of_run(name, run) != checksum:
             raise ValueError(f"the run of trial {str(name)[:16]}… does not match its checksum")
         found[name] = json.loads(run)

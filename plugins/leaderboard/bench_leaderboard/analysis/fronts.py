@@ -85,9 +85,7 @@ def hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.array(kept, dtype=np.int64)
 
 
-def step_front(
-    groups: NDArray[np.int64], cost: NDArray[np.float64], quality: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def step_front(groups: NDArray[np.int64], cost: NDArray[np.float64], quality: NDArray[np.float64]) -> NDArray[np.int64]:
     """The policies of each group that nothing in it beats for its cost, cheapest first.
 
     Of equal policies (same cost, same quality) the earliest is kept.

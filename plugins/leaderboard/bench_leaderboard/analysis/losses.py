@@ -81,9 +81,7 @@ def _by_slot(records: Records) -> dict[tuple[Any, ...], tuple[str, str]]:
     if records.policies.empty:
         return {}
     frame = records.policies.drop_duplicates([*SLOT, "name"])
-    return {
-        tuple(slot): (name, status) for *slot, name, status in frame[[*SLOT, "name", "status"]].to_numpy()
-    }
+    return {tuple(slot): (name, status) for *slot, name, status in frame[[*SLOT, "name", "status"]].to_numpy()}
 
 
 @dataclass
@@ -111,11 +109,7 @@ class _Reasons:
         trial = self._trials.get(slot)
         if trial is None:
             asked = seed in _seeds(suite, dataset)
-            return (
-                "the suite's grid does not have this point"
-                if asked
-                else "the suite does not ask for this seed"
-            )
+            return "the suite's grid does not have this point" if asked else "the suite does not ask for this seed"
         before = self.committed.identities[name]
         now = json.loads(trial.identity(self.plan.contents.get(dataset, before["dataset"])))
         said = changes(before, now)

@@ -81,6 +81,8 @@ class Overall:
         comparisons: metric → ranks and tests; empty when the grid has holes.
         refused: why there are no ranks; empty when there are.
         over_budget: methods that miss their own cap on some data set; they are left out.
+        absent: data sets without any record; they are left out.
+        incomplete: data sets on which a method lacks seeds, left out where at least two are complete.
     """
 
     datasets: list[tuple[str, str]]
@@ -94,6 +96,8 @@ class Overall:
     comparisons: dict[str, Comparison]
     refused: str
     over_budget: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+    incomplete: list[str] = field(default_factory=list)
 
     @property
     def few(self) -> bool:
@@ -102,12 +106,19 @@ class Overall:
 
 
 def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | None:
-    """The table over all data sets; None for fewer than two data sets or none with a record."""
-    first = list({grid.dataset: grid for grid in reversed(tables)}.values())[::-1]
+    """The table over all data sets that are complete; None for fewer than two data sets with a record.
+
+    Data that cannot be had empties nothing: what is left out is named. Where fewer than two data sets are complete,
+    methods are averaged over all that have records, as far as they are complete there, and nothing is ranked.
+    """
+    every = list({grid.dataset: grid for grid in reversed(tables)}.values())[::-1]
+    there = [grid for grid in every if any(row.done for row in grid.rows)]
+    if len(there) < 2:
+        return None
+    complete_sets = [grid for grid in there if _is_complete(grid, suite, there)]
+    first = complete_sets if len(complete_sets) >= 2 else there
     places = [(grid.dataset, grid.costs) for grid in first]
     overlaps = [grid.overlap for grid in first]
-    if len(first) < 2 or not any(row.done for grid in first for row in grid.rows):
-        return None
     run = [m for m in suite.method_names() if all(m in suite.methods_on(d) for d, _ in places)]
     over = [m for m in run if any(cells.over_budget(d, c, m) for d, c in places)]
     everywhere = [m for m in run if m not in over]
@@ -120,10 +131,7 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
     complete = [m for m, (done, expected) in counts.items() if done == expected]
     metrics, left_out = _columns(suite, cells, places, complete)
     means = {
-        m: {
-            metric: mean_of_means([cells.values(d, c, m, metric) for d, c in places], overlaps)
-            for metric in metrics
-        }
+        m: {metric: mean_of_means([cells.values(d, c, m, metric) for d, c in places], overlaps) for metric in metrics}
         for m in complete
     }
     holes = [m for m in everywhere if m not in complete]
@@ -145,11 +153,19 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
         counts=counts,
         partial=[m for m in suite.method_names() if m not in run],
         over_budget=over,
+        absent=[grid.dataset for grid in every if grid not in there],
+        incomplete=[grid.dataset for grid in there if grid not in first],
         dominated=dominated_by(points, [suite.metric(a) for a in aims]),
         marks={metric: _marks(means, metric, suite.metric(metric).goal, comparisons) for metric in metrics},
         comparisons=comparisons,
         refused=refused,
     )
+
+
+def _is_complete(grid: Grid, suite: Suite, there: Sequence[Grid]) -> bool:
+    """Whether every method that is run on all data sets has every seed on this one."""
+    run = {m for m in suite.method_names() if all(m in suite.methods_on(other.dataset) for other in there)}
+    return all(row.done == row.expected for row in grid.rows if row.method in run)
 
 
 def compare_ranks(table: NDArray[np.float64], methods: list[str], metric: str, goal: str) -> Comparison:
@@ -181,9 +197,7 @@ def _columns(
     columns, left_out = [], []
     for metric in suite.metrics:
         said = _IN_OTHER_WORDS.get(metric, metric)
-        everywhere = said is not None and all(
-            len(cells.values(d, c, m, said)) for d, c in places for m in complete
-        )
+        everywhere = said is not None and all(len(cells.values(d, c, m, said)) for d, c in places for m in complete)
         if said is None or not everywhere or not complete:
             left_out.append(metric)
         elif said not in columns:
@@ -198,7 +212,7 @@ def _means(
     if not all(len(one) for row in values for one in row):
         return None
     # Rounded, so that means which are equal on paper tie, whatever the order they were summed in.
-    return np.array([[float(f"{one.mean():.12g}") for one in row] for row in values])
+    return np.array([[float(f"{np.nanmean(one):.12g}") for one in row] for row in values])
 
 
 def _aims(first: Sequence[Grid], metrics: Sequence[str]) -> list[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from bench_core import Metric, RequestError, Suite, resolve_metric
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Mean, mean_with_margin, overlap
 
-__all__ = ["by_policy"]
+__all__ = ["by_policy", "quantity_metric", "resolve_quantity"]
 
 
 def by_policy(
@@ -52,3 +53,21 @@ def by_policy(
             for values, value in zip(kept, numbers, strict=True):
                 values.append(float(value))
     return {label: [mean_with_margin(one, shared) for one in kept] for label, kept in found.items()}
+
+
+def resolve_quantity(name: str, known: Mapping[str, Metric]) -> Metric | None:
+    """The metric of a policy's quantity, ``validation.<metric>`` or ``test.<metric>``; None for ``history.<series>``.
+
+    Raises:
+        RequestError: it is none of the three, or there is no such metric.
+    """
+    part, _, rest = name.partition(".")
+    if part not in ("validation", "test", "history") or not rest:
+        raise RequestError(f"{name!r} must be validation.<metric>, test.<metric> or history.<series>")
+    return None if part == "history" else resolve_metric(rest, known)
+
+
+def quantity_metric(suite: Suite, name: str) -> Metric | None:
+    """The metric of a policy's quantity, under the suite's title; see `resolve_quantity`."""
+    metric = resolve_quantity(name, suite.registry.metrics)
+    return None if metric is None else suite.metric(metric.name)

@@ -122,9 +122,7 @@ def default_quality(suite: Suite, records: Records, frame: pd.DataFrame) -> Qual
         candidates += ["accuracy", "error", RIGHT_ANSWERS.name]
         if records.identities[name]["threshold"] is not None:
             candidates = [RIGHT_ANSWERS.name, *candidates[:2]]
-    candidates += (
-        sorted(metric for metric in known if metric.startswith("ndcg@")) if task != "regression" else []
-    )
+    candidates += sorted(metric for metric in known if metric.startswith("ndcg@")) if task != "regression" else []
     candidates += ["mse"] if task in ("regression", "ranking") else []
     resolved = {**_built_in(), **known}
     for candidate in candidates:

@@ -1,68 +1,43 @@
-"""Quantities of claims: a number of the records with its 95 % interval, or the reason why there is none."""
+"""Quantities of claims: a number of the records with its interval, or the reason why there is none."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.cells import Cells
+from bench_leaderboard.analysis.estimates import (
+    Estimate,
+    Scale,
+    mean_estimate,
+    predicted,
+    ratio_by_split,
+    ratio_estimate,
+)
+from bench_leaderboard.analysis.lottery import quality_matched, quality_within
+from bench_leaderboard.analysis.quality import quality_named
 from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.summary import mean_of_means, overlap
+from bench_leaderboard.analysis.summary import overlap
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bench_core import Suite
 
-__all__ = ["Estimate", "Missing", "Source", "difference", "median", "plain", "ratio"]
+__all__ = ["Missing", "Source", "difference", "plain", "ratio"]
 
 Numbers = NDArray[np.float64]
+_EQUAL = 1e-12
 
 
 class Missing(Exception):
     """A number that the records do not hold; the message says which and why."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its 95 % interval.
-
-    Attributes:
-        value: the mean (or what is said instead).
-        low, high: the interval; both NaN with a single seed.
-        least, most: the smallest and the greatest number of a seed, where one data set is meant; else NaN.
-        seeds: the smallest number of seeds in it.
-        expected: seeds that the suite asks for.
-    """
-
-    value: float
-    low: float
-    high: float
-    least: float = math.nan
-    most: float = math.nan
-    seeds: int = 0
-    expected: int = 0
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether there is one: with a single seed there is not."""
-        return not math.isnan(self.low)
-
-    def mirrored(self, offset: float, sign: int) -> Estimate:
-        """``offset + sign · number``, with the interval turned over when the sign is negative."""
-        ends = sorted((offset + sign * self.low, offset + sign * self.high))
-        seen = sorted((offset + sign * self.least, offset + sign * self.most))
-        return replace(
-            self,
-            value=offset + sign * self.value,
-            low=ends[0],
-            high=ends[1],
-            least=seen[0],
-            most=seen[1],
-        )
 
 
 @dataclass(frozen=True)
@@ -81,7 +56,11 @@ class Source:
     def places(self, check: Any) -> list[tuple[str, str]]:
         """The (data set, cost scheme) pairs a check is about."""
         names = check.datasets or self.suite.dataset_names()
-        return [(d, check.costs or next(c for known, c in self.suite.grids if known == d)) for d in names]
+        return [(d, check.costs or self.first_costs(d)) for d in names]
+
+    def first_costs(self, dataset: str) -> str:
+        """A data set's first cost scheme."""
+        return next(costs for known, costs in self.suite.grids if known == dataset)
 
     def expected(self, places: Sequence[tuple[str, str]]) -> int:
         """Seeds that the suite asks for, at least."""
@@ -89,8 +68,12 @@ class Source:
 
     def overlaps(self, places: Sequence[tuple[str, str]]) -> list[float]:
         """Of the splits of each data set; see `bench_leaderboard.analysis.summary.overlap`."""
+        return [self._overlaps[place] for place in places]
+
+    @cached_property
+    def _overlaps(self) -> dict[tuple[str, str], float]:
         named = {(dataset, costs): names[0] for (dataset, costs, _), names in self.records.trials.items()}
-        return [overlap(self.records.infos[named[place]]) for place in places]
+        return {place: overlap(self.records.infos[name]) for place, name in named.items()}
 
     def threshold(self, dataset: str) -> float:
         """The confidence threshold p̂ of a data set's records.
@@ -106,8 +89,13 @@ class Source:
                 raise Missing(f"{dataset} has no confidence threshold")
         raise Missing(f"no records on {dataset}")
 
+    def is_share(self, check: Any) -> bool:
+        """Whether a check's quantity is a share, between 0 and 1."""
+        metric = getattr(check, "metric", "")
+        return self.suite.metric(metric).percent if metric else bool(getattr(check, "percent", False))
+
     def by_seed(self, check: Any, place: tuple[str, str], method: str) -> tuple[NDArray[np.int64], Numbers]:
-        """Seeds and numbers of a check's quantity.
+        """Seeds and numbers of a check's quantity, NaN where it is undefined.
 
         Raises:
             Missing: the records do not hold it.
@@ -117,9 +105,15 @@ class Source:
         if not len(seeds):
             known = method in self.suite.method_names()
             raise Missing(f"no records of {method}" + (f" on {dataset}" if known else ""))
-        if getattr(check, "metric", ""):
-            if self.cells.over_budget(dataset, costs, method):
-                raise Missing(f"{method} is over budget on {dataset}")
+        if getattr(check, "read_off", False):
+            seeds, values = self._off_the_curve(check, place, method)
+            match = check.matched
+            at = f"within {check.within:g}" if match is None else f"at {match.metric} {match.most:g}"
+            what = f"metric {check.metric} {at}"
+        elif getattr(check, "metric", ""):
+            over = self.cells.over_budget(dataset, costs, method)
+            if over:
+                raise Missing(f"{method} is over its cap on {over} of {len(seeds)} seeds of {dataset}")
             values = self.cells.values(dataset, costs, method, check.metric)
             what = f"metric {check.metric}"
         else:
@@ -130,84 +124,132 @@ class Source:
             what = f"diagnostic {check.diagnostic}" if check.diagnostic else series
         if len(values) != len(seeds):
             raise Missing(f"no {what} in the records of {method} on {dataset}")
+        if getattr(check, "undefined", None) is not None:
+            values = np.where(values == check.undefined, np.nan, values)
+        _mostly_defined(values, what, method, dataset)
         return seeds, values
 
+    def _off_the_curve(self, check: Any, place: tuple[str, str], method: str) -> tuple[NDArray[np.int64], Numbers]:
+        """A metric off a method's curve, by seed."""
+        frame = self._families.get((*place, method))
+        quality = quality_named(check.metric, {check.metric: self.suite.metric(check.metric)})
+        if frame is None or not quality.known(frame):
+            raise Missing(f"no metric {check.metric} in the records of {method} on {place[0]}")
+        match = check.matched
+        if match is not None:
+            if not {f"{part}.{match.metric}" for part in ("validation", "test")} <= set(frame):
+                raise Missing(f"no metric {match.metric} in the records of {method} on {place[0]}")
+            return quality_matched(frame, quality, match.metric, match.most, check.reading, match.full)
+        return quality_within(self.records, frame, quality, check.within, check.reading, check.cost)
+
+    @cached_property
+    def _families(self) -> dict[tuple[str, str, str], pd.DataFrame]:
+        frame = self.records.policies
+        done = frame[frame["status"] == "ok"]
+        groups = done.groupby(["dataset", "costs", "method"], sort=False).indices
+        return {key: done.take(np.asarray(rows)) for key, rows in groups.items()}  # type: ignore[misc]
+
     def paired(self, check: Any, place: tuple[str, str], a: str, b: str) -> tuple[Numbers, Numbers]:
-        """The numbers of two methods over their common seeds."""
+        """The numbers of two methods over their common seeds, on which both are defined."""
+        other = getattr(check, "against_dataset", "")
         seeds, ours = self.by_seed(check, place, a)
-        others, theirs = self.by_seed(check, place, b)
+        others, theirs = self.by_seed(check, (other, self.first_costs(other)) if other else place, b)
         common, at, at_other = np.intersect1d(seeds, others, return_indices=True)
         if not len(common):
             raise Missing(f"{a} and {b} have no seed in common on {place[0]}")
         return ours[at], theirs[at_other]
 
+    def identical(self, check: Any, a: str, b: str) -> bool:
+        """Whether two rows are one and the same policy on every common seed, by all metrics there are."""
+        return all(self.cells.identical(*place, a, b) for place in self.places(check))
+
+
+def _mostly_defined(values: Numbers, what: str, method: str, dataset: str) -> None:
+    """What is undefined is rarely so at random: on half of the seeds or more, the rest speaks for nothing.
+
+    Raises:
+        Missing: it is.
+    """
+    undefined = int((~np.isfinite(values)).sum())
+    if 2 * undefined >= len(values):
+        raise Missing(f"{what} of {method} is undefined on {undefined} of {len(values)} seeds of {dataset}")
+
 
 def _told(check: Any, info: dict[str, Any]) -> float | None:
+    """The quantity; NaN where the record says that it is undefined, None where it does not have it."""
     if check.diagnostic:
-        value = info["diagnostics"].get(check.diagnostic)
-    else:
-        value = _placed(info, check.series, check.at)
-        if check.over and value is not None:
-            below = _placed(info, check.over, check.at)
-            value = value / below if below else None
+        if check.diagnostic not in info["diagnostics"]:
+            return None
+        return _number(info["diagnostics"][check.diagnostic])
+    value = _placed(info, check.series, check.at)
+    if check.over and value is not None:
+        below = _placed(info, check.over, check.at)
+        return None if below is None else value / below if below else math.nan
+    return value
+
+
+def _number(value: Any) -> float | None:
+    if value is None:
+        return math.nan
     return float(value) if isinstance(value, int | float) else None
 
 
 def _placed(info: dict[str, Any], series: str, at: int) -> float | None:
     """A series at a place, or its last number when it stopped before."""
     numbers = info["history"].get(series)
-    return numbers[min(at, len(numbers) - 1)] if numbers else None
+    return _number(numbers[min(at, len(numbers) - 1)]) if numbers else None
 
 
-def _mean(source: Source, places: Sequence[tuple[str, str]], cells: Sequence[Numbers]) -> Estimate:
-    mean = mean_of_means(cells, source.overlaps(places))
-    low, high = mean.value - mean.margin, mean.value + mean.margin
-    seen = (float(cells[0].min()), float(cells[0].max())) if len(cells) == 1 else (math.nan, math.nan)
-    return Estimate(mean.value, low, high, *seen, seeds=mean.count, expected=source.expected(places))
+def plain(source: Source, check: Any, method: str, splits: int | None = None) -> Estimate:
+    """Mean over data sets of a method's means over seeds, or on one data set its median over seeds.
 
-
-def plain(source: Source, check: Any, method: str) -> Estimate:
-    """Mean over data sets of a method's means over seeds."""
+    Args:
+        splits: give the interval for the mean of so many further splits, instead of that of the mean.
+    """
     places = source.places(check)
-    return _mean(source, places, [source.by_seed(check, place, method)[1] for place in places])
+    cells = [source.by_seed(check, place, method)[1] for place in places]
+    scale: Scale = "share" if source.is_share(check) else "positive"
+    made = mean_estimate(cells, source.overlaps(places), scale)
+    if getattr(check, "statistic", "mean") == "median":
+        made = replace(made, value=float(np.nanmedian(cells[0])))
+    if splits:
+        made = predicted(cells, splits, made.value, scale)
+    return replace(made, expected=source.expected(places))
 
 
-def median(source: Source, check: Any, method: str) -> Estimate:
-    """Median over seeds on one data set, with its order-statistic interval (all seeds where they are few)."""
-    from scipy.stats import binom
-
+def difference(source: Source, check: Any, method: str, against: str, splits: int | None = None) -> Estimate:
+    """Mean over data sets of the mean paired difference, ``method`` − ``against``; as `plain`."""
     places = source.places(check)
-    values = np.sort(source.by_seed(check, places[0], method)[1])
-    count = len(values)
-    outside = max(int(binom.ppf(0.025, count, 0.5)), 1) - 1
-    low, high = (float(values[outside]), float(values[-1 - outside])) if count > 1 else (math.nan, math.nan)
-    ends = (float(values[0]), float(values[-1]))
-    return Estimate(float(np.median(values)), low, high, *ends, seeds=count, expected=source.expected(places))
+    cells = [_gap(*source.paired(check, place, method, against)) for place in places]
+    made = mean_estimate(cells, source.overlaps(places))
+    if splits:
+        made = predicted(cells, splits, made.value)
+    return replace(made, expected=source.expected(places))
 
 
-def difference(source: Source, check: Any, method: str, against: str) -> Estimate:
-    """Mean over data sets of the mean paired difference, ``method`` − ``against``."""
-    places = source.places(check)
-    pairs = [source.paired(check, place, method, against) for place in places]
-    return _mean(source, places, [a - b for a, b in pairs])
+def _gap(a: Numbers, b: Numbers) -> Numbers:
+    """a − b; numbers that are equal up to rounding are equal."""
+    apart = a - b
+    size = np.maximum(np.abs(a), np.abs(b))
+    return np.where(np.abs(apart) <= _EQUAL * size, 0.0, apart)
 
 
-def ratio(source: Source, check: Any, method: str, against: str) -> Estimate:
-    """Mean over data sets of the ratio of means, with the interval of its linearisation (delta method).
-
-    On a data set R = ā/b̄; the numbers R + (a − R·b)/b̄ by seed have R as their mean, and their spread is R's.
+def ratio(source: Source, check: Any, method: str, against: str, splits: int | None = None) -> Estimate:
+    """Mean over data sets of the ratio of means; as `plain`.
 
     Raises:
         Missing: the records do not hold it, or ``against`` is zero somewhere.
     """
     places = source.places(check)
-    cells = []
+    pairs, undefined = [], 0
     for place in places:
         a, b = source.paired(check, place, method, against)
-        below = math.fsum(b) / len(b)
-        if below == 0:
+        defined = np.isfinite(a) & np.isfinite(b)
+        undefined += int((~defined).sum())
+        pairs.append((a[defined], b[defined]))
+        if math.fsum(b[defined]) == 0:
             raise Missing(f"{against} is zero on {place[0]}")
-        r = math.fsum(a) / len(a) / below
-        cells.append(r + (a - r * b) / below)
-    made = _mean(source, places, cells)
-    return replace(made, least=math.nan, most=math.nan)
+    made = ratio_estimate(pairs, source.overlaps(places))
+    if splits:
+        made = predicted(ratio_by_split(pairs), splits, made.value, "positive")
+    return replace(made, expected=source.expected(places), undefined=undefined)

@@ -13,7 +13,7 @@ from bench_core import Metric, Plan, Planned, Store, canonical_json, stored_reco
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KEY", "Labels", "Records", "collect", "sort_policies", "tabulate"]
+__all__ = ["KEY", "Labels", "Records", "collect", "is_over_limit", "sort_policies", "tabulate"]
 
 KEY = ["dataset", "costs", "method", "seed"]
 """What tells one row of a table's raw material from another: the trials of a grid share it."""
@@ -96,6 +96,28 @@ class Records:
         }
 
     @cached_property
+    def ended(self) -> dict[tuple[str, str, str], dict[str, int]]:
+        """(data set, cost scheme, method) → ``not applicable`` or ``over the limit`` → how many seeds are.
+
+        A seed with a result at another grid point is not counted.
+        """
+        seeds: dict[tuple[str, str, str], dict[str, set[int]]] = {}
+        whole: dict[tuple[str, str, str], set[int]] = {}
+        keys = ["dataset", "costs", "method", "name", "seed", "status"]
+        told = self.policies[keys].drop_duplicates().itertuples(index=False) if len(self.policies) else ()
+        for *place, name, seed, status in told:
+            key = place[0], place[1], place[2]
+            if status == "ok":
+                whole.setdefault(key, set()).add(seed)
+            elif status == "not applicable" or is_over_limit(self.infos[name]):
+                why = status if status == "not applicable" else "over the limit"
+                seeds.setdefault(key, {}).setdefault(why, set()).add(seed)
+        return {
+            key: {why: len(left) for why, those in sorted(found.items()) if (left := those - whole.get(key, set()))}
+            for key, found in seeds.items()
+        }
+
+    @cached_property
     def trials(self) -> dict[tuple[str, str, str], list[str]]:
         """(data set, cost scheme, method) → names of its done trials, by seed and grid point."""
         if self.policies.empty:
@@ -103,16 +125,18 @@ class Records:
         done = self.policies[self.policies["status"] == "ok"]
         done = done.drop_duplicates(["dataset", "costs", "method", "name"])
         found: dict[tuple[str, str, str], list[str]] = {}
-        for dataset, costs, method, name in done[["dataset", "costs", "method", "name"]].itertuples(
-            index=False
-        ):
+        for dataset, costs, method, name in done[["dataset", "costs", "method", "name"]].itertuples(index=False):
             found.setdefault((dataset, costs, method), []).append(name)
         return found
 
 
-def collect(
-    plan: Plan, store: Store, metrics: Mapping[str, Metric], committed: Records | None = None
-) -> Records:
+def is_over_limit(info: Mapping[str, Any]) -> bool:
+    """Whether a trial is one that took longer than the time limit, by what its record says of it."""
+    error = info.get("error")
+    return isinstance(error, Mapping) and error.get("kind") == "time"
+
+
+def collect(plan: Plan, store: Store, metrics: Mapping[str, Metric], committed: Records | None = None) -> Records:
     """The records of a plan: the store's, and for trials that the store does not have those of a committed export.
 
     Metrics that a stored record lacks are computed from its stored decisions. A trial that failed in the store and
@@ -135,9 +159,7 @@ def _joined(found: Records, rest: list[Planned], committed: Records) -> Records:
     """``found``, and the rest from an export under the labels that the suite uses now."""
     import pandas as pd
 
-    labels = pd.DataFrame(
-        [(*_labels(planned), planned.name) for planned in rest], columns=[*Labels._fields, "name"]
-    )
+    labels = pd.DataFrame([(*_labels(planned), planned.name) for planned in rest], columns=[*Labels._fields, "name"])
     rows = committed.policies.drop(columns=[*KEY, "point"]).drop_duplicates(["name", "policy"])
     added = labels.merge(rows, on="name", how="inner")
     if added.empty:
@@ -158,9 +180,7 @@ def _labels(planned: Planned) -> Labels:
     return Labels(trial.dataset, trial.costs, trial.method, trial.seed, trial.point)
 
 
-def tabulate(
-    pieces: Iterable[tuple[Labels, dict[str, Any]]], definitions: Mapping[str, str] | None = None
-) -> Records:
+def tabulate(pieces: Iterable[tuple[Labels, dict[str, Any]]], definitions: Mapping[str, str] | None = None) -> Records:
     """Stored records as one table, under the labels given with them."""
     import pandas as pd
 

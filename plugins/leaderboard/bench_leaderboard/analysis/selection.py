@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from bench_leaderboard.analysis.columns import values
 from bench_leaderboard.analysis.records import KEY, Records
 
 if TYPE_CHECKING:
@@ -22,6 +24,10 @@ class Rules(Protocol):
     def selection_of(self, method: str, task: str, threshold: float | None) -> str:
         """``first``, or the name of a metric."""
 
+    @property
+    def least_coverage(self) -> float:
+        """Share of the validation rows that a policy must answer to be chosen by a metric, where any does."""
+
     def selection_metrics(self) -> dict[str, Metric]:
         """Every metric that a selection may go by."""
 
@@ -33,8 +39,14 @@ def select(records: Records, suite: Rules) -> pd.DataFrame:
     metric takes the best on validation over the family and the grid; among equals the earlier grid point, then the
     earlier policy.
 
+    Policies that answer a smaller share of the validation rows than the suite's ``least_coverage`` come after all
+    others: the accuracy of a handful of answers says little, and a metric that rewards it picks them.
+
     A metric with a cap of its own (`Metric.missed`) takes a policy that misses it only where none of the family and
     the grid keeps it.
+
+    What is not defined on the test part of a chosen row is NaN there: the conclusive accuracy of a policy that answers
+    nothing, which the metric codes as 0 (EMSCO Eq. 4).
 
     Returns:
         The chosen rows of ``records.policies``, with a column ``rule`` and a boolean ``over_budget`` (the chosen
@@ -47,26 +59,42 @@ def select(records: Records, suite: Rules) -> pd.DataFrame:
         return frame.assign(rule="", over_budget=False)
     done = frame[frame["status"] == "ok"]
     rule_of = {
-        (name, method): suite.selection_of(
-            method, records.infos[name]["task"], records.identities[name]["threshold"]
-        )
+        (name, method): suite.selection_of(method, records.infos[name]["task"], _refusing(records.identities[name]))
         for name, method in done[["name", "method"]].drop_duplicates().itertuples(index=False)
     }
-    done = done.assign(rule=[rule_of[pair] for pair in zip(done["name"], done["method"], strict=True)])
+    rules = np.array([rule_of[pair] for pair in zip(values(done["name"]), values(done["method"]), strict=True)], object)
+    done = done.assign(rule=rules)
     goals = suite.selection_metrics()
     chosen = []
-    for rule in sorted(set(done["rule"])):
-        group = done[done["rule"] == rule]
-        ordered = group.sort_values(["point", "policy"], kind="stable")
+    for rule in sorted(set(rules)):
+        group = done[rules == rule]
         column = f"validation.{rule}"
+        # Sorted without the many columns that do not matter; then whole rows are taken by their places.
+        named = [name for name in (*KEY, "point", "policy", column, "validation.coverage") if name in group]
+        ordered = group[list(dict.fromkeys(named))].reset_index(drop=True)
+        ordered = ordered.sort_values(["point", "policy"], kind="stable")
         if rule in goals and column in ordered:
             ordered = ordered.sort_values(column, ascending=goals[rule].goal == "min", kind="stable")
-        first = ordered.drop_duplicates(KEY)
+            if suite.least_coverage and "validation.coverage" in ordered:
+                silent = ordered["validation.coverage"] < suite.least_coverage
+                ordered = pd.concat([ordered[~silent], ordered[silent]])
+        first = group.iloc[ordered.drop_duplicates(KEY).index]
         missed = goals[rule].missed if rule in goals and column in ordered else None
         over = [missed is not None and bool(missed(value)) for value in first.get(column, [0.0] * len(first))]
         chosen.append(first.assign(over_budget=np.array(over, dtype=bool)))
-    return (
-        pd.concat(chosen).sort_values(KEY, kind="stable", ignore_index=True)
-        if chosen
-        else done.assign(over_budget=False)
-    )
+    if not chosen:
+        return done.assign(over_budget=False)
+    return _undefined(pd.concat(chosen).sort_values(KEY, kind="stable", ignore_index=True))
+
+
+def _undefined(chosen: pd.DataFrame) -> pd.DataFrame:
+    """The rows with NaN in the place of codes for what is not defined."""
+    accuracy, coverage = "test.conclusive-accuracy", "test.coverage"
+    if accuracy not in chosen or coverage not in chosen:
+        return chosen
+    return chosen.assign(**{accuracy: chosen[accuracy].where(~(chosen[coverage] == 0))})
+
+
+def _refusing(identity: Mapping[str, Any]) -> float | None:
+    """The threshold below which a trial's answers are refused; None where it only says when to stop."""
+    return identity["threshold"] if identity["reject"] else None

@@ -36,9 +36,7 @@ class Series:
     own_margins: bool
 
 
-def mean_series(
-    infos: Sequence[Mapping[str, Any]], name: str, reference: str = "", most: int = 160
-) -> Series | None:
+def mean_series(infos: Sequence[Mapping[str, Any]], name: str, reference: str = "", most: int = 160) -> Series | None:
     """The mean of a series of the history over seeds; None when no record has it.
 
     A series that stops early counts with its last value from there on. When every record also has

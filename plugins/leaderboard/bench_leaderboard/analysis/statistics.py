@@ -114,9 +114,7 @@ def friedman(table: Table) -> Friedman | None:
         return None
     tested = friedmanchisquare(*table.T)
     ranks = average_ranks(table, "min")
-    plain = (
-        12 * datasets / (methods * (methods + 1)) * float((ranks**2).sum() - methods * (methods + 1) ** 2 / 4)
-    )
+    plain = 12 * datasets / (methods * (methods + 1)) * float((ranks**2).sum() - methods * (methods + 1) ** 2 / 4)
     rest = datasets * (methods - 1) - plain
     ratio = (datasets - 1) * plain / rest if rest > 1e-9 * plain else np.inf
     freedom = methods - 1

@@ -9,6 +9,12 @@ learnt rows validate) varies from seed to seed, and the term is 0.
 An interval and the paired test of two rows then agree in one direction: the standard deviation of a difference is at
 most the sum of both standard deviations, so where two 95 % intervals are disjoint, the paired test at 5 % tells the
 rows apart too. The converse need not hold: a paired test can tell apart what two overlapping intervals cannot.
+
+Where mean ± margin would leave what a quantity can be (a cost below 0, a share above 1), the interval is made on the
+scale of logarithms (of log-odds for a share) by the delta method, with the same variance: `Mean.interval`.
+
+A value that is not finite is *undefined* on its seed (an accuracy where nothing was answered). It is counted
+(`Mean.undefined`), and takes no part in the mean: it is never 0.
 """
 
 from __future__ import annotations
@@ -29,7 +35,18 @@ if TYPE_CHECKING:
     from bench_core import Suite
     from bench_leaderboard.analysis.records import Records
 
-__all__ = ["Mean", "Row", "margins", "mean_of_means", "mean_with_margin", "moments", "overlap", "summarise"]
+__all__ = [
+    "Mean",
+    "Row",
+    "detectable",
+    "margins",
+    "mean_of_means",
+    "mean_with_margin",
+    "moments",
+    "overlap",
+    "summarise",
+    "t_quantile",
+]
 
 
 @dataclass(frozen=True)
@@ -41,11 +58,43 @@ class Mean:
         margin: half the width of its 95 % t interval, corrected for overlapping splits; NaN for fewer than two
             values.
         count: how many values.
+        freedom: degrees of freedom of the margin's t quantile; NaN where there is no margin.
+        positive: whether no value is below 0, and the mean is above it.
+        undefined: further seeds, on which the quantity is not defined.
     """
 
     value: float
     margin: float
     count: int
+    freedom: float = math.nan
+    positive: bool = False
+    undefined: int = 0
+
+    def is_bounded(self, share: bool) -> bool:
+        """Whether value ± margin leaves the range of what can be, so that the interval is made on another scale."""
+        if not self.positive or math.isnan(self.margin):
+            return False
+        return self.margin > self.value or (share and self.value < 1 < self.value + self.margin)
+
+    def interval(self, share: bool = False) -> tuple[float, float]:
+        """The 95 % interval; NaN at both ends where there is none.
+
+        Args:
+            share: the quantity is between 0 and 1.
+        """
+        if not self.is_bounded(share):
+            return self.value - self.margin, self.value + self.margin
+        if share and self.value < 1:
+            odds, width = self.value / (1 - self.value), self.margin / (self.value * (1 - self.value))
+            ends = [_odds(odds, width * sign) for sign in (-1, 1)]
+            return ends[0] / (1 + ends[0]), 1.0 if math.isinf(ends[1]) else ends[1] / (1 + ends[1])
+        width = self.margin / self.value
+        return _odds(self.value, -width), _odds(self.value, width)
+
+
+def _odds(middle: float, width: float) -> float:
+    """``middle`` · exp(width), infinite where that is too great for a float."""
+    return middle * math.exp(width) if width < 700 else math.inf
 
 
 @dataclass(frozen=True)
@@ -102,18 +151,21 @@ def mean_with_margin(values: Sequence[float] | NDArray[np.float64], overlap: flo
     """Mean and half-width of the 95 % interval: t(0.975, n − 1) · s · √(1/n + overlap).
 
     Args:
-        values: one per seed; those that are not finite are left out.
+        values: one per seed; those that are not finite are counted as undefined.
         overlap: of the splits, see `overlap`; 0 for values that are independent.
     """
     numbers = np.asarray(values, dtype=np.float64)
+    total = len(numbers)
     numbers = numbers[np.isfinite(numbers)]
     count = len(numbers)
     if count == 0:
-        return Mean(float("nan"), float("nan"), 0)
+        return Mean(float("nan"), float("nan"), 0, undefined=total)
     mean, variance = moments(numbers)
+    positive = bool(mean > 0 <= numbers.min())
     if count == 1:
-        return Mean(mean, float("nan"), 1)
-    return Mean(mean, _t_quantile(count - 1) * (variance * (1 / count + overlap)) ** 0.5, count)
+        return Mean(mean, float("nan"), 1, positive=positive, undefined=total - count)
+    margin = t_quantile(count - 1) * (variance * (1 / count + overlap)) ** 0.5
+    return Mean(mean, margin, count, float(count - 1), positive, total - count)
 
 
 def margins(table: NDArray[np.float64], overlap: float) -> NDArray[np.float64]:
@@ -123,14 +175,26 @@ def margins(table: NDArray[np.float64], overlap: float) -> NDArray[np.float64]:
         return np.full(table.shape[1], np.nan)
     apart = table - table.sum(axis=0) / count
     variance = (apart * apart).sum(axis=0) / (count - 1)
-    return np.asarray(_t_quantile(count - 1) * np.sqrt(variance * (1 / count + overlap)))
+    return np.asarray(t_quantile(count - 1) * np.sqrt(variance * (1 / count + overlap)))
 
 
 @lru_cache(maxsize=4096)
-def _t_quantile(freedom: float) -> float:
+def t_quantile(freedom: float, level: float = 0.975) -> float:
+    """Student's t quantile."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, 0.975))
+    return float(stdtrit(freedom, level))
+
+
+def detectable(margin: float, freedom: float) -> float:
+    """The least difference that a two-sided test at 5 % tells with a power of 80 %.
+
+    (t(0.975) + t(0.8)) standard errors, where the margin is t(0.975) of them. With a true difference of one margin the
+    power is 50 %: half of such differences would be missed, so the margin itself would promise too much.
+    """
+    if math.isnan(margin) or math.isnan(freedom):
+        return 0.0 if margin == 0 else math.nan
+    return margin * (1 + t_quantile(freedom, 0.8) / t_quantile(freedom))
 
 
 def mean_of_means(cells: Sequence[NDArray[np.float64]], overlaps: Sequence[float]) -> Mean:
@@ -140,25 +204,31 @@ def mean_of_means(cells: Sequence[NDArray[np.float64]], overlaps: Sequence[float
     is Σ s²(1/n + overlap) / D², and its t quantile has Welch and Satterthwaite's degrees of freedom.
 
     Args:
-        cells: a data set's numbers by seed, none empty.
-        overlaps: of each data set's splits, see `overlap`.
+        cells: a data set's numbers by seed; those that are not finite are counted as undefined.
+        overlaps: of each data set's splits, see `overlap`; what is added to 1/n in the variance of each mean.
 
     Returns:
         ``count`` is the smallest number of seeds; the margin is NaN when a data set has one seed.
     """
+    total_count = sum(len(cell) for cell in cells)
+    cells = [cell[np.isfinite(cell)] for cell in cells]
+    least, undefined = min(len(cell) for cell in cells), total_count - sum(len(cell) for cell in cells)
+    if least == 0:
+        return Mean(float("nan"), float("nan"), 0, undefined=undefined)
     told = [moments(cell) for cell in cells]
-    value, least = math.fsum(mean for mean, _ in told) / len(cells), min(len(cell) for cell in cells)
+    value = math.fsum(mean for mean, _ in told) / len(cells)
+    positive = bool(value > 0 <= min(cell.min() for cell in cells))
     if least < 2:
-        return Mean(value, float("nan"), least)
+        return Mean(value, float("nan"), least, positive=positive, undefined=undefined)
     parts = [
         variance * (1 / len(cell) + shared) / len(cells) ** 2
         for (_, variance), cell, shared in zip(told, cells, overlaps, strict=True)
     ]
     total = math.fsum(parts)
     if total == 0:
-        return Mean(value, 0.0, least)
-    freedom = total**2 / math.fsum(p**2 / (len(cell) - 1) for p, cell in zip(parts, cells, strict=True))
-    return Mean(value, _t_quantile(freedom) * total**0.5, least)
+        return Mean(value, 0.0, least, positive=positive, undefined=undefined)
+    freedom = 1 / math.fsum((p / total) ** 2 / (len(cell) - 1) for p, cell in zip(parts, cells, strict=True))
+    return Mean(value, t_quantile(freedom) * total**0.5, least, freedom, positive, undefined)
 
 
 def summarise(

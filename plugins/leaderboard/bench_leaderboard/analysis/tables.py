@@ -66,9 +66,7 @@ def _aims(records: Records, suite: Suite, cells: Cells, dataset: str, costs: str
     named = _first(cells, suite, dataset, costs)
     if named is None:
         return []
-    return objectives(
-        records.infos[named]["task"], records.identities[named]["threshold"], list(suite.metrics)
-    )
+    return objectives(records.infos[named]["task"], records.identities[named]["threshold"], list(suite.metrics))
 
 
 def _grid(
@@ -80,11 +78,7 @@ def _grid(
         return Grid(dataset, costs, rows)
     seeds = {row.method: cells.seeds(dataset, costs, row.method) for row in rows}
     fullest = max(seeds.values(), key=len)
-    kept = {
-        row.method: row.means
-        for row in rows
-        if np.array_equal(seeds[row.method], fullest) and not row.over_budget
-    }
+    kept = {row.method: row.means for row in rows if np.array_equal(seeds[row.method], fullest) and not row.over_budget}
     points = {m: [means[a].value for a in aims] for m, means in kept.items() if all(a in means for a in aims)}
     shared = overlap(records.infos[named])
     found = {

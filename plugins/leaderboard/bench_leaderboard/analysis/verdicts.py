@@ -1,24 +1,44 @@
-"""Verdicts: what a checked claim is, and how facts about means and intervals become a verdict."""
+"""Verdicts: *holds*, *contradicted* or *cannot be told*, and how several of them become one.
+
+The three are a logic of Kleene's: what cannot be told is neither, and a conjunction is contradicted by one part that
+is, whatever the others would turn out to be. A claim and its negation are never both said to hold.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bench_leaderboard.analysis.quantities import Estimate
+from bench_leaderboard.analysis.estimates import Estimate
 
-__all__ = ["Checked", "Fact", "Unit", "Verdict", "of_facts", "relation", "why"]
+__all__ = ["Checked", "Fact", "Standing", "Unit", "Verdict", "all_of", "compared", "deciding", "negated", "why"]
 
-Verdict = Literal["reproduced", "same direction", "not reproduced", "cannot be checked"]
+Verdict = Literal["holds", "contradicted", "cannot be told"]
 Unit = Literal["percent", "points", "ratio", "plain"]
+Standing = Literal["same data", "stand-in", "absent"]
 
-_HOLDS: dict[str, Callable[[float, float], bool]] = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+_EQUAL = 1e-12
+_NEGATION: dict[Verdict, Verdict] = {
+    "holds": "contradicted",
+    "contradicted": "holds",
+    "cannot be told": "cannot be told",
 }
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A part of a claim: a number in a relation to a limit.
+
+    Attributes:
+        verdict: of this part.
+        said: what it is about, in plain text.
+        gap: the number that decides it, with its interval; None where it is not known.
+    """
+
+    verdict: Verdict
+    said: str
+    gap: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -29,55 +49,90 @@ class Checked:
         claim: as the suite has it.
         verdict: by the rule.
         paper: the paper's number; None for relations without one.
-        tolerance: of a number with ``=``; else None.
+        margin: what counts as "about" that number, of a claim with ``=``; else None.
         ours: (what, number) pairs: the quantity, or the means a relation is about.
         unit: of these numbers.
         why: what is missing, or contradicts, in plain text; may be empty.
-        count: for shares, on how many data sets it holds on the means, and of how many.
+        count: for shares, on how many data sets it holds, and of how many.
+        deciding: the part that decided, of a claim that has several.
+        standing: how far the data lets the verdict go: as the claim declares it, but ``same data`` where data that is
+            declared absent is there.
+        remarks: what a reader of the interval has to know.
     """
 
     claim: Any
     verdict: Verdict
     paper: float | None
-    tolerance: float | None
+    margin: float | None
     ours: list[tuple[str, Estimate]]
     unit: Unit
     why: str = ""
     count: tuple[int, int] | None = None
+    deciding: Fact | None = None
+    standing: Standing = "same data"
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def least(self) -> float:
+        """The least difference that these splits tell with a power of 80 %; NaN where there is no interval."""
+        made = self.deciding.gap if self.deciding else self.ours[0][1] if self.ours else None
+        return float("nan") if made is None else made.detectable
 
 
-@dataclass(frozen=True)
-class Fact:
-    """A relation between two things: whether it holds on the means, and whether the interval excludes the opposite."""
+def compared(ours: Estimate, sign: str, limit: float) -> Verdict:
+    """``ours`` in the relation ``<``, ``<=``, ``>`` or ``>=`` to a limit, by its 95 % interval.
 
-    holds: bool
-    sure: bool
-    said: str
+    It holds when it does at both ends of the interval, is contradicted when at neither. Numbers that are equal up to
+    rounding are equal. Without an interval nothing can be told.
+    """
+    if not ours.has_interval:
+        return "cannot be told"
+    slack = _EQUAL * max(1.0, abs(limit))
+    least, most = (0.0 if abs(end - limit) <= slack else end - limit for end in (ours.low, ours.high))
+    strict = len(sign) == 1
+    if sign.startswith("<"):
+        least, most = -most, -least
+    if least > 0 or (least == 0 and not strict):
+        return "holds"
+    return "contradicted" if most < 0 or (most == 0 and strict) else "cannot be told"
 
 
-def relation(ours: Estimate, sign: str, limit: float, tolerance: float) -> Fact:
-    """``ours`` stands in a relation to a limit that a tolerance makes easier to meet."""
-    eased = limit - tolerance if sign.startswith(">") else limit + tolerance
-    end = ours.low if sign.startswith(">") else ours.high
-    holds = _HOLDS[sign](ours.value, eased)
-    return Fact(holds, holds and ours.has_interval and _HOLDS[sign](end, eased), "")
+def negated(verdict: Verdict) -> Verdict:
+    """The verdict on the opposite."""
+    return _NEGATION[verdict]
 
 
-def of_facts(facts: Sequence[Fact], missing: Sequence[str] = ()) -> Verdict:
-    """The rule for relations: all must hold on the means, and be sure; a contradiction weighs more than a gap."""
-    if not all(fact.holds for fact in facts):
-        return "not reproduced"
-    if missing:
-        return "cannot be checked"
-    return "reproduced" if all(fact.sure for fact in facts) else "same direction"
+def all_of(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on a conjunction."""
+    said = set(verdicts)
+    if "contradicted" in said:
+        return "contradicted"
+    return "cannot be told" if "cannot be told" in said else "holds"
+
+
+def deciding(facts: Sequence[Fact]) -> Fact | None:
+    """The part that decides a conjunction: one that contradicts, else one that cannot be told, else the narrowest.
+
+    Among several the one whose interval is the farthest on the wrong side, in half-widths.
+    """
+    known = [fact for fact in facts if fact.gap is not None]
+    if not known:
+        return None
+    order: list[Verdict] = ["contradicted", "cannot be told", "holds"]
+
+    def place(fact: Fact) -> tuple[int, float]:
+        gap = fact.gap
+        half = (gap.high - gap.low) / 2 if gap is not None and gap.has_interval else float("nan")
+        value = 0.0 if gap is None else gap.value
+        return order.index(fact.verdict), value / half if half > 0 else value
+
+    return min(known, key=place)
 
 
 def why(facts: Sequence[Fact], missing: Sequence[str]) -> str:
-    """What contradicts; else what is missing and what is unsure."""
-    against = [fact.said for fact in facts if not fact.holds and fact.said]
-    unsure = [fact.said for fact in facts if fact.holds and not fact.sure and fact.said]
+    """What contradicts; else what is missing and what cannot be told apart."""
+    against = [fact.said for fact in facts if fact.verdict == "contradicted" and fact.said]
     if against:
-        return "; ".join(against)
-    return "; ".join(
-        dict.fromkeys([*missing, *(f"interval includes the opposite: {said}" for said in unsure)])
-    )
+        return "not so: " + "; ".join(against)
+    unsure = [f"open: {fact.said}" for fact in facts if fact.verdict == "cannot be told" and fact.said]
+    return "; ".join(dict.fromkeys([*missing, *unsure]))

@@ -7,14 +7,21 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bench_core import canonical_json
+from bench_leaderboard.analysis.budgets import relative
+from bench_leaderboard.analysis.populations import comparison_of, populations
 from bench_leaderboard.analysis.records import KEY, Records
 from bench_leaderboard.analysis.selection import Rules, select
+from bench_leaderboard.comparison_schema import ComparisonEntry
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMATS", "export_table", "exported"]
+    from bench_core import Suite
+
+__all__ = ["FORMATS", "budget_table", "export_table", "exported"]
 
 FORMATS = ("csv", "parquet", "json")
 _PARTS = ("validation", "test")
@@ -39,9 +46,7 @@ def export_table(records: Records, rules: Rules) -> pd.DataFrame:
     names = list(frame["name"])
     identities, infos = records.identities, records.infos
     chosen = select(records, rules)
-    picked = (
-        set(zip(chosen["method"], chosen["name"], chosen["policy"], strict=True)) if len(chosen) else set()
-    )
+    picked = set(zip(chosen["method"], chosen["name"], chosen["policy"], strict=True)) if len(chosen) else set()
     parameters = {n: canonical_json(identities[n]["method"]["parameters"]) for n in set(names)}
     base = frame[[*KEY, "point"]].assign(
         trial=names,
@@ -59,11 +64,7 @@ def export_table(records: Records, rules: Rules) -> pd.DataFrame:
     done = (frame["status"] == "ok").to_numpy()
     pieces = []
     for part in _PARTS:
-        columns = {
-            f"metric.{m}" if m in taken else m: frame[f"{part}.{m}"]
-            for m in metrics
-            if f"{part}.{m}" in frame
-        }
+        columns = {f"metric.{m}" if m in taken else m: frame[f"{part}.{m}"] for m in metrics if f"{part}.{m}" in frame}
         pieces.append(base.assign(part=part, **columns)[done])
     if not done.all():
         pieces.append(base.assign(part="")[~done])
@@ -77,6 +78,48 @@ def export_table(records: Records, rules: Rules) -> pd.DataFrame:
 def _error(info: dict[str, Any]) -> str:
     error = info.get("error")
     return f"{error['type']}: {error['message']}" if isinstance(error, dict) else ""
+
+
+def budget_table(records: Records, suite: Suite) -> pd.DataFrame:
+    """A row per trial and budget: what the trial answers there.
+
+    Columns: ``dataset costs prices task method seed``; ``quality`` (which it is); ``budget`` (a share of the price);
+    ``status`` (``ok``, ``no policy`` or ``over budget``: the test cost exceeds the budget by more than the suite's
+    tolerance); ``validation test`` (quality of the answer on either part), ``cost`` (on the test part, as a share of
+    the price); ``reference full relative``: the full model's method, its test quality, and the share of it;
+    ``area``: below the trial's curve. Without a ``[comparison]`` in the suite, its defaults.
+    """
+    import pandas as pd
+
+    entry = comparison_of(suite) or ComparisonEntry()
+    rows = []
+    for population in populations(suite, records, entry):
+        for one in population.answers:
+            over, share = one.over(entry.tolerance), relative(one.quality, one.test, one.full[None, :, None])
+            for m, s in zip(*np.nonzero(one.done), strict=True):
+                for b, budget in enumerate(one.budgets):
+                    none = bool(np.isnan(one.test[m, s, b]))
+                    rows.append(
+                        {
+                            "dataset": one.dataset,
+                            "costs": one.costs,
+                            "prices": population.prices,
+                            "task": population.task,
+                            "method": one.methods[m],
+                            "seed": one.seeds[s],
+                            "quality": one.quality.name,
+                            "budget": budget,
+                            "status": "no policy" if none else "over budget" if over[m, s, b] else "ok",
+                            "validation": one.validation[m, s, b],
+                            "test": one.test[m, s, b],
+                            "cost": one.cost[m, s, b],
+                            "reference": one.reference[s],
+                            "full": one.full[s],
+                            "relative": share[m, s, b],
+                            "area": one.area[m, s],
+                        }
+                    )
+    return pd.DataFrame(rows)
 
 
 def exported(table: pd.DataFrame, form: str) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bench_core import Options, Plan, Planned, RequestError, Store, SuiteSession, execute, stored_records
+from bench_core import Options, Plan, Planned, RequestError, Store, SuiteSession, execute
 from bench_leaderboard.analysis.export import published
 from bench_leaderboard.analysis.records import Records, collect
 
@@ -109,44 +109,30 @@ def verify(
     """
     whole = published(session).whole
     if whole is None:
-        raise RequestError(
-            f"{session.folder}: nothing is published there; run: bench run {session.suite.path}"
-        )
+        raise RequestError(f"{session.folder}: nothing is published there; run: bench run {session.suite.path}")
     plan = session.plan()
     by_name = {planned.name: planned for planned in plan.planned if planned.name in whole.done}
     if not by_name:
-        raise RequestError(
-            f"{session.folder}: the suite asks for none of the trials that are published there"
-        )
+        raise RequestError(f"{session.folder}: the suite asks for none of the trials that are published there")
     chosen = [replace(by_name[name], state="missing") for name in sample_of(list(by_name), sample, seed)]
     asked = Plan(chosen, contents=plan.contents, definitions=plan.definitions)
     metrics = session.suite.needed_metrics()
     with tempfile.TemporaryDirectory(prefix="bench-verify-") as folder:
         store = Store(Path(folder))
-        summary = execute(
-            asked, session.registry, store.path, session.context, tuple(metrics), options, None, progress
-        )
+        summary = execute(asked, session.registry, store.path, session.context, tuple(metrics), options, None, progress)
         failures = {planned.name: message for planned, message in summary.failures}
-        stored = {planned.name: record for planned, record in stored_records(asked, store, metrics)}
         again = collect(asked, store, metrics)
-    verdicts = [_verdict(one, whole, again, stored.get(one.name), failures) for one in chosen]
+    verdicts = [_verdict(one, whole, again, failures) for one in chosen]
     return Verified(tuple(verdicts), len(by_name))
 
 
-def _verdict(
-    planned: Planned,
-    before: Records,
-    after: Records,
-    record: Mapping[str, Any] | None,
-    failures: Mapping[str, str],
-) -> Verdict:
+def _verdict(planned: Planned, before: Records, after: Records, failures: Mapping[str, str]) -> Verdict:
     name = planned.name
-    then = before.runs.get(name, {}).get("provenance", {})
-    now = {} if record is None else record["provenance"]
+    then, now = (records.runs.get(name, {}).get("provenance", {}) for records in (before, after))
     same = "kernels" in then and all(then.get(key) == now.get(key) for key in _ENVIRONMENT)
-    if record is None or record["status"] != "ok":
+    if name not in after.done:
         why = failures.get(name, "it was not run")
-        data = record is not None and record.get("error", {}).get("type") == "DataUnavailable"
+        data = after.infos.get(name, {}).get("error", {}).get("type") == "DataUnavailable"
         return Verdict(planned, "not recomputed", same, f"no data: {why}" if data else why)
     largest, where = 0.0, ""
     for place, a, b in _pairs(name, before, after):

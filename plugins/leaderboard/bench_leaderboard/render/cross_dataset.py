@@ -33,17 +33,17 @@ def _means(suite: Suite, found: Overall) -> list[str]:
         notes.append("Prices of different data sets have different units: cost is averaged as a share only.")
     if several:
         notes.append("A data set with several cost schemes counts under its first.")
+    if found.absent:
+        notes.append(f"Without a record, so not here: {text(', '.join(found.absent))}.")
+    if found.incomplete:
+        notes.append(f"Not complete, so not here: {text(', '.join(found.incomplete))}.")
     if found.over_budget:
         notes.append(f"*Over budget* on a data set, so not here: {text(', '.join(found.over_budget))}.")
     if found.partial:
         notes.append(f"Not run on every data set, so not here: {text(', '.join(found.partial))}.")
     said += [" ".join(notes), ""]
     if not found.metrics:
-        return [
-            *said,
-            "No method is done on every data set with every seed: there is nothing to average.",
-            "",
-        ]
+        return [*said, "No method is done on every data set with every seed: there is nothing to average.", ""]
     head = ["Method", *(head_of(suite.metric(n)) for n in found.metrics), "Trials"]
     if found.dominated:
         head.append("Dominated by")
@@ -51,9 +51,7 @@ def _means(suite: Suite, found: Overall) -> list[str]:
     for method, (done, expected) in found.counts.items():
         means = found.means.get(method)
         cells = [
-            marked(number(means[n], suite.metric(n).percent), found.marks[n].get(method, ""))
-            if means
-            else "–"
+            marked(number(means[n], suite.metric(n).percent), found.marks[n].get(method, "")) if means else "–"
             for n in found.metrics
         ]
         row = [text(method), *cells, f"{done}" if done == expected else f"{done} of {expected}"]
@@ -61,21 +59,14 @@ def _means(suite: Suite, found: Overall) -> list[str]:
             row.append(text(", ".join(found.dominated.get(method, []))) or "–")
         body.append(row)
     if len(found.datasets) < WILCOXON_NEEDS:
-        said += [
-            f"With fewer than {WILCOXON_NEEDS} data sets nothing is tested against the best (in bold).",
-            "",
-        ]
+        said += [f"With fewer than {WILCOXON_NEEDS} data sets nothing is tested against the best (in bold).", ""]
     return [*said, table(head, body), ""]
 
 
 def _ranks(suite: Suite, found: Overall) -> list[str]:
     said = ["### Average ranks", ""]
     if found.refused:
-        return [
-            *said,
-            f"No ranks: the grid has holes, and a missing result is not imputed. {text(found.refused)}.",
-            "",
-        ]
+        return [*said, f"No ranks: the grid has holes, and a missing result is not imputed. {text(found.refused)}.", ""]
     if not found.comparisons:
         return []
     count, first = len(found.datasets), next(iter(found.comparisons.values()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 from bench_core import Suite
 from bench_leaderboard.analysis.curves import FEW_SEEDS, LEVELS, Curve, Panel, has_band
@@ -12,17 +11,7 @@ from bench_leaderboard.analysis.fronts import REFERENCE_POINT
 from bench_leaderboard.render.figure import Figure
 from bench_leaderboard.render.markdown import number, plain_number, table, text
 
-__all__ = ["curve_section", "figure_files", "figure_section"]
-
-
-def figure_files(figures: Sequence[Figure], folder: Path) -> dict[Path, bytes]:
-    """A page's figures as file contents. Nothing is written.
-
-    Args:
-        figures: from `figures_of`.
-        folder: where they belong: ``<leaderboard>/<suite's name>``.
-    """
-    return {folder / one.file: one.draw() for one in figures}
+__all__ = ["curve_section", "figure_section"]
 
 
 def curve_section(suite: Suite, figures: Sequence[Figure]) -> list[str]:
@@ -65,6 +54,10 @@ def _rules(rejects: bool) -> str:
         "Steps are not interpolated: between two policies the cheaper one is used, and the figures draw it so: over "
         "each cost stands the quality of the largest budget whose mean test cost is not above it.",
         "Costs are shares of the price of all features.",
+        "*Lottery* is the area of the other reading: a policy may be drawn at random for each row, from two that are "
+        "corners of the family's hull on validation, with the odds that spend the budget there; what it costs and is "
+        "worth is measured on the test part. Claims on rows within a share of the price read the steps, unless they "
+        "say that they read the hull.",
         "*From*: cost of a family's cheapest policy. *Area*: under the curve over budgets from 0 to 1, with the worst "
         "quality where nothing can be afforded; so what only works at full price has the worst area there is.",
         "*Cost to reach*: the test cost at which the mean curve first has that share of the full model's quality, or "
@@ -87,7 +80,7 @@ def _says(panel: Panel) -> str:
         floor = f"its worst value here, {plain_number(panel.floor)}, stands where nothing can be afforded"
     else:
         floor = f"worst value {quality.worst:g}"
-    full = f"that of {text(panel.reference)}" if panel.reference else "that of each family's best at any cost"
+    full = f"that of {text(panel.reference)}" + ("" if panel.named else ", the best of all at any cost")
     said = f"Quality: {text(quality.title)} ({direction}; {floor}). Full model's quality: {full}."
     if panel.cost != "cost":
         said += (
@@ -102,7 +95,7 @@ def _says(panel: Panel) -> str:
 
 
 def _numbers(suite: Suite, panel: Panel) -> str:
-    head = ["Method", "Policies", "From %", "Area", "Full model"]
+    head = ["Method", "Policies", "From %", "Area", "Lottery", "Full model"]
     head += [f"Cost % to reach {100 * level:g} %" for level in LEVELS]
     volumes = any(curve.volume is not None for curve in panel.curves)
     head += ["Hypervolume"] * volumes + ["Seeds"]
@@ -110,7 +103,8 @@ def _numbers(suite: Suite, panel: Panel) -> str:
     body = []
     for curve in panel.curves:
         row = [text(curve.method), plain_number(curve.policies, 3), number(curve.start, percent=True)]
-        row += [number(curve.area, panel.quality.percent), _plain(curve.full, panel.quality.percent)]
+        row += [number(mean, panel.quality.percent) for mean in (curve.area, curve.lottery)]
+        row += [_plain(curve.full, panel.quality.percent)]
         row += [_reach(curve, level) for level in LEVELS]
         if volumes:
             row.append("–" if curve.volume is None else number(curve.volume))

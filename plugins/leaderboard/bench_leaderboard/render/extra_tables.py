@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from bench_core import Metric, Suite, resolve_quantity
-from bench_leaderboard.analysis.policies import by_policy
+from bench_core import Metric, Suite
+from bench_leaderboard.analysis.policies import by_policy, quantity_metric
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import mean_with_margin, overlap
 from bench_leaderboard.render.markdown import number, plain_number, table, text
@@ -37,12 +37,7 @@ def _entered(
         for method in methods:
             if method in suite.methods_on(dataset):
                 done = records.trials.get((dataset, costs, method), [])
-                yield (
-                    dataset,
-                    heading(suite, dataset, costs),
-                    method,
-                    [records.infos[trial] for trial in done],
-                )
+                yield (dataset, heading(suite, dataset, costs), method, [records.infos[trial] for trial in done])
 
 
 def _diagnostics(suite: Suite, records: Records, entry: TableEntry) -> str:
@@ -94,7 +89,7 @@ def _history(suite: Suite, records: Records, entry: TableEntry) -> str:
 
 def _policies(suite: Suite, records: Records, entry: TableEntry) -> str:
     """A row per data set, method and policy: quantities of the policy, means over seeds with their 95 % margins."""
-    metrics = [resolve_quantity(name, suite.known_metrics) for name in entry.fields]
+    metrics = [quantity_metric(suite, name) for name in entry.fields]
     heads = entry.heads or [_head(name, metric) for name, metric in zip(entry.fields, metrics, strict=True)]
     percent = [entry.percent if metric is None else metric.percent for metric in metrics]
     body = []

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bench_core import Metric, RequestError, Suite, resolve_metric, resolve_quantity
+from bench_core import Metric, RequestError, Suite, resolve_metric
 from bench_leaderboard.analysis.curves import Panel
+from bench_leaderboard.analysis.policies import resolve_quantity
 
 if TYPE_CHECKING:
     from bench_leaderboard.render.figure_builder import FigureBuilder
@@ -111,9 +112,7 @@ class Ranking:
     note: str = ""
 
 
-def needed_metrics(
-    names: Sequence[tuple[str, str]], where: str, metrics: Mapping[str, Metric]
-) -> dict[str, Metric]:
+def needed_metrics(names: Sequence[tuple[str, str]], where: str, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
     """Metrics by name, from (key of the entry, name); ``right-answers`` is not one.
 
     Raises:

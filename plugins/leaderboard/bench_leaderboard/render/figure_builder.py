@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import Metric, Suite, resolve_metric, sha256_text
+from bench_core import Metric, Suite, sha256_text
 from bench_leaderboard.analysis.curves import Panel
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.selection import select
@@ -95,8 +95,7 @@ class FigureBuilder:
 
     def metrics(self, names: Sequence[str]) -> dict[str, Metric]:
         """Metrics by name; ``right-answers`` is none."""
-        known = self.suite.known_metrics
-        return {name: resolve_metric(name, known) for name in names if name != "right-answers"}
+        return {name: self.suite.metric(name) for name in names if name != "right-answers"}
 
     @cached_property
     def selected(self) -> pd.DataFrame:

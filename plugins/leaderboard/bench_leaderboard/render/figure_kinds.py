@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import model_validator
 
-from bench_core import Metric, RequestError, Suite, did_you_mean, resolve_quantity
+from bench_core import Metric, RequestError, Suite, did_you_mean
 from bench_leaderboard.analysis.assignments import usage_of
 from bench_leaderboard.analysis.curves import Panel, cells_of, panel_of
-from bench_leaderboard.analysis.policies import by_policy
+from bench_leaderboard.analysis.policies import by_policy, quantity_metric
 from bench_leaderboard.analysis.quality import default_quality, quality_named
 from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.analysis.summary import Row, summarise
-from bench_leaderboard.render.figure import (
-    Figure,
-    FigureEntry,
-    FigureKind,
-    needed_metrics,
-    needed_quantities,
-)
+from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, needed_metrics, needed_quantities
 from bench_leaderboard.render.figure_builder import FigureBuilder, slug
 from bench_leaderboard.render.figures.scatter import Axis
 
@@ -62,7 +56,7 @@ class Curve(FigureKind):
             hint = did_you_mean(entry.reference, known)
             raise RequestError(f"{where}.reference: there is no method {entry.reference!r}; {hint}")
         names = [("cost", entry.cost), *([("quality", entry.quality)] if entry.quality else [])]
-        return needed_metrics(names, where, suite.known_metrics)
+        return needed_metrics(names, where, suite.registry.metrics)
 
     def build(self, builder: FigureBuilder, entry: CurveEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.cost_quality import cost_quality_figure
@@ -92,25 +86,32 @@ class Curve(FigureKind):
         return panel_of(builder.records, cell, methods, quality, entry.cost, entry.reference or None)
 
 
-class BarsEntry(FigureEntry):
-    """``kind = "bars"``: means with intervals; a group of bars for each of ``metrics``.
+class MetricsEntry(FigureEntry):
+    """``kind = "bars"`` and ``kind = "critical-difference"``.
 
-    Every page has it where coverage, conclusive accuracy and cost are among the metrics, unless the suite has an entry.
+    Attributes:
+        metrics: a group of bars for each, or a ranking by each.
     """
 
     metrics: list[str] = []
 
 
-class Bars(FigureKind):
-    """Means with intervals."""
+class _OfMetrics(FigureKind):
+    entry = MetricsEntry
+
+    def check(self, suite: Suite, entry: MetricsEntry, where: str) -> Mapping[str, Metric]:
+        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.registry.metrics)
+
+
+class Bars(_OfMetrics):
+    """Means with intervals.
+
+    Every page has it where coverage, conclusive accuracy and cost are among the metrics, unless the suite has an entry.
+    """
 
     title = "Coverage, accuracy and cost"
-    entry = BarsEntry
 
-    def check(self, suite: Suite, entry: BarsEntry, where: str) -> Mapping[str, Metric]:
-        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.known_metrics)
-
-    def build(self, builder: FigureBuilder, entry: BarsEntry, stem: str) -> list[Figure]:
+    def build(self, builder: FigureBuilder, entry: MetricsEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.bars import bar_figure
 
         names = entry.metrics or list(BARS)
@@ -137,10 +138,7 @@ class FeatureUsage(FigureKind):
     def build(self, builder: FigureBuilder, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.usage import usage_figure
 
-        def draw(panels: Any, title: str) -> bytes:
-            return usage_figure(panels, builder.styles, title)
-
-        return builder.by_method(self, entry, stem, usage_of, draw)
+        return builder.by_method(self, entry, stem, usage_of, partial(usage_figure, styles=builder.styles))
 
 
 class HistoryEntry(FigureEntry):
@@ -193,22 +191,12 @@ class History(FigureKind):
         return [Figure(entry.kind, file, section, section, section, entry.note, draw)]
 
 
-class CriticalDifferenceEntry(FigureEntry):
-    """``kind = "critical-difference"``: average ranks over data sets by each of ``metrics``."""
-
-    metrics: list[str] = []
-
-
-class CriticalDifference(FigureKind):
+class CriticalDifference(_OfMetrics):
     """Average ranks over data sets."""
 
     title = "Average ranks"
-    entry = CriticalDifferenceEntry
 
-    def check(self, suite: Suite, entry: CriticalDifferenceEntry, where: str) -> Mapping[str, Metric]:
-        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.known_metrics)
-
-    def build(self, builder: FigureBuilder, entry: CriticalDifferenceEntry, stem: str) -> list[Figure]:
+    def build(self, builder: FigureBuilder, entry: MetricsEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.ranks import critical_difference_figure
 
         section = entry.title or self.title
@@ -258,7 +246,7 @@ class Scatter(FigureKind):
     entry = ScatterEntry
 
     def check(self, suite: Suite, entry: ScatterEntry, where: str) -> Mapping[str, Metric]:
-        return needed_quantities([*entry.x, *entry.y], where, suite.known_metrics)
+        return needed_quantities([*entry.x, *entry.y], where, suite.registry.metrics)
 
     def build(self, builder: FigureBuilder, entry: ScatterEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.scatter import Cloud, scatter_figure
@@ -283,7 +271,7 @@ class Scatter(FigureKind):
     @staticmethod
     def _axis(builder: FigureBuilder, quantity: str, entry: ScatterEntry, which: int) -> Axis:
         """How an axis is called and scaled: ``Accuracy on validation %``, ``actual cost``."""
-        metric = resolve_quantity(quantity, builder.suite.known_metrics)
+        metric = quantity_metric(builder.suite, quantity)
         part, _, rest = quantity.partition(".")
         said = f"{metric.title or metric.name} on {part}" if metric else rest.replace("_", " ")
         percent = metric.percent if metric else entry.percent

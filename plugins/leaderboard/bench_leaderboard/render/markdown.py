@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["as_html", "code", "fenced", "number", "parser", "plain_number", "shown", "slug", "table", "text"]
 
 _SPECIAL = str.maketrans(
-    {c: f"\\{c}" for c in "\\`*_[]#|~!$^"}
-    | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "{": "&#123;", "}": "&#125;"}
+    {c: f"\\{c}" for c in "\\`*_[]#|~!$^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "{": "&#123;", "}": "&#125;"}
 )
 _JOINERS = {"\u200d"}
 _BLOCK_START = re.compile(r"^(?:([-+=:])|([0-9]+)([.)]))")
@@ -71,14 +70,26 @@ def as_html(markdown: str) -> str:
 
 
 def number(mean: Mean, percent: bool = False) -> str:
-    """A mean with its 95 % margin, as ``83.1 ± 0.4`` (percent) or with four significant digits."""
+    """A mean with its 95 % margin, as ``83.1 ± 0.4`` (percent) or with four significant digits.
+
+    With its interval, ``27.2 [5.8, 127]``, where ± would leave what the quantity can be. On how many further seeds it
+    is undefined is said.
+    """
     if mean.count == 0 or math.isnan(mean.value):
-        return "–"
+        return f"– (undefined on {mean.undefined})" if mean.undefined else "–"
+    lacking = f" (undefined on {mean.undefined})" if mean.undefined else ""
+    return _with_margin(mean, percent) + lacking
+
+
+def _with_margin(mean: Mean, percent: bool) -> str:
     value = shown(mean.value, percent)
     if math.isnan(mean.margin):
         return value
     if mean.margin <= 1e-9 * abs(mean.value):  # equal numbers, summed with rounding
         return f"{value} ± 0"
+    if mean.is_bounded(percent):
+        low, high = mean.interval(percent)
+        return f"{value} [{shown(low, percent)}, {shown(high, percent)}]"
     return f"{value} ± {100 * mean.margin:.1f}" if percent else f"{value} ± {plain_number(mean.margin, 2)}"
 
 

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from bench_core import Suite
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claims import check_claims
+from bench_leaderboard.analysis.grid_ends import grid_ends
 from bench_leaderboard.analysis.outdated import outdated
 from bench_leaderboard.analysis.overall import Overall, overall
-from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.analysis.records import Records, is_over_limit
 from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import Grid, grids
+from bench_leaderboard.analysis.verdicts import Checked
 from bench_leaderboard.render.claims import claims_section
 from bench_leaderboard.render.cross_dataset import overall_sections
 from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.extra_tables import extra_sections
 from bench_leaderboard.render.figure import Figure, Ranking
+from bench_leaderboard.render.grid_ends import grid_section
 from bench_leaderboard.render.markdown import table, text
 from bench_leaderboard.render.page_figures import figures_of
 from bench_leaderboard.render.provenance import provenance_section
 from bench_leaderboard.render.tables import MARKS_READ, dataset_section, paper_numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Analysed", "render_page"]
 
@@ -30,8 +37,10 @@ _READING = (
     "test part: the mean over seeds, ± half the width of its 95 % interval. Random splits of the same rows overlap, "
     "so their results are more alike than those of new rows would be; the interval is wider for it, by the correction"
     " of Nadeau and Bengio (2003). Where the split is given there is nothing to correct: the interval is of the "
-    "method's own randomness on these rows. Costs are what the core charged for the features a policy acquired, after"
-    " the audit."
+    "method's own randomness on these rows. Where ± would reach below 0 for what cannot be negative, or above 100 %, "
+    "the interval stands in brackets, made on the scale of logarithms (of log-odds) with the same variance. What is "
+    "undefined on a seed, as the accuracy of a policy that answers nothing, is counted and not averaged. Costs are "
+    "what the core charged for the features a policy acquired, after the audit."
 )
 
 
@@ -55,6 +64,11 @@ class Analysed:
     def tables(self) -> list[Grid]:
         """Every data set's table."""
         return grids(self.records, self.suite, self.cells)
+
+    @cached_property
+    def claims(self) -> list[Checked]:
+        """Every claim with its verdict."""
+        return check_claims(self.suite, self.records, self.cells)
 
     @cached_property
     def overall(self) -> Overall | None:
@@ -91,18 +105,25 @@ def render_page(analysed: Analysed) -> str:
         if said:
             parts += [text(said), ""]
     parts += [_READING, "", MARKS_READ, ""]
+    if suite.least_coverage:
+        least = f"{100 * suite.least_coverage:g} %"
+        parts += [
+            f"A policy that answers less than {least} of the validation rows is chosen by a metric only if all do.",
+            "",
+        ]
     if suite.section("paper"):
         parts += ["Beside our numbers stand the paper's: (paper …).", ""]
     parts += [f"[Timings]({suite.name}/timings.md) · [all suites](README.md)", ""]
     if analysed.overall is not None:
         parts += overall_sections(suite, analysed.overall)
-    parts += claims_section(check_claims(suite, records, analysed.cells))
+    parts += claims_section(analysed.claims)
     paper = paper_numbers(suite)
     for grid in analysed.tables:
         parts += dataset_section(suite, records, grid, paper)
     parts += curve_section(suite, analysed.figures)
     parts += figure_section(suite, analysed.figures)
     parts += extra_sections(suite, records)
+    parts += grid_section(suite, grid_ends(records, analysed.cells))
     parts += _failures(records)
     parts += provenance_section(suite, records)
     return "\n".join(parts).rstrip() + "\n"
@@ -113,9 +134,7 @@ def _outdated(suite: Suite, records: Records) -> list[str]:
     found = outdated(suite, records)
     if not found:
         return []
-    said = "; ".join(
-        f"{text(method)}: {count} ({text(why)})" for (method, why), count in sorted(found.items())
-    )
+    said = "; ".join(f"{text(method)}: {count} ({text(why)})" for (method, why), count in sorted(found.items()))
     return [
         f"**{sum(found.values())} records of this page are being recomputed.** They were made by an earlier "
         f"definition of what the suite asks for now: {said}.",
@@ -128,14 +147,22 @@ def _failures(records: Records) -> list[str]:
     failed = frame[frame["status"] == "failed"] if len(frame) else frame
     if failed.empty:
         return []
+    failed = failed.drop_duplicates(["name", "dataset", "costs", "method"])
+    slow = failed["name"].map(lambda name: is_over_limit(records.infos[name])).astype(bool)
+    said = _listed("Failed trials", failed[~slow], records)
+    return said + _listed("Over the time limit", failed[slow], records)
+
+
+def _listed(title: str, failed: pd.DataFrame, records: Records) -> list[str]:
+    """A section with a row per trial that has no result, and why."""
+    if failed.empty:
+        return []
     body = [
         [text(row.method), text(row.dataset), str(row.seed), text(_why(records.infos[str(row.name)]))]
-        for row in failed.drop_duplicates(["name", "dataset", "costs", "method"])
-        .head(50)
-        .itertuples(index=False)
+        for row in failed.head(50).itertuples(index=False)
     ]
     more = len(failed) - len(body)
-    lines = ["## Failed trials", "", table(["Method", "Data set", "Seed", "Why"], body), ""]
+    lines = [f"## {title}", "", table(["Method", "Data set", "Seed", "Why"], body), ""]
     return [*lines, f"And {more} more.", ""] if more > 0 else lines
 
 

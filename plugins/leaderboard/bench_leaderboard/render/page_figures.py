@@ -26,7 +26,7 @@ def kinds_of(registry: Registry) -> dict[str, str]:
 
 def _kind(name: Any, registry: Registry, where: str) -> FigureKind:
     kinds = kinds_of(registry)
-    if name not in kinds:
+    if not isinstance(name, str) or name not in kinds:
         hint = did_you_mean(str(name), kinds)
         raise RequestError(f"{where}.kind: {name!r} is not a kind of figures; {hint}")
     module, _, cls = kinds[name].partition(":")
@@ -103,14 +103,14 @@ def _apart(made: list[Figure]) -> list[Figure]:
 
 def _entries(suite: Suite, ranked: bool) -> list[FigureEntry]:
     """The suite's figures, after those that every page has unless the suite asks for that kind itself."""
-    from bench_leaderboard.render.figure_kinds import BARS, BarsEntry, CriticalDifferenceEntry, CurveEntry
+    from bench_leaderboard.render.figure_kinds import BARS, CurveEntry, MetricsEntry
 
     entries = [figure_entry(suite.registry, given, suite.path) for given in suite.section("figures")]
     kinds = {entry.kind for entry in entries}
     if "bars" not in kinds and all(name in suite.metrics for name in BARS):
-        entries.insert(0, BarsEntry(kind="bars", metrics=list(BARS)))
+        entries.insert(0, MetricsEntry(kind="bars", metrics=list(BARS)))
     if "curve" not in kinds:
         entries.insert(0, CurveEntry(kind="curve"))
     if ranked and "critical-difference" not in kinds:
-        entries.append(CriticalDifferenceEntry(kind="critical-difference"))
+        entries.append(MetricsEntry(kind="critical-difference"))
     return entries

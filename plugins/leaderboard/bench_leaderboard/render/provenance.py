@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from bench_core import Suite, sha256_text
@@ -16,24 +17,17 @@ __all__ = ["processors", "provenance_section"]
 
 def provenance_section(suite: Suite, records: Records) -> list[str]:
     """The last section of a page. It says nothing that is not in the suite and the records."""
-    said = [
-        "## Provenance",
-        "",
-        "To reproduce:",
-        "",
-        *fenced(f"bench run {shlex.quote(suite.path_in_repository)}"),
-    ]
-    facts = [("Suite", f"{code(suite.path_in_repository)}, SHA-256 {code(sha256_text(suite.text)[:16])}")]
+    path = "/".join(Path(suite.path).parts[-2:])  # in the repository
+    said = ["## Provenance", "", "To reproduce:", "", *fenced(f"bench run {shlex.quote(path)}")]
+    facts = [("Suite", f"{code(path)}, SHA-256 {code(sha256_text(suite.text)[:16])}")]
     origins = [run["provenance"] for run in records.runs.values()]
     if origins:
         facts += [
-            (
-                "Records",
-                f"{len(records.infos)}, the newest of {text(max(o.get('date', '') for o in origins))}",
-            ),
+            ("Records", f"{len(records.infos)}, the newest of {text(max(o.get('date', '') for o in origins))}"),
             ("Processor", processors(records)),
             ("Platform", _distinct(o.get("platform", "unknown") for o in origins)),
             ("Python", _distinct(o.get("python", "unknown") for o in origins)),
+            ("Plugins in the judge's process", _in_judge(suite)),
         ]
         facts += [(text(name), said) for name, said in _versions(origins, "libraries")]
     said += ["", table(["What", "Which"], [list(fact) for fact in facts], 2), ""]
@@ -44,6 +38,12 @@ def provenance_section(suite: Suite, records: Records) -> list[str]:
     if data:
         said += [table(["Data set", "SHA-256 of its content"], data, 2), ""]
     return said
+
+
+def _in_judge(suite: Suite) -> str:
+    """The plugins that are trusted with labels and records, since the suite uses their data, prices or metrics."""
+    said = [f"{text(name)} ({', '.join(brought)})" for name, brought in suite.plugins_in_judge().items()]
+    return "; ".join(said) or "none"
 
 
 def processors(records: Records) -> str:

@@ -16,8 +16,8 @@ Paper = dict[tuple[str, str], dict[tuple[str, str], float]]
 
 MARKS_READ = (
     "**Bold** is the best mean of a column; ≈ marks what cannot be told from it at the 5 % level by a paired t-test "
-    "over common seeds, one row at a time. The test has the same variance as ±: where a row's interval does not meet "
-    "the best row's, it is never marked ≈; where the two meet, the paired test may still tell them apart, because "
+    "over common seeds, one row at a time. The test has the same variance as ±: where a row's mean ± margin does not "
+    "meet the best row's, it is never marked ≈; where the two meet, the paired test may still tell them apart, because "
     "what one split makes hard for both rows drops out of their difference. Rows with fewer seeds than the fullest "
     "take no part. *Dominated by*: a row that is at least as good in all objectives and better in one, on the means."
 )
@@ -58,9 +58,7 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
     numbers = paper.get((grid.dataset, grid.costs), {})
     columns = [n for n in suite.metrics if any(n in row.means for row in grid.rows)]
     reasons = _inapplicable(records, grid)
-    told = ", ".join(
-        f"{text(row.method)} ({text(reasons[row.method])})" for row in grid.rows if row.method in reasons
-    )
+    told = ", ".join(f"{text(row.method)} ({text(reasons[row.method])})" for row in grid.rows if row.method in reasons)
     notes = [f"Not applicable here: {told}.", ""] if told else []
     if not columns:
         return [*said, "No trial of this data set is done.", "", *notes]
@@ -87,12 +85,7 @@ def _inapplicable(records: Records, grid: Grid) -> dict[str, str]:
 
 
 def _cells(
-    suite: Suite,
-    grid: Grid,
-    row: Row,
-    columns: list[str],
-    paper: dict[tuple[str, str], float],
-    inapplicable: bool,
+    suite: Suite, grid: Grid, row: Row, columns: list[str], paper: dict[tuple[str, str], float], inapplicable: bool
 ) -> list[str]:
     cells = []
     for name in columns:
@@ -124,9 +117,7 @@ def _with_paper(cell: str, metric: Metric, value: float | None) -> str:
 def _facts(suite: Suite, records: Records, grid: Grid) -> list[str]:
     """A line on the data: rows of each part, features, threshold, objectives, content hash."""
     dataset, costs = grid.dataset, grid.costs
-    name = next(
-        name for m in suite.methods_on(dataset) for name in records.trials.get((dataset, costs, m), ())
-    )
+    name = next(name for m in suite.methods_on(dataset) for name in records.trials.get((dataset, costs, m), ()))
     info, identity = records.infos[name], records.identities[name]
     rows = info["rows"]
     threshold = identity["threshold"]

@@ -16,6 +16,8 @@ from bench_leaderboard.render.provenance import processors
 __all__ = ["render_timings"]
 
 _STEPS = ("fit", "decide", "audit", "metrics")
+_BESIDE = {"test.disagreement": "Share of rows that differ", "test.mean-base-models": "Base models"}
+"""Columns of the selected policies beside their times, where there is a full model to compare with."""
 
 
 def render_timings(suite: Suite, records: Records) -> str:
@@ -55,16 +57,19 @@ def render_timings(suite: Suite, records: Records) -> str:
 def _deciding(suite: Suite, records: Records) -> list[str]:
     """Time to decide a test row: the selected policy, and the family's reference beside it where there is one."""
     chosen: dict[tuple[str, str], list[tuple[float, float | None]]] = defaultdict(list)
-    for row in select(records, suite).itertuples(index=False) if records.done else ():
-        name, policy = str(row.name), int(str(row.policy))
+    beside: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
+    selected = select(records, suite) if records.done else None
+    columns = [] if selected is None else [one for one in _BESIDE if one in selected]
+    keys = ["name", "policy", "dataset", "method", *columns]
+    for row in () if selected is None else selected[keys].itertuples(index=False, name=None):
+        name, policy, dataset, method, *numbers = row
         timings = records.runs.get(name, {}).get("timings", {})
         told = timings.get("decide_per_policy", [])
         rows = records.infos[name].get("rows", {}).get("test", 0)
         if policy < len(told) and rows:
             whole = timings.get("decide_reference")
-            chosen[str(row.dataset), str(row.method)].append(
-                (1e6 * told[policy] / rows, None if whole is None else 1e6 * whole / rows)
-            )
+            chosen[dataset, method].append((1e6 * told[policy] / rows, None if whole is None else 1e6 * whole / rows))
+            beside[dataset, method].append(tuple(map(float, numbers)))
     if not chosen:
         return []
     compared = any(whole is not None for told in chosen.values() for _, whole in told)
@@ -74,22 +79,22 @@ def _deciding(suite: Suite, records: Records) -> list[str]:
             found = chosen.get((dataset, method), [])
             if not found:
                 continue
-            cells = [text(dataset), text(method), str(len(found)), _spread([own for own, _ in found])]
+            cells = [text(dataset), text(method), str(len(found))]
+            if compared:
+                cells += [_mean(one) for one in zip(*beside[dataset, method], strict=True)]
+            cells.append(_spread([own for own, _ in found]))
             if compared:
                 pairs = [(own, whole) for own, whole in found if whole is not None]
                 cells.append(_spread([whole for _, whole in pairs]))
                 ratios = [whole / own for own, whole in pairs if own > 0]
                 cells.append(f"{math.fsum(ratios) / len(ratios):.2f}x" if ratios else "–")
             body.append(cells)
-    head = [
-        "Data set",
-        "Method",
-        "Trials",
-        "µs a row",
-        *(["Full model, µs a row", "Speed-up"] if compared else []),
-    ]
+    said = [_BESIDE[one] for one in columns] if compared else []
+    ends = ["Full model, µs a row", "Speed-up"] if compared else []
+    head = ["Data set", "Method", "Trials", *said, "µs a row", *ends]
     full = (
-        " Beside it the same for the full model that the family approximates, and how many times faster the policy is."
+        " Beside it the same for the full model that the family approximates, how many times faster the policy is, and "
+        "what else the records tell of the two."
         if compared
         else ""
     )
@@ -110,6 +115,11 @@ def _cell(values: Sequence[float]) -> str:
     if not values:
         return "–"
     return f"{plain_number(math.fsum(values) / len(values), 3)} ({plain_number(max(values), 3)})"
+
+
+def _mean(values: Sequence[float]) -> str:
+    known = [one for one in values if math.isfinite(one)]
+    return plain_number(math.fsum(known) / len(known), 4) if known else "–"
 
 
 def _spread(values: Sequence[float]) -> str:

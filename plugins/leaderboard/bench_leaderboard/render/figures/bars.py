@@ -63,13 +63,7 @@ def _bar(axes: Any, y: float, row: Row, metric: Metric, scale: float, style: Sty
     end = value + margin
     shown = f"{value:.1f}" if metric.percent else plain_number(value, 3)
     axes.annotate(
-        shown,
-        (end, y),
-        xytext=(4, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=8,
-        annotation_clip=False,
+        shown, (end, y), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8, annotation_clip=False
     )
     return float(end)
 

@@ -91,9 +91,9 @@ class Canvas:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             engine = self.figure.get_layout_engine()
-            if engine is not None:  # laid out here, savefig would draw everything twice
+            if engine is not None:  # laid out here; with any engine left, savefig would draw everything twice
                 engine.execute(self.figure)
-                self.figure.set_layout_engine("none")
+                self.figure.set_layout_engine(None)
                 # The layout's solver differs in the last bits from process to process.
                 for axes in self.figure.axes:
                     axes.set_position([round(edge, 5) for edge in axes.get_position().bounds])  # type: ignore[arg-type]

@@ -20,9 +20,7 @@ _COVERAGE_STEPS = 8
 _FAINT = 0.14
 
 
-def cost_quality_figure(
-    panel: Panel, styles: dict[str, Style], unit_of_cost: str, hulls: bool, title: str
-) -> bytes:
+def cost_quality_figure(panel: Panel, styles: dict[str, Style], unit_of_cost: str, hulls: bool, title: str) -> bytes:
     """Mean test quality against mean test cost: steps per method with their band, a mark alone for a single policy.
 
     Where answers are refused, the marks' filling is the coverage.
@@ -150,14 +148,7 @@ def _draw(axes: Any, curve: Curve, style: Style, scale: tuple[float, float], sha
         fill = shade(coverage[keep][marks])
     size = 58.0 if len(x) > 1 else 78.0
     axes.scatter(
-        x[marks],
-        y[marks],
-        s=size,
-        marker=style.marker,
-        c=fill,
-        edgecolors=style.colour,
-        linewidths=1.5,
-        zorder=3,
+        x[marks], y[marks], s=size, marker=style.marker, c=fill, edgecolors=style.colour, linewidths=1.5, zorder=3
     )
     filling = "none" if shade is not None else style.colour
     return Line2D(

@@ -79,9 +79,7 @@ def critical_difference_figure(
                       ha="right" if left else "left", va="center", fontsize=8.5)  # fmt: skip
         bottom = -(depth + 0.85 * (half + 0.6))
         if note:
-            axes.text(
-                low - reach, bottom, plain_text(note), ha="left", va="bottom", fontsize=8, color=MUTED.light
-            )
+            axes.text(low - reach, bottom, plain_text(note), ha="left", va="bottom", fontsize=8, color=MUTED.light)
         axes.set_ylim(bottom, 3.0)
         ranked = ", ".join(f"{name} {value:.2f}" for name, value in zip(names, values, strict=True))
         joined = "; ".join(", ".join(names[a : b + 1]) for a, b in groups) or "none"

@@ -44,9 +44,7 @@ class Cloud:
 
     def drawn(self, method: str, scale: str) -> tuple[Numbers, Numbers]:
         """The points of a method that a scale can show."""
-        pairs = [
-            (self.x.factor * x.value, self.y.factor * y.value) for _, x, y in self.points.get(method, [])
-        ]
+        pairs = [(self.x.factor * x.value, self.y.factor * y.value) for _, x, y in self.points.get(method, [])]
         table = np.array(pairs, dtype=np.float64).reshape(-1, 2)
         fits = np.isfinite(table).all(axis=1)
         with np.errstate(invalid="ignore"):

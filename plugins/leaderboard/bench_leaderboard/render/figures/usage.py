@@ -17,7 +17,7 @@ _MOST_NAMES = 40
 _SHADES = 8
 
 
-def usage_figure(panels: Sequence[tuple[str, Usage]], styles: dict[str, Style], title: str) -> bytes:
+def usage_figure(panels: Sequence[tuple[str, Usage]], title: str, styles: dict[str, Style]) -> bytes:
     """Share of test rows that acquired each feature.
 
     Up to 40 features are named: a mark per method, or, for a method whose record tells exit stages apart, a map of
@@ -25,8 +25,8 @@ def usage_figure(panels: Sequence[tuple[str, Usage]], styles: dict[str, Style], 
 
     Args:
         panels: (method, its usage).
-        styles: method → how it is drawn.
         title: the figure's heading.
+        styles: method → how it is drawn.
     """
     count = max(len(usage.features) for _, usage in panels)
     if count > _MOST_NAMES:
@@ -57,12 +57,7 @@ def _marks(axes: Any, panels: Sequence[tuple[str, Usage]], styles: dict[str, Sty
         style = styles[method]
         place = np.arange(len(usage.features)) + shift
         handles += axes.plot(
-            100 * usage.total,
-            place,
-            linestyle="none",
-            marker=style.marker,
-            color=style.colour,
-            markersize=4.5,
+            100 * usage.total, place, linestyle="none", marker=style.marker, color=style.colour, markersize=4.5
         )
     axes.set_xlim(-3, 103)
     axes.set_xlabel("Test rows that acquired it, %")
@@ -121,8 +116,6 @@ def _words(panels: Sequence[tuple[str, Usage]]) -> str:
     said = []
     for method, usage in panels:
         total = usage.total
-        best = ", ".join(
-            f"{usage.features[f]} {100 * total[f]:.0f} %" for f in np.argsort(-total, kind="stable")[:5]
-        )
+        best = ", ".join(f"{usage.features[f]} {100 * total[f]:.0f} %" for f in np.argsort(-total, kind="stable")[:5])
         said.append(f"{method}: {best}")
     return "Share of test rows that acquired each feature, the most acquired first. " + "; ".join(said) + "."

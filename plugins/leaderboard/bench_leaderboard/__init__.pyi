@@ -1,0 +1,34 @@
+from .analysis.assignments import feature_classes as feature_classes
+from .analysis.curves import Curve as Curve
+from .analysis.curves import Panel as Panel
+from .analysis.curves import curves_of as curves_of
+from .analysis.curves import has_band as has_band
+from .analysis.export import read_export as read_export
+from .analysis.records import Records as Records
+from .analysis.summary import Mean as Mean
+from .analysis.summary import mean_with_margin as mean_with_margin
+from .analysis.summary import overlap as overlap
+from .hookspecs import RegisterFigure as RegisterFigure
+from .render.figure import Figure as Figure
+from .render.figure import FigureEntry as FigureEntry
+from .render.figure import FigureKind as FigureKind
+from .render.figure_builder import FigureBuilder as FigureBuilder
+from .render.figures.canvas import bare as bare
+from .render.figures.canvas import canvas as canvas
+from .render.figures.canvas import legend as legend
+from .render.figures.canvas import plain_text as plain_text
+from .render.figures.canvas import shorten as shorten
+from .render.figures.palette import FADED as FADED
+from .render.figures.palette import GRID as GRID
+from .render.figures.palette import INK as INK
+from .render.figures.palette import MUTED as MUTED
+from .render.figures.palette import Style as Style
+from .render.figures.palette import style_of as style_of
+from .render.figures.palette import themed as themed
+from .render.index import read_descriptions as read_descriptions
+from .render.links import dead_links as dead_links
+from .render.markdown import plain_number as plain_number
+from .render.markdown import slug as slug
+from .render.markdown import text as text
+
+__all__: list[str]

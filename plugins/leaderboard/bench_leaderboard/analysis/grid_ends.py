@@ -1,0 +1,96 @@
+"""Grids whose end wins: the value that validation selects is the least or the greatest that was tried.
+
+A best value inside a grid is a best value; at the end of it a better one may lie beyond. Found from the records: of a
+suite's grid its points, of a method's own grid a parameter that is a list (``lambdas``) whose chosen value the selected
+policy's details or the fit's diagnostics name (``lambda``). 0 as the least value is where such a parameter ends by
+itself, and is no such end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from bench_leaderboard.analysis.cells import Cells
+from bench_leaderboard.analysis.records import Records
+
+__all__ = ["GridEnd", "grid_ends"]
+
+_FEWEST = 3
+"""A grid of fewer values is a list of variants, not a search."""
+
+
+@dataclass(frozen=True)
+class GridEnd:
+    """A parameter whose selected value is one end of its grid on at least half of the seeds.
+
+    Attributes:
+        dataset, costs, method: of which row.
+        parameter: its name.
+        grid: the values that were tried, ascending.
+        end: the end that wins.
+        seeds: on so many seeds. of: of so many.
+    """
+
+    dataset: str
+    costs: str
+    method: str
+    parameter: str
+    grid: tuple[float, ...]
+    end: float
+    seeds: int
+    of: int
+
+
+def grid_ends(records: Records, cells: Cells) -> list[GridEnd]:
+    """Every such parameter, in the order of the records."""
+    chosen = cells.chosen
+    if not len(chosen):
+        return []
+    searched = _searched(records)
+    found = []
+    for key in dict.fromkeys(chosen[["dataset", "costs", "method"]].itertuples(index=False, name=None)):
+        dataset, costs, method = key
+        rows = cells.rows(dataset, costs, method)
+        values: dict[str, list[float]] = {}
+        grids: dict[str, tuple[float, ...]] = {}
+        for name, details in chosen.iloc[rows][["name", "details"]].itertuples(index=False):
+            parameters = records.identities[name]["method"]["parameters"]
+            told = {**records.infos[name]["diagnostics"], **json.loads(details)}
+            for parameter, grid in searched[key].items():
+                value = parameters.get(parameter) if isinstance(parameters.get(parameter), float | int) else None
+                value = told.get(_singular(parameter)) if value is None else value
+                if isinstance(value, float | int) and not isinstance(value, bool):
+                    values.setdefault(parameter, []).append(float(value))
+                    grids[parameter] = grid
+        for parameter, selected in values.items():
+            count = Counter(selected)
+            grid = grids[parameter]
+            for end in (grid[0], grid[-1]):
+                natural = end == 0 and end == grid[0]
+                if not natural and 2 * count[end] >= len(rows):
+                    found.append(GridEnd(dataset, costs, method, parameter, grid, end, count[end], len(rows)))
+    return found
+
+
+def _searched(records: Records) -> dict[tuple[str, str, str], dict[str, tuple[float, ...]]]:
+    """(data set, cost scheme, method) → parameters that were searched, and the values tried, ascending."""
+    found = {}
+    for key, names in records.trials.items():
+        tried: dict[str, set[float]] = {}
+        for name in names:
+            for parameter, value in records.identities[name]["method"]["parameters"].items():
+                tried.setdefault(parameter, set()).update(_numbers(value))
+        found[key] = {p: tuple(sorted(values)) for p, values in tried.items() if len(values) >= _FEWEST}
+    return found
+
+
+def _numbers(value: Any) -> list[float]:
+    values = value if isinstance(value, list) else [value]
+    return [float(one) for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
+
+
+def _singular(parameter: str) -> str:
+    return parameter.removesuffix("s") if len(parameter) > 1 else parameter

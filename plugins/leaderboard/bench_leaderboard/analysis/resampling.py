@@ -1,0 +1,83 @@
+"""Means over data sets, with intervals that come from resampling the data sets; the same bits on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["RESAMPLES", "Interval", "finite", "interval_of", "intervals_of", "mean_of", "resampled", "rounded"]
+
+Numbers = NDArray[np.float64]
+
+RESAMPLES = 2000
+"""Bootstrap resamples of the data sets."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean over data sets with its 95 % interval over resamples of them; NaN ends for a single data set.
+
+    Attributes:
+        value, low, high: the mean and the ends.
+        datasets: how many it is over.
+    """
+
+    value: float
+    low: float
+    high: float
+    datasets: int
+
+
+@cache
+def _draws(datasets: int) -> NDArray[np.int64]:
+    """Resamples of so many data sets, int64 (data sets, resamples), from the raw words of PCG64."""
+    words = np.random.PCG64(np.random.SeedSequence([0xB007, datasets])).random_raw(datasets * RESAMPLES)
+    return (np.asarray(words) >> np.uint64(11)).astype(np.int64).reshape(datasets, RESAMPLES) % datasets
+
+
+def resampled(values: Numbers) -> Numbers:
+    """Means over resamples of the data sets: float64 (data sets, …) → (resamples, …)."""
+    # One data set after the other, so that no machine's order of summation shows.
+    total = np.zeros((RESAMPLES, *values.shape[1:]))
+    for drawn in _draws(len(values)):
+        total += values[drawn]
+    return total / len(values)
+
+
+def interval_of(values: Sequence[float] | Numbers) -> Interval:
+    """Mean and interval of one number per data set."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if not len(numbers):
+        return Interval(float("nan"), float("nan"), float("nan"), 0)
+    return intervals_of(numbers[:, None])[0]
+
+
+def mean_of(values: Numbers) -> float:
+    """Mean of the finite values, NaN where there is none."""
+    known = values[np.isfinite(values)]
+    return float(np.add.accumulate(known)[-1]) / len(known) if len(known) else float("nan")
+
+
+def finite(values: Sequence[float]) -> list[float]:
+    """The values that are numbers."""
+    return [value for value in values if np.isfinite(value)]
+
+
+def intervals_of(table: Numbers) -> list[Interval]:
+    """The interval of every column of float64 (data sets, columns)."""
+    count = len(table)
+    means = np.add.accumulate(table, axis=0)[-1] / count
+    ends = np.full((2, table.shape[1]), np.nan)
+    if count > 1:
+        ends = np.percentile(resampled(table), [2.5, 97.5], axis=0)
+    told = zip(means.tolist(), *ends.tolist(), strict=True)
+    return [Interval(mean, low, high, count) for mean, low, high in told]
+
+
+def rounded(values: Numbers) -> Numbers:
+    """Values to twelve digits: equal on paper is equal here, whatever the order of summation."""
+    return np.asarray(np.round(values, 12))

@@ -1,0 +1,91 @@
+"""The code of a plugin that is submitted: the distribution it is installed as, and the wheel that holds the same."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+
+from bench_core import Registry, RequestError, did_you_mean
+
+__all__ = ["Code", "code_of", "wheel_holds"]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A plugin's code.
+
+    Attributes:
+        plugin: the plugin's name.
+        module: what its entry point names.
+        distribution, version, licence: from the installed distribution's metadata.
+        source: SHA-256 of its Python files, hexadecimal; records hold the beginning of it.
+        registry: where it is loaded.
+    """
+
+    plugin: str
+    module: str
+    distribution: str
+    version: str
+    licence: str
+    source: str
+    registry: Registry
+
+
+def code_of(registry: Registry, plugin: str) -> Code:
+    """The code of an installed plugin.
+
+    Raises:
+        RequestError: there is no such plugin, it could not be loaded, or its distribution names no licence.
+    """
+    if plugin not in registry.plugins:
+        raise RequestError(f"there is no plugin {plugin!r}; {did_you_mean(plugin, registry.plugins)}")
+    found = registry.plugins[plugin]
+    if found.error:
+        raise RequestError(f"plugin {plugin!r} could not be loaded: {found.error}")
+    if not found.distribution or not found.source:
+        raise RequestError(f"plugin {plugin!r} is not installed from a distribution: pip install its folder")
+    about = metadata.metadata(found.distribution)
+    named = [about[key] for key in ("License-Expression", "License") if key in about]
+    named += [line.rpartition(" :: ")[2] for line in about.get_all("Classifier") or () if line.startswith("License ::")]
+    licence = next((one.splitlines()[0] for one in named if one.strip()), "")
+    if not licence:
+        raise RequestError(
+            f'{found.distribution} names no licence: set license = "…" in [project] of its pyproject.toml'
+        )
+    return Code(plugin, found.module, found.distribution, found.version, licence, found.source, registry)
+
+
+def wheel_holds(wheel: Path, code: Code) -> None:
+    """Refuse a wheel that does not hold the code which is installed.
+
+    Raises:
+        RequestError: it is no wheel, of another distribution or version, or with other Python files.
+    """
+    words = wheel.name.removesuffix(".whl").split("-")
+    if wheel.suffix != ".whl" or len(words) not in (5, 6):
+        raise RequestError(f"{wheel} is no wheel: python -m build --wheel makes one")
+    if (_normal(words[0]), words[1]) != (_normal(code.distribution), code.version):
+        raise RequestError(
+            f"{wheel} is {words[0]} {words[1]}; the plugin is installed as {code.distribution} {code.version}"
+        )
+    place = code.module.replace(".", "/")
+    parent = place.rpartition("/")[0]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(folder, [name for name in archive.namelist() if name.endswith(".py")])
+        except (OSError, zipfile.BadZipFile) as error:
+            raise RequestError(f"{wheel} cannot be read: {error}") from None
+        candidates = [Path(folder, one) for one in (place, f"{place}.py", parent) if one]
+        plugin = code.registry.plugins[code.plugin]
+        if not any(replace(plugin, folder=one).source == code.source for one in candidates if one.exists()):
+            raise RequestError(
+                f"{wheel} holds other code than is installed: build it again, or install it before the suite is run"
+            )
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace("-", "_").replace(".", "_")

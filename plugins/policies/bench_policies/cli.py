@@ -1,0 +1,203 @@
+"""The commands ``bench recommend``, ``fit`` and ``explain``. Heavy imports happen inside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from bench_core import RequestError, cli_errors, hookimpl, installed_plugins
+
+if TYPE_CHECKING:
+    from bench_core import Dataset, Registry
+    from bench_policies.goals import Goal
+
+BENCH_CONTRACT_VERSION = 1
+
+
+@hookimpl
+def bench_register_commands(group: click.Group) -> None:
+    """Add the commands."""
+    for command in (recommend, fit, explain):
+        group.add_command(command)
+
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_TABLE: list[Callable[[Any], Any]] = [
+    click.argument("data", type=_FILE),
+    click.option("--target", required=True, help="The column to predict."),
+    click.option("--prices", required=True, type=_FILE, help="A TOML file of prices."),
+    click.option("--budget", type=float, help="The most that a row may cost on average."),
+    click.option("--accuracy", type=float, help="The least share of all rows to be answered rightly, such as 0.9."),
+    click.option("--error-costs", type=_FILE, help="A TOML file of what wrong answers cost."),
+    click.option("--threshold", type=float, help="Refuse answers that are less sure than this."),
+    click.option("--categorical", multiple=True, metavar="COLUMN", help="A number column of categories; repeatable."),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="A column that is not used; repeatable."),
+    click.option("--size", metavar="COLUMN", help="The column with item sizes, for prices that grow with them."),
+    click.option("--task", type=click.Choice(["binary", "multiclass", "regression"]), help="Guessed when left out."),
+    click.option(
+        "--encode", type=click.Choice(["onehot", "ordinal", "impute", "raw"]), default="onehot", show_default=True,
+        help="What methods see: raw leaves missing values.",
+    ),
+]  # fmt: skip
+
+
+def _table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_TABLE):
+        command = option(command)
+    return command
+
+
+def _checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
+    """Read everything that is asked for and check it, before anything runs."""
+    from bench_policies.goals import Goal, read_error_costs
+    from bench_policies.prices import read_prices
+    from bench_policies.tables import read_table
+
+    registry = installed_plugins()
+    threshold = given["threshold"]
+    if threshold is not None and not 0 < threshold <= 1:
+        raise RequestError(f"--threshold is a probability above 0 and up to 1, not {threshold}")
+    options = {name: given[name] for name in ("categorical", "drop", "size", "task")}
+    dataset = read_table(given["data"], given["target"], registry, **options)
+    read_prices(given["prices"], dataset.feature_names, registry, dataset.sizes is not None)
+    if given["error_costs"] is not None:
+        if given["budget"] is not None or given["accuracy"] is not None:
+            raise RequestError("give one of --budget, --accuracy and --error-costs, not several")
+        return registry, dataset, read_error_costs(given["error_costs"], dataset.classes)
+    goal = Goal(budget=given["budget"], quality=given["accuracy"])
+    goal.check(dataset.task, dataset.classes)
+    return registry, dataset, goal
+
+
+def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh]?)", value.strip())
+    if not match or float(match[1]) == 0:
+        raise click.BadParameter(f"{value!r} is not a time such as 90, 10m or 2h")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+@click.command()
+@_table_options
+@click.option("--method", "methods", multiple=True, help="Try this method; repeatable. All that apply when left out.")
+@click.option("--splits", type=click.IntRange(min=1), default=8, show_default=True, help="Most random splits.")
+@click.option("--time", "seconds", default="10m", show_default=True, callback=_seconds, help="90, 10m, 2h.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("recommendation"), show_default=True,
+    help="Folder of the page.",
+)  # fmt: skip
+@click.option(
+    "--isolation", type=click.Choice(["full", "none"]), default="full", show_default=True,
+    envvar="BUDGETBENCH_ISOLATION", help="none: methods run in this process, for a debugger; no time limit holds.",
+)  # fmt: skip
+@cli_errors
+def recommend(
+    methods: tuple[str, ...], splits: int, seconds: float, out: Path, isolation: Literal["full", "none"], **given: Any
+) -> int:
+    """Recommend a method for a table, prices and a goal."""
+    from bench_policies.page import fit_command, methods_table, write_page
+    from bench_policies.recommending import recommend as recommend_for
+
+    _, dataset, goal = _checked(given)
+    try:
+        found = recommend_for(
+            dataset,
+            given["prices"],
+            goal=goal,
+            threshold=given["threshold"],
+            methods=methods,
+            splits=splits,
+            seconds=seconds,
+            encode=given["encode"],
+            isolation=isolation,
+            progress=lambda line: click.echo(line, err=True),
+        )
+    except KeyboardInterrupt:
+        click.echo("bench: stopped; nothing was written", err=True)
+        return 130
+    shared = (
+        "target",
+        "prices",
+        "budget",
+        "accuracy",
+        "error_costs",
+        "threshold",
+        "categorical",
+        "drop",
+        "size",
+        "task",
+    )
+    options = {name.replace("_", "-"): given[name] for name in shared}
+    if given["encode"] != "onehot":
+        options["encode"] = given["encode"]
+    command = fit_command(found.best or "", str(given["data"]), options)
+    page = write_page(found, out, command)
+    click.echo(methods_table(found, "simple"))
+    click.echo(f"\n{found.text}\n")
+    if found.best:
+        click.echo(command)
+    click.echo(str(page))
+    return 0 if found.best else 1
+
+
+@click.command()
+@_table_options
+@click.option("--method", required=True, help="What to fit; bench list methods shows them.")
+@click.option("--parameters", default="{}", metavar="JSON", help="The method's parameters, such as '{\"C\": 0.5}'.")
+@click.option("--splits", type=click.IntRange(min=0), default=5, show_default=True, help="Splits to measure it on.")
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the policy.")
+@cli_errors
+def fit(method: str, parameters: str, splits: int, out: Path, **given: Any) -> int:
+    """Fit a policy on all rows of a table, and keep it in a folder."""
+    from bench_policies.fitting import fit_policy
+    from bench_policies.folder import policy_types, save_policy
+
+    values = _json_object("--parameters", parameters)
+    registry, dataset, goal = _checked(given)
+    registry.method(method)
+    policy_types(registry, registry.plugin_of("methods", method).name)  # what cannot be kept is not fitted
+    fitted = fit_policy(
+        method,
+        dataset,
+        given["prices"],
+        parameters=values,
+        goal=goal,
+        threshold=given["threshold"],
+        splits=splits,
+        encode=given["encode"],
+        size=given["size"],
+        target_name=given["target"],
+    )
+    folder = save_policy(fitted, out)
+    click.echo((folder / "card.md").read_text(encoding="utf-8"))
+    click.echo(str(folder))
+    return 0
+
+
+@click.command()
+@click.argument("policy", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--row", metavar="JSON", help="Trace one row: '{\"age\": 50, …}'.")
+@cli_errors
+def explain(policy: Path, row: str | None) -> int:
+    """Show what a policy buys when, what an answer costs, and how it decides on a row."""
+    from bench_policies.explaining import explain as explanation
+    from bench_policies.folder import load_policy
+
+    values = None if row is None else _json_object("--row", row)
+    click.echo(str(explanation(load_policy(policy), values)))
+    return 0
+
+
+def _json_object(option: str, text: str) -> dict[str, Any]:
+    import json
+
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise RequestError(f"{option} is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise RequestError(f"{option} must be a JSON object, not {text}")
+    return value

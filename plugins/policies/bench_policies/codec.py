@@ -1,0 +1,257 @@
+"""Policies as JSON, arrays and models of libraries: nothing that is read is run.
+
+Objects are made of classes that installed plugins name (`bench_policies.hookspecs`), from their fields, without a call
+of the class. Arrays are NumPy's own format without objects; scikit-learn's estimators are skops files; a LightGBM model
+is its text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import math
+import zipfile
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bench_core import RequestError
+
+
+def type_name(cls: type) -> str:
+    """What a class is called in a folder: module and qualified name."""
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+@dataclasses.dataclass
+class Encoded:
+    """An object in files.
+
+    Attributes:
+        root: the object.
+        objects: every instance of a registered class, once: its type and fields.
+        arrays: by key.
+        models: file name → content.
+    """
+
+    root: Any = None
+    objects: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    arrays: dict[str, np.ndarray[Any, Any]] = dataclasses.field(default_factory=dict)
+    models: dict[str, bytes] = dataclasses.field(default_factory=dict)
+
+    def as_plain(self) -> dict[str, Any]:
+        """The part that is JSON."""
+        return {"root": self.root, "objects": self.objects}
+
+    def arrays_file(self) -> bytes:
+        """The arrays as an ``.npz`` file."""
+        out = io.BytesIO()
+        np.savez(out, **self.arrays)  # type: ignore[arg-type]
+        return out.getvalue()
+
+
+def encode(value: Any, types: Iterable[type]) -> Encoded:
+    """An object as files.
+
+    Args:
+        value: made of registered classes, containers, numbers, texts, arrays, estimators of scikit-learn and models of
+            LightGBM.
+        types: the registered classes.
+
+    Raises:
+        RequestError: something in it is none of these; its type and where it stands are said.
+    """
+    writer = _Writer({type_name(cls): cls for cls in types})
+    writer.out.root = writer.put(value, "policy")
+    return writer.out
+
+
+class _Writer:
+    def __init__(self, types: dict[str, type]) -> None:
+        self.types, self.out = types, Encoded()
+        self.done: dict[int, tuple[Any, Any]] = {}
+
+    def put(self, value: Any, where: str) -> Any:
+        if value is None or isinstance(value, bool | str) or (type(value) is int):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"$": "float", "v": repr(value)}
+        if id(value) in self.done:
+            return self.done[id(value)][1]
+        node = self._put(value, where)
+        if type(value) not in (list, tuple, dict):
+            self.done[id(value)] = value, node
+        return node
+
+    def _put(self, value: Any, where: str) -> Any:
+        if isinstance(value, list):
+            return [self.put(one, f"{where}[{i}]") for i, one in enumerate(value)]
+        if type(value) is tuple:
+            return {"$": "tuple", "v": [self.put(one, f"{where}[{i}]") for i, one in enumerate(value)]}
+        if isinstance(value, Mapping):
+            pairs = [[self.put(key, where), self.put(one, f"{where}[{key!r}]")] for key, one in value.items()]
+            return {"$": "dict", "v": pairs}
+        if isinstance(value, np.ndarray | np.generic):
+            return self._array(value, where)
+        if type_name(type(value)) in self.types:
+            return self._object(value, where)
+        return self._model(value, where)
+
+    def _array(self, value: Any, where: str) -> Any:
+        if value.dtype.hasobject:
+            raise RequestError(f"{where} holds Python objects in an array: it cannot be saved")
+        key = f"a{len(self.out.arrays)}"
+        self.out.arrays[key] = np.asarray(value)
+        return {"$": "array" if isinstance(value, np.ndarray) else "number", "v": key}
+
+    def _object(self, value: Any, where: str) -> Any:
+        place = len(self.out.objects)
+        entry: dict[str, Any] = {"type": type_name(type(value)), "fields": {}}
+        self.out.objects.append(entry)
+        node = {"$": "object", "v": place}
+        self.done[id(value)] = value, node  # before its fields: they may hold it
+        for name, one in _fields(value).items():
+            entry["fields"][name] = self.put(one, f"{where}.{name}")
+        return node
+
+    def _model(self, value: Any, where: str) -> Any:
+        top = type(value).__module__.partition(".")[0]
+        if top == "lightgbm" and hasattr(value, "model_to_string"):
+            name, content = f"models/{len(self.out.models)}.lightgbm.txt", value.model_to_string().encode()
+            self.out.models[name] = content
+            return {"$": "lightgbm", "v": name}
+        if top == "sklearn":
+            import skops.io  # type: ignore[import-untyped]
+
+            try:
+                content = skops.io.dumps(value)
+            except Exception as error:
+                raise RequestError(f"{where}: skops cannot write a {type(value).__name__}: {error}") from None
+            name = f"models/{len(self.out.models)}.skops"
+            self.out.models[name] = content
+            return {"$": "skops", "v": name}
+        raise RequestError(
+            f"{where} is a {type(value).__module__}.{type(value).__qualname__}, which its plugin does not name "
+            "among the types of saved policies (hook bench_policy_types): it cannot be saved"
+        )
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if hasattr(value, "saved_fields"):
+        return dict(value.saved_fields())
+    if isinstance(value, tuple):  # a named one
+        return dict(value._asdict())  # type: ignore[attr-defined]
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return dict(vars(value))
+
+
+class Decoder:
+    """Reads what `encode` wrote.
+
+    Args:
+        plain: the JSON part.
+        arrays: the ``.npz`` file.
+        models: by file name.
+        types: the registered classes.
+    """
+
+    def __init__(
+        self, plain: dict[str, Any], arrays: bytes, models: Mapping[str, bytes], types: Iterable[type]
+    ) -> None:
+        self.types = {type_name(cls): cls for cls in types}
+        self.plain, self.models = plain, models
+        _check_archive(arrays, "arrays.npz")
+        with np.load(io.BytesIO(arrays), allow_pickle=False) as held:
+            self.arrays = {key: held[key] for key in held.files}
+        self.made: dict[int, Any] = {}
+        self.read: dict[str, Any] = {}
+
+    def get(self) -> Any:
+        """The object.
+
+        Raises:
+            RequestError: it needs a class that no installed plugin names, or is malformed.
+        """
+        try:
+            return self._get(self.plain["root"])
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, json.JSONDecodeError) as error:
+            raise RequestError(f"what it holds is not a saved policy: {type(error).__name__}: {error}") from None
+
+    def _get(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self._get(one) for one in node]
+        if not isinstance(node, dict):
+            return node
+        kind, held = node["$"], node["v"]
+        if kind == "float":
+            return float(held)
+        if kind == "tuple":
+            return tuple(self._get(one) for one in held)
+        if kind == "dict":
+            return {self._get(key): self._get(one) for key, one in held}
+        if kind == "array":
+            return self.arrays[held]
+        if kind == "number":
+            return self.arrays[held][()]
+        if kind == "object":
+            return self._object(held)
+        if kind in ("skops", "lightgbm"):
+            if held not in self.read:
+                if kind == "skops":
+                    _check_archive(self.models[held], held)
+                self.read[held] = _skops(self.models[held]) if kind == "skops" else _lightgbm(self.models[held])
+            return self.read[held]
+        raise ValueError(f"there is no kind of thing {kind!r}")
+
+    def _object(self, place: int) -> Any:
+        if place not in self.made:
+            entry = self.plain["objects"][place]
+            cls = self.types.get(entry["type"])
+            if cls is None:
+                raise RequestError(f"it holds a {entry['type']}, which no installed plugin names for saved policies")
+            if hasattr(cls, "from_saved"):
+                self.made[place] = cls.from_saved({name: self._get(one) for name, one in entry["fields"].items()})
+                return self.made[place]
+            if issubclass(cls, tuple):
+                fields = entry["fields"]
+                self.made[place] = tuple.__new__(cls, [self._get(fields[name]) for name in cls._fields])  # type: ignore[attr-defined]
+                return self.made[place]
+            made: Any = object.__new__(cls)
+            self.made[place] = made
+            known = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else None
+            for name, one in entry["fields"].items():
+                if known is not None and name not in known:
+                    raise ValueError(f"{entry['type']} has no field {name!r}")
+                object.__setattr__(made, name, self._get(one))
+        return self.made[place]
+
+
+def _check_archive(content: bytes, name: str) -> None:
+    """Refuse an archive that is larger inside than outside: what is written here is not compressed."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if any(one.compress_type != zipfile.ZIP_STORED for one in archive.infolist()):
+            raise ValueError(f"{name} is compressed")
+
+
+_TRUSTED = frozenset({"sklearn.tree._tree.Tree"})
+"""scikit-learn's own, that skops trusts in an estimator only."""
+
+
+def _skops(content: bytes) -> Any:
+    import skops.io
+
+    unknown = set(skops.io.get_untrusted_types(data=content)) - _TRUSTED
+    if unknown:
+        raise RequestError(f"it holds a model of types that skops does not trust: {', '.join(sorted(unknown))}")
+    return skops.io.loads(content, trusted=sorted(_TRUSTED))
+
+
+def _lightgbm(content: bytes) -> Any:
+    try:
+        import lightgbm
+    except ImportError:
+        raise RequestError("it needs LightGBM: pip install lightgbm") from None
+    return lightgbm.Booster(model_str=content.decode())

@@ -1,0 +1,95 @@
+"""Methods on one's own data, in a notebook: a tidy table of policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bench_core import Method, RequestError, build, load_registry, plain
+from bench_policies.prices import Prices, read_prices
+from bench_policies.tables import Data, facts_after_encoding, read_table
+from bench_policies.trials import EXIT_THRESHOLD, Bench
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bench_core import Registry
+
+
+def method_of(method: str | Method, parameters: Mapping[str, Any] | None, registry: Registry) -> tuple[str, Method]:
+    """A method by name with parameters, or as it is; and what it is called.
+
+    Raises:
+        RequestError: no such method or parameter; the nearest name is said.
+    """
+    if isinstance(method, Method):
+        if parameters:
+            raise RequestError("parameters are for a method given by name")
+        names = [name for name, known in registry.methods.items() if known is type(method)]
+        return (names or [type(method).__name__])[0], method
+    return method, build(registry.method(method), parameters or {}, f"method {method!r}")
+
+
+def evaluate(
+    method: str | Method,
+    data: Data,
+    prices: Prices,
+    *,
+    target: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    threshold: float | None = None,
+    metrics: Sequence[str] = (),
+    splits: int = 5,
+    encode: str = "onehot",
+    size: str | None = None,
+    exit_threshold: float = EXIT_THRESHOLD,
+    threads: int = 1,
+) -> pd.DataFrame:
+    """Every policy of a method on repeated splits, audited and billed as in a suite.
+
+    Args:
+        method: a registered name, or a method.
+        data: a DataFrame, a path to CSV or Parquet, or a data set.
+        prices: by name, in order, as a file's path, or a cost scheme.
+        target: the column to predict; None for a data set.
+        parameters: of a method given by name.
+        threshold: answers less sure than this are refused.
+        metrics: names; all that apply when empty.
+        splits: random splits, with seeds 0, 1, …
+        encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``.
+        size: the column with item sizes.
+        exit_threshold: what methods that leave early hold their confidence against where nothing is refused.
+        threads: of the method's kernels.
+
+    Returns:
+        A row per split, policy and part: ``method``, ``seed``, ``policy``, ``label``, ``part`` (``validation`` or
+        ``test``), and a column per metric.
+
+    Raises:
+        RequestError: a name, a price or the table is wrong, the method cannot do it, or it failed.
+    """
+    import pandas as pd
+
+    registry = load_registry()
+    dataset = read_table(data, target, registry, size=size)
+    scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
+    name, made = method_of(method, parameters, registry)
+    bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads)
+    costs = bench.prepared(0).problem.costs
+    refused = made.inapplicable(facts_after_encoding(dataset, costs, encode, bench.fit_threshold))
+    if refused is not None:
+        raise RequestError(f"{name} cannot be used here: {refused}")
+    wanted = metrics or [known for known in registry.metrics if "@" not in known]
+    resolved = {one: registry.metric(one) for one in wanted}
+    rows: list[dict[str, Any]] = []
+    for seed in range(splits):
+        tried = bench.run(name, made, seed, resolved)
+        if tried.error:
+            raise RequestError(f"{name} failed on split {seed}: {tried.error}")
+        table = tried.record["policies"]
+        for part in ("validation", "test"):
+            for policy, label in enumerate(table["label"]):
+                about = {"method": name, "seed": seed, "policy": policy, "label": label, "part": part}
+                values = {key: plain(column[policy]) for key, column in table[part].items()}
+                rows.append({**about, **values})
+    return pd.DataFrame(rows)

@@ -1,0 +1,110 @@
+"""What a fitted policy does: what it buys when, what an answer costs, its stages or tree, the trace of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tabulate import tabulate
+
+from bench_core import RequestError
+from bench_policies.drawing import draw
+from bench_policies.fitted import FittedPolicy
+from bench_policies.wording import price_text
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Texts on a policy.
+
+    Attributes:
+        usage: a line per feature: price, how often and when it is bought.
+        stages: where rows leave, and what that costs.
+        drawing: what is asked for, by which values it goes on, and what is answered, as a tree of text.
+        trace: one row, step by step; empty without one.
+    """
+
+    usage: str
+    stages: str
+    drawing: str
+    trace: str
+
+    def __str__(self) -> str:
+        parts = [
+            ("What is bought", self.usage),
+            ("Where rows leave", self.stages),
+            ("What is asked for and answered", self.drawing),
+            ("One row", self.trace),
+        ]
+        return "\n\n".join(f"{title}\n{'-' * len(title)}\n{text}" for title, text in parts if text)
+
+
+def explain(fitted: FittedPolicy, row: Mapping[str, Any] | None = None) -> Explanation:
+    """Explain a policy; with a row, how it decides on it.
+
+    Args:
+        fitted: the policy.
+        row: every feature's value by name; for prices by item size, also the size under the name of its column.
+
+    Raises:
+        RequestError: a feature of the row is missing or refused.
+    """
+    usage = fitted.about["usage"]
+    bought = usage["bought"]
+    first = [next((s["stage"] for s in usage["stages"] if s["bought"][f] > 0), None) for f in range(len(bought))]
+    steps = usage.get("steps") or [None] * len(bought)
+    order = sorted(range(len(bought)), key=lambda f: (-bought[f], f))
+    table = [
+        [fitted.feature_names[f], price_text(fitted.costs.prices[f]), _group(fitted, f), f"{100 * bought[f]:.1f} %",
+         "never" if first[f] is None else f"{first[f]}", "" if steps[f] is None else f"{steps[f]:.4g}"]
+        for f in order
+    ]  # fmt: skip
+    heads = ["Feature", "Price", "Group", "Bought for", "First at stage", "Asked in step"]
+    return Explanation(
+        tabulate(table, headers=heads, disable_numparse=True), _stages(fitted, usage), draw(fitted), _trace(fitted, row)
+    )
+
+
+def _group(fitted: FittedPolicy, f: int) -> str:
+    groups, prices = fitted.costs.groups, fitted.costs.group_prices
+    if groups is None or prices is None or groups[f] < 0:
+        return ""
+    return f"{int(groups[f]) + 1} ({price_text(prices[groups[f]])} once)"
+
+
+def _stages(fitted: FittedPolicy, usage: Mapping[str, Any]) -> str:
+    mean = sum(s["share"] * s["cost"] for s in usage["stages"])
+    table = [[s["stage"], f"{100 * s['share']:.1f} %", f"{s['cost']:.4g}"] for s in usage["stages"]]
+    shown = tabulate(table, headers=["Stage", "Rows", "Mean cost"], disable_numparse=True)
+    return (
+        f"{shown}\nAn answer costs {mean:.4g} on average over the {usage['rows']} rows of the data; "
+        f"all features cost {fitted.about['full_cost']:.4g}."
+    )
+
+
+def _trace(fitted: FittedPolicy, row: Mapping[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    size = None
+    if fitted.costs.depends_on_size:
+        if fitted.size_column not in row:
+            raise RequestError(f"the row has no {fitted.size_column!r}: prices depend on the item's size")
+        size = float(row[str(fitted.size_column)])
+    session, lines, step = fitted.start(size), [], 0
+    while session.answer is None:
+        step += 1
+        wanted = session.wanted
+        for name in wanted:
+            if name not in row:
+                raise RequestError(f"the row has no {name!r}, which is asked for")
+        session.give({name: row[name] for name in wanted})
+        asked = ", ".join(f"{name} = {row[name]} (price {price:.4g})" for name, price in wanted.items())
+        lines.append(f"{step}. {asked}; paid so far: {session.cost:.4g}")
+    answer = session.answer
+    if answer.value is not None and answer.best is None:
+        said = f"value {answer.value:.6g}"
+    else:
+        said = f"{answer.best}, probability {answer.probability:.3f}" + (", refused" if answer.refused else "")
+    lines.append(f"Answer: {said}; cost {answer.cost:.4g} of {fitted.about['full_cost']:.4g}")
+    return "\n".join(lines)

@@ -1,0 +1,194 @@
+"""What is wanted of a policy, and which policy of a family gives it.
+
+Quality is the share of all rows that are answered, and rightly: a refused row counts as not right. For regression it is
+the mean squared error, less is better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Outcome, RequestError, did_you_mean
+from bench_policies.prices import MOST
+from bench_policies.toml_file import TomlFile
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a policy achieves on some rows.
+
+    Attributes:
+        quality: greater is better: share answered rightly, or the mean squared error below 0.
+        cost: mean price of a row: features and base models.
+        coverage: share of rows that are answered.
+        accuracy: share of answered rows that are right; NaN where none is answered, and for regression.
+        loss: mean cost of wrong answers and refusals; 0 without error costs.
+    """
+
+    quality: float
+    cost: float
+    coverage: float
+    accuracy: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is wanted; at most one of the first three. Without any: the best quality, of what is as good the cheapest.
+
+    Attributes:
+        budget: the most that a row may cost on average; quality is maximised within it.
+        quality: the least quality; cost is minimised above it.
+        error_costs: truth → answer → cost, in the unit of prices; what is not named costs 0. Total cost is minimised.
+        refused_cost: cost of a refused row, beside ``error_costs``.
+    """
+
+    budget: float | None = None
+    quality: float | None = None
+    error_costs: Mapping[str, Mapping[str, float]] | None = None
+    refused_cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        if sum(one is not None for one in (self.budget, self.quality, self.error_costs)) > 1:
+            raise RequestError("give one of a budget, an accuracy and error costs, not several")
+        if self.budget is not None and not 0 <= self.budget < math.inf:
+            raise RequestError(f"a budget is a finite number from 0, not {self.budget}")
+        if self.quality is not None and not 0 < self.quality <= 1:
+            raise RequestError(f"an accuracy is a share above 0 and up to 1, not {self.quality}")
+
+    def check(self, task: str, classes: Sequence[str]) -> None:
+        """Refuse what does not fit the task.
+
+        Raises:
+            RequestError: an accuracy or error costs without classes, a class that is none.
+        """
+        if not classes and (self.quality is not None or self.error_costs is not None):
+            raise RequestError(f"an accuracy and error costs are for classes; the task is {task}")
+        for truth, row in (self.error_costs or {}).items():
+            for name in (truth, *row):
+                if name not in classes:
+                    raise RequestError(f"error costs name {name!r}, which is no class; {did_you_mean(name, classes)}")
+
+    def value(self, judged: Judged) -> float:
+        """How good that is, greater is better; what misses the goal is below all that meets it."""
+        if self.budget is not None:
+            over = judged.cost - self.budget
+            return judged.quality if over <= 1e-9 * max(self.budget, 1.0) else -1e9 - over
+        if self.quality is not None:
+            short = self.quality - judged.quality
+            return -judged.cost if short <= 1e-12 else -1e9 * (1.0 + short)
+        if self.error_costs is not None:
+            return -(judged.cost + judged.loss)
+        return judged.quality
+
+    def met(self, judged: Judged) -> bool:
+        """Whether the budget is kept, or the quality reached."""
+        return self.value(judged) > -1e9
+
+    def choose(self, family: Sequence[Judged], rows: int) -> int:
+        """The policy of a family that serves best; the cheaper among equals.
+
+        Without a goal of its own: the cheapest whose quality is within one standard error of the best (Breiman et al.
+        1984, the one-standard-error rule), on so many rows.
+        """
+        values = [self.value(one) for one in family]
+        best = max(values)
+        slack = 0.0
+        if self.budget is None and self.quality is None and self.error_costs is None and 0 <= best <= 1:
+            slack = math.sqrt(best * (1 - best) / max(rows, 1))
+        near = [i for i, value in enumerate(values) if value >= best - slack]
+        return min(near, key=lambda i: (family[i].cost, -values[i], i))
+
+    def in_words(self) -> str:
+        """The goal as the end of a sentence."""
+        if self.budget is not None:
+            return f"the most right answers for at most {self.budget:g} a row on average"
+        if self.quality is not None:
+            return f"at least {self.quality:.4g} of all rows answered rightly, for the least cost"
+        if self.error_costs is not None:
+            return "the least total of prices, wrong answers and refusals"
+        return "the most right answers; of policies within one standard error, the cheapest"
+
+    def as_plain(self) -> dict[str, Any]:
+        """As JSON values."""
+        costs = None if self.error_costs is None else {truth: dict(row) for truth, row in self.error_costs.items()}
+        given = {
+            "budget": self.budget,
+            "quality": self.quality,
+            "error_costs": costs,
+            "refused_cost": self.refused_cost,
+        }
+        return {name: value for name, value in given.items() if value not in (None, 0.0)}
+
+
+def judge(outcome: Outcome, classes: Sequence[str], goal: Goal) -> Judged:
+    """What an outcome comes to."""
+    cost = float(np.mean(outcome.bill + outcome.evaluation_bill)) if len(outcome.y) else 0.0
+    if not classes:
+        score = outcome.decisions.score
+        error = math.nan if score is None else float(np.mean(np.square(score - outcome.y)))
+        return Judged(-error, cost, 1.0, math.nan, 0.0)
+    answered = outcome.conclusive
+    right = outcome.correct & answered
+    accuracy = float(right.sum() / answered.sum()) if answered.any() else math.nan
+    loss = 0.0
+    if goal.error_costs is not None:
+        paid = _table(goal.error_costs, classes)[outcome.y, outcome.label]
+        loss = float(np.mean(np.where(answered, paid, goal.refused_cost)))
+    return Judged(float(right.mean()), cost, float(answered.mean()), accuracy, loss)
+
+
+def _table(error_costs: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> NDArray[np.float64]:
+    return np.array([[float(error_costs.get(truth, {}).get(said, 0.0)) for said in classes] for truth in classes])
+
+
+def read_error_costs(path: str | Path, classes: Sequence[str]) -> Goal:
+    """A goal from a file of error costs.
+
+    The file says what a wrong answer costs, by truth and answer, in the unit of the prices::
+
+        refused = 30                  # a refused row; may stay out
+        [error_costs.sick]
+        healthy = 500                 # sick, taken for healthy
+
+    Raises:
+        RequestError: another key, a class that is none, a cost that is negative or no number.
+    """
+    file = TomlFile(path)
+    for key in file.content:
+        if key not in ("refused", "error_costs"):
+            hint = did_you_mean(key, ("refused", "error_costs"))
+            raise RequestError(f"{file.at(key)}: there is no setting {key!r}; {hint}")
+    table = file.content.get("error_costs")
+    if not isinstance(table, dict) or not table or not all(isinstance(row, dict) for row in table.values()):
+        raise RequestError(f"{file.at('error_costs')}: it needs tables [error_costs.TRUTH] with ANSWER = cost")
+    _check_cost(file.content.get("refused", 0), "refused", file.at("refused"))
+    for truth, row in table.items():
+        section = f"error_costs.{truth}"
+        _check_class(truth, classes, file.at(section))
+        for said, cost in row.items():
+            _check_class(said, classes, file.at(section, said))
+            _check_cost(cost, f"{truth}.{said}", file.at(section, said))
+    goal = Goal(error_costs=table, refused_cost=float(file.content.get("refused", 0)))
+    try:
+        goal.check("", classes)
+    except RequestError as error:
+        raise RequestError(f"{file.where}: {error}") from None
+    return goal
+
+
+def _check_class(name: str, classes: Sequence[str], where: str) -> None:
+    if classes and name not in classes:
+        raise RequestError(f"{where}: error costs name {name!r}, which is no class; {did_you_mean(name, classes)}")
+
+
+def _check_cost(cost: Any, said: str, where: str) -> None:
+    if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost <= MOST:
+        raise RequestError(f"{where}: {said} must be a number from 0 to {MOST:g}, not {cost!r}")

@@ -1,0 +1,132 @@
+"""The page of a recommendation: Markdown and a figure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from bench_policies.recommending import Recommendation
+from bench_policies.wording import with_half
+
+
+def fit_command(best: str, data: str, options: Mapping[str, Any], folder: str = "policy") -> str:
+    """The command that fits a recommended method.
+
+    Args:
+        best: the method.
+        data: the table's file.
+        options: of ``bench recommend`` that ``bench fit`` shares; None and False are left out, lists are repeated.
+        folder: where the policy goes.
+    """
+    words = ["bench", "fit", data]
+    for name, value in options.items():
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if one is not None and one is not False:
+                whole = isinstance(one, float) and one.is_integer()
+                words += [f"--{name}", str(int(one) if whole else one)]
+    return shlex.join([*words, "--method", best, "--out", folder])
+
+
+def methods_table(found: Recommendation, form: str = "pipe") -> str:
+    """A line per method: what it reaches at which cost, or why not; many of one reason share a sentence."""
+    alike = found.table[found.table["splits"] == 0].groupby(["status", "why"], sort=False)["method"].agg(list)
+    together: dict[Any, list[str]] = {key: names for key, names in alike.items() if len(names) > 2}
+    rows = []
+    classes = found.dataset["task"] != "regression"
+    for row in found.table.to_dict("records"):
+        if row["splits"] == 0 and (row["status"], row["why"]) in together:
+            continue
+        factor = 100.0 if classes else -1.0
+        rows.append([
+            row["method"], row["status"], with_half(row, "quality", factor), with_half(row, "cost", 1.0),
+            *([with_half(row, "coverage", 100.0)] if found.dataset["threshold"] is not None else []),
+            int(row["splits"]), f"{row['fit seconds']:.2g}", row["why"],
+        ])  # fmt: skip
+    quality = "Right answers %" if classes else "Mean squared error"
+    heads = ["Method", "Status", quality, "Cost", "Splits", "Fit s", "Why"]
+    if found.dataset["threshold"] is not None:
+        heads.insert(4, "Answered %")
+    table = tabulate(rows, headers=heads, tablefmt=form, disable_numparse=True)
+    said = [f"{status}, {why}: {', '.join(names)}." for (status, why), names in together.items()]
+    return "\n\n".join([table, *(one[0].upper() + one[1:] for one in said)])
+
+
+def front_table(found: Recommendation) -> str:
+    """The points of the curve that no other beats, by cost."""
+    front = found.curve[found.curve["front"].astype(bool)].sort_values(["cost", "budget"])
+    front = front.drop_duplicates(["method", "cost", "quality"])  # a larger budget that buys nothing more
+    factor = 100.0 if found.dataset["task"] != "regression" else -1.0
+    rows = [
+        [row["method"], f"{row['budget']:.4g}", with_half(row, "cost", 1.0), with_half(row, "quality", factor)]
+        for row in front.to_dict("records")
+    ]
+    quality = "Right answers %" if factor == 100.0 else "Mean squared error"
+    return tabulate(rows, headers=["Method", "Held to", "Cost", quality], tablefmt="pipe", disable_numparse=True)
+
+
+def write_page(found: Recommendation, folder: Path, command: str) -> Path:
+    """Write ``recommendation.md`` and ``tradeoff.svg`` into a folder; the page's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = _draw(found, folder / "tradeoff.svg")
+    about = found.dataset
+    lines = [
+        f"# Which method for {about['name']}",
+        "",
+        found.text,
+        "",
+        *(["```", command, "```", ""] if found.best else []),
+        f"{about['rows']} rows, {about['features']} features; all features together cost {found.full_cost:.4g}. "
+        f"{found.splits} random split{'s'[: found.splits != 1]} in {found.seconds:.0f} s: "
+        "half of the rows train, a quarter chooses the policy "
+        "of a method's family, a quarter tests. Every answer was audited and billed by the core.",
+        "",
+        *(["## Trade-off", "", "![Quality by cost](tradeoff.svg)", ""] if drawn else []),
+        "Each point is a method held to a budget on average, measured on the test parts. On the front, where no other "
+        "point is better and as cheap:",
+        "",
+        front_table(found),
+        "",
+        "## Methods",
+        "",
+        methods_table(found),
+        "",
+        "*dropped*: behind after the first split, or surely worse than the best later. *left out*: no time was left.",
+        "",
+    ]
+    page = folder / "recommendation.md"
+    page.write_text("\n".join(lines), encoding="utf-8")
+    return page
+
+
+def _draw(found: Recommendation, path: Path) -> bool:
+    if not len(found.curve):
+        return False
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+    axes = figure.subplots()
+    classes = found.dataset["task"] != "regression"
+    factor = 100.0 if classes else -1.0
+    marks: Sequence[str] = "osD^vP*X<>"
+    for number, (name, part) in enumerate(found.curve.groupby("method", sort=True)):
+        ordered = part.sort_values("cost")
+        axes.plot(
+            ordered["cost"], factor * ordered["quality"], marker=marks[number % len(marks)], markersize=4,
+            linewidth=2.2 if name == found.best else 1.0, label=str(name),
+        )  # fmt: skip
+    front = found.curve[found.curve["front"].astype(bool)].sort_values("cost")
+    axes.plot(front["cost"], factor * front["quality"], color="black", linestyle=":", linewidth=1.2, label="front")
+    axes.set_xlabel("mean cost of a row")
+    axes.set_ylabel("right answers, % of all rows" if classes else "mean squared error")
+    axes.grid(alpha=0.25)
+    axes.legend(fontsize=8)
+    with matplotlib.rc_context({"svg.hashsalt": "budgetbench"}):
+        figure.savefig(path, metadata={"Date": None})
+    return True

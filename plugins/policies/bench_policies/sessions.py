@@ -1,0 +1,156 @@
+"""A session: one row whose features are acquired one after the other, as the policy asks for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench_core import RequestError, Rows, did_you_mean
+
+if TYPE_CHECKING:
+    from bench_policies.fitted import FittedPolicy
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a session came to.
+
+    Attributes:
+        label: the class; None when the answer is refused, and for regression.
+        refused: the policy is less sure than its threshold.
+        best: the most probable class, refused or not.
+        probability: of ``best``; None for regression.
+        probabilities: of all classes.
+        value: for regression.
+        cost: what was paid.
+    """
+
+    label: str | None
+    refused: bool
+    best: str | None
+    probability: float | None
+    probabilities: Mapping[str, float]
+    value: float | None
+    cost: float
+
+
+class Session:
+    """One row, feature by feature. Safe to use from several threads, one call after the other.
+
+    Args:
+        fitted: what is asked.
+        size: the item's size, where prices depend on it.
+
+    Raises:
+        RequestError: prices depend on the item's size and none is given, or it is not a size.
+    """
+
+    def __init__(self, fitted: FittedPolicy, size: float | None = None) -> None:
+        if fitted.costs.depends_on_size and (size is None or not 0 <= size < np.inf):
+            raise RequestError(f"prices depend on the item's size: start(size=…) from 0 on, not {size}")
+        self._fitted = fitted
+        self._sizes = np.array([float(size)]) if size is not None and fitted.costs.depends_on_size else None
+        self._raw = np.full((1, len(fitted.feature_names)), np.nan)
+        self._known = np.zeros((1, len(fitted.feature_names)), dtype=bool)
+        self._wanted: tuple[int, ...] | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def wanted(self) -> dict[str, float]:
+        """What to acquire next, with prices; empty when the session has its answer.
+
+        A group's price is in that of its first feature, once: the prices add up to what is paid for all of them.
+        """
+        with self._lock:
+            prices, known = {}, self._known.copy()
+            paid = self._bill(known)
+            for feature in self._ask():
+                known[0, feature] = True
+                now = self._bill(known)
+                prices[self._fitted.feature_names[feature]] = now - paid
+                paid = now
+            return prices
+
+    @property
+    def cost(self) -> float:
+        """What has been paid so far."""
+        with self._lock:
+            return self._bill(self._known)
+
+    @property
+    def known(self) -> dict[str, float]:
+        """What was given, as the encoder takes it (categories as codes, NaN for a missing value)."""
+        with self._lock:
+            return {self._fitted.feature_names[f]: float(self._raw[0, f]) for f in np.flatnonzero(self._known[0])}
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer; None while something is wanted."""
+        with self._lock:
+            return None if self._ask() else self._answered()
+
+    def give(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Session:
+        """Give what was asked for, all of it or some: ``session.give(glucose=148)``. None is a missing value.
+
+        Names that are no Python names go in a mapping: ``session.give({"blood pressure": 72})``. Nothing is taken when
+        anything is refused.
+
+        Raises:
+            RequestError: no such feature, one that was not asked for, or a value that is refused.
+        """
+        given = {**(values or {}), **more}
+        with self._lock:
+            asked = self._ask()
+            taken = {}
+            for name, value in given.items():
+                feature = self._fitted.number(name)
+                if feature not in asked:
+                    raise RequestError(self._unasked(name, feature, asked))
+                taken[feature] = self._fitted.value(feature, value)
+            for feature, number in taken.items():
+                self._raw[0, feature], self._known[0, feature] = number, True
+            if taken:
+                self._wanted = tuple(f for f in asked if f not in taken) or None
+        return self
+
+    def _unasked(self, name: str, feature: int, asked: tuple[int, ...]) -> str:
+        if self._known[0, feature]:
+            return f"{name} has been given already"
+        names = [self._fitted.feature_names[f] for f in asked]
+        if not names:
+            return f"{name} was not asked for: the session has its answer"
+        return f"{name} was not asked for; wanted: {', '.join(names)}" + (
+            f"; {did_you_mean(name, names)}" if len(names) > 20 else ""
+        )
+
+    def _ask(self) -> tuple[int, ...]:
+        # What was asked for at once is acquired before the policy is asked again.
+        if self._wanted is None:
+            wanted = self._fitted.policy.next_features(self._rows(), self._known.copy())
+            self._wanted = tuple(np.flatnonzero(wanted[0]).tolist())
+        return self._wanted
+
+    def _rows(self) -> Rows:
+        encoder = self._fitted.encoder
+        X = encoder.transform(self._raw)
+        X[~self._known[:, encoder.feature_of_column]] = 0.0
+        return Rows(X, self._sizes)
+
+    def _bill(self, known: Any) -> float:
+        return float(self._fitted.costs.bill(known, self._sizes)[0])
+
+    def _answered(self) -> Answer:
+        fitted, cost = self._fitted, self._bill(self._known)
+        decided = fitted.policy.decide(self._rows()).checked(1, len(fitted.feature_names), len(fitted.classes))
+        if decided.probabilities is None or not fitted.classes:
+            score = None if decided.score is None else float(decided.score[0])
+            return Answer(None, False, None, None, {}, score, cost)
+        table = decided.probabilities[0]
+        best, sure = fitted.classes[int(table.argmax())], float(table.max())
+        refused = fitted.threshold is not None and not sure >= fitted.threshold
+        probabilities = dict(zip(fitted.classes, table.tolist(), strict=True))
+        return Answer(None if refused else best, refused, best, sure, probabilities, None, cost)

@@ -1,0 +1,73 @@
+"""Asking a policy that does not say what it wants next: by substitution.
+
+Unknown values are filled in from a background, and the policy decides. An honest policy's answer does not change with
+what it has not acquired, so where any filling leads to an answer from known features alone, that is *the* answer. Where
+none does, something is missing, and what every filling acquires is asked for: all of it is needed, as far as the
+fillings tell. So the answer is the one of ``decide``; the bill may be larger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Policy, Rows
+
+_FILLINGS = 32
+
+
+def background_of(X: NDArray[np.float64], feature_of_column: NDArray[np.int64], seed: int = 0) -> NDArray[np.float64]:
+    """Rows to fill in from: each feature's values from other training rows, so that no training row is kept.
+
+    Args:
+        X: float64 (rows, columns), encoded.
+        feature_of_column: int64 (columns,).
+        seed: of the drawing.
+
+    Returns:
+        float64 (at most 32, columns).
+    """
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 0xBAC6]))
+    count = min(_FILLINGS, len(X))
+    out = np.empty((count, X.shape[1]))
+    for feature in np.unique(feature_of_column):
+        columns = np.flatnonzero(feature_of_column == feature)
+        out[:, columns] = X[np.ix_(rng.permutation(len(X))[:count], columns)]
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class AskedBySubstitution(Policy):
+    """A policy that can be asked step by step, though it does not say itself what it wants. It may ask for too much.
+
+    Attributes:
+        policy: what decides.
+        background: float64 (fillings, columns), from `background_of`.
+        feature_of_column: int64 (columns,).
+    """
+
+    policy: Policy
+    background: NDArray[np.float64]
+    feature_of_column: NDArray[np.int64]
+
+    def decide(self, rows: Rows) -> Decisions:
+        """As the policy."""
+        return self.policy.decide(rows)
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What every filling acquires; where they agree on nothing, what most of them do."""
+        fillings, count = len(self.background), len(rows)
+        if not count:
+            return np.zeros_like(known)
+        shown = known[:, self.feature_of_column]
+        X = np.where(shown[:, None, :], rows.X[:, None, :], self.background[None, :, :])
+        repeated = rows.take(np.repeat(np.arange(count), fillings))
+        acquired = self.policy.decide(repeated.having(X.reshape(count * fillings, -1))).acquired
+        missing = acquired.reshape(count, fillings, -1) & ~known[:, None, :]
+        answered = np.logical_not(missing.any(axis=2)).any(axis=1)
+        votes = missing.sum(axis=1)
+        wanted = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
+        wanted[answered] = False
+        return np.asarray(wanted)

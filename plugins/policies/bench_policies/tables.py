@@ -1,0 +1,87 @@
+"""Tables of one's own: a CSV or Parquet file, or a DataFrame, as a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench_core import BenchError, DataContext, DataFacts, Dataset, Registry, RequestError, build
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bench_core import Costs
+
+Data = Any
+"""A path to a CSV (also .gz, .bz2, .xz) or Parquet file, a `pandas.DataFrame`, or a `Dataset`."""
+
+
+def read_table(
+    data: str | Path | pd.DataFrame | Dataset,
+    target: str | None,
+    registry: Registry,
+    *,
+    categorical: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    size: str | None = None,
+    task: str | None = None,
+) -> Dataset:
+    """A table as a data set.
+
+    Args:
+        data: a path, a DataFrame or a data set.
+        target: the column to predict; None for a data set.
+        registry: where the readers of files are found (plugin ``public-data``).
+        categorical: number columns that are categories; text columns always are.
+        drop: columns that are not used.
+        size: the column with item sizes.
+        task: ``binary``, ``multiclass`` or ``regression``; guessed when None.
+
+    Raises:
+        RequestError: no such file or column (the nearest name is said), or a malformed table.
+    """
+    if isinstance(data, Dataset):
+        return data
+    if target is None:
+        raise RequestError("say which column to predict: target")
+    try:
+        if isinstance(data, str | Path):
+            kind = "parquet" if Path(data).suffix.lower() in (".parquet", ".pq") else "csv"
+            options: dict[str, Any] = {"path": str(data), "target": target, "drop": list(drop)}
+            options |= {"categorical": list(categorical), "size": size, "task": task}
+            if kind not in registry.datasets:
+                raise RequestError(f"{data}: files are read by a plugin: pip install budgetbench-public-data")
+            given = {name: value for name, value in options.items() if value not in (None, [])}
+            return build(registry.dataset(kind), given, str(data)).load(DataContext.from_environment())
+        return Dataset.from_frame(
+            "table",
+            data.drop(columns=list(drop)),
+            target,
+            task=task,  # type: ignore[arg-type]
+            categorical=categorical,
+            size=size,
+        )
+    except BenchError as error:
+        raise RequestError(str(error)) from None
+
+
+def facts_after_encoding(dataset: Dataset, costs: Costs, encode: str, threshold: float | None) -> DataFacts:
+    """What methods are held against: the facts of a data set once it is encoded and priced, with the threshold."""
+    groups = costs.groups
+    units = dataset.n_features
+    if groups is not None:
+        units = int((groups < 0).sum()) + len(np.unique(groups[groups >= 0]))
+    return DataFacts(
+        name=dataset.name,
+        task=dataset.task,
+        n_classes=len(dataset.classes),
+        feature_names=dataset.feature_names,
+        n_units=units,
+        missing=encode == "raw" and bool(np.isnan(dataset.values).any()),
+        queries=dataset.query is not None,
+        priced=True,
+        threshold=threshold,
+    )

@@ -1,0 +1,76 @@
+"""TOML files that people write by hand: read, and the line of a key for a message about it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from bench_core import RequestError, did_you_mean
+
+
+class TomlFile:
+    """A TOML file's content, and where its keys are.
+
+    Attributes:
+        where: what messages call the file.
+        content: its tables.
+
+    Raises:
+        RequestError: it cannot be read, or is not TOML; the line is said.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.where = str(path)
+        text = _text(Path(path))
+        self._lines = text.splitlines()
+        try:
+            self.content: dict[str, Any] = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:  # also a number of thousands of digits
+            said, line = str(error), len(self._lines)
+            if found := re.search(r" \(at line (\d+), column \d+\)$", said):
+                said, line = said[: found.start()], int(found[1])
+            shown = self._lines[line - 1].strip()[:60] if 0 < line <= len(self._lines) else ""
+            raise RequestError(f"{path}, line {max(line, 1)}: not TOML: {said}: {shown}") from None
+
+    def at(self, section: str, key: str | None = None, value: str | None = None) -> str:
+        """``prices.toml, line 7``: where a table, a key of it, or a text in a key's list stands.
+
+        Only the file when that is not found, as in a table that is written in an unusual way.
+
+        Args:
+            section: a table, such as ``error_costs.sick``, or a key above all tables.
+            key: of the table.
+            value: a text in the key's list.
+        """
+        begin, end = self._section(section)
+        if key is not None:
+            name = re.compile(rf"""(?:^|[\s{{,.])(["']?){re.escape(key)}\1\s*=""")
+            begin, end = next(((n, end) for n in range(begin, end) if name.search(self._lines[n])), (begin, begin))
+        if value is not None:
+            quoted = re.compile(rf"""(["']){re.escape(value)}\1""")
+            begin, end = next(((n, end) for n in range(begin, end) if quoted.search(self._lines[n])), (begin, end))
+        return f"{self.where}, line {begin + 1}" if begin < end else self.where
+
+    def _section(self, section: str) -> tuple[int, int]:
+        """From a table's first line to behind its last; nothing when there is none."""
+        name = re.escape(section)
+        header = re.compile(rf"""^\s*\[\s*["']?{name}["']?\s*\]|^\s*["']?{name}["']?\s*[.=]""")
+        begin = next((n for n, line in enumerate(self._lines) if header.match(line)), len(self._lines))
+        following = re.compile(r"^\s*\[\s*[A-Za-z_\"'][^,=]*\]\s*(?:#.*)?$")
+        after = (n for n in range(begin + 1, len(self._lines)) if following.match(self._lines[n]))
+        return begin, next(after, len(self._lines))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        near = did_you_mean(path.name, [file.name for file in path.parent.glob("*")]) if path.parent.is_dir() else ""
+        raise RequestError(f"there is no file {path}" + (f"; {near}" if near else "")) from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise RequestError(f"{path}, line {line}: not UTF-8 text") from None
+    except OSError as error:
+        raise RequestError(f"{path}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,51 @@
+"""Numbers as words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def price_text(coefficients: Sequence[float] | Any) -> str:
+    """A price: ``3``, or ``2 + 0.5 · size``."""
+    terms = []
+    for power, coefficient in enumerate(coefficients):
+        if coefficient:
+            terms.append(f"{coefficient:g}" + ("" if not power else " · size" if power == 1 else f" · size^{power}"))
+    return " + ".join(terms) or "0"
+
+
+def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str = "") -> str:
+    """``81.2 ± 3.4 %``: a mean with half of its 95 % interval; ``81.2 % [60.5, 100]`` where ± would leave what can be.
+
+    Args:
+        measured: the mean under ``name``, the half under ``name_half``.
+        name: which; nothing is below 0 once it is multiplied.
+        factor: 100 for a share, which is not above 100 then.
+        unit: behind the numbers.
+
+    Returns:
+        Without an interval where there is none, empty where there is no mean.
+    """
+    mean, half = measured.get(name, math.nan), measured.get(f"{name}_half", math.nan)
+    if mean is None or math.isnan(mean):
+        return ""
+    value, share = factor * mean, factor == 100
+    shown = f"{value:.1f}" if share else _short(value, 4)
+    if half is None or math.isnan(half):
+        return f"{shown}{unit}"
+    half = abs(factor) * half
+    low, high = value - half, value + half
+    if low >= 0 and (high <= 100 or not share):
+        return f"{shown} ± {half:.1f}{unit}" if share else f"{shown} ± {_short(half, 2)}{unit}"
+    low, high = max(low, 0.0), min(high, 100.0) if share else high
+    ends = (f"{low:.1f}", f"{high:.1f}") if share else (_short(low, 2), _short(high, 2))
+    return f"{shown}{unit} [{', '.join(end.removesuffix('.0') for end in ends)}]"
+
+
+def _short(value: float, digits: int) -> str:
+    """A number of so many digits, as ``130`` and not ``1.3e+02``."""
+    if 10**digits <= abs(value) < 1e9:
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}"

@@ -1,0 +1,53 @@
+"""A small table with prices, and policies fitted on it once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from bench_policies import FittedPolicy, fit_policy
+
+PRICES = {
+    "prices": {"age": 0.0, "smoker": 1.0, "glucose": 5.0, "insulin": 5.0, "scan": 40.0},
+    "groups": {"blood": ["glucose", "insulin"]},
+    "group_prices": {"blood": 3.0},
+}
+
+
+def make_table(rows: int = 300, seed: int = 0) -> pd.DataFrame:
+    """Patients: two numbers of a blood sample, a free number, a category, a dear number."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 80, rows),
+            "smoker": rng.choice(["no", "yes", "former"], rows),
+            "glucose": rng.normal(120, 25, rows).round(1),
+            "insulin": rng.normal(90, 30, rows).round(1),
+            "scan": rng.normal(0, 1, rows).round(3),
+        }
+    )
+    risk = 0.02 * (frame.age - 50) + 0.05 * (frame.glucose - 120) + 0.8 * (frame.smoker == "yes") + 0.7 * frame.scan
+    frame["outcome"] = np.where(risk + rng.normal(0, 0.5, rows) > 0.3, "sick", "healthy")
+    return frame
+
+
+@pytest.fixture(scope="session")
+def table() -> pd.DataFrame:
+    return make_table()
+
+
+@pytest.fixture(scope="session")
+def fitted(table: pd.DataFrame) -> Callable[..., FittedPolicy]:
+    """A policy by method and options, fitted once."""
+    kept: dict[Any, FittedPolicy] = {}
+
+    def fit(method: str, **options: Any) -> FittedPolicy:
+        key = (method, *sorted(options.items()))
+        if key not in kept:
+            kept[key] = fit_policy(method, table, PRICES, target="outcome", splits=0, **options)
+        return kept[key]
+
+    return fit

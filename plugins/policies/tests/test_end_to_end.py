@@ -1,0 +1,156 @@
+"""What a new user does, from the README alone: every file and block in it is used, in order."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+README = Path(__file__).parents[1] / "README.md"
+_BLOCK = re.compile(r"(?P<mark><!-- not run -->\n)?```(?P<kind>python|console|toml)\n(?P<text>.*?)```", re.DOTALL)
+
+
+def invoke(command: str) -> str:
+    """Run a ``bench`` command in this process; its output."""
+    from bench_core.cli.main import main
+
+    name, *arguments = shlex.split(command)
+    assert name == "bench"
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_readme_works_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    printed: list[str] = []
+    monkeypatch.setitem(names, "print", lambda *said: printed.append(" ".join(map(str, said))))
+    outputs = []
+    for block in _BLOCK.finditer(README.read_text(encoding="utf-8")):
+        kind, text = block["kind"], block["text"]
+        if block["mark"]:
+            continue
+        if kind == "toml":
+            first, rest = text.split("\n", 1)
+            (tmp_path / first.removeprefix("# ")).write_text(rest, encoding="utf-8")
+        elif kind == "console":
+            outputs += [invoke(line) for line in text.strip().splitlines()]
+        else:
+            exec(compile(text, str(README), "exec"), names)
+    recommended, fitted, explained = outputs
+    page = (tmp_path / "recommendation" / "recommendation.md").read_text(encoding="utf-8")
+    command = next(line for line in page.splitlines() if line.startswith("bench fit"))
+    assert command in recommended
+    assert "Use " in page
+    assert " ± " in page
+    assert (tmp_path / "recommendation" / "tradeoff.svg").is_file()
+    assert (tmp_path / "policy" / "card.md").read_text(encoding="utf-8") in fitted
+    assert "Answer: sick" in explained
+    # What the comments in the README say of a session is what was printed.
+    assert printed[0] == "{'age': 0.0, 'smoker': 0.0}"
+    assert printed[1] == "{'glucose': 8.0, 'insulin': 5.0}"
+    assert "label='sick'" in printed[2]
+    # The recommended command itself works.
+    assert "right answers" in invoke(command.replace("--out policy", "--out recommended --splits 2"))
+
+
+def test_the_command_on_the_leaderboards_front_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the reader's own column and budget in the places of the words in capitals."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "leaderboard" / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```\n(bench fit .*?)\n```$", text, re.MULTILINE | re.DOTALL)
+    assert found
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
+    table.assign(y=np.where(table.a + table.b > 0, "yes", "no")).to_csv("table.csv", index=False)
+    Path("prices.toml").write_text("prices = [1, 2, 3]\n", encoding="utf-8")
+    for command in found:
+        assert not re.findall(r"\b[A-Z]{3,}\b", command.replace("COLUMN", "").replace("BUDGET", ""))
+        invoke(command.replace("COLUMN", "y").replace("BUDGET", "3").replace("--out policy", "--splits 0 --out policy"))
+        assert (tmp_path / "policy" / "card.md").is_file()
+
+
+ROOT = Path(__file__).parents[3]
+PARTS = (
+    "", "plugins/threads", "plugins/trees", "plugins/linear", "plugins/cost_ordered", "plugins/public_data",
+    "plugins/policies",
+)  # fmt: skip
+"""What a new user installs: the core, the commands, what reads files, one method and the libraries it stands on."""
+
+
+@pytest.mark.slow
+def test_from_an_empty_environment_by_the_pages_commands_alone(tmp_path: Path) -> None:
+    """The wheels are built and installed without the checkout; the libraries come from the running environment."""
+    environment, wheels, place = tmp_path / "environment", tmp_path / "wheels", tmp_path / "work"
+    place.mkdir()
+    venv.create(environment, with_pip=False)
+    scripts = environment / "bin"
+    # A copy, so that building leaves nothing in the checkout.
+    for part in PARTS:
+        source = ROOT / part
+        copy = tmp_path / "sources" / (source.name if part else "core")
+        skipped = shutil.ignore_patterns("*.egg-info", "build", ".*", "tests", "leaderboard", "docs", "__pycache__")
+        if not part:
+            shutil.copytree(source / "bench_core", copy / "bench_core", ignore=skipped)
+            for file in source.glob("*.*"):
+                if file.is_file():
+                    shutil.copy(file, copy)
+            shutil.copy(source / "LICENSE", copy)
+        else:
+            shutil.copytree(source, copy, ignore=skipped)
+        run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
+             "--wheel-dir", str(wheels), str(copy)], tmp_path)  # fmt: skip
+    site = next((environment / "lib").glob("python*/site-packages"))
+    run([sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", "--quiet", "--no-deps",
+         "--no-index", *map(str, sorted(wheels.glob("*.whl")))], tmp_path)  # fmt: skip
+    # Libraries only: what is installed there to be edited is found by .pth files, which are not read from here.
+    (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    told = run([str(scripts / "python"), "-c", "import bench_core, bench_policies as b; print(b.__file__)"], place)
+    assert str(environment) in told
+    text = (ROOT / "docs" / "how-to" / "recommend.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    said = ""
+    for block in re.finditer(r'^```(?P<kind>[a-z]+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', text, _PAGE):
+        if block["title"]:
+            (place / block["title"]).write_text(block["text"], encoding="utf-8")
+        elif block["kind"] == "python":
+            said += run([str(scripts / "python"), "-c", block["text"]], place)
+        elif block["kind"] == "bash":
+            for line in block["text"].strip().splitlines():
+                command, _, code = line.partition("  # exit code ")
+                words = shlex.split(command.replace("--method stump", ""))  # it is not installed here
+                said += run([str(scripts / words[0]), *words[1:]], place, int(code or 0))
+    told = [block["text"] for block in re.finditer(r"^```(?P<kind>text)\n(?P<text>.*?)^```$", text, _PAGE)]
+    assert told
+    assert [one for one in told if one not in said] == [], "what the page says is printed"
+    assert "Use cost-ordered" in said
+    assert "buy {'age': 0.0, 'ward': 0.0}" in said
+    assert "Answer: sick" in said
+    assert (place / "policy" / "card.md").is_file()
+    assert (place / "recommendation" / "recommendation.md").is_file()
+
+
+_PAGE = re.MULTILINE | re.DOTALL
+
+
+def run(command: list[str], folder: Path, code: int = 0) -> str:
+    """Run a command as a user does, without anything of this test's environment; what it printed."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    done = subprocess.run(
+        command, cwd=folder, env={**kept, "BUDGETBENCH_CACHE": str(folder / "cache")},
+        capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == code, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr

@@ -1,0 +1,68 @@
+"""Goals choose what they say, on families given by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from bench_policies import Goal
+from bench_policies.goals import Judged, judge
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench_core import Costs, Decisions, Part, RequestError, outcome_of
+
+
+def policy(quality: float, cost: float, loss: float = 0.0) -> Judged:
+    return Judged(quality, cost, 1.0, quality, loss)
+
+
+FAMILY = [policy(0.5, 0.0, 100.0), policy(0.8, 10.0, 30.0), policy(0.9, 20.0, 25.0), policy(0.905, 60.0, 20.0)]
+
+
+@pytest.mark.parametrize(
+    ("goal", "chosen"),
+    [
+        (Goal(budget=20), 2),
+        (Goal(budget=19), 1),
+        (Goal(budget=0), 0),
+        (Goal(quality=0.75), 1),
+        (Goal(quality=0.9), 2),
+        (Goal(quality=0.99), 3),  # the nearest where none is good enough
+        (Goal(error_costs={"sick": {"healthy": 1.0}}), 1),
+        (Goal(), 2),  # 0.905 is within one standard error of 0.9 on 100 rows
+    ],
+)
+def test_a_goal_chooses_the_policy_that_serves_it(goal: Goal, chosen: int) -> None:
+    assert goal.choose(FAMILY, 100) == chosen
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 100)), min_size=1, max_size=8), st.floats(0, 100))
+def test_within_a_budget_nothing_affordable_is_better(family: list[tuple[float, float]], budget: float) -> None:
+    judged = [policy(q, c) for q, c in family]
+    chosen = judged[Goal(budget=budget).choose(judged, 50)]
+    affordable = [one for one in judged if one.cost <= budget]
+    if affordable:
+        assert chosen.quality == max(one.quality for one in affordable)
+        assert Goal(budget=budget).met(chosen)
+    elif min(one.cost for one in judged) > budget * (1 + 1e-6) + 1e-6:
+        assert not Goal(budget=budget).met(chosen)
+
+
+def test_wrong_goals_are_refused() -> None:
+    for wrong in ({"budget": -1.0}, {"budget": math.nan}, {"quality": 90.0}, {"budget": 1.0, "quality": 0.5}):
+        with pytest.raises(RequestError):
+            Goal(**wrong)
+    with pytest.raises(RequestError, match="for classes"):
+        Goal(quality=0.5).check("regression", ())
+
+
+def test_refused_rows_count_as_not_right_and_cost_what_a_refusal_costs() -> None:
+    table = np.array([[0.9, 0.1], [0.2, 0.8], [0.45, 0.55], [0.7, 0.3]])
+    part = Part(np.zeros((4, 1)), np.array([0, 0, 1, 0]))
+    acquired = np.array([[True], [True], [False], [True]])
+    outcome = outcome_of(Decisions(acquired, table), part, Costs(np.array([4.0])), "binary", threshold=0.6)
+    goal = Goal(error_costs={"a": {"b": 100.0}}, refused_cost=10.0)
+    judged = judge(outcome, ("a", "b"), goal)
+    assert judged == Judged(quality=0.5, cost=3.0, coverage=0.75, accuracy=2 / 3, loss=(100.0 + 10.0) / 4)

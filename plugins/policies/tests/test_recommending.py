@@ -1,0 +1,321 @@
+"""Recommendations, evaluations, explanations and the scikit-learn classifier, on a table where the answer is known."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from bench_policies import BudgetedClassifier, FittedPolicy, Goal, evaluate, explain, recommend
+from bench_policies.fitting import corrected_half_width
+from bench_policies.page import fit_command, front_table, methods_table
+from bench_policies.wording import with_half
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl, load_registry
+
+QUICK = ("single-stage", "cost-ordered")
+
+
+@pytest.fixture(scope="module")
+def cheap_is_enough() -> pd.DataFrame:
+    """The free feature tells the class of all but a few rows; the dear ones are noise."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(240, 3)), columns=["free", "dear", "dearer"])
+    frame["free"] = np.sign(frame.free) * (2.0 + 0.3 * frame.free.abs())
+    frame["y"] = np.where((frame.free > 0) ^ (rng.random(240) < 0.02), "yes", "no")
+    return frame
+
+
+PRICES = {"free": 0, "dear": 10, "dearer": 30}
+
+
+@pytest.mark.parametrize("goal", [Goal(), Goal(quality=0.8), Goal(budget=5), Goal(error_costs={"yes": {"no": 5.0}})])
+def test_what_is_good_enough_and_cheap_is_recommended(cheap_is_enough: pd.DataFrame, goal: Goal) -> None:
+    found = recommend(cheap_is_enough, PRICES, target="y", goal=goal, methods=QUICK, splits=3, isolation="none")
+    assert found.best == "cost-ordered"
+    row = found.table.set_index("method").loc[found.best]
+    assert row["quality"] > 0.9
+    assert row["cost"] < 5
+    assert row["quality_half"] > 0
+    assert f"Use {found.best}" in found.text
+    front = found.curve[found.curve.front]
+    assert (front.sort_values("cost").quality.diff().dropna() >= 0).all()
+
+
+def test_the_same_request_gives_the_same_recommendation_in_whatever_process(cheap_is_enough: pd.DataFrame) -> None:
+    one, two = (
+        recommend(cheap_is_enough, PRICES, target="y", methods=QUICK, splits=2, isolation=isolation)  # type: ignore[arg-type]
+        for isolation in ("full", "none")
+    )
+    a, b = (found.table.drop(columns=["fit seconds"]).set_index("method").sort_index() for found in (one, two))
+    pd.testing.assert_frame_equal(a, b, check_exact=True)
+    assert one.text == two.text
+
+
+def test_no_time_is_no_hang_and_said(cheap_is_enough: pd.DataFrame) -> None:
+    found = recommend(cheap_is_enough, PRICES, target="y", methods=QUICK, splits=50, seconds=1e-6)
+    assert set(found.table.status) <= {"left out", "tried"}
+    assert found.splits <= 1
+
+
+class Guessing(Policy):
+    """Says the same of everyone, and looks at all of it."""
+
+    def decide(self, rows: Rows) -> Decisions:
+        return Decisions(np.ones(rows.X.shape, dtype=bool), np.tile([0.55, 0.45], (len(rows), 1)))
+
+
+@dataclass(frozen=True)
+class Useless(Method):
+    """Learns nothing."""
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        return [Guessing()]
+
+
+@dataclass(frozen=True)
+class Broken(Method):
+    """Fails."""
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        raise ValueError("out of ideas")
+
+
+class Plugin:
+    """The two as a plugin, which names what is saved."""
+
+    BENCH_CONTRACT_VERSION = 1
+
+    @hookimpl
+    def bench_register_methods(self, register: RegisterMethod) -> None:
+        register("useless", Useless)
+        register("broken", Broken)
+
+    @hookimpl(optionalhook=True)
+    def bench_policy_types(self) -> list[type]:
+        return [Guessing]
+
+
+class Unkept:
+    """A plugin that names nothing that is saved."""
+
+    BENCH_CONTRACT_VERSION = 1
+
+    @hookimpl
+    def bench_register_methods(self, register: RegisterMethod) -> None:
+        register("useless", Useless)
+
+
+def test_what_could_not_be_kept_is_not_recommended(
+    cheap_is_enough: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = load_registry([("unkept", Unkept())])
+    monkeypatch.setattr("bench_policies.recommending.load_registry", lambda: registry)
+    methods = ("useless", "stump")
+    found = recommend(cheap_is_enough, PRICES, target="y", methods=methods, splits=1, isolation="none")
+    assert found.best == "stump"
+    row = found.table.set_index("method").loc["useless"]
+    assert row.status == "cannot"
+    assert "bench_policy_types" in row.why
+
+
+def test_what_is_poor_is_dropped_early_and_what_fails_is_named(
+    cheap_is_enough: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = load_registry([("tests", Plugin())])
+    monkeypatch.setattr("bench_policies.recommending.load_registry", lambda: registry)
+    methods = (*QUICK, "useless", "broken")
+    found = recommend(cheap_is_enough, PRICES, target="y", methods=methods, splits=5, isolation="none")
+    table = found.table.set_index("method")
+    assert table.status["useless"] == "dropped"
+    assert table.splits["useless"] < 5
+    assert table.status["broken"] == "failed"
+    assert "out of ideas" in table.why["broken"]
+
+
+class Dear(Policy):
+    """The class from the one feature that costs most."""
+
+    def decide(self, rows: Rows) -> Decisions:
+        acquired = np.zeros(rows.X.shape, dtype=bool)
+        acquired[:, 2] = True
+        second = np.where(rows.X[:, 2] > 0, 0.9, 0.1)
+        return Decisions(acquired, np.column_stack([1 - second, second]))
+
+
+@dataclass(frozen=True)
+class AlwaysDear(Method):
+    """Good, and never within a small budget."""
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        return [Dear()]
+
+
+class DearPlugin:
+    """It as a plugin."""
+
+    BENCH_CONTRACT_VERSION = 1
+
+    @hookimpl
+    def bench_register_methods(self, register: RegisterMethod) -> None:
+        register("dear", AlwaysDear)
+        register("useless", Useless)
+
+    @hookimpl(optionalhook=True)
+    def bench_policy_types(self) -> list[type]:
+        return [Dear, Guessing]
+
+
+@pytest.fixture
+def dear(monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
+    """A table whose dear feature tells all, and a method that buys it."""
+    registry = load_registry([("dear", DearPlugin())])
+    monkeypatch.setattr("bench_policies.recommending.load_registry", lambda: registry)
+    frame = pd.DataFrame(np.random.default_rng(2).normal(size=(240, 3)), columns=["free", "dear", "dearer"])
+    return frame.assign(y=np.where(frame.dearer > 0, "yes", "no"))
+
+
+def test_what_never_meets_the_goal_is_not_said_to_be_as_good(dear: pd.DataFrame) -> None:
+    methods = ("majority", "dear", "useless")
+    found = recommend(dear, PRICES, target="y", goal=Goal(budget=5), methods=methods, splits=2, isolation="none")
+    table = found.table.set_index("method")
+    assert found.best == "majority"
+    assert "cannot be told" not in found.text
+    assert "no policy of it met the goal" in table.why["dear"]
+
+
+def test_a_goal_that_nothing_reaches_is_said_to_be_out_of_reach(dear: pd.DataFrame) -> None:
+    reached = recommend(dear, PRICES, target="y", goal=Goal(quality=0.9), methods=("majority", "dear"), splits=2,
+                        isolation="none")  # fmt: skip
+    assert reached.best == "dear"
+    assert "No method reached" not in reached.text
+    missed = recommend(dear, PRICES, target="y", goal=Goal(quality=0.9), methods=("majority", "useless"), splits=2,
+                       isolation="none")  # fmt: skip
+    assert "No method reached that" in missed.text
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=9), st.sampled_from([" %", ""]))
+def test_an_interval_of_a_share_stays_within_what_can_be(values: list[float], unit: str) -> None:
+    half = corrected_half_width(values, 1 / 3)
+    said = with_half({"quality": float(np.mean(values)), "quality_half": half}, "quality", 100, unit)
+    numbers = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", said)]
+    mean = numbers[0]
+    if "±" in said:
+        assert mean - numbers[1] >= -0.1
+        assert mean + numbers[1] <= 100.1
+    else:
+        assert 0 <= numbers[1] <= mean + 0.1
+        assert mean - 0.1 <= numbers[2] <= 100
+    assert said.count(unit) == 1 or not unit
+
+
+def test_the_front_names_each_point_once_and_the_command_repeats_what_was_asked(cheap_is_enough: pd.DataFrame) -> None:
+    found = recommend(cheap_is_enough, PRICES, target="y", methods=("majority", "stump"), splits=2, isolation="none")
+    points = [line.split("|")[1:2] + line.split("|")[3:] for line in front_table(found).splitlines()[2:]]
+    assert points
+    assert len(points) == len({tuple(point) for point in points})
+    command = fit_command("stump", "my table.csv", {"target": "y", "budget": 20.0, "threshold": 0.85, "drop": ("a",)})
+    assert command == (
+        "bench fit 'my table.csv' --target y --budget 20 --threshold 0.85 --drop a --method stump --out policy"
+    )
+
+
+def test_methods_that_are_left_for_one_reason_share_a_sentence(cheap_is_enough: pd.DataFrame) -> None:
+    methods = ("majority", "stump", "lasso", "single-stage")
+    found = recommend(cheap_is_enough, PRICES, target="y", methods=methods, splits=1, isolation="none")
+    table = found.table.copy()
+    gone = table["method"] != "stump"
+    table.loc[gone, ["status", "why", "splits"]] = ["left out", "no time", 0]
+    said = methods_table(dataclasses.replace(found, table=table))
+    assert sum(line.startswith("| ") for line in said.splitlines()) == 2  # the head and stump
+    last = said.splitlines()[-1]
+    assert last.startswith("Left out, no time: ")
+    assert all(name in last for name in methods if name != "stump")
+
+
+def test_evaluate_gives_a_row_per_split_policy_and_part(cheap_is_enough: pd.DataFrame) -> None:
+    frame = evaluate("lasso", cheap_is_enough, PRICES, target="y", splits=2, metrics=["error", "cost"])
+    assert not frame.duplicated(["seed", "policy", "part"]).any()
+    assert set(frame.part) == {"validation", "test"}
+    assert set(frame.seed) == {0, 1}
+    assert frame.error.between(0, 1).all()
+    assert frame.cost.max() <= 40
+    regression = cheap_is_enough.assign(y=cheap_is_enough.free * 2.0)
+    assert evaluate("lasso", regression, PRICES, target="y", splits=1).mse.min() < 0.1
+
+
+def test_an_explanation_adds_up(fitted: Callable[..., FittedPolicy], table: pd.DataFrame) -> None:
+    policy = fitted("cost-ordered", threshold=0.8)
+    said = explain(policy, table.iloc[0].to_dict())
+    answers = policy.decide(table)
+    assert f"An answer costs {answers.cost.mean():.4g} on average" in said.stages
+    share = answers.acquired.map(lambda names: "scan" in names).mean()
+    scan = next(line for line in said.usage.splitlines() if line.startswith("scan"))
+    assert f"{100 * share:.1f} %" in scan
+    assert scan.split()[-1] == "4"  # after age, smoker, and the blood sample
+    assert "ask for glucose, insulin (13)" in said.drawing
+    assert f"cost {answers.cost.iloc[0]:.4g} of" in said.trace.splitlines()[-1]
+
+
+@pytest.mark.parametrize("method", ["stump", "eg2", "idx"])
+def test_a_tree_is_drawn_with_its_cuts_and_answers(
+    fitted: Callable[..., FittedPolicy], table: pd.DataFrame, method: str
+) -> None:
+    policy = fitted(method)
+    drawing = explain(policy).drawing
+    feature, cut, above = re.findall(r"(\w+) > (\S+): answer (\w+)", drawing)[0]
+    (below,) = re.findall(rf"{feature} ≤ {re.escape(cut)}: answer (\w+)", drawing)
+    assert drawing.startswith(f"100 %: ask for {feature} ")
+    rows = table.iloc[[0, 0]].assign(**{feature: [float(cut) * 0.999, float(cut) * 1.001]})
+    assert policy.decide(rows).label.tolist() == [below, above] != [above, below]
+
+
+def test_a_drawing_leads_where_the_policy_goes(fitted: Callable[..., FittedPolicy], table: pd.DataFrame) -> None:
+    policy = fitted("cost-ordered", threshold=0.8)
+    lines = explain(policy).drawing.splitlines()
+    assert lines[0] == "100 %: ask for age (0)"
+    (between,) = [re.match(r"  \d+ %, ([\d.]+) < age ≤ ([\d.]+): ask for smoker \(1\)", line) for line in lines[1:2]]
+    assert between is not None
+    low, high = map(float, between.groups())
+    rows = table.iloc[[0] * 4].assign(age=[low - 1, low + 1, high - 1, high + 1])
+    asked = policy.decide(rows).acquired.map(lambda names: "smoker" in names)
+    assert asked.tolist() == [False, True, True, False]
+    assert any(line.strip().endswith(": refuse") for line in lines)
+
+
+def test_the_classifier_keeps_its_budget_and_goes_into_a_pipeline(cheap_is_enough: pd.DataFrame) -> None:
+    X, y = cheap_is_enough[["free", "dear", "dearer"]], cheap_is_enough["y"].to_numpy()
+    model = BudgetedClassifier("lasso", prices=[0, 10, 30], budget=10)
+    piped = make_pipeline(StandardScaler(), clone(model)).fit(X, y)
+    assert piped.score(X, y) > 0.9
+    model.fit(X, y)
+    assert model.cost_(X).mean() <= 10
+    assert model.predict_proba(X).shape == (240, 2)
+    assert set(model.predict(X)) == {"yes", "no"}
+    every = BudgetedClassifier("single-stage", prices=[0, 10, 30]).fit(X, y)
+    assert (every.cost_(X) == 40).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "excepted"),
+    [("lasso", set()), ("c45", set()), ("cost-ordered", set()), ("stump", {"check_classifiers_train"})],
+)
+def test_the_classifier_passes_scikit_learns_checks_but_for_what_the_readme_says(
+    method: str, excepted: set[str]
+) -> None:
+    from sklearn.utils.estimator_checks import check_estimator
+
+    results = check_estimator(BudgetedClassifier(method), on_fail=None, on_skip=None)
+    other = {one["check_name"]: str(one["exception"]) for one in results if one["status"] != "passed"}
+    assert other.keys() <= {"check_array_api_input", *excepted}, other
+    assert len(results) > 40

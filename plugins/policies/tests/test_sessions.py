@@ -1,0 +1,174 @@
+"""Sessions: a row feature by feature comes to the answer and the bill of the whole row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from bench_policies import AskedBySubstitution, FittedPolicy, Session, fit_policy
+
+from bench_core import Decisions, Method, Policy, Problem, RequestError, Rows, replay
+
+Fit = Callable[..., FittedPolicy]
+
+
+def play(session: Session, row: dict[str, Any]) -> Session:
+    """Answer everything that is asked for."""
+    while session.answer is None:
+        session.give({name: row[name] for name in session.wanted})
+    return session
+
+
+@pytest.mark.parametrize(("method", "threshold"), [("cost-ordered", 0.8), ("lasso", None), ("single-stage", None)])
+def test_a_session_comes_to_what_is_decided_on_the_whole_row(
+    fitted: Fit, table: pd.DataFrame, method: str, threshold: float | None
+) -> None:
+    policy = fitted(method, threshold=threshold)
+    answers = policy.decide(table[:40])
+    for at, row in enumerate(table[:40].to_dict("records")):
+        session = play(policy.start(), row)
+        answer, whole = session.answer, answers.iloc[at]
+        assert answer is not None
+        assert (answer.label, answer.best, answer.refused) == (whole.label, whole.best, whole.refused)
+        assert answer.probability == whole.probability
+        assert answer.cost == session.cost == whole.cost
+        assert set(session.known) == set(whole.acquired)
+
+
+def test_prices_of_what_is_wanted_add_up_and_a_group_is_paid_once(fitted: Fit) -> None:
+    session = fitted("cost-ordered", threshold=0.9999).start()
+    assert session.wanted == {"age": 0.0}
+    assert session.answer is None
+    session.give(age=50)
+    assert session.wanted == {"smoker": 1.0}
+    session.give(smoker="no")
+    assert session.wanted == {"glucose": 8.0, "insulin": 5.0}
+    session.give(insulin=90.0)
+    assert session.cost == 9.0
+    assert session.wanted == {"glucose": 5.0}
+    session.give(glucose=100.0)
+    assert session.wanted == {"scan": 40.0}
+    session.give(scan=0.0)
+    assert session.wanted == {}
+    assert session.answer is not None
+    assert session.answer.cost == 54.0
+    assert session.answer.refused
+    assert session.answer.label is None
+    assert session.answer.best in ("sick", "healthy")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"agee": 50}, "there is no feature 'agee'; did you mean 'age'"),
+        ({"scan": 1.0}, "scan was not asked for; wanted: age"),
+        ({"age": "old"}, "age must be a number, not 'old'"),
+        ({"age": float("inf")}, "age must be a finite number"),
+        ({"age": 50, "smoker": "yess"}, "smoker has no category 'yess'; did you mean 'yes'"),
+        ({"age": [1]}, "age must be a number"),
+    ],
+)
+def test_what_is_wrong_is_refused_and_the_session_stays_as_it_was(
+    fitted: Fit, given: dict[str, Any], said: str
+) -> None:
+    session = fitted("cost-ordered", threshold=0.8).start() if "scan" in given else fitted("single-stage").start()
+    said = said.partition("; wanted")[0] if "scan" in given else said
+    before = session.wanted
+    with pytest.raises(RequestError, match=said):
+        session.give(given)
+    assert session.wanted == before
+    assert session.known == {}
+
+
+def test_a_feature_cannot_be_given_twice_nor_after_the_answer(fitted: Fit, table: pd.DataFrame) -> None:
+    session = fitted("single-stage").start().give(age=50)
+    with pytest.raises(RequestError, match="age has been given already"):
+        session.give(age=51)
+    play(session, table.iloc[0].to_dict())
+    with pytest.raises(RequestError, match="already"):
+        session.give(scan=1.0)
+
+
+def test_a_missing_value_is_the_training_rows_median(fitted: Fit) -> None:
+    policy = fitted("single-stage")
+    median = float(policy.encoder.fill[policy.number("glucose")])
+    rest = {"age": 50, "smoker": "no", "insulin": 90.0, "scan": 0.1}
+    without, with_it = (play(policy.start(), {**rest, "glucose": one}).answer for one in (None, median))
+    assert without == with_it
+    assert without != play(policy.start(), {**rest, "glucose": median + 50}).answer
+
+
+def test_a_thousand_sessions_at_once_answer_as_one_by_one(fitted: Fit, table: pd.DataFrame) -> None:
+    policy = fitted("cost-ordered", threshold=0.8)
+    rows = [table.iloc[i % len(table)].to_dict() for i in range(1000)]
+    sessions = [policy.start() for _ in rows]
+    with ThreadPoolExecutor(16) as pool:
+        played = list(pool.map(play, sessions, rows))
+    expected = policy.decide(table)
+    for i, session in enumerate(played):
+        assert session.answer is not None
+        assert session.answer.probability == expected.probability.iloc[i % len(table)]
+
+
+def test_a_session_by_item_size_pays_by_it(table: pd.DataFrame) -> None:
+    frame = table[["glucose", "scan", "outcome"]].assign(pixels=np.arange(len(table)) % 7)
+    prices = {"prices": {"glucose": 1.0, "scan": [2.0, 0.5]}}
+    policy = fit_policy("single-stage", frame, prices, target="outcome", size="pixels", splits=0)
+    assert policy.start(size=4).wanted == {"glucose": 1.0, "scan": 4.0}
+    assert policy.decide(frame).cost.tolist() == [3.0 + 0.5 * (i % 7) for i in range(len(frame))]
+    with pytest.raises(RequestError, match="start\\(size="):
+        policy.start()
+
+
+class Silent(Policy):
+    """A cascade that does not say what it wants: the second feature where the first is above a limit."""
+
+    def decide(self, rows: Rows) -> Decisions:
+        more = rows.X[:, 0] > 0
+        acquired = np.column_stack([np.ones(len(rows), dtype=bool), more, np.zeros(len(rows), dtype=bool)])
+        sure = np.where(more, 1 / (1 + np.exp(-rows.X[:, 1])), 0.25)
+        return Decisions(acquired, np.column_stack([1 - sure, sure]))
+
+
+class SilentMethod(Method):
+    """Gives one `Silent`."""
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        return [Silent()]
+
+
+def test_a_policy_that_says_nothing_is_asked_by_substitution(table: pd.DataFrame) -> None:
+    frame = table[["scan", "glucose", "insulin", "outcome"]]
+    policy = fit_policy(SilentMethod(), frame, [1.0, 2.0, 4.0], target="outcome", splits=0)
+    assert not policy.exact
+    assert isinstance(policy.policy, AskedBySubstitution)
+    rows = policy.rows(frame)
+    asked = replay(policy.policy, rows, policy.encoder.feature_of_column)
+    whole = policy.decisions(frame)
+    assert (asked.known == whole.acquired).all()
+    assert np.array_equal(asked.decisions.probabilities, whole.probabilities)
+
+
+class Parallel(Policy):
+    """Any of two features above 0 is enough; reads the second only where the first is not."""
+
+    def decide(self, rows: Rows) -> Decisions:
+        enough = rows.X[:, 1] > 5
+        acquired = np.column_stack([~enough, np.ones(len(rows), dtype=bool)])
+        return Decisions(acquired, score=np.where(enough, 1.0, rows.X[:, 0]))
+
+
+def test_substitution_may_ask_for_more_but_never_answers_otherwise() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    X[0, 1] = 9.0
+    background = rng.normal(size=(32, 2))
+    policy = AskedBySubstitution(Parallel(), background, np.arange(2))
+    asked, whole = replay(policy, Rows(X), np.arange(2)), Parallel().decide(Rows(X))
+    assert np.array_equal(asked.decisions.score, whole.score)
+    assert (asked.known >= whole.acquired).all()
+    assert asked.known[0].all()  # no filling showed that the second alone can do

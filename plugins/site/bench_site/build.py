@@ -1,0 +1,197 @@
+"""From pages in Markdown to the site: MkDocs with the Material theme, everything local, every link checked."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench_leaderboard import dead_links, slug
+
+from bench_core import Registry, RequestError
+from bench_site.assets import SCRIPTS, STYLES, WORKER_SHIM, shared_files
+from bench_site.pages import Pages
+from bench_site.sources import published_suites
+
+__all__ = ["Built", "build_site"]
+
+_MARK = ".budgetbench-site"
+"""A file in every built site: a directory that has things in it and not this one is not overwritten."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What was built.
+
+    Attributes:
+        pages: how many HTML pages.
+        bytes: size of all files.
+        faults: dead links and what else is wrong, a line each.
+    """
+
+    pages: int
+    bytes: int
+    faults: list[str]
+
+
+def build_site(registry: Registry, leaderboard: Path, suites: Path, docs: Path, site: Path) -> Built:
+    """Build the site into a directory, which is replaced as a whole when all is written.
+
+    Args:
+        registry: the installed plugins: what methods' pages say of parameters and plugins.
+        leaderboard: what is published.
+        suites: the suites' files; a suite whose file is not there has no curves.
+        docs: the documentation; it may be missing.
+        site: where the site goes.
+
+    Raises:
+        RequestError: there is no leaderboard, it is damaged, or the site's directory holds something else.
+    """
+    _check_place(site, leaderboard, suites, docs)
+    pages = Pages(registry, published_suites(registry, leaderboard, suites), docs if docs.is_dir() else None)
+    site.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=site.parent, prefix=f".{site.name}.") as folder:
+        source, made = Path(folder, "source").resolve(), Path(folder, "site").resolve()
+        _write(source, {**pages.files(), **shared_files()})
+        faults = _mkdocs(_config(source, made, pages.nav()))
+        shown = [path for path in sorted(made.rglob("*.html")) if path.name != "404.html"]
+        faults += [line.replace(f"{made}{os.sep}", "") for line in dead_links(shown, made)]
+        (made / "404.html").unlink(missing_ok=True)  # its addresses begin at a server's root
+        (made / _MARK).write_text("built by bench site\n", encoding="utf-8")
+        size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
+        _replace(site, made, Path(folder, "old"))
+    return Built(len(shown), size, faults)
+
+
+def _check_place(site: Path, leaderboard: Path, suites: Path, docs: Path) -> None:
+    place = site.resolve()
+    inside = [source for source in (leaderboard, docs) if place.is_relative_to(source.resolve())]
+    around = [source for source in (leaderboard, docs, suites) if source.resolve().is_relative_to(place)]
+    if inside or around:
+        raise RequestError(
+            f"the site {site} would lie within {(inside or around)[0]}, or hold it; give another directory"
+        )
+    if site.is_dir() and any(site.iterdir()) and not (site / _MARK).is_file():
+        raise RequestError(f"{site} holds files that are not a site's, so nothing there is written; give another one")
+
+
+def _replace(site: Path, made: Path, old: Path) -> None:
+    try:
+        if site.is_dir():
+            os.replace(site, old)
+        os.replace(made, site)
+    except OSError as error:
+        raise RequestError(f"{site} cannot be written: {error.strerror or error}") from None
+
+
+def _write(folder: Path, files: dict[str, str | Path]) -> None:
+    for address, content in files.items():
+        target = folder / address
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Path):
+            shutil.copyfile(content, target)
+        else:
+            target.write_text(content, encoding="utf-8")
+
+
+def _slug(heading: str, separator: str) -> str:
+    return slug(heading)
+
+
+def _scheme(name: str, media: str, icon: str, other: str) -> dict[str, Any]:
+    return {
+        "media": media,
+        "scheme": name,
+        "primary": "indigo",
+        "accent": "indigo",
+        "toggle": {"icon": f"material/{icon}", "name": f"Switch to {other} mode"},
+    }
+
+
+def _config(source: Path, made: Path, nav: list[Any]) -> Any:
+    """MkDocs' configuration."""
+    from mkdocs.config.defaults import MkDocsConfig
+
+    config = MkDocsConfig(config_file_path=str(source.parent / "mkdocs.yml"))
+    config.load_dict(
+        {
+            "site_name": "budgetbench",
+            "docs_dir": str(source),
+            "site_dir": str(made),
+            "nav": nav,
+            "use_directory_urls": False,
+            "theme": {
+                "name": "material",
+                "font": False,
+                "features": [
+                    "navigation.tabs", "navigation.indexes", "navigation.top", "navigation.prune", "search.suggest",
+                    "search.highlight", "content.code.copy", "toc.follow",
+                ],
+                "palette": [
+                    _scheme("default", "(prefers-color-scheme: light)", "weather-night", "dark"),
+                    _scheme("slate", "(prefers-color-scheme: dark)", "weather-sunny", "light"),
+                ],
+            },
+            "extra": {"polyfills": [WORKER_SHIM], "generator": False},
+            "extra_css": STYLES,
+            "extra_javascript": SCRIPTS,
+            "plugins": ["material/search", "material/offline"],
+            "markdown_extensions": [
+                "admonition", "attr_list", "def_list", "md_in_html", "pymdownx.superfences", "pymdownx.escapeall",
+                "pymdownx.highlight", {"toc": {"permalink": True, "slugify": _slug, "separator": "-"}},
+            ],
+            "validation": {
+                "nav": {"omitted_files": "ignore"},
+                "links": {"anchors": "warn", "not_found": "warn", "unrecognized_links": "warn"},
+            },
+        }
+    )  # fmt: skip
+    failed, _ = config.validate()
+    if failed:
+        raise RequestError("; ".join(f"{key}: {error}" for key, error in failed))
+    return config
+
+
+def _mkdocs(config: Any) -> list[str]:
+    """Build, and return what MkDocs warns of.
+
+    Raises:
+        RequestError: MkDocs cannot build the site.
+    """
+    from mkdocs.commands.build import build
+    from mkdocs.exceptions import MkDocsException
+
+    with _warnings() as said:
+        try:
+            build(config)
+        except MkDocsException as error:
+            raise RequestError(f"the site cannot be built: {error}") from None
+    return said
+
+
+class _Kept(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+@contextmanager
+def _warnings() -> Iterator[list[str]]:
+    kept, logger = _Kept(), logging.getLogger("mkdocs")
+    propagates = logger.propagate
+    logger.addHandler(kept)
+    logger.propagate = False
+    try:
+        yield kept.lines
+    finally:
+        logger.removeHandler(kept)
+        logger.propagate = propagates

@@ -1,0 +1,145 @@
+"""A committed page as several pages of the site: tables, claims, curves, figures, provenance.
+
+A page of the leaderboard holds everything of a suite, and is long. Its sections of the second level are handed to the
+site's pages as they are; links are put right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+from bench_leaderboard import slug
+
+__all__ = ["TITLES", "anchors_of", "by_dataset", "parts_of", "relinked"]
+
+TITLES = {
+    "results": "Tables",
+    "claims": "Claims of the paper",
+    "curves": "Curves in numbers",
+    "figures": "More figures and tables",
+    "provenance": "Provenance",
+}
+"""Part → its title, in order."""
+
+_HEADING = re.compile(r"^(#{1,6}) (.+?)\s*$")
+_LINK = re.compile(r"(!?\[(?:[^\[\]\\]|\\.)*\])\(([^()\s]+)\)")
+_SPELLED = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&#123;": "{", "&#125;": "}", "&#64;": "@"}
+_KNOWN = {
+    "over-all-data-sets": "results",
+    "trade-off-curves": "curves",
+    "provenance": "provenance",
+    "failed-trials": "provenance",
+}
+
+
+def _plain(heading: str) -> str:
+    for spelled, meant in _SPELLED.items():
+        heading = heading.replace(spelled, meant)
+    return re.sub(r"\\(.)", r"\1", heading)
+
+
+def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
+    """(line, level, text) of every heading outside blocks of code."""
+    fence = ""
+    for place, line in enumerate(lines):
+        mark = line[:3]
+        if mark == "```":
+            fence = "" if fence else mark
+        elif not fence and (found := _HEADING.match(line)):
+            yield place, len(found[1]), _plain(found[2])
+
+
+def _part(heading: str, tables: Collection[str]) -> str:
+    name = slug(heading)
+    if heading in tables:
+        return "results"
+    return "claims" if name.startswith("claims") else _KNOWN.get(name, "figures")
+
+
+def parts_of(page: str, tables: Collection[str]) -> dict[str, str]:
+    """Part → its Markdown without a title; parts that the page has nothing of are missing.
+
+    Args:
+        page: a suite's page.
+        tables: headings of the data sets' sections.
+    """
+    lines = page.splitlines()
+    heads = [(place, text) for place, level, text in _headings(lines) if level == 2]
+    ends = [place for place, _ in heads[1:]] + [len(lines)]
+    found: dict[str, list[str]] = {}
+    for (start, text), end in zip(heads, ends, strict=True):
+        found.setdefault(_part(text, tables), []).extend([*lines[start:end], ""])
+    return {part: "\n".join(found[part]).strip() + "\n" for part in TITLES if part in found}
+
+
+def by_dataset(parts: dict[str, str], headings: Collection[str]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Take the sections of single data sets out of the tables and the curves, and their images out of the figures.
+
+    Args:
+        parts: what `parts_of` gave.
+        headings: of the data sets' sections.
+
+    Returns:
+        The parts without these sections, and heading → part → its section without the heading.
+    """
+    left, alone = dict(parts), {heading: dict[str, str]() for heading in headings}
+    for part, depth in (("results", 2), ("curves", 3)):
+        if part not in parts:
+            continue
+        lines = parts[part].splitlines()
+        heads = [head for head in _headings(lines) if head[1] <= depth]
+        kept = lines[: heads[0][0]] if heads else lines
+        for (start, level, heading), end in zip(heads, [head[0] for head in heads[1:]] + [len(lines)], strict=True):
+            if level == depth and heading in alone:
+                alone[heading][part] = "\n".join(lines[start + 1 : end]).strip() + "\n"
+            else:
+                kept += lines[start:end]
+        left[part] = "\n".join(kept).strip() + "\n"
+    if "figures" in parts:
+        left["figures"] = _without_images(parts["figures"], alone)
+    return left, alone
+
+
+_IMAGE = re.compile(r"^!\[((?:[^\[\]\\]|\\.)+?): [^\[\]]*\]\(")
+ELSEWHERE = "A figure for each data set is on its own page."
+
+
+def _without_images(figures: str, alone: dict[str, dict[str, str]]) -> str:
+    """Figures without those of single data sets (``![HEADING: …](…)``), which go to these."""
+    kept: list[str] = []
+    for line in figures.splitlines():
+        found = _IMAGE.match(line)
+        heading = _plain(found[1]) if found else ""
+        if heading in alone:
+            alone[heading]["figures"] = alone[heading].get("figures", "") + f"{line}\n\n"
+            line = "" if ELSEWHERE in kept else ELSEWHERE
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    return "\n".join(kept).strip() + "\n"
+
+
+def anchors_of(parts: dict[str, str]) -> dict[str, str]:
+    """Anchor → the part that has this heading; the first of several."""
+    found: dict[str, str] = {}
+    for part, text in parts.items():
+        for _, _, heading in _headings(text.splitlines()):
+            found.setdefault(slug(heading), part)
+    return found
+
+
+def relinked(markdown: str, target: Callable[[str], str | None]) -> str:
+    """Markdown with its relative links put right.
+
+    Args:
+        markdown: what `bench_leaderboard` renders, in which brackets of plain text are escaped.
+        target: a link's address → the new one; None leaves the words without a link.
+    """
+
+    def put(found: re.Match[str]) -> str:
+        if "://" in found[2]:
+            return found[0]
+        new = target(found[2])
+        return found[1][1:-1] if new is None else f"{found[1]}({new})"
+
+    return _LINK.sub(put, markdown)

@@ -1,0 +1,179 @@
+"""Pages of the book that are made from the code: every command, and every key of a suite file.
+
+`python -m bench_site.reference docs` writes them; a test compares them with what is committed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+
+from bench_core import Registry, Suite, load_registry
+
+__all__ = ["pages", "write"]
+
+_MADE = "<!-- Made by `python -m bench_site.reference docs`; do not edit. -->"
+
+
+def pages(registry: Registry) -> dict[str, str]:
+    """Address below the documentation → Markdown."""
+    return {"reference/commands.md": _commands(), "reference/suite-file.md": _suite_file(registry)}
+
+
+def write(docs: Path, registry: Registry) -> list[Path]:
+    """Write the pages; their paths."""
+    written = []
+    for address, text in pages(registry).items():
+        path = docs / address
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def _help(*words: str) -> str:
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
+    ran = subprocess.run(
+        [sys.executable, "-m", "bench_core.cli.main", *words, "--help"],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return re.sub(r"^Usage: \S+(?: -m \S+)?", "Usage: bench", ran.stdout.strip(), count=1)
+
+
+def _below(said: str) -> list[str]:
+    """Names of the commands that a help text lists."""
+    found = said.partition("\nCommands:\n")[2]
+    return re.findall(r"^  ([a-z][a-z-]*)(?=  |$)", found, re.MULTILINE)
+
+
+def _commands() -> str:
+    lines = [
+        "# Commands", "", _MADE, "",
+        "What `bench COMMAND --help` says. Exit codes: 0 all done; 1 something failed, the rest is there and the",
+        "failure is named; 2 the request was wrong.", "",
+    ]  # fmt: skip
+
+    def add(words: tuple[str, ...]) -> None:
+        said = _help(*words)
+        lines.extend([f"## bench {' '.join(words)}".rstrip(), "", "```text", said, "```", ""])
+        for name in _below(said):
+            add((*words, name))
+
+    add(())
+    return "\n".join(lines)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type speaks of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
+
+
+def _spelled(annotation: Any) -> str:
+    """A type as a reader of TOML knows it."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _spelled(parts[0])
+    if origin is Literal:
+        return " or ".join(f'`"{one}"`' for one in parts)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_spelled(one) for one in parts if one is not type(None)))
+    if origin is list:
+        return f"list of {_spelled(parts[0])}"
+    if origin is dict:
+        return f"table of {_spelled(parts[1])}"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "table"
+    words = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "any value"}
+    return words.get(annotation, str(annotation))
+
+
+def _attributes(cls: type[Any]) -> dict[str, str]:
+    """Attribute → what the docstrings of a class and its bases say of it."""
+    found: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        text = (inspect.cleandoc(base.__doc__ or "") if base is not BaseModel else "").partition("Attributes:\n")[2]
+        for entry in re.split(r"\n(?=    \S)", f"\n{text}"):
+            names, colon, said = entry.strip().partition(": ")
+            if colon:
+                found.update(dict.fromkeys(names.split(", "), " ".join(said.split())))
+    return found
+
+
+def _first(cls: type[Any]) -> str:
+    return " ".join(inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0].split()).replace("``", "`")
+
+
+def _cell(text: str) -> str:
+    parts = text.replace("``", "`").replace("|", "\\|").split("`")
+    return "`".join(part if place % 2 else part.replace("<", "&lt;") for place, part in enumerate(parts))
+
+
+def _default(field: Any) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, BaseModel):
+        return "its defaults"
+    if isinstance(value, list) and value and isinstance(value[0], BaseModel):
+        return f"`{value[0].model_dump(exclude_defaults=True)}`"
+    return (
+        "–"
+        if value is None or value in ("", [], {})
+        else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+    )
+
+
+def _table(cls: type[BaseModel]) -> list[str]:
+    said = _attributes(cls)
+    rows = [
+        f"| `{name}` | {_cell(_spelled(field.rebuild_annotation()))} | {_cell(_default(field))} | "
+        f"{_cell(said.get(name, ''))} |"
+        for name, field in cls.model_fields.items()
+    ]
+    return [_cell(_first(cls)), "", "| key | type | default | meaning |", "|---|---|---|---|", *rows, ""]
+
+
+def _suite_file(registry: Registry) -> str:
+    lines = [
+        "# The suite file", "", _MADE, "",
+        "A suite is a TOML file. An unknown key is an error that names the nearest known one. Sections marked with a",
+        "plugin are read by it; without it they are left unread.", "",
+    ]  # fmt: skip
+    core: type[BaseModel] = get_type_hints(Suite.__init__)["file"]
+    seen: set[type[BaseModel]] = set()
+
+    def add(cls: type[BaseModel], title: str) -> None:
+        if cls in seen:
+            return
+        seen.add(cls)
+        lines.extend([f"## {title}", "", *_table(cls)])
+        for field in cls.model_fields.values():
+            for model in _models(field.rebuild_annotation()):
+                add(model, model.__name__.removesuffix("Entry").removesuffix("Table"))
+
+    add(core, "The whole file")
+    for key, section in registry.sections.items():
+        owner = registry.plugin_of("sections", key).distribution
+        for model in _models(section.rules.model):
+            kind = re.sub(r"(?<!^)(?=[A-Z])", " ", model.__name__.removesuffix("Entry")).lower()
+            whole = model is section.rules.model
+            add(model, f"[{key}] ({owner})" if whole else f"[[{key}]]: {kind} ({owner})")
+    lines.extend(["Figures have keys of their kinds: `docs/reference/figures.md`.", ""])
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    for path in write(Path(sys.argv[1]), load_registry()):
+        print(path)

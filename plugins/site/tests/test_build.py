@@ -1,0 +1,234 @@
+"""The built site: pages, links, faults, and what is left alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bench_leaderboard import dead_links
+from bench_site.assets import as_script, shared_files
+from bench_site.figures import curve_figure
+from bench_site.parts import ELSEWHERE, TITLES, anchors_of, by_dataset, parts_of, relinked
+from hypothesis import given
+from hypothesis import strategies as st
+from support.bench import ROOT, Bench
+
+from bench_core import RequestError
+
+
+def html(site: Path, page: str) -> str:
+    return (site / page).read_text(encoding="utf-8")
+
+
+def test_there_is_a_page_for_every_suite_method_data_set_and_paper(site: Path) -> None:
+    pages = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    assert {"index.html", "results.html", "suites/small/index.html", "suites/small/results.html",
+            "methods/cost-ordered.html", "methods/single-stage.html", "datasets/blobs.html",
+            "docs/tutorial.html", "docs/papers/paper.html"} <= pages  # fmt: skip
+
+
+def test_each_data_set_of_a_large_suite_has_a_page_with_its_table_and_every_link_finds_it(site: Path) -> None:
+    home = html(site, "suites/open/index.html")
+    pages = sorted(path.name for path in (site / "suites" / "open").glob("data-*.html"))
+    assert len(pages) > 12
+    for page in pages:
+        assert f'href="{page}"' in home
+    assert "The whole table" in html(site, "suites/open/data-liver.html")
+    assert "The curve in numbers" in html(site, "suites/open/data-liver.html")
+    tables = html(site, "suites/open/results.html")
+    assert "Over all data sets" in tables
+    assert 'id="liver"' not in tables
+    assert not list((site / "suites" / "small").glob("data-*.html"))
+
+
+def test_the_sections_of_data_sets_are_handed_on_whole() -> None:
+    text = (ROOT / "leaderboard" / "open.md").read_text(encoding="utf-8")
+    headings = {row["heading"] for row in json.loads((ROOT / "leaderboard/open/suite.json").read_text())["rows"]}
+    parts = parts_of(text, headings)
+    left, alone = by_dataset(parts, headings)
+    assert set(alone) == headings
+
+    def lines(texts: Iterable[str]) -> list[str]:
+        return sorted(line for text in texts for line in text.splitlines() if line)
+
+    taken = [f"## {heading}" for heading in alone if "results" in alone[heading]]
+    taken += [f"### {heading}" for heading in alone if "curves" in alone[heading]]
+    sections = [section for held in alone.values() for section in held.values()]
+    handed = lines([*left.values(), *sections, *taken])
+    assert [line for line in handed if line != ELSEWHERE] == lines(parts.values())
+    assert "bars-liver.svg" in alone["Liver"]["figures"]
+    assert "bars-" not in left["figures"]
+
+
+def test_of_many_curves_the_best_are_drawn_and_the_others_wait_in_the_legend() -> None:
+    from types import SimpleNamespace
+
+    def panel(count: int) -> Any:
+        steps = {"cost": np.array([0.05, 0.9]), "margin": np.zeros(2), "seeds": (1,)}
+        curves = [
+            SimpleNamespace(method=f"m{n}", quality=np.array([0.5, 0.5 + n / 100]), **steps) for n in range(count)
+        ]
+        quality = SimpleNamespace(percent=True, goal="max", title="Accuracy")
+        return SimpleNamespace(curves=tuple(curves), quality=quality, cost="cost", largest=1.0)
+
+    few = json.loads(curve_figure(panel(5), {}))
+    assert all(trace.get("visible") is None for trace in few["data"])
+    many = json.loads(curve_figure(panel(30), {}))
+    shown = {trace["name"] for trace in many["data"] if trace.get("visible") is None}
+    assert "m29" in shown  # the best at the whole price
+    assert 3 <= len(shown) <= 12
+    assert {trace["name"] for trace in many["data"]} == {f"m{n}" for n in range(30)}
+    assert "visible" not in json.loads(curve_figure(panel(30), {}, ["m0"]))["data"][0]
+
+
+def test_a_method_page_names_its_paper_plugin_parameters_and_place(site: Path) -> None:
+    page = html(site, "methods/cost-ordered.html")
+    assert 'href="../docs/papers/paper.html"' in page
+    assert "budgetbench-cost-ordered" in page
+    assert "max_stages" in page
+    assert "BSD-3-Clause" in page
+    assert "place 1 of" in page
+    assert 'href="../methods/cost-ordered.html"' in html(site, "docs/papers/paper.html").replace("../../", "../")
+
+
+def test_the_answer_of_the_front_page_is_on_the_site_with_its_tables_and_numbers(site: Path) -> None:
+    page = html(site, "answer.html")
+    assert "At 10 % of the price" in page
+    assert "bench fit table.csv" in page
+    assert 'href="suites/small/budgets.html"' in page
+    assert 'href="suites/small/budgets.csv"' in page
+    assert "Critical difference" in html(site, "suites/small/budgets.html")
+    assert (site / "suites" / "small" / "wins.csv").is_file()
+    assert 'href="answer.html"' in html(site, "index.html")
+    assert re.search(r'<strong><a href="methods/[^"]+">', page), "who leads is a link to its page"
+    assert re.search(r'<td[^>]*><a href="methods/cost-ordered.html">', page)
+
+
+def test_names_that_look_like_markup_stay_text(site: Path) -> None:
+    page = html(site, "suites/small/index.html")
+    assert "&lt;b&gt;CO-T&lt;/b&gt; &amp; co" in page
+    assert "<b>CO-T" not in re.sub(r"<script type=.application/json.>.*?</script>", "", page)
+
+
+def test_a_curve_has_the_numbers_of_the_records(site: Path) -> None:
+    page = html(site, "suites/small/index.html")
+    found = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    figures = [json.loads(text) for text in found if '"layout"' in text]
+    assert len(figures) == 1
+    traces = [trace for trace in figures[0]["data"] if trace.get("showlegend") is not False]
+    assert [trace["name"] for trace in traces] == [
+        "&lt;b&gt;CO-T&lt;/b&gt; &amp; co",
+        "CO-T, two stages",
+        "LASSO",
+        "single-stage",
+    ]
+    for trace in traces:
+        assert trace["line"]["shape"] == "hv"
+        assert np.all(np.diff(trace["x"]) >= 0)
+    full = traces[-1]
+    assert full["x"][0] == 100.0
+    said = json.loads((site.parent / "leaderboard" / "small" / "suite.json").read_text())
+    means = next(row["means"] for row in said["rows"] if row["method"] == "single-stage")
+    right = 100 * means["coverage"][0] * means["conclusive-accuracy"][0]
+    assert full["y"][0] == pytest.approx(right, abs=2.0)  # a mean of products, and the product of means
+
+
+def test_every_link_of_the_site_leads_somewhere(site: Path) -> None:
+    assert dead_links(sorted(site.rglob("*.html")), site) == []
+
+
+def test_nothing_is_loaded_from_the_network(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        loaded = re.findall(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="?(https?:[^" >]*)', html(site, page.name)
+                            if page.parent == site else page.read_text(encoding="utf-8"))  # fmt: skip
+        assert loaded == [], page
+
+
+def test_a_dead_link_fails_the_build(small: Bench, tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "page.md").write_text("# Page\n\n[a](gone.md) [b](other.md#gone)\n")
+    (docs / "other.md").write_text("# Other\n")
+    ran = small("site", str(tmp_path / "site"), "--docs", str(docs), expect=1)
+    assert "gone.md" in ran.stderr
+    assert "other.html#gone" in ran.stderr
+
+
+def test_a_site_replaces_a_site_and_nothing_else(small: Bench, site: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.tex").write_text("years of work")
+    ran = small("site", str(mine), expect=2)
+    assert "holds files that are not a site's" in ran.stderr
+    assert (mine / "thesis.tex").read_text() == "years of work"
+    for place in ("leaderboard/site", ".", "docs"):
+        assert "another directory" in small("site", place, expect=2).stderr
+    assert "there is no leaderboard" in small("site", str(tmp_path / "new"), "--out", "nowhere", expect=2).stderr
+
+
+def test_a_committed_page_is_handed_on_whole() -> None:
+    for page in sorted((ROOT / "leaderboard").glob("*_*.md")):
+        text = page.read_text(encoding="utf-8")
+        said = json.loads((page.with_suffix("") / "suite.json").read_text(encoding="utf-8"))
+        parts = parts_of(text, {row["heading"] for row in said["rows"]})
+        assert list(parts) == [part for part in TITLES if part in parts]
+        heads = [line for line in text.splitlines() if line.startswith("## ")]
+        assert sorted(
+            line for part in parts.values() for line in part.splitlines() if line.startswith("## ")
+        ) == sorted(heads)
+        body = [line for line in text.partition("\n## ")[2].splitlines()[1:] if line]
+        kept = {line for part in parts.values() for line in part.splitlines()}
+        assert [line for line in body if line not in kept] == []
+        assert "claims" in parts
+
+
+def test_links_are_put_right_and_others_kept() -> None:
+    text = r"[a \[b\]](x.md#y) ![p](s/f.svg) [out](https://e.org/x) \[no\](z.md)"
+    assert relinked(text, lambda link: None if link.endswith("y") else f"up/{link}") == (
+        r"a \[b\] ![p](up/s/f.svg) [out](https://e.org/x) \[no\](z.md)"
+    )
+    assert "(up/x.md#y)" in relinked(text, lambda link: f"up/{link}")
+    assert "(https://e.org/x)" in relinked(text, lambda link: f"up/{link}")
+
+
+def test_an_anchor_leads_to_the_part_that_has_the_heading() -> None:
+    parts = parts_of("# T\n\n## Heart\n\n```\n## no heading\n```\n\n## Claims of the paper\n\n### x\n", {"Heart"})
+    assert anchors_of(parts) == {"heart": "results", "claims-of-the-paper": "claims", "x": "claims"}
+
+
+def test_the_tables_bundle_becomes_a_script() -> None:
+    files = shared_files()
+    script = files["assets/bench/tables.js"]
+    assert isinstance(script, str)
+    assert "window['benchTables']" in script
+    assert not re.search(r"export\s*\{", script)
+    with pytest.raises(RequestError, match="DataTables"):
+        as_script("const a = 1;", "x")
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.data())
+def test_a_step_stands_over_each_cost_of_the_largest_budget_within_it(costs: list[float], data: st.DataObject) -> None:
+    from types import SimpleNamespace
+
+    from bench_site.sources import at_share
+
+    cost = np.array(costs)
+    quality = np.arange(len(cost), dtype=float)  # the budget's place
+    curve = SimpleNamespace(cost=cost, quality=quality)
+    share = data.draw(st.floats(0, 1))
+    within = [place for place, one in enumerate(costs) if one <= share + 1e-9]
+    assert at_share(curve, share) == (float(max(within)) if within else None)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_the_committed_leaderboard_and_the_book_make_a_site_without_a_dead_link(bench: Bench) -> None:
+    folders = [str(ROOT / name) for name in ("leaderboard", "suites", "docs")]
+    bench("site", "site", "--out", folders[0], "--suites", folders[1], "--docs", folders[2])
+    pages = list((bench.folder / "site").rglob("*.html"))
+    assert len(pages) > 60
+    assert max(path.stat().st_size for path in pages) < 3_000_000

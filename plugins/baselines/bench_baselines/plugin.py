@@ -1,0 +1,141 @@
+"""The methods ``majority``, ``stump`` and ``lightgbm``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from bench_core import Family, Method, Problem, RegisterMethod, hookimpl
+
+__all__ = ["FullLightGBM", "Majority", "StumpMethod"]
+
+
+BENCH_CONTRACT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Majority(Method):
+    """The majority class (or the mean value) for every row; acquires nothing and costs nothing.
+
+    Its probabilities are the classes' frequencies in the training part.
+    """
+
+    version: ClassVar[int] = 1
+    takes_missing: ClassVar[bool] = True
+
+    def fit(self, problem: Problem) -> Family:
+        """Count the classes of the training part; the validation part is not used."""
+        from bench_linear import ConstantPolicy
+
+        return Family([ConstantPolicy.learnt(problem)])
+
+
+@dataclass(frozen=True)
+class StumpMethod(Method):
+    """A tree of one test, on the best single feature at or below each price.
+
+    Every feature gets its best test on the training part (scikit-learn's trees of
+    depth 1 on its columns); which feature is best is said by the validation part, with the cheaper and then
+    the first among equals. One policy per price at which a better feature comes within reach, by ascending price; the
+    best on validation comes first.
+
+    Attributes:
+        min_samples_leaf: fewest training rows on either side of the test.
+
+    Source: Holte, Very simple classification rules perform well on most commonly used datasets, 1993; Iba and Langley,
+    Induction of one-level decision trees, 1992.
+    """
+
+    version: ClassVar[int] = 1
+    takes_missing: ClassVar[bool] = True
+    min_samples_leaf: int = 1
+
+    def __post_init__(self) -> None:
+        if self.min_samples_leaf < 1:
+            raise ValueError(f"min_samples_leaf must be at least 1, not {self.min_samples_leaf}")
+
+    def fit(self, problem: Problem) -> Family:
+        """Fit a stump per feature on the training part, choose on the validation part."""
+        from bench_linear import ConstantPolicy
+
+        from bench_baselines.stump import best_by_price, fit_stumps
+        from bench_core import default_policy_first, validation_score
+
+        stumps = fit_stumps(problem, self.min_samples_leaf)
+        if not stumps:
+            return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
+        rows = problem.validation.rows()
+        scores = [validation_score(problem, stump.decide(rows)) for stump in stumps]
+        kept = best_by_price([float(stump.details["price"]) for stump in stumps], [score for score, _ in scores])
+        return Family(default_policy_first([stumps[i] for i in kept], [scores[i] for i in kept]))
+
+
+@dataclass(frozen=True)
+class FullLightGBM(Method):
+    """LightGBM on all features, acquired for every row: what a practitioner does who does not look at prices.
+
+    The defaults are LightGBM's own. One policy; it is the family's reference too.
+
+    Attributes:
+        n_estimators: boosting rounds, from 1.
+        max_leaf_nodes: most leaves of a tree, from 2.
+        learning_rate: above 0.
+        min_samples_leaf: fewest training rows of a leaf, from 1.
+        ranking: ``lambdarank``, or ``pointwise``: regression on the grades.
+
+    Source: Ke et al., LightGBM: A Highly Efficient Gradient Boosting Decision Tree, NeurIPS 2017.
+    """
+
+    version: ClassVar[int] = 1
+    takes_missing: ClassVar[bool] = True
+    n_estimators: int = 100
+    max_leaf_nodes: int = 31
+    learning_rate: float = 0.1
+    min_samples_leaf: int = 20
+    ranking: Literal["lambdarank", "pointwise"] = "lambdarank"
+
+    def __post_init__(self) -> None:
+        for name, low in (("n_estimators", 1), ("max_leaf_nodes", 2), ("min_samples_leaf", 1)):
+            if not low <= getattr(self, name) <= 2**17:
+                raise ValueError(f"{name} must be {low} to {2**17}, not {getattr(self, name)}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate must be above 0 and finite, not {self.learning_rate}")
+
+    def fit(self, problem: Problem) -> Family:
+        """Fit on the training part; the validation part is not used.
+
+        Raises:
+            ValueError: lambdarank on grades that are not whole numbers from 0 to 30.
+        """
+        import numpy as np
+        from bench_boosting import fit_boosted
+
+        from bench_baselines.policy import FullPolicy
+
+        model = fit_boosted(
+            problem, np.arange(problem.train.X.shape[1]), self.n_estimators, self.max_leaf_nodes, self.learning_rate,
+            self.min_samples_leaf, self.ranking,
+        )  # fmt: skip
+        policy = FullPolicy(model, problem.n_features, details={"trees": model.trees})
+        return Family([policy], policy)
+
+
+@hookimpl
+def bench_register_methods(register: RegisterMethod) -> None:
+    """Register ``majority``, ``stump`` and ``lightgbm``."""
+    register("majority", Majority)
+    register("stump", StumpMethod)
+    register("lightgbm", FullLightGBM)
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_boosting import BoostedModel
+    from bench_linear import ConstantPolicy
+
+    from bench_baselines.policy import FullPolicy
+    from bench_baselines.stump import Stump
+
+    return [ConstantPolicy, Stump, FullPolicy, BoostedModel]

@@ -1,0 +1,96 @@
+"""A LightGBM model of some columns as a value: picklable, and a row's answer does not depend on its batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_boosting.training import objective_of, train
+from bench_core import Problem
+
+if TYPE_CHECKING:
+    import lightgbm
+
+__all__ = ["BoostedModel", "fit_boosted", "probabilities_of"]
+
+
+def probabilities_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """LightGBM's link: sigmoid of one output, softmax of several; float64 (rows, classes)."""
+    if scores.shape[1] > 1:
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        table: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return table
+    small = np.exp(-np.abs(scores[:, 0]))
+    second = np.where(scores[:, 0] >= 0, 1.0, small) / (1.0 + small)
+    return np.column_stack([1.0 - second, second])
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedModel:
+    """Boosted trees that read some columns.
+
+    Attributes:
+        booster: LightGBM's model; it is stored with all digits, so that a copy from a pickle answers the same.
+        columns: int64 (c,): the columns that it reads, in its order.
+        n_classes: width of the answer; 0 for a value or a ranking score.
+    """
+
+    booster: lightgbm.Booster
+    columns: NDArray[np.int64]
+    n_classes: int
+
+    @property
+    def trees(self) -> int:
+        """Number of trees."""
+        return int(self.booster.num_trees())
+
+    def raw(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """LightGBM's scores before its link: float64 (rows, outputs). X has all columns of the problem."""
+        if not len(X):
+            return np.zeros((0, self.n_classes if self.n_classes > 2 else 1))
+        read = np.ascontiguousarray(X[:, self.columns])
+        scores = np.asarray(self.booster.predict(read, raw_score=True, num_threads=1), dtype=np.float64)
+        return scores.reshape(len(X), -1)
+
+    def probabilities(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Float64 (rows, n_classes)."""
+        return probabilities_of(self.raw(X))
+
+    def score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The value, or the ranking score; float64 (rows,)."""
+        return np.ascontiguousarray(self.raw(X)[:, 0])
+
+
+def fit_boosted(
+    problem: Problem,
+    columns: NDArray[np.int64],
+    n_estimators: int = 100,
+    max_leaf_nodes: int = 31,
+    learning_rate: float = 0.1,
+    min_samples_leaf: int = 20,
+    ranking: str = "lambdarank",
+) -> BoostedModel:
+    """LightGBM on some columns of the training part; the defaults are LightGBM's own.
+
+    Args:
+        problem: any task; values may be missing.
+        columns: int64: at least one.
+        n_estimators: boosting rounds (one tree per class in each for more than two classes).
+        max_leaf_nodes, learning_rate, min_samples_leaf: LightGBM's ``num_leaves``, ``learning_rate`` and
+            ``min_data_in_leaf``.
+        ranking: ``lambdarank`` or ``pointwise``, see `objective_of`.
+
+    Raises:
+        ValueError: lambdarank on grades that are not whole numbers from 0 to 30.
+    """
+    settings = {
+        **objective_of(problem, ranking),
+        "num_leaves": max_leaf_nodes,
+        "learning_rate": learning_rate,
+        "min_data_in_leaf": min_samples_leaf,
+    }
+    columns = np.asarray(columns, dtype=np.int64)
+    return BoostedModel(train(problem, n_estimators, settings, columns), columns, problem.n_classes)

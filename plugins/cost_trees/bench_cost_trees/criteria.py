@@ -1,0 +1,112 @@
+"""What a split is worth: its information gain, by itself or against the price of its test.
+
+| criterion | worth | source |
+|---|---|---|
+| ``gain`` | ΔI | Quinlan 1986 |
+| ``gain-ratio`` | ΔI / split information, where ΔI is at least the mean of the positive ΔI | Quinlan 1993, §2.2 |
+| ``eg2`` | (2^ΔI − 1) / (C + 1)^ω | Núñez 1991; Turney 1995, Eq. 3 |
+| ``idx`` | ΔI / C | Norton 1989; Turney 1995, Eq. 5 |
+| ``cs-id3`` | ΔI² / C | Tan and Schlimmer 1990; Turney 1995, Eq. 4 |
+
+ΔI is in bits, C is the price of the test. Where C is 0 the last two are infinite: a free test with a gain comes before
+any that costs, the most informative one first.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FLOOR", "Criterion", "CriterionName", "choose", "entropy_sums", "numerator", "two_to_the_less_one"]
+
+CriterionName = Literal["gain", "gain-ratio", "eg2", "idx", "cs-id3"]
+
+FLOOR = 1e-6
+"""Least gain, in bits times rows, of a split: below it is what rounding leaves of none."""
+
+_TERMS = 24
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A rule to choose among tests.
+
+    Attributes:
+        name: see the table above.
+        omega: ω of EG2: 0 ignores prices, 1 weighs them most.
+    """
+
+    name: CriterionName
+    omega: float = 1.0
+
+    def divisors(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What a gain (see `numerator`) is divided by at these prices; float64, of their shape."""
+        if self.name == "eg2":
+            return np.array([(price + 1.0) ** self.omega for price in prices.tolist()], dtype=np.float64)
+        if self.name in ("idx", "cs-id3"):
+            return np.asarray(prices, dtype=np.float64)
+        return np.ones(prices.shape)
+
+
+def two_to_the_less_one(gain: float) -> float:
+    """2^gain − 1 for a gain of at most a bit, by its series: the same bits on every machine."""
+    step, total = gain * math.log(2.0), 0.0
+    for k in range(_TERMS, 0, -1):
+        total = step / k * (1.0 + total)
+    return total
+
+
+def numerator(name: CriterionName, gain: float) -> float:
+    """What a criterion divides by the price: ΔI, ΔI², or 2^ΔI − 1."""
+    if name == "eg2":
+        return two_to_the_less_one(gain)
+    return gain * gain if name == "cs-id3" else gain
+
+
+def choose(
+    name: CriterionName, gains: NDArray[np.float64], information: NDArray[np.float64], divisors: NDArray[np.float64]
+) -> int:
+    """The test to make; −1 for none. Equal worth goes to the greater gain, then to the earlier column.
+
+    Args:
+        name: the criterion's.
+        gains: float64 (columns,): ΔI in bits; 0 where a column has no split.
+        information: float64 (columns,): split information in bits.
+        divisors: float64 (columns,): of `Criterion.divisors`; a column at infinity is never chosen.
+    """
+    gains, least = np.where(np.isinf(divisors), 0.0, gains), 0.0
+    if name == "gain-ratio" and (gains > 0).any():
+        total = 0.0
+        for gain in gains[gains > 0].tolist():
+            total += gain
+        least = total / int((gains > 0).sum()) * (1.0 - 1e-9)
+    chosen, best = -1, (0.0, 0.0)
+    for column, gain in enumerate(gains.tolist()):
+        if gain <= 0 or gain < least:
+            continue
+        if name == "gain-ratio":
+            worth = gain / information[column]
+        elif divisors[column] > 0:
+            worth = numerator(name, gain) / float(divisors[column])
+        else:
+            worth = math.inf
+        if worth > 0 and (worth, gain) > best:
+            chosen, best = column, (worth, gain)
+    return chosen
+
+
+def entropy_sums(rows: int) -> NDArray[np.float64]:
+    """n log2 n for n = 0 … rows, on a grid on which sums of them are exact; float64 (rows + 1,).
+
+    n times the entropy of counts is ``T[n] − Σ T[count]``. Sums on the grid have the same bits in any order, so splits
+    that are equally good tie on every machine.
+
+    Source: the identity n H = n log2 n − Σ nᵢ log2 nᵢ.
+    """
+    exact = np.array([n * math.log2(n) if n else 0.0 for n in range(rows + 1)])
+    grid = 2.0 ** (48 - math.frexp(float(exact[-1]) + 1.0)[1])
+    return np.asarray(np.round(exact * grid) / grid)

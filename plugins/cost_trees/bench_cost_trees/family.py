@@ -1,0 +1,54 @@
+"""What the methods of this plugin share: the rows they learn from, and the order of their policies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from bench_core import Problem, default_policy_first, validation_score
+from bench_cost_trees.induction import Grower
+from bench_cost_trees.policy import TreePolicy
+from bench_cost_trees.tree import Tree
+
+__all__ = ["FitOn", "check_limits", "grower_of", "ordered", "policy_of"]
+
+FitOn = Literal["training", "both"]
+
+
+def grower_of(problem: Problem, fit_on: FitOn) -> Grower:
+    """The table that trees are grown on: the training part, or training and validation part one after the other."""
+    X, y = problem.train.X, problem.train.y
+    if fit_on == "both":
+        X, y = np.concatenate([X, problem.validation.X]), np.concatenate([y, problem.validation.y])
+    return Grower.of(X, y, problem.n_classes, problem.feature_of_column)
+
+
+def check_limits(max_depth: int | None, min_samples_split: int, min_samples_leaf: int) -> None:
+    """Refuse limits that make no sense.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+    if max_depth is not None and max_depth < 1:
+        raise ValueError(f"max_depth must be at least 1, not {max_depth}")
+    if min_samples_split < 2:
+        raise ValueError(f"min_samples_split must be at least 2, not {min_samples_split}")
+    if min_samples_leaf < 1:
+        raise ValueError(f"min_samples_leaf must be at least 1, not {min_samples_leaf}")
+
+
+def policy_of(problem: Problem, tree: Tree, label: str, details: dict[str, Any]) -> TreePolicy:
+    """A tree as a policy of a problem; its size joins the details."""
+    tested = np.unique(problem.feature_of_column[tree.column[tree.column >= 0]])
+    details = {**details, "leaves": int((tree.left < 0).sum()), "features": len(tested)}
+    return TreePolicy(tree, problem.feature_of_column, problem.n_features, label, details)
+
+
+def ordered(problem: Problem, policies: Sequence[TreePolicy], fit_on: FitOn) -> list[TreePolicy]:
+    """The best on validation first; in the order given where validation rows were learned from."""
+    if fit_on == "both":
+        return list(policies)
+    rows = problem.validation.rows()
+    return default_policy_first(policies, [validation_score(problem, policy.decide(rows)) for policy in policies])

@@ -1,0 +1,48 @@
+"""A tree that decides: rows walk down and pay for the tests they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Decisions, Policy, Rows
+from bench_cost_trees.tree import Tree
+
+__all__ = ["TreePolicy"]
+
+
+@dataclass(frozen=True, eq=False)
+class TreePolicy(Policy):
+    """The label of the leaf that a row reaches; probabilities are its class frequencies after Laplace.
+
+    Attributes:
+        tree: already pruned.
+        feature_of_column: int64 (columns,).
+        features: number of features.
+    """
+
+    tree: Tree
+    feature_of_column: NDArray[np.int64]
+    features: int
+    label: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def decide(self, rows: Rows) -> Decisions:
+        leaf, met = self.tree.route(rows.X)
+        acquired = np.zeros((len(rows), self.features), dtype=bool)
+        for some, column in met:
+            acquired[some, self.feature_of_column[column]] = True
+        counts = self.tree.counts + 1.0
+        return Decisions(acquired, probabilities=(counts / counts.sum(axis=1, keepdims=True))[leaf])
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The feature of the first test on the row's way that is not known."""
+        column = self.tree.next_column(rows.X, known[:, self.feature_of_column])
+        wanted = np.zeros_like(known)
+        asks = np.flatnonzero(column >= 0)
+        wanted[asks, self.feature_of_column[column[asks]]] = True
+        return wanted

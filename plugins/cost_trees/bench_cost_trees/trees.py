@@ -1,0 +1,161 @@
+"""The methods that grow one tree per setting: EG2, IDX, CS-ID3 and a C4.5-like tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from bench_core import Family, Method, Problem
+from bench_cost_trees.criteria import Criterion
+from bench_cost_trees.family import check_limits, grower_of, ordered, policy_of
+from bench_cost_trees.induction import Limits, grow_compiled
+from bench_cost_trees.prices import mean_prices
+from bench_cost_trees.pruning import pruned
+
+__all__ = ["C45", "CSID3", "EG2", "IDX"]
+
+
+@dataclass(frozen=True)
+class _TreeMethod(Method):
+    """A tree grown top-down and pruned. The family is one policy per setting of the criterion × confidence factor.
+
+    Attributes:
+        confidence_factors: CF of pessimistic pruning, in (0, 1]: small prunes more, as a rule. C4.5's is 0.25.
+        max_depth: most tests on a path; no bound when None.
+        min_samples_split: fewest training rows of a node that is split.
+        min_samples_leaf: fewest training rows, with a value, on either side of a split.
+        fit_on: ``training``, with validation to order the family by; or ``both``: the rows of the two parts are
+            learned from, and the first policy is the first setting.
+    """
+
+    tasks: ClassVar[frozenset[Any]] = frozenset({"binary", "multiclass"})
+    takes_missing: ClassVar[bool] = True
+
+    confidence_factors: tuple[float, ...] = (0.25, 0.05, 0.01, 0.001)
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 2
+    fit_on: Literal["training", "both"] = "training"
+
+    def __post_init__(self) -> None:
+        check_limits(self.max_depth, self.min_samples_split, self.min_samples_leaf)
+        if not self.confidence_factors or not all(0 < value <= 1 for value in self.confidence_factors):
+            raise ValueError("confidence_factors must be in (0, 1], at least one")
+
+    def criteria(self) -> list[tuple[str, Criterion]]:
+        """The settings of the criterion, each with what labels it."""
+        raise NotImplementedError
+
+    def by_path(self) -> bool:
+        """Whether a test costs what it costs after those above it."""
+        return True
+
+    def fit(self, problem: Problem) -> Family:
+        """Grow a tree per setting of the criterion; prune it at every confidence factor."""
+        grower, prices = grower_of(problem, self.fit_on), mean_prices(problem)
+        limits = Limits(self.max_depth, self.min_samples_split, self.min_samples_leaf)
+        policies = []
+        nodes = []
+        for said, criterion in self.criteria():
+            rows = np.arange(len(grower.y))
+            tree = grow_compiled(grower, rows, criterion, prices, limits, by_path=self.by_path())
+            nodes.append(len(tree))
+            for confidence in self.confidence_factors:
+                details: dict[str, Any] = {"confidence_factor": confidence}
+                if said:
+                    details["omega"] = criterion.omega
+                label = ", ".join([*([said] if said else []), f"CF={confidence:g}"])
+                policies.append(policy_of(problem, pruned(tree, confidence), label, details))
+        return Family(ordered(problem, policies, self.fit_on), diagnostics={"nodes": max(nodes)})
+
+
+@dataclass(frozen=True)
+class _PricedTreeMethod(_TreeMethod):
+    """A tree whose criterion looks at prices."""
+
+    prices: Literal["path", "first"] = "path"
+
+    def by_path(self) -> bool:
+        return self.prices == "path"
+
+
+@dataclass(frozen=True)
+class EG2(_PricedTreeMethod):
+    """A decision tree whose tests maximise (2^ΔI − 1) / (C + 1)^ω (EG2, Núñez 1991).
+
+    ΔI is the information gain in bits, C the price of the test. One policy per ω × confidence factor.
+
+    Attributes:
+        omegas: ω in [0, 1]: 0 ignores prices; Turney's experiments use 1.
+        prices: C is what the test costs after those above it on the ``path``: nothing again, less in a group that is
+            paid; or always what it costs ``first``, as in Turney 1995.
+        confidence_factors, max_depth, min_samples_split, min_samples_leaf, fit_on: as for ``c45``.
+    """
+
+    omegas: tuple[float, ...] = (1.0, 0.75, 0.5, 0.25, 0.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.omegas or not all(0 <= omega <= 1 for omega in self.omegas):
+            raise ValueError("omegas must be in [0, 1], at least one")
+
+    def criteria(self) -> list[tuple[str, Criterion]]:
+        return [(f"omega={omega:g}", Criterion("eg2", omega)) for omega in self.omegas]
+
+
+@dataclass(frozen=True)
+class IDX(_PricedTreeMethod):
+    """A decision tree whose tests maximise ΔI / C (IDX, Norton 1989; without its look-ahead).
+
+    ΔI is the information gain in bits, C the price of the test; a free test with a gain comes before any that costs.
+    One policy per confidence factor.
+
+    Attributes:
+        prices: C is what the test costs after those above it on the ``path``: nothing again, less in a group that is
+            paid; or always what it costs ``first``, as in Turney 1995.
+        confidence_factors, max_depth, min_samples_split, min_samples_leaf, fit_on: as for ``c45``.
+    """
+
+    def criteria(self) -> list[tuple[str, Criterion]]:
+        return [("", Criterion("idx"))]
+
+
+@dataclass(frozen=True)
+class CSID3(_PricedTreeMethod):
+    """A decision tree whose tests maximise ΔI² / C (CS-ID3, Tan and Schlimmer 1990; without its lazy evaluation).
+
+    ΔI is the information gain in bits, C the price of the test; a free test with a gain comes before any that costs.
+    One policy per confidence factor.
+
+    Attributes:
+        prices: C is what the test costs after those above it on the ``path``: nothing again, less in a group that is
+            paid; or always what it costs ``first``, as in Turney 1995.
+        confidence_factors, max_depth, min_samples_split, min_samples_leaf, fit_on: as for ``c45``.
+    """
+
+    def criteria(self) -> list[tuple[str, Criterion]]:
+        return [("", Criterion("cs-id3"))]
+
+
+@dataclass(frozen=True)
+class C45(_TreeMethod):
+    """A decision tree by information gain ratio with pessimistic pruning, C4.5-like; it does not look at prices.
+
+    Source: Quinlan 1993. Tests are thresholds on single columns. One policy per confidence factor.
+
+    Attributes:
+        criterion: ``gain-ratio``, among tests whose gain is at least the mean; or plain ``gain``.
+        confidence_factors: CF of pessimistic pruning, in (0, 1]: small prunes more, as a rule. C4.5's is 0.25.
+        max_depth: most tests on a path; no bound when None.
+        min_samples_split: fewest training rows of a node that is split.
+        min_samples_leaf: fewest training rows, with a value, on either side of a split.
+        fit_on: ``training``, with validation to order the family by; or ``both``: the rows of the two parts are
+            learned from, and the first policy is the first setting.
+    """
+
+    criterion: Literal["gain-ratio", "gain"] = "gain-ratio"
+
+    def criteria(self) -> list[tuple[str, Criterion]]:
+        return [("", Criterion(self.criterion))]

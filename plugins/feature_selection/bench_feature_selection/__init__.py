@@ -1,0 +1,1 @@
+"""Budgeted greedy forward selection: one fixed set of features per budget."""

@@ -1,0 +1,120 @@
+"""The method ``forward-selection``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from bench_core import DataFacts, Family, Method, Problem, RegisterMethod, hookimpl
+
+__all__ = ["ForwardSelection"]
+
+
+BENCH_CONTRACT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ForwardSelection(Method):
+    """Greedy forward selection by gain per price within a budget: one fixed set of features per budget.
+
+    For every budget features are added one by one, always the one whose fall of the validation loss per price is
+    greatest among those that still fit, until none does (cost-benefit greedy). What is kept for the budget is the best
+    on validation of all sets on the way, of the best single feature that fits, and of everything where that fits. A
+    group's price is paid once. Every row acquires the whole set.
+
+    Attributes:
+        model: what is fitted on a set: ``logistic`` (l2 logistic regression; ridge for values and grades) or
+            ``lightgbm``.
+        budgets: shares of the price of all features, in (0, 1].
+        C: of the logistic regression, as scikit-learn's.
+        n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: of LightGBM, in the search and at the end.
+        patience: end the search for a budget after so many additions in a row that did not lower the least loss; 0:
+            never.
+        lazy_above: with more features than this, a feature's gain is computed anew only when what it was last would
+            make it the best (lazy greedy); otherwise all of them at every step.
+
+    Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (greedy by gain per price, or the best
+    single one); Min, Hu, Zhu, Feature selection with test cost constraint, 2014 (the problem); Minoux, Accelerated
+    greedy algorithms, 1978 (lazy).
+    """
+
+    version: ClassVar[int] = 1
+    takes_missing: ClassVar[bool] = True
+    model: Literal["logistic", "lightgbm"] = "logistic"
+    budgets: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 1.0)
+    C: float = 1.0
+    n_estimators: int = 100
+    max_leaf_nodes: int = 15
+    learning_rate: float = 0.1
+    min_samples_leaf: int = 20
+    patience: int = 5
+    lazy_above: int = 16
+
+    def __post_init__(self) -> None:
+        if not self.budgets or any(not 0 < share <= 1 for share in self.budgets):
+            raise ValueError(f"budgets must be one or more shares in (0, 1], not {list(self.budgets)}")
+        if not 0 < self.C < math.inf or not 0 < self.learning_rate < math.inf:
+            raise ValueError("C and learning_rate must be above 0 and finite")
+        for name, low in (("n_estimators", 1), ("max_leaf_nodes", 2), ("min_samples_leaf", 1)):
+            if not low <= getattr(self, name) <= 2**17:
+                raise ValueError(f"{name} must be {low} to {2**17}, not {getattr(self, name)}")
+        if self.patience < 0 or self.lazy_above < 0:
+            raise ValueError("patience and lazy_above must not be negative")
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method; or missing values, which logistic regression cannot read."""
+        if data.missing and self.model == "logistic":
+            return "model = 'logistic' takes no missing values; encode = 'impute' fills them, or model = 'lightgbm'"
+        return super().inapplicable(data)
+
+    def fit(self, problem: Problem) -> Family:
+        """Fit sets on the training part, choose among them on the validation part.
+
+        Raises:
+            ValueError: missing values and a logistic regression; the message names the features.
+        """
+        from bench_core import default_policy_first, validation_score
+        from bench_feature_selection.models import SubsetModels
+        from bench_feature_selection.policy import SubsetPolicy
+        from bench_feature_selection.prices import MeanPrices
+        from bench_feature_selection.search import select
+
+        models = SubsetModels(self, problem)
+        prices = MeanPrices.of(problem)
+        policies, scores, seen = [], [], set()
+        for share in sorted(set(self.budgets)):
+            chosen = select(models.loss, prices, share * prices.full, self.patience, self.lazy_above)
+            if chosen in seen:
+                continue
+            seen.add(chosen)
+            details = {
+                "features": len(chosen),
+                "price": prices.of_set(chosen),
+                "validation_loss": models.loss(chosen),
+                "names": [problem.feature_names[feature] for feature in chosen],
+            }
+            policy = SubsetPolicy(
+                models.fitted(chosen), problem.n_features, chosen, label=f"budget={share:g}",
+                details={"budget": share, **details},
+            )  # fmt: skip
+            policies.append(policy)
+            scores.append(validation_score(problem, policy.decide(problem.validation.rows())))
+        return Family(default_policy_first(policies, scores), diagnostics={"sets_tried": models.tried})
+
+
+@hookimpl
+def bench_register_methods(register: RegisterMethod) -> None:
+    """Register ``forward-selection``."""
+    register("forward-selection", ForwardSelection)
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_boosting import BoostedModel
+    from bench_linear import ClassModel, ScoreModel
+
+    from bench_feature_selection.policy import SubsetPolicy
+
+    return [SubsetPolicy, BoostedModel, ClassModel, ScoreModel]

@@ -1,0 +1,78 @@
+"""Cost-benefit greedy within a budget: a pure function of a loss of sets and of prices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from bench_feature_selection.prices import MeanPrices
+
+__all__ = ["Subset", "select"]
+
+Subset = tuple[int, ...]
+"""Features, ascending."""
+
+_SLACK = 1e-12
+"""A set fits a budget that its price exceeds by no more than this share of it: prices are sums of rounded numbers."""
+
+
+def select(
+    loss: Callable[[Subset], float], prices: MeanPrices, budget: float, patience: int = 0, lazy_above: int = 0
+) -> Subset:
+    """The set of features for a budget.
+
+    Args:
+        loss: of a set, lower is better; asked again for the same set, so it should remember.
+        prices: of the features.
+        budget: most that a set may cost.
+        patience: end after so many additions in a row without a new least loss; 0: when nothing fits.
+        lazy_above: with more features than this, gains that cannot matter are not computed anew.
+
+    Returns:
+        Of the empty set, the sets on the greedy way, the best single feature that fits, and everything where it fits:
+        the one of least loss; among equals the cheapest, then the first in this order.
+    """
+    limit = budget * (1 + _SLACK)
+    everything = tuple(range(prices.features))
+    first_step = [(f,) for f in everything if prices.of_set((f,)) <= limit]
+    candidates = [(), *_greedy(loss, prices, limit, patience, prices.features > lazy_above)]
+    candidates += first_step
+    if prices.full <= limit:
+        candidates.append(everything)
+    return min(candidates, key=lambda one: (loss(one), prices.of_set(one)))
+
+
+def _greedy(
+    loss: Callable[[Subset], float], prices: MeanPrices, limit: float, patience: int, lazy: bool
+) -> list[Subset]:
+    """The sets on the way, from the first single feature on. Equal gains per price: the lower feature index."""
+    now: Subset = ()
+    way: list[Subset] = []
+    rest = list(range(prices.features))
+    last: dict[int, float] = {}  # the gain of each feature when it was computed last
+    least, waited = loss(()), 0
+    while True:
+        spent, before = prices.of_set(now), loss(now)
+        extra = {f: prices.of_set((*now, f)) - spent for f in rest}
+        rest = [f for f in rest if spent + extra[f] <= limit]
+        if not rest or (patience and waited >= patience):
+            return way
+
+        def ratio(f: int, gain: float, extra: dict[int, float] = extra) -> tuple[float, float, int]:
+            if extra[f] > 0:
+                return gain / extra[f], gain, -f
+            return (math.inf if gain > 0 else 0.0), gain, -f
+
+        best, best_ratio = -1, (-math.inf, -math.inf, 0)
+        for f in sorted(rest, key=lambda f: ratio(f, last.get(f, math.inf)), reverse=True):
+            # Gains mostly shrink as the set grows: what could not win with its last gain is not looked at again.
+            if lazy and best >= 0 and f in last and ratio(f, last[f]) < best_ratio:
+                break
+            last[f] = before - loss(tuple(sorted((*now, f))))
+            if ratio(f, last[f]) > best_ratio:
+                best, best_ratio = f, ratio(f, last[f])
+        now = tuple(sorted((*now, best)))
+        rest.remove(best)
+        way.append(now)
+        waited = 0 if loss(now) < least else waited + 1
+        least = min(least, loss(now))

@@ -74,8 +74,8 @@ def adaboost(problem: Problem, y: Floats, weights: Floats, trees: int, depth: in
         values = inner.value[:, 0, :]
         share = values[:, up] / values.sum(axis=1) if up >= 0 else np.zeros(len(values))
         sign = np.where(share > 0.5, 1.0, -1.0)
-        said = sign[inner.apply(X)]
-        error = float(w[said != y].sum())
+        votes = sign[inner.apply(X)]
+        error = float(w[votes != y].sum())
         if error >= 0.5 - 1e-12:
             break
         alpha = 0.5 * np.log((1.0 - max(error, _SURE)) / max(error, _SURE))
@@ -87,6 +87,6 @@ def adaboost(problem: Problem, y: Floats, weights: Floats, trees: int, depth: in
         errors.append(error)
         if error <= _SURE:
             break
-        w = w * np.exp(-alpha * y * said)
+        w = w * np.exp(-alpha * y * votes)
         w /= w.sum()
     return Voters(voters.trees, voters.signs, np.array(alphas), voters.features_of, np.array(errors))

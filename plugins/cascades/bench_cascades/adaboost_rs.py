@@ -215,3 +215,7 @@ class VotePolicy(Policy):
             np.full(n, float(len(self.chosen))),
             np.full(n, self.price),
         )
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """All that the voters split on."""
+        return self.features & ~known

@@ -81,9 +81,7 @@ def boost_outputs(
 ) -> tuple[Additive, ...]:
     """One boosting per target, with `bench_cstc.boost`: the trees that ``cstc`` weighs with ``boosted``."""
     return tuple(
-        Additive.of(
-            boost(problem, target.y, trees, depth, learning_rate, price, target.weights), problem.n_features
-        )
+        Additive.of(boost(problem, target.y, trees, depth, learning_rate, price, target.weights), problem.n_features)
         for target in targets
     )
 

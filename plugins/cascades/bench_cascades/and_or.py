@@ -70,12 +70,7 @@ class AndOrCascade(Method):
     include_empty_policy: bool = False
 
     def __post_init__(self) -> None:
-        whole = {
-            "n_estimators": (1, 100_000),
-            "max_depth": (1, 12),
-            "stages": (1, 50),
-            "max_iter": (1, 1_000_000),
-        }
+        whole = {"n_estimators": (1, 100_000), "max_depth": (1, 12), "stages": (1, 50), "max_iter": (1, 1_000_000)}
         check_ranges(self, whole, ["learning_rate", "temperature", "tol"])
         check_values("lambdas", self.lambdas, zero=True)
         check_values("rho", (self.rho,), zero=True)
@@ -124,14 +119,8 @@ class AndOrCascade(Method):
                 "converged": fit.converged,
                 "features": int(cascade.features[-1].sum()),
             }
-            policies.append(
-                CascadePolicy(cascade, outputs.answer(problem, [scores]), f"lambda={lambda_:g}", details)
-            )
+            policies.append(CascadePolicy(cascade, outputs.answer(problem, [scores]), f"lambda={lambda_:g}", details))
             history[f"objective, lambda={lambda_:g}"] = fit.values
             converged.append(fit.converged)
-        diagnostics = {
-            "stages": len(base.allowed),
-            "converged": all(converged),
-            "lambda_max": base.lambda_max,
-        }
+        diagnostics = {"stages": len(base.allowed), "converged": all(converged), "lambda_max": base.lambda_max}
         return Family(best_first(problem, policies), history=history, diagnostics=diagnostics)

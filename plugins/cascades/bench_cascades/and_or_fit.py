@@ -128,12 +128,10 @@ def training_context(method: AndOrCascade, problem: Problem, target: Target) -> 
     )
 
 
-def _boosted(
-    method: AndOrCascade, problem: Problem, target: Target, price: Floats, limits: Floats
-) -> SeveralBoostings:
+def _boosted(method: AndOrCascade, problem: Problem, target: Target, price: Floats, limits: Floats) -> SeveralBoostings:
     """A boosting for every stage, on the features it may use; none for one that may use no more than the last."""
     evaluation = price_of_evaluation(problem, method.evaluation)
-    made, before = [], np.zeros(problem.n_features, dtype=bool)
+    stages, before = [], np.zeros(problem.n_features, dtype=bool)
     for limit in limits:
         mine = price <= limit
         if (mine == before).all():
@@ -141,18 +139,12 @@ def _boosted(
         before = mine
         X = np.where(mine[problem.feature_of_column], problem.train.X, 0.0)
         part = replace(problem, train=replace(problem.train, X=X))
-        made.append(
+        stages.append(
             boost(
-                part,
-                target.y,
-                method.n_estimators,
-                method.max_depth,
-                method.learning_rate,
-                evaluation,
-                target.weights,
+                part, target.y, method.n_estimators, method.max_depth, method.learning_rate, evaluation, target.weights
             )
         )
-    return SeveralBoostings(tuple(made))
+    return SeveralBoostings(tuple(stages))
 
 
 def _slope_of_nothing(Z: Floats, y: Floats, omega: Floats) -> Floats:

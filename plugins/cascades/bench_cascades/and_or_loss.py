@@ -157,5 +157,5 @@ class AndOr:
         self, weights: Floats, bias: Floats, slope: Floats, slope_bias: Floats, curvature: float
     ) -> tuple[Floats, Floats]:
         moved = weights - slope / curvature
-        kept = np.sign(moved) * np.maximum(np.abs(moved) - self.v / curvature, 0.0)
-        return np.where(self.allowed, kept, 0.0), bias - slope_bias / curvature
+        shrunk = np.sign(moved) * np.maximum(np.abs(moved) - self.v / curvature, 0.0)
+        return np.where(self.allowed, shrunk, 0.0), bias - slope_bias / curvature

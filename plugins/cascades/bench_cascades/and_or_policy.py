@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bench_cascades.and_or_fit import SeveralBoostings, TrainingContext
 from bench_cascades.and_or_loss import Fit
 from bench_cascades.outputs import Answer
-from bench_core import Decisions, Policy, Rows
+from bench_core import Decisions, Policy, Rows, next_of_stages
 
 __all__ = ["Cascade", "CascadePolicy"]
 
@@ -59,9 +59,9 @@ class Cascade:
         stage = np.full(len(phi), len(self.bias) - 1, dtype=np.int64)
         here = np.arange(len(phi))
         for k in range(len(self.bias)):
-            said = weighted_sum(phi[here], self.weights[k], float(self.bias[k]))
-            score[here] = np.minimum(score[here], said)
-            on = said > 0
+            outputs = weighted_sum(phi[here], self.weights[k], float(self.bias[k]))
+            score[here] = np.minimum(score[here], outputs)
+            on = outputs > 0
             stage[here[~on]] = k
             here = here[on]
         return score, stage
@@ -90,3 +90,8 @@ class CascadePolicy(Policy):
             evaluations = self.cascade.paid.sum(axis=1).astype(np.float64)[stage]
             cost = (self.cascade.paid @ columns.evaluation)[stage]
         return self.answer([score], self.cascade.features[stage], stage + 1, evaluations, cost)
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What the next stage weighs."""
+        left_at = self.cascade(self.cascade.columns.values(rows.X))[1]
+        return next_of_stages(self.cascade.features, left_at, known)

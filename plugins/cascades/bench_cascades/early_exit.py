@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_cascades.ranges import check_prefixes, check_ranges, check_values
-from bench_core import DataFacts, Decisions, Family, Method, Policy, Problem, Rows
+from bench_core import DataFacts, Decisions, Family, Method, Policy, Problem, Rows, next_of_stages
 
 if TYPE_CHECKING:
     from bench_cascades.additive import Additive
@@ -76,9 +76,7 @@ class EarlyExit(Method):
     def inapplicable(self, data: DataFacts) -> str | None:
         """As every method; or thresholds of the query at hand where rows belong to none."""
         if self.against == "query" and not data.queries:
-            return (
-                'against = "query" needs rows that belong to queries; "training" decides every row by itself'
-            )
+            return 'against = "query" needs rows that belong to queries; "training" decides every row by itself'
         return super().inapplicable(data)
 
     def fit(self, problem: Problem) -> Family:
@@ -97,20 +95,16 @@ class EarlyExit(Method):
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"trees": 0})
         price = price_of_evaluation(problem, self.evaluation)
-        sums = boost_outputs(
-            problem, outputs.targets, self.n_estimators, self.max_depth, self.learning_rate, price
-        )[0]
+        sums = boost_outputs(problem, outputs.targets, self.n_estimators, self.max_depth, self.learning_rate, price)[0]
         at = sentinels(sums.count, self.exits)
         levels = self._levels(problem, sums, at)
         policies: list[Policy] = [constant(problem)] if self.include_empty_policy or not sums.count else []
-        validation = (
-            sums.partial(problem.validation.X, [*range(sums.count + 1)]) if outputs.n_classes else None
-        )
+        validation = sums.partial(problem.validation.X, [*range(sums.count + 1)]) if outputs.n_classes else None
         for s in self.s:
             limits = thresholds(s, len(at))
             for cut in kept_prefixes(self.prefixes, sums.count):
                 stops = np.append(at[at < cut], cut)
-                rule = _Rule(stops, levels[: len(stops)], limits[: len(stops)], self.k, self.against)
+                rule = Rule(stops, levels[: len(stops)], limits[: len(stops)], self.k, self.against)
                 scores = np.zeros(0)
                 if validation is not None:
                     running = validation[:, stops]
@@ -146,7 +140,7 @@ class EarlyExit(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class _Rule:
+class Rule:
     """Who leaves where.
 
     Attributes:
@@ -192,7 +186,7 @@ class ExitPolicy(Policy):
     """
 
     sums: Additive
-    rule: _Rule
+    rule: Rule
     answer: Answer
     below: bool
     label: str = ""
@@ -212,10 +206,10 @@ class ExitPolicy(Policy):
             step = 1.0 + 2.0 * float(np.abs(self.sums.trees.leaf_values).max(axis=1, initial=0.0).sum())
             rank = score - step * (len(stops) - 1 - leave)
         return self.answer(
-            [score],
-            self.sums.used[run],
-            leave + 1,
-            run.astype(np.float64),
-            self.sums.evaluation[run],
-            rank,
+            [score], self.sums.used[run], leave + 1, run.astype(np.float64), self.sums.evaluation[run], rank
         )
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What the trees up to the next sentinel split on, for the rows that reach it."""
+        leave = self.rule.leave(self.sums.partial(rows.X, self.rule.stops), rows.query)
+        return next_of_stages(self.sums.used[self.rule.stops], leave, known)

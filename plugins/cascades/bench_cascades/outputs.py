@@ -7,19 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from bench_cstc import ConstantPolicy, Platt, Target, combine, fit_platt, targets_of
+from bench_cstc import Target, targets_of
+from bench_linear import ConstantPolicy, Platt, combine, fit_platt
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Problem, Rows, default_policy_first, validation_score
 
-__all__ = [
-    "Answer",
-    "Outputs",
-    "best_first",
-    "constant",
-    "one_output",
-    "several_outputs",
-]
+__all__ = ["Answer", "Outputs", "best_first", "constant", "one_output", "several_outputs"]
 
 Floats = NDArray[np.float64]
 Weight = float | Literal["balanced"]
@@ -128,7 +122,7 @@ def one_output(problem: Problem, positive_weight: Weight, relevant_from: float, 
 
 
 @dataclass(frozen=True, eq=False)
-class _Silent(ConstantPolicy):
+class SilentPolicy(ConstantPolicy):
     """A constant that fills the fields which its siblings in a family fill.
 
     Attributes:
@@ -138,19 +132,17 @@ class _Silent(ConstantPolicy):
     scored: bool = True
 
     def decide(self, rows: Rows) -> Decisions:
-        said = super().decide(rows)
-        return replace(said, score=np.zeros(len(rows))) if said.score is None and self.scored else said
+        decisions = super().decide(rows)
+        return replace(decisions, score=np.zeros(len(rows))) if decisions.score is None and self.scored else decisions
 
 
 def constant(problem: Problem) -> ConstantPolicy:
     """The policy that reads nothing: training frequencies of the classes, or the mean value."""
-    silent = _Silent.learnt(problem)
+    silent = SilentPolicy.learnt(problem)
     return replace(silent, scored=sum(share > 0 for share in silent.probabilities) <= 2)
 
 
 def best_first(problem: Problem, policies: Sequence[Policy]) -> list[Policy]:
     """The policies, the best on validation in front (the first among equals), the others in their order."""
     rows = problem.validation.rows()
-    return default_policy_first(
-        policies, [validation_score(problem, policy.decide(rows)) for policy in policies]
-    )
+    return default_policy_first(policies, [validation_score(problem, policy.decide(rows)) for policy in policies])

@@ -16,3 +16,25 @@ def bench_register_methods(register: RegisterMethod) -> None:
     register("and-or", AndOrCascade)
     register("adaboost-rs", AdaBoostRS)
     register("rbf-svm", RbfSvm)
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_cstc import BoostedTrees, PlainColumns
+    from bench_linear import Platt
+
+    from bench_cascades.adaboost import Voters
+    from bench_cascades.adaboost_rs import VotePolicy
+    from bench_cascades.additive import Additive
+    from bench_cascades.and_or_fit import SeveralBoostings
+    from bench_cascades.and_or_policy import Cascade, CascadePolicy
+    from bench_cascades.early_exit import ExitPolicy, Rule
+    from bench_cascades.outputs import Answer, SilentPolicy
+    from bench_cascades.rbf_svm import MachinePolicy, Scaling
+    from bench_cascades.stagewise import PrefixPolicy
+
+    policies = [PrefixPolicy, ExitPolicy, CascadePolicy, VotePolicy, MachinePolicy, SilentPolicy]
+    return [
+        *policies, Additive, Answer, BoostedTrees, Cascade, PlainColumns, Platt, Rule, Scaling, SeveralBoostings, Voters
+    ]  # fmt: skip

@@ -73,7 +73,7 @@ class RbfSvm(Method):
         outputs = several_outputs(problem, 1.0)
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"classes": len(outputs.present)})
-        scaling = _Scaling.of(problem.train.X, self.standardise)
+        scaling = Scaling.of(problem.train.X, self.standardise)
         Z, validation = scaling(problem.train.X), scaling(problem.validation.X)
         spread = float(Z.var())
         unit = 1.0 / (Z.shape[1] * spread) if self.gamma_unit == "scale" and spread > 0 else 1.0
@@ -83,10 +83,10 @@ class RbfSvm(Method):
         def error(C: float, gamma: float) -> float:
             scores = [m.decision_function(validation) for m in _machines(Z, outputs, C, gamma * unit, rows)]
             if len(scores) == 1:
-                said = np.where(scores[0] > 0, outputs.present[1], outputs.present[0])
+                labels = np.where(scores[0] > 0, outputs.present[1], outputs.present[0])
             else:
-                said = np.array(outputs.present)[np.argmax(scores, axis=0)]
-            return float((said != y).mean())
+                labels = np.array(outputs.present)[np.argmax(scores, axis=0)]
+            return float((labels != y).mean())
 
         tried: list[tuple[float, float, float]] = []
         if len(y) and len(self.C) * len(self.gamma) + self.rounds > 1:
@@ -96,14 +96,8 @@ class RbfSvm(Method):
             C, gamma = self.C[0], self.gamma[0]
         machines = _machines(Z, outputs, C, gamma * unit, np.arange(len(Z)))
         scores = [m.decision_function(validation) if len(validation) else np.zeros(0) for m in machines]
-        details = {
-            "C": C,
-            "gamma": gamma * unit,
-            "support vectors": int(sum(len(m.support_) for m in machines)),
-        }
-        policy = MachinePolicy(
-            problem.n_features, scaling, machines, outputs.answer(problem, scores), details=details
-        )
+        details = {"C": C, "gamma": gamma * unit, "support vectors": int(sum(len(m.support_) for m in machines))}
+        policy = MachinePolicy(problem.n_features, scaling, machines, outputs.answer(problem, scores), details=details)
         history = {"C": [t[0] for t in tried], "gamma": [t[1] * unit for t in tried]}
         return Family([policy], history={**history, "validation error": [t[2] for t in tried]})
 
@@ -117,9 +111,7 @@ class RbfSvm(Method):
         return rows
 
 
-def _machines(
-    Z: Floats, outputs: Outputs, C: float, gamma: float, rows: NDArray[np.int64]
-) -> tuple[Any, ...]:
+def _machines(Z: Floats, outputs: Outputs, C: float, gamma: float, rows: NDArray[np.int64]) -> tuple[Any, ...]:
     from sklearn.svm import SVC
 
     return tuple(
@@ -129,14 +121,14 @@ def _machines(
 
 
 @dataclass(frozen=True, eq=False)
-class _Scaling:
+class Scaling:
     """``(X − shift) / scale``, both float64 (columns,)."""
 
     shift: Floats
     scale: Floats
 
     @classmethod
-    def of(cls, X: Floats, standardise: bool) -> _Scaling:
+    def of(cls, X: Floats, standardise: bool) -> Scaling:
         columns = X.shape[1]
         if not standardise:
             return cls(np.zeros(columns), np.ones(columns))
@@ -160,7 +152,7 @@ class MachinePolicy(Policy):
     """
 
     n_features: int
-    scaling: _Scaling
+    scaling: Scaling
     machines: tuple[Any, ...]
     answer: Answer
     label: str = ""
@@ -174,6 +166,8 @@ class MachinePolicy(Policy):
             raise ValueError("a value that the machine reads is missing")
         scores = [m.decision_function(Z) if n else np.zeros(0) for m in self.machines]
         acquired = np.ones((n, self.n_features), dtype=bool)
-        return self.answer(
-            scores, acquired, np.ones(n, dtype=np.int64), np.full(n, float(len(self.machines)))
-        )
+        return self.answer(scores, acquired, np.ones(n, dtype=np.int64), np.full(n, float(len(self.machines))))
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Everything."""
+        return ~known

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench_cascades.ranges import check_prefixes, check_ranges
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
@@ -68,9 +69,7 @@ class Stagewise(Method):
         from bench_cascades.outputs import best_first, constant, several_outputs
 
         outputs = several_outputs(problem, self.positive_weight)
-        policies: list[Policy] = (
-            [constant(problem)] if self.include_empty_policy or not outputs.targets else []
-        )
+        policies: list[Policy] = [constant(problem)] if self.include_empty_policy or not outputs.targets else []
         if not outputs.targets:
             return Family(policies, diagnostics={"trees": 0})
         sums = boost_outputs(
@@ -82,9 +81,9 @@ class Stagewise(Method):
             price_of_evaluation(problem, self.evaluation),
         )
         rounds = max(one.count for one in sums)
-        kept = kept_prefixes(self.prefixes, rounds)
-        partials = [one.partial(problem.validation.X, np.minimum(kept, one.count)) for one in sums]
-        for i, cut in enumerate(kept):
+        lengths = kept_prefixes(self.prefixes, rounds)
+        partials = [one.partial(problem.validation.X, np.minimum(lengths, one.count)) for one in sums]
+        for i, cut in enumerate(lengths):
             answer = outputs.answer(problem, [scores[:, i] for scores in partials])
             features = np.any([one.used[min(cut, one.count)] for one in sums], axis=0)
             details = {"trees": cut, "features": int(features.sum())}
@@ -113,14 +112,22 @@ class PrefixPolicy(Policy):
     def decide(self, rows: Rows) -> Decisions:
         """Run every row through the same trees."""
         n = len(rows)
-        cuts = [min(self.rounds, one.count) for one in self.sums]
-        used = np.any([one.used[cut] for one, cut in zip(self.sums, cuts, strict=True)], axis=0)
+        cuts, used = self._cuts(), self._used()
         cost = sum(float(one.evaluation[cut]) for one, cut in zip(self.sums, cuts, strict=True))
         scores = [one.partial(rows.X, [cut])[:, 0] for one, cut in zip(self.sums, cuts, strict=True)]
         return self.answer(
-            scores,
-            np.tile(used, (n, 1)),
-            np.ones(n, dtype=np.int64),
-            np.full(n, float(sum(cuts))),
-            np.full(n, cost),
+            scores, np.tile(used, (n, 1)), np.ones(n, dtype=np.int64), np.full(n, float(sum(cuts))), np.full(n, cost)
         )
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """All that the trees split on."""
+        return self._used() & ~known
+
+    def _cuts(self) -> list[int]:
+        """How many trees of each boosting are run."""
+        return [min(self.rounds, one.count) for one in self.sums]
+
+    def _used(self) -> NDArray[np.bool_]:
+        """bool (features,): what they split on."""
+        used = [one.used[cut] for one, cut in zip(self.sums, self._cuts(), strict=True)]
+        return np.asarray(np.any(used, axis=0))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bench_cascades.adaboost import adaboost
 from bench_cascades.adaboost_rs import AdaBoostRS, prefix_within, sampling
-from bench_cstc import ConstantPolicy
+from bench_linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -171,9 +171,7 @@ def test_draws_stop_before_the_first_that_would_exceed_the_budget(drawn, prices,
         return sum(prices[f] for f in {int(f) for t in drawn[:first] for f in features[t]})
 
     within = [n for n in range(len(drawn) + 1) if bill(n) <= budget]
-    found = prefix_within(
-        np.array(drawn, dtype=np.int64), features, lambda s: sum(prices[f] for f in s), budget
-    )
+    found = prefix_within(np.array(drawn, dtype=np.int64), features, lambda s: sum(prices[f] for f in s), budget)
     assert found == max(within)
 
 
@@ -200,9 +198,7 @@ def test_bills_are_of_the_trees_own_splits():
         features = set()
         for t in policy.chosen:
             tree = policy.voters.trees[t]
-            features |= {
-                int(f) for f, left in zip(tree.feature, tree.children_left, strict=True) if left >= 0
-            }
+            features |= {int(f) for f, left in zip(tree.feature, tree.children_left, strict=True) if left >= 0}
         expected = sum([1, 2, 4, 8, 16][f] for f in features)
         assert problem.costs.bill(decisions.acquired, None).tolist() == [expected] * 3
         assert decisions.evaluation_cost.tolist() == [0.5 * len(policy.chosen)] * 3
@@ -228,10 +224,7 @@ def test_the_reference_is_adaboost_with_every_tree():
 def test_another_seed_draws_others():
     X, y = noisy(200, 6, 4)
     chosen = [
-        AdaBoostRS(n_estimators=20, budgets=(0.5,), max_depth=1)
-        .fit(problem_of(X, y, seed=seed))
-        .policies[0]
-        .chosen
+        AdaBoostRS(n_estimators=20, budgets=(0.5,), max_depth=1).fit(problem_of(X, y, seed=seed)).policies[0].chosen
         for seed in (0, 1, 0)
     ]
     assert chosen[0].tolist() == chosen[2].tolist()
@@ -251,9 +244,7 @@ def test_balanced_weights_find_the_rare_class():
     y = (X[:, 0] + rng.normal(size=1000) > 2.2).astype(np.int64)
     plain = AdaBoostRS(n_estimators=1, max_depth=1).fit(problem_of(X, y)).reference.score(X)
     balanced = (
-        AdaBoostRS(n_estimators=1, max_depth=1, positive_weight="balanced")
-        .fit(problem_of(X, y))
-        .reference.score(X)
+        AdaBoostRS(n_estimators=1, max_depth=1, positive_weight="balanced").fit(problem_of(X, y)).reference.score(X)
     )
     assert (balanced[y == 1] > 0).mean() > (plain[y == 1] > 0).mean() + 0.3
 

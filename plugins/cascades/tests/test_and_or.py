@@ -6,7 +6,8 @@ from bench_cascades.and_or import AndOrCascade
 from bench_cascades.and_or_fit import price_limits, training_context
 from bench_cascades.and_or_loss import AndOr, smooth_min
 from bench_cascades.merge import merge_equal
-from bench_cstc import ConstantPolicy, targets_of
+from bench_cstc import targets_of
+from bench_linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize
@@ -45,9 +46,7 @@ def test_the_gradient_agrees_with_numerical_differentiation(seed):
     bias = rng.normal(size=stages)
 
     def value(flat):
-        return problem.loss(
-            np.where(problem.allowed, flat[:-stages].reshape(stages, -1), 0.0), flat[-stages:]
-        )[0]
+        return problem.loss(np.where(problem.allowed, flat[:-stages].reshape(stages, -1), 0.0), flat[-stages:])[0]
 
     _, slope, slope_bias = problem.loss(weights, bias)
     numeric = approx_fprime(np.append(weights.ravel(), bias), value, 1e-7)
@@ -113,9 +112,7 @@ def corner(rows=600, seed=0):
     X = X[np.abs(X).min(axis=1) > 0.1]
     y = ((X > 0).all(axis=1)).astype(np.int64)
     part = Part(X, y)
-    return Problem(
-        part, part, Costs(np.array([1.0, 10.0])), "binary", 2, ("cheap", "expensive"), np.arange(2)
-    )
+    return Problem(part, part, Costs(np.array([1.0, 10.0])), "binary", 2, ("cheap", "expensive"), np.arange(2))
 
 
 def test_a_corner_is_cut_out_by_two_stages_and_its_outside_leaves_early():
@@ -193,9 +190,7 @@ def test_merging_equal_rows_changes_no_loss(seed):
     few = merge_equal(Z, y, omega)
     assert len(few[1]) == len({(*row, label) for row, label in zip(Z.tolist(), y.tolist(), strict=True)})
     weights, bias = rng.normal(size=(2, 2)), rng.normal(size=2)
-    before, after = (
-        AndOr(*data, allowed, np.zeros(2), 0.3).loss(weights, bias) for data in ((Z, y, omega), few)
-    )
+    before, after = (AndOr(*data, allowed, np.zeros(2), 0.3).loss(weights, bias) for data in ((Z, y, omega), few))
     assert after[0] == pytest.approx(before[0])
     assert after[1] == pytest.approx(before[1])
 

@@ -19,23 +19,16 @@ test_early_exit = method_contract(
 )
 test_and_or = method_contract(
     AndOrCascade(lambdas=(0.01, 0.1), max_iter=60),
-    AndOrCascade(
-        lambdas=(0.05,), features="boosted", n_estimators=8, max_iter=40, limits=(1.0, 4.0), evaluation=0.1
-    ),
+    AndOrCascade(lambdas=(0.05,), features="boosted", n_estimators=8, max_iter=40, limits=(1.0, 4.0), evaluation=0.1),
 )
 test_adaboost_rs = method_contract(
     AdaBoostRS(n_estimators=10, max_depth=2, draws=50),
     AdaBoostRS(
-        n_estimators=4,
-        budgets=(0.5, 1.0),
-        votes="equal",
-        positive_weight="balanced",
-        include_empty_policy=True,
+        n_estimators=4, budgets=(0.5, 1.0), votes="equal", positive_weight="balanced", include_empty_policy=True
     ),
 )
 test_rbf_svm = method_contract(
-    RbfSvm(C=(1.0, 10.0), gamma=(1.0,)),
-    RbfSvm(C=(0.5, 5.0), gamma=(0.1, 1.0), rounds=2, search_rows=40),
+    RbfSvm(C=(1.0, 10.0), gamma=(1.0,)), RbfSvm(C=(0.5, 5.0), gamma=(0.1, 1.0), rounds=2, search_rows=40)
 )
 
 

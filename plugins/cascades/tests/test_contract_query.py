@@ -5,6 +5,5 @@ from bench_cascades.early_exit import EarlyExit
 from bench_core.testing import method_contract
 
 test_contract = method_contract(
-    EarlyExit(n_estimators=12, exits=4, s=(0.02, 0.1), k=2, prefixes=(6, 12), against="query"),
-    tasks=("ranking",),
+    EarlyExit(n_estimators=12, exits=4, s=(0.02, 0.1), k=2, prefixes=(6, 12), against="query"), tasks=("ranking",)
 )

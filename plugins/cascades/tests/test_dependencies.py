@@ -32,7 +32,7 @@ def test_every_public_name_of_cstc_is_there(name):
 
 
 def test_an_unknown_name_of_cstc_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="has no attribute 'nothing_of_the_kind'"):
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
         _ = bench_cstc.nothing_of_the_kind
 
 

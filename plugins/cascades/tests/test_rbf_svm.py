@@ -20,9 +20,7 @@ def test_it_is_the_machine_of_least_validation_error(standardise):
     method = RbfSvm(C=C, gamma=gamma, gamma_unit="absolute", standardise=standardise)
     family = method.fit(problem)
     shift, scale = (problem.train.X.mean(axis=0), problem.train.X.std(axis=0)) if standardise else (0.0, 1.0)
-    train, validation, test = (
-        (X - shift) / scale for X in (problem.train.X, problem.validation.X, case.rows.X)
-    )
+    train, validation, test = ((X - shift) / scale for X in (problem.train.X, problem.validation.X, case.rows.X))
     best = (2.0, None)
     for c in C:
         for g in gamma:
@@ -83,9 +81,7 @@ def test_one_value_is_not_searched_over():
 
 
 def test_rounds_are_kept_in_the_history():
-    family = RbfSvm(C=(1.0, 10.0), gamma=(1.0,), rounds=3, search_rows=30).fit(
-        make_problem("binary", rows=200)
-    )
+    family = RbfSvm(C=(1.0, 10.0), gamma=(1.0,), rounds=3, search_rows=30).fit(make_problem("binary", rows=200))
     assert [len(values) for values in family.history.values()] == [5, 5, 5]
 
 

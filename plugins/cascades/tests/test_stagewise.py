@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from bench_cascades.additive import Additive, kept_prefixes
 from bench_cascades.stagewise import Stagewise
-from bench_cstc import ConstantPolicy, boost
+from bench_cstc import boost
+from bench_linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,11 +60,7 @@ def test_prefixes_are_friedmans_stagewise_regression(seed, depth):
 
     X, y = smooth(100, 3, seed)
     other = GradientBoostingRegressor(
-        n_estimators=6,
-        max_depth=depth,
-        learning_rate=0.5,
-        min_samples_leaf=5,
-        random_state=0,
+        n_estimators=6, max_depth=depth, learning_rate=0.5, min_samples_leaf=5, random_state=0
     ).fit(X, y)
     policies = by_label(
         Stagewise(n_estimators=6, max_depth=depth, learning_rate=0.5, prefixes="all").fit(problem_of(X, y))
@@ -74,9 +71,7 @@ def test_prefixes_are_friedmans_stagewise_regression(seed, depth):
 
 def test_the_bill_is_of_the_distinct_features_of_the_trees_run():
     X, y = smooth(300, 6, 2)
-    groups = Costs(
-        np.array([1.0, 0.5, 2.0, 0.0, 0.0, 3.0]), np.array([-1, -1, 0, 0, 1, 1]), np.array([5.0, 7.0])
-    )
+    groups = Costs(np.array([1.0, 0.5, 2.0, 0.0, 0.0, 3.0]), np.array([-1, -1, 0, 0, 1, 1]), np.array([5.0, 7.0]))
     problem = problem_of(X, y, costs=groups)
     policies = by_label(Stagewise(n_estimators=12, max_depth=2, prefixes="all", evaluation=0.25).fit(problem))
     table = boost(problem, y, 12, 2, 0.1, 0.0).booster.trees_to_dataframe()
@@ -160,9 +155,7 @@ def test_a_weighted_positive_class_is_predicted_more_often():
     X, y = smooth(300, 3, 3)
     skewed = problem_of(X, (y > 1).astype(np.int64), "binary")
     plain = by_label(Stagewise(n_estimators=10, prefixes=(10,)).fit(skewed))["trees=10"]
-    heavy = by_label(Stagewise(n_estimators=10, prefixes=(10,), positive_weight="balanced").fit(skewed))[
-        "trees=10"
-    ]
+    heavy = by_label(Stagewise(n_estimators=10, prefixes=(10,), positive_weight="balanced").fit(skewed))["trees=10"]
     assert heavy.decide(Rows(X)).score.mean() > plain.decide(Rows(X)).score.mean() + 0.1
 
 

@@ -156,9 +156,7 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
                 k = j + np.int64(state % np.uint64(columns - j))
                 pool[j], pool[k] = pool[k], pool[j]
             f = pool[j]
-            fall, at = _best_cut(
-                values[f], index[f, lo:hi], bag, y, total, n, criterion, logs, min_leaf, scratch
-            )
+            fall, at = _best_cut(values[f], index[f, lo:hi], bag, y, total, n, criterion, logs, min_leaf, scratch)
             if at < 0:
                 continue
             useful += 1

@@ -52,9 +52,7 @@ def price_units(costs: Costs, sizes: NDArray[np.float64] | None = None) -> Units
         group_prices = Costs(costs.group_prices).feature_prices(sizes if costs.depends_on_size else None)
         groups = costs.groups
     rows = max(len(own_prices), len(group_prices))
-    table = np.concatenate(
-        [np.broadcast_to(t, (rows, t.shape[1])) for t in (own_prices, group_prices)], axis=1
-    )
+    table = np.concatenate([np.broadcast_to(t, (rows, t.shape[1])) for t in (own_prices, group_prices)], axis=1)
     paid = (table > 0).any(axis=0)
     number = np.where(paid, np.cumsum(paid) - 1, -1)
     of_group = np.append(number[costs.n_features :], -1)[groups]
@@ -71,7 +69,7 @@ def first_tests(forest: FlatForest, unit_of_feature: NDArray[np.int64]) -> NDArr
     Returns:
         int32 (nodes,).
     """
-    from bench_forest import walk
+    from bench_forest._kernels import first_on_path
 
     unit = np.where(forest.inner, unit_of_feature[np.maximum(forest.feature, 0)], -1).astype(np.int32)
-    return np.asarray(walk.first_on_path(forest.parent, unit), dtype=np.int32)
+    return np.asarray(first_on_path(forest.parent, unit), dtype=np.int32)

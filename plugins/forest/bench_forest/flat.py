@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from bench_trees import NAN_LEFT, NAN_RIGHT, FlatTrees, sibling_order
 from numpy.typing import NDArray
 
 from bench_core import RequestError
@@ -53,9 +54,7 @@ class FlatForest:
         nodes = len(self.column)
         lengths = {len(a) for a in (self.threshold, self.left, self.right, self.missing_left, self.counts)}
         if lengths != {nodes} or len(self.offsets) < 2 or self.offsets[0] != 0 or self.offsets[-1] != nodes:
-            raise ValueError(
-                "the arrays of a forest must all have one entry per node, and the offsets span them"
-            )
+            raise ValueError("the arrays of a forest must all have one entry per node, and the offsets span them")
         if (np.diff(self.offsets) < 1).any():
             raise ValueError("a tree has no node")
         if (self.column >= len(self.feature_of_column)).any():
@@ -91,6 +90,24 @@ class FlatForest:
         return int(self.counts.shape[1])
 
     @cached_property
+    def walked(self) -> tuple[FlatTrees, NDArray[np.int32]]:
+        """The trees as they are walked, a leaf giving its class shares; and the number here of each of their nodes."""
+        roots = np.asarray(self.offsets[:-1], dtype=np.int64)
+        order, place = sibling_order(roots, self.column, self.left, self.right)
+        left = np.where(self.inner, place[self.left], -1).astype(np.int32)
+        trees = FlatTrees(
+            root=place[roots],
+            column=self.column[order],
+            threshold=self.threshold[order],
+            left=left[order],
+            missing=np.where(self.missing_left, NAN_LEFT, NAN_RIGHT).astype(np.int8)[order],
+            value=self.distribution[order],
+            unit_of_column=self.feature_of_column,
+            single=True,
+        )
+        return trees, order.astype(np.int32)
+
+    @cached_property
     def tree(self) -> NDArray[np.int64]:
         """The tree of each node: int64 (nodes,)."""
         return np.repeat(np.arange(self.trees), np.diff(self.offsets))
@@ -112,14 +129,9 @@ class FlatForest:
     @cached_property
     def depth(self) -> NDArray[np.int64]:
         """Number of tests above each node: int64 (nodes,)."""
-        depth = np.zeros(self.nodes, dtype=np.int64)
-        at = np.flatnonzero(self.parent < 0)
-        level = 0
-        while len(at):
-            depth[at] = level
-            at = at[self.inner[at]]
-            at = np.concatenate([self.left[at], self.right[at]])
-            level += 1
+        trees, number = self.walked
+        depth = np.empty(self.nodes, dtype=np.int64)
+        depth[number] = trees.depth()
         return depth
 
     @cached_property
@@ -201,9 +213,7 @@ class FlatForest:
 
 
 def from_sklearn(
-    model: Any,
-    feature_of_column: NDArray[np.int64] | None = None,
-    classes: int | None = None,
+    model: Any, feature_of_column: NDArray[np.int64] | None = None, classes: int | None = None
 ) -> FlatForest:
     """Flat arrays of a fitted scikit-learn forest (or a list of fitted decision trees).
 
@@ -218,25 +228,17 @@ def from_sklearn(
         RequestError: not fitted, not a classifier, several outputs, fitted on another number of columns, or a
             class code outside the problem's.
     """
-    trees: Sequence[Any] = (
-        model if isinstance(model, list | tuple) else getattr(model, "estimators_", None) or []
-    )
+    trees: Sequence[Any] = model if isinstance(model, list | tuple) else getattr(model, "estimators_", None) or []
     what = type(model).__name__
     if not trees:
         raise RequestError(f"{what} holds no fitted trees; fit it first")
     for tree in trees:
         if getattr(tree, "tree_", None) is None or not hasattr(tree, "classes_"):
-            raise RequestError(
-                f"{what} must hold fitted decision trees that classify, not {type(tree).__name__}"
-            )
+            raise RequestError(f"{what} must hold fitted decision trees that classify, not {type(tree).__name__}")
         if tree.tree_.n_outputs != 1:
             raise RequestError(f"{what} predicts {tree.tree_.n_outputs} outputs; one is needed")
     columns = {int(tree.tree_.n_features) for tree in trees}
-    own = (
-        np.arange(max(columns))
-        if feature_of_column is None
-        else np.asarray(feature_of_column, dtype=np.int64)
-    )
+    own = np.arange(max(columns)) if feature_of_column is None else np.asarray(feature_of_column, dtype=np.int64)
     if columns != {len(own)}:
         raise RequestError(f"{what} was fitted on {sorted(columns)} columns; the problem has {len(own)}")
     seen = np.asarray(getattr(model, "classes_", trees[0].classes_))
@@ -248,10 +250,7 @@ def from_sklearn(
         raise RequestError(f"{what} knows the classes {seen.tolist()[:20]}; codes 0..{width - 1} are needed")
     sizes = [int(tree.tree_.node_count) for tree in trees]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    parts = [
-        _tree_arrays(tree.tree_, int(start), codes, width)
-        for tree, start in zip(trees, offsets, strict=False)
-    ]
+    parts = [_tree_arrays(tree.tree_, int(start), codes, width) for tree, start in zip(trees, offsets, strict=False)]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return FlatForest(offsets=offsets, feature_of_column=own, **joined)
 

@@ -122,12 +122,7 @@ class ForestMethod(Method):
         return int(min(max(tried, 1), columns))
 
     def policy(
-        self,
-        problem: Problem,
-        forest: FlatForest,
-        opened: NDArray[np.bool_],
-        label: str,
-        details: Mapping[str, Any],
+        self, problem: Problem, forest: FlatForest, opened: NDArray[np.bool_], label: str, details: Mapping[str, Any]
     ) -> ForestPolicy:
         """The policy of a pruning."""
         pruned = forest.pruned(opened)

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from bench_trees import FlatTrees, next_units
+from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows
 from bench_forest.flat import FlatForest
 
-__all__ = ["ForestPolicy"]
+__all__ = ["ForestPolicy", "policy_types"]
 
 
 class ForestPolicy(Policy):
@@ -48,3 +50,13 @@ class ForestPolicy(Policy):
         if self.ranks:
             return Decisions(acquired, score=np.ascontiguousarray(shares[:, 1]), evaluations=evaluations)
         return Decisions(acquired, probabilities=shares, evaluations=evaluations)
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """In every tree the first test on the row's way whose feature is not known."""
+        trees, _ = self.forest.walked
+        return next_units(trees, rows.X, known)
+
+
+def policy_types() -> list[type]:
+    """What a saved policy of a forest holds, for a plugin's ``bench_policy_types``."""
+    return [ForestPolicy, FlatForest, FlatTrees]

@@ -1,19 +1,25 @@
-"""Linear models on some of a problem's features: fitting them hard, and scoring rows one by one.
+"""Linear models on some of a problem's features: fitting them hard, and scoring rows one by one; Platt scaling.
 
 A library for methods, not a plugin: it registers nothing. Importing it loads NumPy only.
 """
 
 from __future__ import annotations
 
+from bench_linear.calibration import Platt, combine, fit_platt
+from bench_linear.constant import ConstantPolicy
 from bench_linear.fit import column_names, constant_model, fit_logistic, fit_ridge, refuse_missing
 from bench_linear.model import ClassModel, ScoreModel, linear_scores
 
 __all__ = [
     "ClassModel",
+    "ConstantPolicy",
+    "Platt",
     "ScoreModel",
     "column_names",
+    "combine",
     "constant_model",
     "fit_logistic",
+    "fit_platt",
     "fit_ridge",
     "linear_scores",
     "refuse_missing",

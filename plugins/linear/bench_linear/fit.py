@@ -43,9 +43,7 @@ def constant_model(y: NDArray[Any], n_classes: int) -> ClassModel:
     counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=n_classes).astype(np.float64)
     shares = counts / counts.sum() if counts.sum() > 0 else np.full(n_classes, 1.0 / n_classes)
     nothing = np.zeros(0, dtype=np.int64)
-    return ClassModel(
-        nothing, np.zeros((1, 0)), np.zeros(1), np.flatnonzero(counts), n_classes, (), constant=shares
-    )
+    return ClassModel(nothing, np.zeros((1, 0)), np.zeros(1), np.flatnonzero(counts), n_classes, (), constant=shares)
 
 
 def fit_logistic(
@@ -77,9 +75,7 @@ def fit_logistic(
 
     outputs = 1 if len(classes) == 2 else len(classes)
     newton = outputs * (len(columns) + 1) <= _NEWTON_PARAMETERS
-    learner = LogisticRegression(
-        C=C, solver="newton-cholesky" if newton else "lbfgs", tol=tol, max_iter=max_iter
-    )
+    learner = LogisticRegression(C=C, solver="newton-cholesky" if newton else "lbfgs", tol=tol, max_iter=max_iter)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         learner.fit(X, y)

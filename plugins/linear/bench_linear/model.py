@@ -141,7 +141,5 @@ class ScoreModel:
     def score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The value of every row; float64 (rows,). Raises like `ClassModel.probabilities`."""
         intercept = np.array([self.intercept])
-        score: NDArray[np.float64] = linear_scores(
-            X, self.columns, self.coef[None, :], intercept, self.names
-        )[0]
+        score: NDArray[np.float64] = linear_scores(X, self.columns, self.coef[None, :], intercept, self.names)[0]
         return score

@@ -25,9 +25,7 @@ def test_probabilities_are_scikit_learns(make_problem: MakeProblem, n_classes: i
     problem = make_problem(n_classes)
     columns = np.array([0, 1, 3])
     model = fit_logistic(problem, columns, C)
-    reference = LogisticRegression(C=C, tol=1e-12, max_iter=10_000).fit(
-        problem.train.X[:, columns], problem.train.y
-    )
+    reference = LogisticRegression(C=C, tol=1e-12, max_iter=10_000).fit(problem.train.X[:, columns], problem.train.y)
     X = problem.validation.X
     np.testing.assert_allclose(model.probabilities(X), reference.predict_proba(X[:, columns]), atol=1e-6)
 

@@ -1,16 +1,15 @@
-"""Kernels of `bench_boosted.trees`, where their arguments are told; `walk_plain` there is their plain form."""
+"""Kernels of `AdditiveTrees`: the lists of tests, and scores by striking out leaves (see `additive`)."""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
-from bench_boosted.missing import NAN_LEFT, NAN_RIGHT, ZERO_LEFT
+from bench_trees.flat import NAN_LEFT, NAN_RIGHT, ZERO_LEFT
 
-__all__ = ["lists", "score", "walk"]
+__all__ = ["lists", "score"]
 
 _ROWS_AT_ONCE = 128
-_TREES_AT_ONCE = 128
 _MOST_LEAVES = 64
 _ALL = np.uint64(2**64 - 1)
 _ONE = np.uint64(1)
@@ -30,19 +29,17 @@ def _lowest(count):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def lists(  # type: ignore[no-untyped-def]
-    roots, column, left, right, feature_of_column, start, node, keep, leaf_start, leaf, features
-):
+def lists(trees, start, node, keep, leaf_start, leaf, features):  # type: ignore[no-untyped-def]
     """Write the trees' tests and leaves, depth first; returns False at a tree of more than 64 leaves."""
     words = features.shape[1]
     stack = np.empty(_MOST_LEAVES + 1, dtype=np.int64)
     above = np.zeros((_MOST_LEAVES + 1, words), dtype=np.uint64)
     struck = np.empty(_MOST_LEAVES + 1, dtype=np.int64)  # of a right child: the test above it; −1
     tests, leaves = 0, 0
-    for tree in range(len(roots)):
+    for tree in range(len(trees.root)):
         first = leaves
         leaf_start[tree] = leaves
-        stack[0], struck[0], waiting = roots[tree], -1, 1
+        stack[0], struck[0], waiting = trees.root[tree], -1, 1
         above[0, :] = 0
         while waiting:
             waiting -= 1
@@ -50,7 +47,7 @@ def lists(  # type: ignore[no-untyped-def]
             if struck[waiting] >= 0:  # its test's left leaves are those numbered since the test was met
                 own = struck[waiting]
                 keep[own] = keep[own] | ~_lowest(leaves - first)
-            if column[at] < 0:
+            if trees.column[at] < 0:
                 if leaves - first == _MOST_LEAVES:
                     return False
                 leaf[leaves] = at
@@ -61,11 +58,11 @@ def lists(  # type: ignore[no-untyped-def]
                 return False
             node[tests] = at
             keep[tests] = _lowest(leaves - first)
-            f = feature_of_column[column[at]]
+            f = trees.unit_of_column[trees.column[at]]
             path[f // 64] |= _ONE << np.uint64(f % 64)
-            stack[waiting], struck[waiting] = right[at], tests
+            stack[waiting], struck[waiting] = trees.left[at] + 1, tests
             above[waiting, :] = path
-            stack[waiting + 1], struck[waiting + 1] = left[at], -1
+            stack[waiting + 1], struck[waiting + 1] = trees.left[at], -1
             above[waiting + 1, :] = path
             waiting += 2
             tests += 1
@@ -75,21 +72,7 @@ def lists(  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def score(  # type: ignore[no-untyped-def]
-    X,
-    start,
-    slot,
-    threshold,
-    missing,
-    keep,
-    leaf_start,
-    value,
-    features,
-    columns,
-    zero,
-    first,
-    last,
-    scores,
-    acquired,
+    X, start, slot, threshold, missing, keep, leaf_start, value, features, columns, zero, first, last, scores, acquired
 ):
     """Trees ``first`` … ``last − 1`` by striking out leaves."""
     rows, outputs, words = len(X), scores.shape[1], features.shape[1]
@@ -131,42 +114,3 @@ def score(  # type: ignore[no-untyped-def]
             for f in range(acquired.shape[1]):
                 if (read[r, f // 64] >> np.uint64(f % 64)) & _ONE:
                     acquired[begin + r, f] = True
-
-
-@numba.njit(cache=True, nogil=True)
-def walk(  # type: ignore[no-untyped-def]
-    X,
-    roots,
-    column,
-    threshold,
-    missing,
-    left,
-    right,
-    value,
-    feature_of_column,
-    zero,
-    first,
-    last,
-    scores,
-    acquired,
-):
-    """Trees ``first`` … ``last − 1`` by walking down them."""
-    outputs = scores.shape[1]
-    for start in range(first, last, _TREES_AT_ONCE):
-        stop = min(start + _TREES_AT_ONCE, last)
-        for row in range(len(X)):
-            for tree in range(start, stop):
-                at = roots[tree]
-                c = column[at]
-                while c >= 0:
-                    x, kind = X[row, c], missing[at]
-                    acquired[row, feature_of_column[c]] = True
-                    if -zero <= x <= zero:
-                        x = 0.0
-                    if x != x or (x == 0.0 and kind >= ZERO_LEFT):
-                        goes_left = kind in (NAN_LEFT, ZERO_LEFT)
-                    else:
-                        goes_left = x <= threshold[at]
-                    at = left[at] if goes_left else right[at]
-                    c = column[at]
-                scores[row, tree % outputs] += value[at]

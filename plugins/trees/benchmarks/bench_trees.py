@@ -1,6 +1,6 @@
 """How fast rows are scored by striking out leaves, beside walking down the same trees; prints a table of ratios.
 
-    python plugins/boosted/benchmarks/bench_trees.py [--rows 50000] [--columns 54] [--trees 700] [--repeats 3]
+    python plugins/trees/benchmarks/bench_trees.py [--rows 50000] [--columns 54] [--trees 700] [--repeats 3]
 
 Balanced trees of 16 and of 64 leaves and random ones of 31. The oracle: both give the same bits.
 """
@@ -12,12 +12,10 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from bench_boosted import AdditiveTrees
+from bench_trees import AdditiveTrees, FlatTrees
 
 
-def random_trees(
-    rng: np.random.Generator, trees: int, leaves: int, columns: int, balanced: bool
-) -> AdditiveTrees:
+def random_trees(rng: np.random.Generator, trees: int, leaves: int, columns: int, balanced: bool) -> AdditiveTrees:
     """Trees whose thresholds halve standard normal columns on average."""
     nodes = 2 * leaves - 1
     column = np.full((trees, nodes), -1, dtype=np.int32)
@@ -30,12 +28,13 @@ def random_trees(
             waiting += [made, made + 1]
             made += 2
     inner = column.ravel() >= 0
-    return AdditiveTrees(
-        7, np.arange(trees, dtype=np.int64) * nodes, column.ravel(),
-        np.where(inner, rng.normal(size=inner.size) / 2, np.nan), np.zeros(inner.size, dtype=np.int8),
-        left.ravel(), left.ravel() + np.int32(1), np.where(inner, 0.0, rng.normal(size=inner.size)),
-        np.arange(columns), columns,
+    flat = FlatTrees(
+        np.arange(trees, dtype=np.int64) * nodes, column.ravel(),
+        np.where(inner, rng.normal(size=inner.size) / 2, np.nan), left.ravel(),
+        np.zeros(inner.size, dtype=np.int8), np.where(inner, 0.0, rng.normal(size=inner.size))[:, None],
+        np.arange(columns),
     )  # fmt: skip
+    return AdditiveTrees(flat, 7, columns)
 
 
 def main() -> None:
@@ -63,9 +62,7 @@ def main() -> None:
             raise SystemExit("striking out and walking differ")
         each = {name: seconds / own.rows / own.trees * 1e9 for name, seconds in best.items()}
         shape = f"{leaves} leaves, {'balanced' if balanced else 'random'}"
-        print(
-            f"  {shape:20s} {each['struck']:11.1f} {each['walked']:8.1f} {best['walked'] / best['struck']:7.1f}x"
-        )
+        print(f"  {shape:20s} {each['struck']:11.1f} {each['walked']:8.1f} {best['walked'] / best['struck']:7.1f}x")
 
 
 if __name__ == "__main__":

@@ -6,9 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_boosted.trees import ZERO_LEFT, ZERO_RIGHT, AdditiveTrees, walk_plain
+from bench_trees import ZERO_LEFT, ZERO_RIGHT, AdditiveTrees, FlatTrees, next_units, sibling_order, walk_plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+
+def flat_trees(root, unit_of_column, zero, column, threshold, missing, left, right, value):
+    """Nodes in any order as `FlatTrees`."""
+    order, place = sibling_order(root, column, left, right)
+    left = np.where(column >= 0, place[left], -1)[order].astype(np.int32)
+    return FlatTrees(
+        place[root], column[order], threshold[order], left, missing[order], value[order, None], unit_of_column, zero
+    )
 
 
 def grown(rng, trees, most_leaves, columns=5, outputs=1, features=None, zero=0.0):
@@ -38,14 +47,19 @@ def grown(rng, trees, most_leaves, columns=5, outputs=1, features=None, zero=0.0
             open_leaves += children
     kinds = (np.int32, np.float64, np.int8, np.int32, np.int32, np.float64)
     arrays = {name: np.array(parts[name], dtype=kind) for name, kind in zip(parts, kinds, strict=True)}
-    return AdditiveTrees(
-        outputs=outputs,
-        roots=np.array(roots, dtype=np.int64),
-        feature_of_column=feature_of_column,
-        n_features=int(feature_of_column.max()) + 1,
-        zero=zero,
-        **arrays,
-    )
+    flat = flat_trees(np.array(roots, dtype=np.int64), feature_of_column, zero, **arrays)
+    return AdditiveTrees(flat, outputs, int(feature_of_column.max()) + 1)
+
+
+def plain(trees, X):
+    """Scores and features of a plain walk."""
+    scores, acquired = trees.empty(len(X))
+    for row, x in enumerate(X):
+        leaves, units = walk_plain(trees.flat, x)
+        acquired[row, list(units)] = True
+        for tree, leaf in enumerate(leaves):
+            scores[row, tree % trees.outputs] += trees.flat.value[leaf, 0]
+    return scores, acquired
 
 
 def odd_rows(rng, rows, columns=5):
@@ -66,10 +80,36 @@ def test_scores_and_features_are_those_of_a_plain_walk(seed, most_leaves, output
     rng = np.random.default_rng(seed)
     trees = grown(rng, 7, most_leaves, outputs=outputs, zero=zero)
     X = odd_rows(rng, rows)
-    expected, read = walk_plain(trees, X)
+    expected, read = plain(trees, X)
     scores, acquired = trees.run(X)
     np.testing.assert_array_equal(scores, expected)
     np.testing.assert_array_equal(acquired, read)
+
+
+@given(
+    seed=st.integers(0, 2**31 - 1),
+    zero=st.sampled_from([0.0, 1e-35]),
+    single=st.booleans(),
+    last=st.sampled_from([0, 3, 7]),
+    placeholder=st.sampled_from([0.0, -7.5]),
+)
+@settings(max_examples=60, deadline=None)
+def test_asked_from_nothing_on_rows_come_to_know_what_their_ways_read(seed, zero, single, last, placeholder):
+    rng = np.random.default_rng(seed)
+    trees = grown(rng, 7, 9, features=[0, 0, 1, 2, 2], zero=zero)
+    flat = trees.flat._replace(single=single)
+    X = odd_rows(rng, 20)
+    read = np.zeros((20, trees.n_features), dtype=bool)
+    for row, x in enumerate(X):
+        read[row, list(walk_plain(flat._replace(root=flat.root[:last]), x)[1])] = True
+    known = np.zeros_like(read)
+    for _ in range(trees.n_features + 1):
+        shown = np.where(known[:, flat.unit_of_column], X, placeholder)
+        wanted = next_units(flat, shown, known, last)
+        assert not (wanted & known).any()
+        known |= wanted
+    assert not wanted.any()
+    np.testing.assert_array_equal(known, read)
 
 
 def chain(leaves, to_the_right):
@@ -83,10 +123,11 @@ def chain(leaves, to_the_right):
         column[at], value[leaf] = i, i + 1
         left[at], right[at] = (leaf, on) if to_the_right else (on, leaf)
     value[-1] = leaves
-    return AdditiveTrees(
-        1, np.zeros(1, dtype=np.int64), column, np.zeros(nodes), np.zeros(nodes, dtype=np.int8),
-        left, right, value, np.arange(inner), inner,
-    )  # fmt: skip
+    missing = np.zeros(nodes, dtype=np.int8)
+    flat = flat_trees(
+        np.zeros(1, dtype=np.int64), np.arange(inner), -1.0, column, np.zeros(nodes), missing, left, right, value
+    )
+    return AdditiveTrees(flat, 1, inner)
 
 
 @pytest.mark.parametrize("leaves", [2, 63, 64, 65, 100])
@@ -105,7 +146,7 @@ def test_a_hundred_features_are_told_apart():
     rng = np.random.default_rng(3)
     trees = grown(rng, 40, 12, columns=150, features=np.repeat(np.arange(100), [1, 2] * 50))
     X = odd_rows(rng, 50, 150)
-    expected, read = walk_plain(trees, X)
+    expected, read = plain(trees, X)
     scores, acquired = trees.run(X)
     np.testing.assert_array_equal(scores, expected)
     np.testing.assert_array_equal(acquired, read)
@@ -149,7 +190,7 @@ def test_missing_values_go_where_the_test_says_and_zero_with_them_if_it_says_so(
     X = np.array([[np.nan], [0.0], [1e-36], [-1.0], [1.0]])
     for missing, expected in ((0, [1, 1, 1, 1, 2]), (1, [2, 1, 1, 1, 2]), (ZERO_LEFT, [1, 1, 1, 1, 2]),
                               (ZERO_RIGHT, [2, 2, 2, 1, 2])):  # fmt: skip
-        trees = replace(one, missing=np.full(3, missing, dtype=np.int8), zero=1e-35)
+        trees = replace(one, flat=one.flat._replace(missing=np.full(3, missing, dtype=np.int8), zero=1e-35))
         assert trees.run(X)[0][:, 0].tolist() == expected
 
 
@@ -158,7 +199,7 @@ def test_no_tree_and_trees_without_a_test_read_nothing():
     for trees in (grown(rng, 0, 1), grown(rng, 4, 1)):
         scores, acquired = trees.run(odd_rows(rng, 3))
         assert not acquired.any()
-        np.testing.assert_allclose(scores[:, 0], trees.value.sum())
+        np.testing.assert_allclose(scores[:, 0], trees.flat.value.sum())
 
 
 @pytest.mark.parametrize("shape", [(4, 3), (4, 6), (5,)])

@@ -1,0 +1,23 @@
+"""Decision trees as flat arrays, shared by the methods that grow, prune or cut them short; imports NumPy only.
+
+`FlatTrees` is the one form, `bench_trees.kernels` its compiled walk; `AdditiveTrees` scores boosted trees.
+"""
+
+from bench_trees.additive import AdditiveTrees
+from bench_trees.asking import checked_known, next_units
+from bench_trees.flat import (
+    NAN_LEFT,
+    NAN_RIGHT,
+    NO_ZERO,
+    ZERO_LEFT,
+    ZERO_RIGHT,
+    FlatTrees,
+    checked_rows,
+    sibling_order,
+    walk_plain,
+)  # fmt: skip
+
+__all__ = [
+    "NAN_LEFT", "NAN_RIGHT", "NO_ZERO", "ZERO_LEFT", "ZERO_RIGHT", "AdditiveTrees", "FlatTrees", "checked_known",
+    "checked_rows", "next_units", "sibling_order", "walk_plain",
+]  # fmt: skip

@@ -22,7 +22,7 @@ def entries(leaf, parent, own, group, units):  # type: ignore[no-untyped-def]
         pair starts, entry nodes, unit and row of each pair.
     """
     rows, trees = leaf.shape
-    found, pairs = 0, 0
+    total, pairs = 0, 0
     count = np.zeros(units, dtype=np.int64)
     for i in range(rows):
         count[:] = 0
@@ -35,10 +35,10 @@ def entries(leaf, parent, own, group, units):  # type: ignore[no-untyped-def]
                     count[group[node]] += 1
                 node = parent[node]
         for k in range(units):
-            found += count[k]
+            total += count[k]
             pairs += count[k] > 0
     starts = np.zeros(pairs + 1, dtype=np.int64)
-    nodes = np.empty(found, dtype=np.int32)
+    nodes = np.empty(total, dtype=np.int32)
     unit_of = np.empty(pairs, dtype=np.int32)
     row_of = np.empty(pairs, dtype=np.int32)
     place = np.zeros(units, dtype=np.int64)
@@ -110,7 +110,7 @@ def pairs_by_node(pair_start, entry_node, nodes):  # type: ignore[no-untyped-def
 @numba.njit(cache=True, nogil=True)
 def surviving(pair_start, entry_node, price, fixed):  # type: ignore[no-untyped-def]
     """How many pairs and entries are still open questions, and the price of pairs that are due."""
-    pairs, found, due = 0, 0, 0.0
+    pairs, count, due = 0, 0, 0.0
     for p in range(len(price)):
         left = 0
         for e in range(pair_start[p], pair_start[p + 1]):
@@ -123,8 +123,8 @@ def surviving(pair_start, entry_node, price, fixed):  # type: ignore[no-untyped-
             due += price[p]
         elif left > 1:
             pairs += 1
-            found += left
-    return pairs, found, due
+            count += left
+    return pairs, count, due
 
 
 @numba.njit(cache=True, nogil=True)
@@ -140,10 +140,10 @@ def reduce_pairs(pair_start, entry_node, price, fixed, number, toll):  # type: i
         New pair starts, entry nodes, prices, the old number of each entry; the price of pairs that a node fixed
         open makes due.
     """
-    pairs, found, due = surviving(pair_start, entry_node, price, fixed)
+    pairs, count, due = surviving(pair_start, entry_node, price, fixed)
     starts = np.zeros(pairs + 1, dtype=np.int64)
-    nodes = np.empty(found, dtype=np.int32)
-    old = np.empty(found, dtype=np.int32)
+    nodes = np.empty(count, dtype=np.int32)
+    old = np.empty(count, dtype=np.int32)
     prices = np.empty(pairs)
     pair, at = 0, 0
     for p in range(len(price)):

@@ -35,9 +35,7 @@ class SvmWeights(CostScheme):
         from bench_core import fit_encoder
 
         if not dataset.classes:
-            raise DataError(
-                f"data set {dataset.name!r}: svm-weights needs classes; the task is {dataset.task}"
-            )
+            raise DataError(f"data set {dataset.name!r}: svm-weights needs classes; the task is {dataset.task}")
         X = fit_encoder(dataset, train, "impute").transform(dataset.values[train])
         length = np.sqrt(np.sum(X * X, axis=0))
         X /= np.where(length > 0, length, 1.0)

@@ -98,11 +98,7 @@ class Preflow:
 
 
 def best_cut(
-    instance: Instance,
-    price: NDArray[np.float64],
-    supply: NDArray[np.float64],
-    level: NDArray[np.int32],
-    levels: int,
+    instance: Instance, price: NDArray[np.float64], supply: NDArray[np.float64], level: NDArray[np.int32], levels: int
 ) -> NDArray[np.bool_]:
     """The best pruning that keeps the nodes of at least some level, as their parents are.
 

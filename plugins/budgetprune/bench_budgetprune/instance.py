@@ -107,9 +107,7 @@ class Instance:
         return np.asarray(above & ~opened)
 
 
-def build(
-    forest: FlatForest, leaf: NDArray[np.int32], units: Units, price_of_a_test: float = 0.0
-) -> Instance:
+def build(forest: FlatForest, leaf: NDArray[np.int32], units: Units, price_of_a_test: float = 0.0) -> Instance:
     """(IP) of a forest on validation rows.
 
     Args:
@@ -129,9 +127,7 @@ def build(
     if len(units.prices) not in (1, rows):
         raise ValueError(f"units are priced for {len(units.prices)} rows, there are {rows}")
     own, group = first_tests(forest, units.own), first_tests(forest, units.group)
-    starts, nodes, unit, row = kernels.entries(
-        np.ascontiguousarray(leaf), forest.parent, own, group, units.count
-    )
+    starts, nodes, unit, row = kernels.entries(np.ascontiguousarray(leaf), forest.parent, own, group, units.count)
     price = units.prices[row if len(units.prices) > 1 else 0, unit] / rows
     lengths = np.diff(starts)
     alone = lengths == 1
@@ -145,13 +141,5 @@ def build(
         passing = kernels.passing(np.ascontiguousarray(leaf), forest.parent)
         steps = price_of_a_test * passing * forest.depth / rows
     return Instance(
-        forest.offsets[:-1],
-        forest.left,
-        forest.right,
-        forest.error,
-        steps,
-        toll,
-        starts,
-        nodes,
-        price[shared],
+        forest.offsets[:-1], forest.left, forest.right, forest.error, steps, toll, starts, nodes, price[shared]
     )

@@ -16,9 +16,7 @@ from bench_budgetprune.solve import Solver
 __all__ = ["Path", "lambda_grid", "solve_path"]
 
 
-def lambda_grid(
-    instance: Instance, opened: NDArray[np.bool_], count: int, low: float, high: float
-) -> list[float]:
+def lambda_grid(instance: Instance, opened: NDArray[np.bool_], count: int, low: float, high: float) -> list[float]:
     """λ in geometric steps around the λ at which the whole forest and no forest are equally good.
 
     Args:
@@ -74,9 +72,9 @@ class Path:
     def solve(self, lambda_: float, relied_on: bool) -> Pruning:
         """Solve for a λ, closer when other λ will rely on it: losses pass on from λ to λ."""
         if lambda_ == 0:
-            found = _free(self.instance, self.unpruned)
-            insort(self.solved, found, key=_by_lambda)
-            return found
+            solution = _free(self.instance, self.unpruned)
+            insort(self.solved, solution, key=_by_lambda)
+            return solution
         at = bisect_left(self.solved, lambda_, key=_by_lambda)
         below, above = self.solved[:at][-1:], self.solved[at:][:1]
         between = None
@@ -87,12 +85,12 @@ class Path:
             between = Between(core, within | core, loss)
         starts = [one.opened for one in (*below, *above)]
         asked = self.gap / 8 if self.nested and relied_on else self.gap
-        found = self.solver.solve(lambda_, asked, self.max_iter, starts, between)
-        if found.gap > self.gap and between is not None:
-            alone = self.solver.solve(lambda_, self.gap, self.max_iter, [*starts, found.opened])
-            found = alone if alone.gap < found.gap else found
-        insort(self.solved, found, key=_by_lambda)
-        return found
+        solution = self.solver.solve(lambda_, asked, self.max_iter, starts, between)
+        if solution.gap > self.gap and between is not None:
+            alone = self.solver.solve(lambda_, self.gap, self.max_iter, [*starts, solution.opened])
+            solution = alone if alone.gap < solution.gap else solution
+        insort(self.solved, solution, key=_by_lambda)
+        return solution
 
     def finish(self) -> list[Pruning]:
         """One pruning per λ, rising: every λ takes the best of all that were found for any, ties to the cheaper.
@@ -107,9 +105,7 @@ class Path:
             near_best = np.flatnonzero(values <= values.min() * (1 + 1e-12))
             at = near_best[np.argmin(points[near_best, 1])] if one.lambda_ > 0 else near_best[0]
             value = float(values[at])
-            chosen.append(
-                Pruning(one.lambda_, pool[at], value, min(one.bound, value), one.bounds, one.objectives)
-            )
+            chosen.append(Pruning(one.lambda_, pool[at], value, min(one.bound, value), one.bounds, one.objectives))
         return chosen
 
 
@@ -162,13 +158,7 @@ def _free(instance: Instance, unpruned: NDArray[np.bool_]) -> Pruning:
 
     value, opened = np.zeros(instance.nodes), np.zeros(instance.nodes, dtype=np.bool_)
     bound = kernels.prune_trees(
-        instance.left,
-        instance.right,
-        instance.parent,
-        instance.error,
-        np.zeros(instance.nodes),
-        value,
-        opened,
+        instance.left, instance.right, instance.parent, instance.error, np.zeros(instance.nodes), value, opened
     )
     own = instance.leaf_error(unpruned)
     best = unpruned if own <= bound * (1 + 1e-12) + 1e-15 else opened

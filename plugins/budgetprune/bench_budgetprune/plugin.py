@@ -22,3 +22,11 @@ def bench_register_methods(register: RegisterMethod) -> None:
 def bench_register_cost_schemes(register: RegisterCostScheme) -> None:
     """The adversarial prices of §6.4."""
     register("svm-weights", SvmWeights)
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_forest.policy import policy_types
+
+    return policy_types()

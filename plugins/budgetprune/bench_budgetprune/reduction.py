@@ -35,12 +35,12 @@ class Reduced:
 
     def carry(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
         """Duals over λ of the old entries for those left, made to sum to the prices again: float64 (entries,)."""
-        kept, starts = share[self.entry], self.instance.pair_start
-        if not len(kept):
-            return kept
+        carried, starts = share[self.entry], self.instance.pair_start
+        if not len(carried):
+            return carried
         lengths = np.diff(starts)
-        extra = (self.instance.price - np.add.reduceat(kept, starts[:-1])) / lengths
-        return np.maximum(kept + np.repeat(extra, lengths), 0.0)
+        extra = (self.instance.price - np.add.reduceat(carried, starts[:-1])) / lengths
+        return np.maximum(carried + np.repeat(extra, lengths), 0.0)
 
 
 def reduce(instance: Instance, fixed: NDArray[np.int8]) -> Reduced:

@@ -63,9 +63,7 @@ class Search:
         self.value = np.zeros(instance.nodes)
         self.opened = np.zeros(instance.nodes, dtype=np.bool_)
 
-    def each(
-        self, kernel: Callable[..., Any], *arguments: Any, blockwise: NDArray[Any] | None = None
-    ) -> list[Any]:
+    def each(self, kernel: Callable[..., Any], *arguments: Any, blockwise: NDArray[Any] | None = None) -> list[Any]:
         """A kernel on every block of pairs; ``blockwise[b]`` is its last argument on block b."""
         now = self.now
 
@@ -81,9 +79,7 @@ class Search:
 
         now = self.now
         return float(
-            kernels.prune_trees(
-                now.left, now.right, now.parent, self.leaf_price, toll, self.value, self.opened
-            )
+            kernels.prune_trees(now.left, now.right, now.parent, self.leaf_price, toll, self.value, self.opened)
         )
 
     def begin(self, starts: Iterable[NDArray[np.bool_]]) -> None:
@@ -163,6 +159,4 @@ class Search:
 
     def result(self) -> Pruning:
         """The best known."""
-        return Pruning(
-            self.lambda_, self.best, self.objective, self.bound, tuple(self.bounds), tuple(self.objectives)
-        )
+        return Pruning(self.lambda_, self.best, self.objective, self.bound, tuple(self.bounds), tuple(self.objectives))

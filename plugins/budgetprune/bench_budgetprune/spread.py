@@ -83,7 +83,7 @@ def spread_path(
     free = path.solve(0.0, True)
     opened = [path.none, free.opened]
     points = [(instance.cost(one), instance.leaf_error(one)) for one in opened]
-    found: dict[int, Pruning] = {}
+    prunings: dict[int, Pruning] = {}
     bounds = {0.0: free.bound}
     unproven: list[Pruning] = []
     done: set[tuple[int, int]] = set()
@@ -102,7 +102,7 @@ def spread_path(
         bounds[lambda_] = max(one.bound, bounds.get(lambda_, 0.0))
         point = instance.cost(one.opened), instance.leaf_error(one.opened)
         if _value(point, lambda_) < _value(points[cheap], lambda_) * (1 - gap):
-            found[len(points)] = one
+            prunings[len(points)] = one
             points.append(point)
             opened.append(one.opened)
             continue
@@ -110,8 +110,8 @@ def spread_path(
         if one.gap > gap:
             unproven.append(one)
     hull = lower_hull(points)
-    chosen = _lambdas(points, hull, {k: one.lambda_ for k, one in found.items()}, sorted(bounds))
-    family = {lambda_: found[k] for k, lambda_ in chosen.items()}
+    chosen = _lambdas(points, hull, {k: one.lambda_ for k, one in prunings.items()}, sorted(bounds))
+    family = {lambda_: prunings[k] for k, lambda_ in chosen.items()}
     if not family:
         beyond = 2 * _tie(points[hull[0]], points[hull[1]]) if len(hull) > 1 else 0.0
         last = path.solve(max(1.0, beyond), False)
@@ -163,9 +163,7 @@ def _lambdas(
     chosen = {k: own[k] for k, (a, b) in from_to.items() if a <= own[k] <= b}
     for k, (a, b) in from_to.items():
         if k not in chosen:
-            free = [
-                lambda_ for lambda_ in solved if max(a, 0.0) < lambda_ <= b and lambda_ not in chosen.values()
-            ]
+            free = [lambda_ for lambda_ in solved if max(a, 0.0) < lambda_ <= b and lambda_ not in chosen.values()]
             middle = (a + b) / 2 if b < np.inf else 2 * a
             chosen[k] = min(free, key=lambda lambda_: abs(lambda_ - own[k])) if free else middle
     return chosen

@@ -14,9 +14,7 @@ from bench_core import Costs
 __all__ = ["Point", "as_good", "judge", "usage_shares"]
 
 
-def usage_shares(
-    forest: FlatForest, X: NDArray[np.float64], features: int, threads: int = 1
-) -> dict[str, float]:
+def usage_shares(forest: FlatForest, X: NDArray[np.float64], features: int, threads: int = 1) -> dict[str, float]:
     """Shares of (row, feature) that use the feature never, 1 to 7 times, more often; the mean over all features.
 
     A use is a test on the row's way through a tree. The paper prints one "typical" feature; the mean over

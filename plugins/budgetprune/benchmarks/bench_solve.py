@@ -65,9 +65,7 @@ def as_written(case: Case, lambda_: float) -> tuple[float, float]:
     """
     forest, rows = case.forest, len(case.leaf)
     own, group = first_tests(forest, case.units.own), first_tests(forest, case.units.group)
-    starts, first, _, _ = entries_of(
-        np.ascontiguousarray(case.leaf), forest.parent, own, group, case.units.count
-    )
+    starts, first, _, _ = entries_of(np.ascontiguousarray(case.leaf), forest.parent, own, group, case.units.count)
     pairs, entries, nodes = len(starts) - 1, len(first), forest.nodes
     pair_of = np.repeat(np.arange(pairs), np.diff(starts))
     ways = []
@@ -84,14 +82,11 @@ def as_written(case: Case, lambda_: float) -> tuple[float, float]:
     prunings = sparse.csr_matrix((np.ones(len(row)), (row, column)), shape=shape)
     signs = np.concatenate([np.ones(entries), -np.ones(entries)])
     usage = sparse.csr_matrix(
-        (signs, (np.tile(e, 2), np.concatenate([nodes + e, nodes + entries + pair_of]))),
-        shape=(entries, shape[1]),
+        (signs, (np.tile(e, 2), np.concatenate([nodes + e, nodes + entries + pair_of]))), shape=(entries, shape[1])
     )
     price = np.concatenate([forest.error, np.zeros(entries), np.full(pairs, lambda_ / rows)])
     start = time.perf_counter()
-    answer = linprog(
-        price, usage, np.zeros(entries), prunings, np.ones(len(ends)), bounds=(0.0, 1.0), method="highs"
-    )
+    answer = linprog(price, usage, np.zeros(entries), prunings, np.ones(len(ends)), bounds=(0.0, 1.0), method="highs")
     return time.perf_counter() - start, float(answer.fun)
 
 
@@ -187,9 +182,7 @@ def main() -> None:
     whole = warm.forest.inner
     lambdas = [0.0, *lambda_grid(warm.instance, whole, 3, 0.2, 1.0)]
     solve_path(warm.instance, whole, lambdas, 1e-9, 600, 2, asked.solver)
-    print(
-        "trees  rows   entries    λ/λ0   iterations  gap       seconds  CPU     HiGHS on (IP)    in flow form"
-    )
+    print("trees  rows   entries    λ/λ0   iterations  gap       seconds  CPU     HiGHS on (IP)    in flow form")
     for trees, rows, beside in ((20, 2000, not asked.no_highs), (asked.trees, asked.rows, False)):
         case = case_of(trees, rows)
         instance, whole = case.instance, case.forest.inner
@@ -199,9 +192,7 @@ def main() -> None:
             found = Solver(instance, 2, asked.solver).solve(lambda_, 1e-4, 600)
             seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
             said = ""
-            for slow, optimum in (
-                (as_written(case, lambda_), in_flow_form(instance, lambda_)) if beside else ()
-            ):
+            for slow, optimum in (as_written(case, lambda_), in_flow_form(instance, lambda_)) if beside else ():
                 if abs(found.objective - optimum) > 1e-4 * optimum + 1e-9:
                     raise SystemExit(f"HiGHS finds {optimum}, the solver {found.objective}")
                 said += f"{slow:8.1f} {slow / seconds:6.0f}x"

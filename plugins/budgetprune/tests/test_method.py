@@ -54,10 +54,7 @@ def test_table_1_compares_the_forest_with_the_cheapest_pruning_that_is_as_good()
 def test_both_solvers_reach_the_same_objectives():
     problem = make_case("binary").problem
     one, two = (
-        [
-            p.details["objective"]
-            for p in BudgetPrune(n_estimators=8, count=5, solver=kind).fit(problem).policies
-        ]
+        [p.details["objective"] for p in BudgetPrune(n_estimators=8, count=5, solver=kind).fit(problem).policies]
         for kind in ("flow", "subgradient")
     )
     assert one == pytest.approx(two, rel=1e-4)
@@ -66,10 +63,7 @@ def test_both_solvers_reach_the_same_objectives():
 def test_a_price_for_tests_makes_trees_shallower():
     problem = make_problem("binary", "zero-prices")
     leaves = [
-        BudgetPrune(n_estimators=5, lambdas=[0.05], price_of_a_test=price)
-        .fit(problem)
-        .policies[0]
-        .details["leaves"]
+        BudgetPrune(n_estimators=5, lambdas=[0.05], price_of_a_test=price).fit(problem).policies[0].details["leaves"]
         for price in (0.0, 1.0)
     ]
     assert leaves[1] < leaves[0]

@@ -47,9 +47,7 @@ def test_pruning_is_a_minimum_cut(made, min_cut, seed, lambda_, kind):
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS, KINDS, st.sampled_from([1e-1, 1e-3, 1e-9]))
-def test_bound_and_objective_enclose_the_optimum_at_every_iteration(
-    made, relaxation, seed, lambda_, kind, asked
-):
+def test_bound_and_objective_enclose_the_optimum_at_every_iteration(made, relaxation, seed, lambda_, kind, asked):
     _, instance = made(seed)
     optimum, _ = relaxation(instance, lambda_)
     found = Solver(instance, kind=kind).solve(lambda_, gap=asked, max_iter=3000)
@@ -103,9 +101,7 @@ def test_bounds_hold_along_the_path_and_gaps_are_what_was_asked(made, relaxation
 
 @settings(max_examples=20, deadline=None)
 @given(SEEDS, LAMBDAS, LAMBDAS, st.floats(0.0, 0.3))
-def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(
-    made, relaxation, seed, one, two, asked
-):
+def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(made, relaxation, seed, one, two, asked):
     _, instance = made(seed)
     low, high = sorted((one, two))
     solved = [Solver(instance).solve(lambda_, gap=asked, max_iter=1) for lambda_ in (low, high)]
@@ -175,9 +171,7 @@ def prunings(instance: Instance, h: int, most: int = 3000) -> list[list[int]]:
     """The open nodes of every pruning of the tree below a node; `most` of them."""
     if instance.left[h] < 0:
         return [[]]
-    below = product(
-        *(prunings(instance, int(child), most) for child in (instance.left[h], instance.right[h]))
-    )
+    below = product(*(prunings(instance, int(child), most) for child in (instance.left[h], instance.right[h])))
     return [[], *([h, *left, *right] for left, right in islice(below, most))]
 
 
@@ -242,9 +236,7 @@ def real(costs: Costs, rows: int = 60, trees: int = 4):
     from sklearn.ensemble import RandomForestClassifier
 
     X, y = load_breast_cancer(return_X_y=True)
-    model = RandomForestClassifier(trees, criterion="entropy", max_depth=5, random_state=0).fit(
-        X[:300], y[:300]
-    )
+    model = RandomForestClassifier(trees, criterion="entropy", max_depth=5, random_state=0).fit(X[:300], y[:300])
     forest = from_sklearn(model)
     return forest, X[300 : 300 + rows], build(forest, forest.route(X[300 : 300 + rows]), price_units(costs))
 
@@ -286,11 +278,7 @@ def test_cost_is_the_mean_price_of_distinct_features_on_the_rows_ways():
             h = root
             while opened[h]:
                 met.add(int(forest.feature[h]))
-                h = (
-                    forest.left[h]
-                    if np.float32(x[forest.column[h]]) <= forest.threshold[h]
-                    else forest.right[h]
-                )
+                h = forest.left[h] if np.float32(x[forest.column[h]]) <= forest.threshold[h] else forest.right[h]
         bills.append(costs.cost_of(sorted(met)))
     assert instance.cost(opened) == pytest.approx(np.mean(bills))
     assert 0 < instance.cost(opened) < instance.cost(forest.inner)

@@ -15,3 +15,11 @@ BENCH_CONTRACT_VERSION = 1
 def bench_register_methods(register: RegisterMethod) -> None:
     """BudgetRF."""
     register("budgetrf", BudgetRF)
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_forest.policy import policy_types
+
+    return policy_types()

@@ -95,16 +95,12 @@ def test_cost_weighted_splits_prefer_cheap_features():
     case = make_case("multiclass")
     bills = []
     for weighted in (False, True):
-        policy = (
-            BudgetRF(n_estimators=20, cost_weighted=weighted, thresholds=[0.3]).fit(case.problem).policies[0]
-        )
+        policy = BudgetRF(n_estimators=20, cost_weighted=weighted, thresholds=[0.3]).fit(case.problem).policies[0]
         bills.append(case.problem.costs.bill(policy.decide(case.rows).acquired).mean())
     assert bills[1] < bills[0]
 
 
-@pytest.mark.parametrize(
-    "bad", [{"thresholds": [1.5]}, {"thresholds": [float("nan")]}, {"least": 0.0}, {"count": 0}]
-)
+@pytest.mark.parametrize("bad", [{"thresholds": [1.5]}, {"thresholds": [float("nan")]}, {"least": 0.0}, {"count": 0}])
 def test_parameters_out_of_range_are_refused(bad):
     with pytest.raises(ValueError, match=r"threshold|grid"):
         BudgetRF(**bad)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bench_boosted.trees import NAN_LEFT, NAN_RIGHT, ZERO_LEFT, ZERO_RIGHT, AdditiveTrees
+from bench_trees import NAN_LEFT, NAN_RIGHT, ZERO_LEFT, ZERO_RIGHT, AdditiveTrees, FlatTrees
 from numpy.typing import NDArray
 
 __all__ = ["MISSING", "ZERO", "Forest", "walk_plain"]
@@ -107,10 +107,11 @@ class Forest:
         kind = np.where(nan_left, NAN_LEFT, NAN_RIGHT)
         zero = np.where(self.default_left, ZERO_LEFT, ZERO_RIGHT)
         kind = np.where(self.missing == MISSING["Zero"], zero, kind)
-        return AdditiveTrees(
-            self.outputs, self.roots, self.column, self.threshold, kind.astype(np.int8), self.left, self.right,
-            self.value, feature_of_column, n_features, ZERO,
+        flat = FlatTrees(
+            self.roots, self.column, self.threshold, self.left, kind.astype(np.int8), self.value[:, None],
+            feature_of_column, ZERO,
         )  # fmt: skip
+        return AdditiveTrees(flat, self.outputs, n_features)
 
 
 _LEAF = (-1, 0.0, 0, False, -1, -1, 0.0)

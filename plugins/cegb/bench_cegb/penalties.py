@@ -58,9 +58,7 @@ class Penalties:
         return made
 
 
-def penalties(
-    problem: Problem, kind: str, shared: Shared, split_price: float, unit: str, scale: float
-) -> Penalties:
+def penalties(problem: Problem, kind: str, shared: Shared, split_price: float, unit: str, scale: float) -> Penalties:
     """Penalties of a problem.
 
     Args:
@@ -81,3 +79,8 @@ def penalties(
     # A coupled penalty is subtracted once from a gain summed over rows, a lazy one once for each row.
     rows = len(problem.train) if kind == "coupled" else 1
     return Penalties(prices * per_row * rows, split_price * per_row)
+
+
+def gain_scale(problem: Problem, objective: str) -> float:
+    """LightGBM's gain per row of a tree that explains everything at the start."""
+    return float(np.var(problem.train.y)) if objective == "regression" else 1.0

@@ -63,12 +63,7 @@ class CEGB(Method):
     ranking: Literal["lambdarank", "pointwise"] = "lambdarank"
 
     def __post_init__(self) -> None:
-        for name, low in (
-            ("n_estimators", 1),
-            ("max_leaf_nodes", 2),
-            ("min_samples_leaf", 1),
-            ("max_bins", 2),
-        ):
+        for name, low in (("n_estimators", 1), ("max_leaf_nodes", 2), ("min_samples_leaf", 1), ("max_bins", 2)):
             if not low <= getattr(self, name) <= 2**17:
                 raise ValueError(f"{name} must be {low} to {2**17}, not {getattr(self, name)}")
         if self.max_depth != -1 and self.max_depth < 1:
@@ -85,10 +80,11 @@ class CEGB(Method):
         Raises:
             ValueError: lambdarank on grades that are not whole numbers from 0 to 30.
         """
+        from bench_boosting import objective_of, train
+
         from bench_cegb.forest import Forest
-        from bench_cegb.penalties import penalties
+        from bench_cegb.penalties import gain_scale, penalties
         from bench_cegb.policy import ForestPolicy
-        from bench_cegb.training import gain_scale, objective_of, train
         from bench_core import default_policy_first, validation_score
 
         objective = objective_of(problem, self.ranking)
@@ -105,9 +101,7 @@ class CEGB(Method):
         part = problem.validation
         policies, validation_scores = [], []
         for value in self.lambdas:
-            booster = train(
-                problem, self.n_estimators, {**settings, **charged.parameters(self.penalty, value)}
-            )
+            booster = train(problem, self.n_estimators, {**settings, **charged.parameters(self.penalty, value)})
             forest = Forest.from_dump(booster.dump_model())
             features = {int(problem.feature_of_column[column]) for column in forest.used()}
             policy = ForestPolicy(
@@ -129,3 +123,13 @@ class CEGB(Method):
 def bench_register_methods(register: RegisterMethod) -> None:
     """Register ``cegb``."""
     register("cegb", CEGB)
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_trees import AdditiveTrees, FlatTrees
+
+    from bench_cegb.policy import ForestPolicy
+
+    return [ForestPolicy, AdditiveTrees, FlatTrees]

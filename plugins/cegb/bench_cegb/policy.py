@@ -7,23 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_boosted import AdditiveTrees
+from bench_boosting import probabilities_of
+from bench_trees import AdditiveTrees, next_units
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows
 
-__all__ = ["ForestPolicy", "probabilities_of"]
-
-
-def probabilities_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """LightGBM's link: sigmoid of one output, softmax of several; float64 (rows, classes)."""
-    if scores.shape[1] > 1:
-        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-        table: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-        return table
-    small = np.exp(-np.abs(scores[:, 0]))
-    second = np.where(scores[:, 0] >= 0, 1.0, small) / (1.0 + small)
-    return np.column_stack([1.0 - second, second])
+__all__ = ["ForestPolicy"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,3 +36,7 @@ class ForestPolicy(Policy):
         if not self.classes:
             return Decisions(acquired, score=scores[:, 0], evaluations=evaluations)
         return Decisions(acquired, probabilities=probabilities_of(scores), evaluations=evaluations)
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """In every tree the first test on the row's way whose feature is not known."""
+        return next_units(self.trees.flat, rows.X, known)

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from bench_boosting import train
 from bench_cegb.forest import Forest
 from bench_cegb.penalties import penalties
-from bench_cegb.training import train
 
 from bench_core import Costs, Part, Problem
 
@@ -57,10 +57,7 @@ def main() -> None:
         seconds, booster = timed(lambda charged=charged: train(problem, own.trees, {**settings, **charged}))
         forest = Forest.from_dump(booster.dump_model())
         _, acquired = forest.run(walked[:2000], features, own.columns)
-        print(
-            f"  {kind:8s} {value:7g} {seconds:8.2f} s {len(forest.used()):10d} "
-            f"{acquired.sum(axis=1).mean():14.1f}"
-        )
+        print(f"  {kind:8s} {value:7g} {seconds:8.2f} s {len(forest.used()):10d} {acquired.sum(axis=1).mean():14.1f}")
     booster = train(problem, 100, settings)
     seconds, forest = timed(lambda: Forest.from_dump(booster.dump_model()))
     print(f"  reading the dump of 100 trees          {seconds:6.3f} s")

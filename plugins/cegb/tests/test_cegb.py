@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bench_boosting import train
 from bench_cegb.forest import Forest
 from bench_cegb.penalties import column_prices, penalties
 from bench_cegb.plugin import CEGB
-from bench_cegb.training import train
 
 from bench_core import Costs, Part, Problem, RequestError, Rows, build, validation_score
 from bench_core.testing import make_case, make_problem, policy_audit
@@ -123,9 +123,7 @@ def test_policies_that_read_nothing_can_be_left_out():
 def test_dear_copies_are_never_bought():
     X, y = linear()
     costs = Costs(np.repeat([1.0, 9.0], 6))
-    policy = (
-        CEGB(n_estimators=20, lambdas=(0.02,)).fit(problem_of(np.hstack([X, X]), y, costs=costs)).policies[0]
-    )
+    policy = CEGB(n_estimators=20, lambdas=(0.02,)).fit(problem_of(np.hstack([X, X]), y, costs=costs)).policies[0]
     acquired = policy.decide(Rows(np.hstack([X, X]))).acquired
     assert acquired[:, :6].any()
     assert not acquired[:, 6:].any()
@@ -141,10 +139,9 @@ def test_without_prices_lambda_changes_nothing():
 def test_a_price_of_splits_makes_smaller_trees():
     X, y = linear()
     plain, expensive = (
-        CEGB(**SMALL, lambdas=(0.1,), split_price=p).fit(problem_of(X, y)).policies[0].trees
-        for p in (0.0, 0.5)
+        CEGB(**SMALL, lambdas=(0.1,), split_price=p).fit(problem_of(X, y)).policies[0].trees for p in (0.0, 0.5)
     )
-    assert len(expensive.column) < len(plain.column)
+    assert len(expensive.flat.column) < len(plain.flat.column)
 
 
 @pytest.mark.parametrize("penalty", ["coupled", "lazy"])

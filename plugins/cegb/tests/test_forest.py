@@ -5,8 +5,8 @@ from __future__ import annotations
 import lightgbm
 import numpy as np
 import pytest
+from bench_boosting import probabilities_of
 from bench_cegb.forest import Forest, walk_plain
-from bench_cegb.policy import probabilities_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,13 +43,7 @@ def odd_rows(X, seed=1):
 @pytest.mark.parametrize("objective", ["regression", "binary", "multiclass"])
 @pytest.mark.parametrize(
     "others",
-    [
-        {},
-        {"zero_as_missing": True},
-        {"use_missing": False},
-        {"max_bin": 4},
-        {"num_leaves": 300, "min_data_in_leaf": 1},
-    ],
+    [{}, {"zero_as_missing": True}, {"use_missing": False}, {"max_bin": 4}, {"num_leaves": 300, "min_data_in_leaf": 1}],
     ids=["nan", "zero", "none", "few bins", "deep"],
 )
 def test_it_predicts_what_the_booster_does(objective, others):
@@ -119,13 +113,7 @@ def test_categorical_splits_are_refused():
     X = np.repeat(np.arange(6.0), 40)[:, None]
     y = np.isin(X[:, 0], [1, 4]).astype(float)
     booster = lightgbm.train(
-        {
-            "objective": "regression",
-            "verbosity": -1,
-            "num_threads": 1,
-            "min_data_per_group": 1,
-            "cat_smooth": 0,
-        },
+        {"objective": "regression", "verbosity": -1, "num_threads": 1, "min_data_per_group": 1, "cat_smooth": 0},
         lightgbm.Dataset(X, y, categorical_feature=[0]),
         2,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from bench_linear import ClassModel, fit_logistic, refuse_missing
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl
+from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl, next_of_stages
 from bench_cost_ordered.stages import stages_by_cost
 
 __all__ = ["CostOrdered", "CostOrderedPolicy"]
@@ -36,6 +36,7 @@ class CostOrdered(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    needs_threshold: ClassVar[bool] = True
     C: float = 1.0
     max_stages: int | None = None
 
@@ -85,6 +86,17 @@ class CostOrderedPolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
+        probabilities, left_at = self._walk(rows)
+        stage = left_at + 1
+        return Decisions(
+            self.acquired[left_at], probabilities=probabilities, stage=stage, evaluations=stage.astype(float)
+        )
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return next_of_stages(self.acquired, self._walk(rows)[1], known)
+
+    def _walk(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Probabilities (rows, classes), and the stage, from 0, at which each row leaves."""
         count = len(rows)
         probabilities = np.zeros((count, self.models[0].n_classes))
         left_at = np.full(count, len(self.models) - 1)
@@ -96,13 +108,16 @@ class CostOrderedPolicy(Policy):
             waiting = waiting[~(answer.max(axis=1) >= self.threshold)]
             if not len(waiting):
                 break
-        stage = left_at + 1
-        return Decisions(
-            self.acquired[left_at], probabilities=probabilities, stage=stage, evaluations=stage.astype(float)
-        )
+        return probabilities, left_at
 
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
     """Register ``cost-ordered``."""
     register("cost-ordered", CostOrdered)
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    return [CostOrderedPolicy, ClassModel]

@@ -22,9 +22,7 @@ MakeProblem = Callable[..., Problem]
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("threshold", [0.5, 0.7, 0.9, 1.0])
-def test_it_decides_and_pays_as_a_plain_walk_does(
-    make_problem: MakeProblem, n_classes: int, threshold: float
-) -> None:
+def test_it_decides_and_pays_as_a_plain_walk_does(make_problem: MakeProblem, n_classes: int, threshold: float) -> None:
     prices = [1.0, 10.0, 100.0]
     classes = {1: [1, 4], 2: [0], 3: [2, 3]}
     number = np.array([2, 1, 3, 3, 1])

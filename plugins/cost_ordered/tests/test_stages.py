@@ -37,11 +37,7 @@ def test_classes_of_one_price_stay_apart_in_order_of_their_numbers(make_problem:
 
 
 def test_without_classes_equal_prices_are_a_class(make_problem: MakeProblem) -> None:
-    assert stages_of(make_problem(2, costs=Costs(np.array([2.0, 0.0, 2.0, 9.0, 0.0])))) == [
-        [1, 4],
-        [0, 2],
-        [3],
-    ]
+    assert stages_of(make_problem(2, costs=Costs(np.array([2.0, 0.0, 2.0, 9.0, 0.0])))) == [[1, 4], [0, 2], [3]]
 
 
 def test_a_features_price_includes_its_groups(make_problem: MakeProblem) -> None:
@@ -65,10 +61,7 @@ def test_quantiles_merge_neighbouring_classes(make_problem: MakeProblem) -> None
     assert stages_of(problem, 1) == [[0, 1, 2, 3, 4, 5]]
 
 
-@given(
-    prices=st.lists(st.integers(0, 8), min_size=1, max_size=12),
-    max_stages=st.one_of(st.none(), st.integers(1, 12)),
-)
+@given(prices=st.lists(st.integers(0, 8), min_size=1, max_size=12), max_stages=st.one_of(st.none(), st.integers(1, 12)))
 def test_stages_partition_the_features_by_rising_price(prices: list[int], max_stages: int | None) -> None:
     d = len(prices)
     part = Part(np.zeros((2, d)), np.array([0, 1]))
@@ -83,7 +76,5 @@ def test_stages_partition_the_features_by_rising_price(prices: list[int], max_st
 
 
 @pytest.mark.parametrize("max_stages", [None, 9])
-def test_enough_stages_for_every_class_change_nothing(
-    make_problem: MakeProblem, max_stages: int | None
-) -> None:
+def test_enough_stages_for_every_class_change_nothing(make_problem: MakeProblem, max_stages: int | None) -> None:
     assert stages_of(make_problem(2), max_stages) == [[0], [1], [2], [3], [4]]

@@ -6,48 +6,6 @@ They are loaded on first use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from lazy_loader import attach_stub
 
-from bench_core import lazy_names
-
-if TYPE_CHECKING:
-    from bench_cstc.calibrate import Platt, combine, fit_platt
-    from bench_cstc.columns import BoostedTrees, PlainColumns, boost, price_of_evaluation
-    from bench_cstc.leaf import scale_of
-    from bench_cstc.penalty import Penalty
-    from bench_cstc.targets import Target, targets_of
-    from bench_cstc.walker import ConstantPolicy, weighted_sum
-
-__all__ = [
-    "BoostedTrees",
-    "ConstantPolicy",
-    "Penalty",
-    "PlainColumns",
-    "Platt",
-    "Target",
-    "boost",
-    "combine",
-    "fit_platt",
-    "price_of_evaluation",
-    "scale_of",
-    "targets_of",
-    "weighted_sum",
-]
-
-_HOMES = {
-    "BoostedTrees": "columns",
-    "ConstantPolicy": "walker",
-    "Penalty": "penalty",
-    "PlainColumns": "columns",
-    "Platt": "calibrate",
-    "Target": "targets",
-    "boost": "columns",
-    "combine": "calibrate",
-    "fit_platt": "calibrate",
-    "price_of_evaluation": "columns",
-    "scale_of": "leaf",
-    "targets_of": "targets",
-    "weighted_sum": "walker",
-}
-
-__getattr__ = lazy_names(__name__, _HOMES)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -154,9 +154,9 @@ def _selected(X: Floats, y: Floats, strength: float) -> NDArray[np.bool_]:
         return used
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fit = Lasso(
-            alpha=strength * most, fit_intercept=False, max_iter=20_000, tol=1e-5, random_state=0
-        ).fit(Z, centred)
+        fit = Lasso(alpha=strength * most, fit_intercept=False, max_iter=20_000, tol=1e-5, random_state=0).fit(
+            Z, centred
+        )
     used[varying[fit.coef_ != 0]] = True
     return used
 
@@ -175,9 +175,7 @@ def leaf_overlap(nodes: Sequence[Mapping[str, Any]]) -> float | None:
     from scipy.stats import rankdata
 
     names = {int(node["name"]) for node in nodes}
-    leaves = [
-        n for n in nodes if not names & {2 * int(n["name"]), 2 * int(n["name"]) + 1} and n["mean"] is not None
-    ]
+    leaves = [n for n in nodes if not names & {2 * int(n["name"]), 2 * int(n["name"]) + 1} and n["mean"] is not None]
     if len(leaves) < 3:
         return None
     known = sorted({f for leaf in leaves for f in leaf["features"]})
@@ -218,29 +216,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the matrix of a data set; the exit code."""
     from bench_core import BenchError
 
-    parser = argparse.ArgumentParser(
-        prog="python -m bench_cstc.criterion", description=__doc__.splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench_cstc.criterion", description=__doc__.splitlines()[0])
     parser.add_argument("dataset", help="a registered data set")
-    parser.add_argument(
-        "parameters", nargs="*", metavar="KEY=VALUE", help="its parameters, values as in TOML"
-    )
-    parser.add_argument(
-        "--strength", type=float, default=0.1, help="l1 weight, share of the least that empties it"
-    )
-    parser.add_argument(
-        "--levels", type=int, default=5, help="ranges that a target with many values is cut into"
-    )
+    parser.add_argument("parameters", nargs="*", metavar="KEY=VALUE", help="its parameters, values as in TOML")
+    parser.add_argument("--strength", type=float, default=0.1, help="l1 weight, share of the least that empties it")
+    parser.add_argument("--levels", type=int, default=5, help="ranges that a target with many values is cut into")
     given = parser.parse_args(arguments)
     try:
         parameters = dict(_parameter(text) for text in given.parameters)
-        found = criterion_of_dataset(given.dataset, parameters, strength=given.strength, levels=given.levels)
+        overlap = criterion_of_dataset(given.dataset, parameters, strength=given.strength, levels=given.levels)
     except (BenchError, ValueError) as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
-    width = max(map(len, found.pairs))
-    for pair, row, used in zip(found.pairs, found.matrix, found.selected, strict=True):
+    width = max(map(len, overlap.pairs))
+    for pair, row, used in zip(overlap.pairs, overlap.matrix, overlap.selected, strict=True):
         print(f"{pair:>{width}}  {'  '.join(f'{value:.2f}' for value in row)}  {int(used.sum())} features")
-    print(f"away from the diagonal it does not rise at {100 * found.falling:.0f} % of the steps")
+    print(f"away from the diagonal it does not rise at {100 * overlap.falling:.0f} % of the steps")
     return 0
 
 

@@ -44,33 +44,30 @@ class LabelOverlapMethod(Method):
         Raises:
             ValueError: missing values.
         """
-        from bench_linear import refuse_missing
+        from bench_linear import ConstantPolicy, refuse_missing
 
         from bench_cstc.criterion import label_overlap
-        from bench_cstc.walker import ConstantPolicy
 
         y = problem.train.y
         if problem.n_classes:
-            counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(
-                np.float64
-            )
+            counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(np.float64)
             policy = ConstantPolicy(problem.n_features, tuple((counts / counts.sum()).tolist()))
         else:
             policy = ConstantPolicy(problem.n_features, value=float(np.mean(y)))
         if len(np.unique(y)) < 3:
             return Family([policy])
         refuse_missing(problem)
-        found = label_overlap(problem.train.X, y, problem.feature_of_column, self.strength, self.levels)
+        overlap = label_overlap(problem.train.X, y, problem.feature_of_column, self.strength, self.levels)
         diagnostics = {
-            f"overlap {found.pairs[i]} | {found.pairs[j]}": float(found.matrix[i, j])
-            for i in range(len(found.pairs))
-            for j in range(i + 1, len(found.pairs))
+            f"overlap {overlap.pairs[i]} | {overlap.pairs[j]}": float(overlap.matrix[i, j])
+            for i in range(len(overlap.pairs))
+            for j in range(i + 1, len(overlap.pairs))
         }
-        apart = found.by_distance
+        apart = overlap.by_distance
         if len(apart) > 1:
-            diagnostics |= {"falling": found.falling, "adjacent": apart[1], "furthest": apart[-1]}
+            diagnostics |= {"falling": overlap.falling, "adjacent": apart[1], "furthest": apart[-1]}
         history = {
             "overlap_by_distance": apart,
-            "features_selected": [float(count) for count in found.selected.sum(axis=1)],
+            "features_selected": [float(count) for count in overlap.selected.sum(axis=1)],
         }
         return Family([policy], history=history, diagnostics=diagnostics)

@@ -69,9 +69,7 @@ class Descent:
             return state.with_node(node, beta, bias, state.theta[node])
         return self._update_inner(state, node)
 
-    def as_leaf(
-        self, state: State, node: int, allowed: NDArray[np.int64] | None = None
-    ) -> tuple[Floats, float, bool]:
+    def as_leaf(self, state: State, node: int, allowed: NDArray[np.int64] | None = None) -> tuple[Floats, float, bool]:
         """The best weights of a node if nothing were below it (a leaf's update, and the initialisation).
 
         Args:
@@ -91,15 +89,13 @@ class Descent:
             const = np.square(reach[others]) @ squares[others] / max(share, 1e-12) ** 2
         else:
             const = squares[above].sum(axis=0)
-        leaf = Leaf(
-            o.X, o.y, o.weights * p, o.rho, o.v * share, const, o.penalty, self.scale, o.intercept, allowed
-        )
+        leaf = Leaf(o.X, o.y, o.weights * p, o.rho, o.v * share, const, o.penalty, self.scale, o.intercept, allowed)
         return leaf.solve(state.beta[node], float(state.bias[node]))
 
     def _update_inner(self, state: State, k: int) -> State:
         o = self.objective
         columns = np.flatnonzero(state.beta[k])
-        found, bias, theta, _ = node_descent(
+        weights, bias, theta, _ = node_descent(
             view(o, state, k, columns),
             np.ascontiguousarray(o.X[:, columns]),
             state.beta[k, columns],
@@ -112,5 +108,5 @@ class Descent:
             self.tol,
         )
         beta = np.zeros_like(state.beta[k])
-        beta[columns] = found
+        beta[columns] = weights
         return state.with_node(k, beta, bias, theta)

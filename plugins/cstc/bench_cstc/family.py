@@ -15,7 +15,7 @@ from bench_cstc.objective import Objective, State, Variant
 from bench_cstc.penalty import Penalty
 from bench_cstc.shape import Shape
 from bench_cstc.structure import Criterion, build_greedily, initialise, predictions, prune
-from bench_cstc.tuning import FineTuning, exact_objective, fine_tuned
+from bench_cstc.tuning import FineTuning, exact_objective, fine_tuned, fine_tuned_until_worse
 
 __all__ = ["FittedTree", "TreeSettings", "fit_trees", "lambda_max", "rho_max"]
 
@@ -29,11 +29,13 @@ class TreeSettings:
     variant: Variant = "cstc"
     levels: int = 4
     rho: float = 1e-3
+    rho_ratios: tuple[float, ...] = ()
     structure: Literal["prune", "greedy", "full"] = "prune"
     split_quantile: float = 0.5
     steep: float = 1.0
     intercept: bool = True
     fine_tune: FineTuning = "hard"
+    stop_fine_tuning: bool = False
     early_stopping: bool = False
     max_iter: int = 10
     tol: float = 1e-3
@@ -51,6 +53,9 @@ class FittedTree:
         warm: whether it started from the tree of the λ before.
         share: float64 (nodes,): share of training rows that reach each node, by hard decisions.
         mean: float64 (nodes,): their mean label (NaN where no row comes).
+        rho: its ρ, on the mean scale.
+        rho_ratio: ρ over λ, where validation chose it among several.
+        tuning_steps: steps of fine-tuning where validation ended it; −1: it was not ended.
     """
 
     lambda_: float
@@ -61,6 +66,9 @@ class FittedTree:
     warm: bool
     share: Floats
     mean: Floats
+    rho: float
+    rho_ratio: float | None = None
+    tuning_steps: int = -1
 
 
 def _pull(X: Floats, y: Floats, weights: Floats, intercept: bool) -> Floats:
@@ -74,9 +82,7 @@ def rho_max(X: Floats, y: Floats, weights: Floats, intercept: bool = True) -> fl
     return float(_pull(X, y, weights, intercept).max(initial=0.0))
 
 
-def lambda_max(
-    X: Floats, y: Floats, weights: Floats, rho: float, penalty: Penalty, intercept: bool = True
-) -> float:
+def lambda_max(X: Floats, y: Floats, weights: Floats, rho: float, penalty: Penalty, intercept: bool = True) -> float:
     """The least λ at which a single classifier gives no priced column weight; 0 when nothing is priced."""
     prices = penalty.sum_over(penalty.weights)
     excess = _pull(X, y, weights, intercept)[prices > 0] - rho
@@ -100,6 +106,9 @@ def fit_trees(
     there (`exact_objective`): the relaxed objective would nearly always take the tree before, which is descended
     already, and whose columns, acquired for a lower λ, would then never be left.
 
+    With ``rho_ratios`` every λ above 0 is fitted with each ρ = ratio · λ, all from the same tree before, and the
+    finished tree is kept that validation says is best, of equals the one of the greatest ρ.
+
     Args:
         X: float64 (rows, columns).
         y: float64 (rows,).
@@ -111,33 +120,54 @@ def fit_trees(
         criterion: of predictions of those rows.
     """
     X = np.asfortranarray(X)
+    base = Objective(X, y, penalty, settings.rho, 0.0, weights, settings.steep, settings.variant, settings.intercept)
     trees: list[FittedTree] = []
-    start = settings.levels
-    whole = Shape.full(start) if settings.variant == "cstc" else Shape.cascade(start)
-    base = Objective(
-        X, y, penalty, settings.rho, 0.0, weights, settings.steep, settings.variant, settings.intercept
-    )
-    before: State | None = None
     for lambda_ in lambdas:
+        before = trees[-1].state if trees else None
         descent = Descent(replace(base, lambda_=lambda_), tol=settings.tol)
-        if settings.structure == "greedy":
-            chain = settings.variant != "cstc"
-            state = build_greedily(descent, start, X_validation, criterion, settings.split_quantile, chain)
-        else:
-            state = initialise(descent, whole, settings.split_quantile)
-            if settings.structure == "prune" and len(X_validation):
-                state = prune(state, X_validation, criterion)
-        warm = False
-        if before is not None:
-            other = before.onto(state.shape, state)
-            own, theirs = (_worth(descent, one, settings) for one in (state, other))
-            warm = theirs < own
-            state = other if warm else state
-        run = _run(descent, state, settings, X_validation, criterion)
-        before = run.state
-        beta, bias = fine_tuned(descent, run.state, settings.fine_tune)
-        trees.append(FittedTree(lambda_, run.state, beta, bias, run, warm, *_shares(run.state, X, y)))
+        if not settings.rho_ratios or not lambda_:
+            trees.append(_fit_tree(descent, before, settings, X_validation, criterion))
+            continue
+        best: tuple[float, FittedTree] | None = None
+        for ratio in sorted(settings.rho_ratios, reverse=True):
+            descent = Descent(replace(base, lambda_=lambda_, rho=ratio * lambda_), tol=settings.tol)
+            tree = replace(_fit_tree(descent, before, settings, X_validation, criterion), rho_ratio=ratio)
+            value = criterion(
+                predictions(replace(tree.state, beta=tree.beta, bias=tree.bias), X_validation, tree.state)
+            )
+            if best is None or value < best[0]:
+                best = (value, tree)
+        trees += [best[1]] if best else []
     return trees
+
+
+def _fit_tree(
+    descent: Descent, before: State | None, settings: TreeSettings, X_validation: Floats, criterion: Criterion
+) -> FittedTree:
+    """One tree: structure, the better start, descent, fine-tuning; see `fit_trees`."""
+    o, levels = descent.objective, settings.levels
+    if settings.structure == "greedy":
+        chain = settings.variant != "cstc"
+        state = build_greedily(descent, levels, X_validation, criterion, settings.split_quantile, chain)
+    else:
+        whole = Shape.full(levels) if settings.variant == "cstc" else Shape.cascade(levels)
+        state = initialise(descent, whole, settings.split_quantile)
+        if settings.structure == "prune" and len(X_validation):
+            state = prune(state, X_validation, criterion)
+    warm = False
+    if before is not None:
+        other = before.onto(state.shape, state)
+        own, theirs = (_worth(descent, one, settings) for one in (state, other))
+        warm = theirs < own
+        state = other if warm else state
+    run = _run(descent, state, settings, X_validation, criterion)
+    steps = -1
+    if settings.stop_fine_tuning:
+        beta, bias, steps = fine_tuned_until_worse(descent, run.state, settings.fine_tune, X_validation, criterion)
+    else:
+        beta, bias = fine_tuned(descent, run.state, settings.fine_tune)
+    shares = _shares(run.state, o.X, o.y)
+    return FittedTree(o.lambda_, run.state, beta, bias, run, warm, *shares, rho=o.rho, tuning_steps=steps)
 
 
 def _worth(descent: Descent, state: State, settings: TreeSettings) -> float:

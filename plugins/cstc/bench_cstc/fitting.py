@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_linear import ConstantPolicy, fit_platt
 from numpy.typing import NDArray
 
 from bench_core import Costs, Family, Policy, Problem, validation_score
-from bench_cstc.calibrate import fit_platt
 from bench_cstc.columns import Columns, PlainColumns, boost, price_of_evaluation
 from bench_cstc.criterion import leaf_overlap
 from bench_cstc.family import FittedTree, fit_trees, lambda_max, rho_max
 from bench_cstc.penalty import Penalty
 from bench_cstc.targets import Target, criterion_of, targets_of
-from bench_cstc.walker import ConstantPolicy, TreePolicy, Walker
+from bench_cstc.walker import TreePolicy, Walker
 
 if TYPE_CHECKING:
     from bench_cstc.methods import TreeMethod
 
-__all__ = ["fit_family"]
+__all__ = ["fit_family", "purchases"]
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +35,7 @@ class _Fitted:
     constant: float
     largest: float
     trees: list[FittedTree]
+    stops_fine_tuning: bool = False
 
 
 def fit_family(method: TreeMethod, problem: Problem) -> Family:
@@ -64,14 +65,50 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
         float(np.mean([leaf_overlap(_said(fit, fit.trees[i])["nodes"]) or 0.0 for fit in fits]))
         for i in range(len(lambdas))
     ]
-    diagnostics = {
+    diagnostics: dict[str, Any] = {
         "lambda_max": [fit.largest for fit in fits],
         "not_converged": [
             lambda_ for i, lambda_ in enumerate(lambdas) if not all(_ended(fit.trees[i]) for fit in fits)
         ],
     }
+    if method.report_purchases:
+        diagnostics |= purchases(
+            lambdas, [[_said(fit, fit.trees[i])["nodes"] for fit in fits] for i in range(len(lambdas))]
+        )
     ordered: list[Policy] = [policies[best], *policies[:best], *policies[best + 1 :]]
     return Family(ordered, history=history, diagnostics=diagnostics)
+
+
+def purchases(lambdas: Sequence[float], trees: Sequence[Sequence[list[dict[str, Any]]]]) -> dict[str, float | None]:
+    """Where the trees of a family buy: what `TreeMethod.report_purchases` adds to the diagnostics.
+
+    Args:
+        lambdas: of the family.
+        trees: per λ, the nodes of each target's tree, as a policy's details hold them.
+
+    Returns:
+        ``new below the root, lambda=…``: share of the nodes below the root that read a feature which none above them
+        reads; and ``new below the root``, the same over all λ. None where every tree is its root alone.
+    """
+    found: dict[str, float | None] = {}
+    everywhere: list[bool] = []
+    for lambda_, here in zip(lambdas, trees, strict=True):
+        new = [answer for nodes in here for answer in _new_below(nodes)]
+        found[f"new below the root, lambda={lambda_:g}"] = float(np.mean(new)) if new else None
+        everywhere += new
+    return {"new below the root": float(np.mean(everywhere)) if everywhere else None, **found}
+
+
+def _new_below(nodes: list[dict[str, Any]]) -> list[bool]:
+    """For every node below the root, whether it reads what none above it does."""
+    read: dict[int, set[int]] = {}
+    new = []
+    for node in nodes:
+        above = read.get(node["name"] // 2, set())
+        read[node["name"]] = above | set(node["features"])
+        if node["name"] > 1:
+            new.append(len(read[node["name"]]) > len(above))
+    return new
 
 
 def _ended(tree: FittedTree) -> bool:
@@ -88,24 +125,14 @@ def _fit_target(method: TreeMethod, problem: Problem, target: Target, lambdas: S
     if method.features == "boosted":
         price = price_of_evaluation(problem, method.evaluation)
         boosted = boost(
-            problem,
-            target.y,
-            method.n_estimators,
-            method.max_depth,
-            method.learning_rate,
-            price,
-            target.weights,
+            problem, target.y, method.n_estimators, method.max_depth, method.learning_rate, price, target.weights
         )
         columns, constant = boosted, boosted.base
     costs = problem.costs if method.cost_terms != "evaluation" else Costs(np.zeros(problem.n_features))
     evaluation = columns.evaluation if method.cost_terms != "features" else None
     penalty = Penalty.build(costs, columns.features_of, problem.train.sizes, evaluation)
     X, y, weights = columns.values(problem.train.X), target.y - constant, target.weights
-    settings, unit, largest = (
-        method.settings(),
-        1.0,
-        lambda_max(X, y, weights, 0.0, penalty, method.intercept),
-    )
+    settings, unit, largest = (method.settings(), 1.0, lambda_max(X, y, weights, 0.0, penalty, method.intercept))
     if method.unit == "relative":
         settings = replace(settings, rho=method.rho * rho_max(X, y, weights, method.intercept))
         unit = largest
@@ -120,7 +147,7 @@ def _fit_target(method: TreeMethod, problem: Problem, target: Target, lambdas: S
         columns.values(problem.validation.X),
         criterion,
     )
-    return _Fitted(target, columns, constant, largest, trees)
+    return _Fitted(target, columns, constant, largest, trees, method.stop_fine_tuning)
 
 
 def _policy(problem: Problem, fits: Sequence[_Fitted], i: int, lambda_: float) -> TreePolicy:
@@ -139,6 +166,8 @@ def _policy(problem: Problem, fits: Sequence[_Fitted], i: int, lambda_: float) -
         "converged": all(_ended(fit.trees[i]) for fit in fits),
         "trees": [_said(fit, fit.trees[i]) for fit in fits],
     }
+    if len(fits) == 1 and fits[0].trees[i].rho_ratio is not None:
+        details["rho_ratio"] = fits[0].trees[i].rho_ratio
     if not problem.n_classes:
         return TreePolicy(walkers, 0, label=f"lambda={lambda_:g}", details=details)
     part = problem.validation if len(problem.validation) else problem.train
@@ -167,7 +196,12 @@ def _said(fit: _Fitted, tree: FittedTree) -> dict[str, Any]:
             node["weights"] = {str(int(t)): float(tree.state.beta[k, t]) for t in columns}
             node["tuned"] = {str(int(t)): float(tree.beta[k, t]) for t in columns}
         nodes.append(node)
-    return {
+    chosen: dict[str, Any] = {}
+    if tree.rho_ratio is not None:
+        chosen["rho_ratio"] = tree.rho_ratio
+    if fit.stops_fine_tuning:
+        chosen["tuning_steps"] = tree.tuning_steps
+    return chosen | {
         "class": fit.target.code,
         "lambda": tree.lambda_,
         "objective": tree.run.values[-1],

@@ -6,15 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from bench_cstc.kernels_node import (
-    Majoriser,
-    Node,
-    majorise,
-    majoriser_gradient,
-    masses,
-    node_value,
-    sigmoid,
-)
+from bench_cstc.kernels_node import Majoriser, Node, majorise, majoriser_gradient, masses, node_value, sigmoid
 
 __all__ = ["along", "node_descent"]
 
@@ -23,15 +15,7 @@ Floats = NDArray[np.float64]
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
 def along(
-    node: Node,
-    s: Floats,
-    theta: float,
-    sd: Floats,
-    thd: float,
-    C: Floats,
-    quad: Floats,
-    g: Floats,
-    alpha: float,
+    node: Node, s: Floats, theta: float, sd: Floats, thd: float, C: Floats, quad: Floats, g: Floats, alpha: float
 ) -> tuple[float, float]:
     """Value and derivative of the majoriser at step ``alpha`` along a direction.
 
@@ -92,15 +76,7 @@ def polynomials(major: Majoriser, beta: Floats, direction: Floats) -> tuple[Floa
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
 def _search(
-    node: Node,
-    s: Floats,
-    theta: float,
-    sd: Floats,
-    thd: float,
-    C: Floats,
-    quad: Floats,
-    g: Floats,
-    start: float,
+    node: Node, s: Floats, theta: float, sd: Floats, thd: float, C: Floats, quad: Floats, g: Floats, start: float
 ) -> tuple[float, float, float]:
     """A step that lowers the value, near the line's minimum, with the value before and there: bracketing, secants.
 

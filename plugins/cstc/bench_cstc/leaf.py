@@ -68,9 +68,7 @@ class Leaf:
         miss = (self.fitted(beta) if fitted is None else fitted) + bias - self.y
         squares = group_squares(beta, self.penalty.ptr, self.penalty.rows, len(self.v))
         return float(
-            0.5 * self.omega @ np.square(miss)
-            + self.rho * np.abs(beta).sum()
-            + self.v @ np.sqrt(squares + self.const)
+            0.5 * self.omega @ np.square(miss) + self.rho * np.abs(beta).sum() + self.v @ np.sqrt(squares + self.const)
         )
 
     def fitted(self, beta: Floats) -> Floats:
@@ -117,16 +115,16 @@ class Leaf:
         converged, settled, last = False, False, np.inf
         for _ in range(_ROUNDS):
             worth, step = self.woken(beta, bias, fitted)
-            found = np.flatnonzero(worth > floor)
+            violating = np.flatnonzero(worth > floor)
             used = np.flatnonzero(beta)
-            if len(found) == 0 and (settled or len(used) == 0):
+            if len(violating) == 0 and (settled or len(used) == 0):
                 converged = True
                 break
-            found = found[np.argsort(-worth[found], kind="stable")[: max(64, len(used))]]
-            moments.grow(np.union1d(used, found))
-            local = moments.place[found]
+            violating = violating[np.argsort(-worth[violating], kind="stable")[: max(64, len(used))]]
+            moments.grow(np.union1d(used, violating))
+            local = moments.place[violating]
             inner = beta[moments.columns]
-            inner[local] = step[found] / np.maximum(np.diag(moments.H)[local], 1e-300)
+            inner[local] = step[violating] / np.maximum(np.diag(moments.H)[local], 1e-300)
             settled = self._descend(moments, inner, tol)
             beta = np.zeros_like(beta)
             beta[moments.columns] = inner
@@ -144,9 +142,7 @@ class Leaf:
     def _descend(self, moments: _Moments, inner: Floats, tol: float) -> bool:
         ptr, rows = self.penalty.of(moments.columns)
         tiny = 1e-4 * self.scale[moments.columns]
-        turns = leaf_descent(
-            moments.H, moments.h, self.rho, self.v, self.const, ptr, rows, inner, tiny, _TURNS, tol
-        )
+        turns = leaf_descent(moments.H, moments.h, self.rho, self.v, self.const, ptr, rows, inner, tiny, _TURNS, tol)
         return bool(turns < _TURNS)
 
 

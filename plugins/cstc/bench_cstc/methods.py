@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bench_core import DataFacts, Family, Method, Problem, check_lambdas
@@ -27,6 +27,10 @@ class TreeMethod(Method):
             prices, columns and targets. ``price``: as in Eq. 12: λ is mean squared error per unit of price, ρ is
             mean squared error per unit of weight, on columns as encoded.
         rho: ρ ≥ 0, the weight of the l1 norm.
+        rho_ratios: ρ / λ above 0, both as in Eq. 12, whatever ``unit`` is: at 1 a column of price 1 pays as much for
+            the norm as for the cost. For every λ above 0 the ratio is taken whose finished tree is best on validation
+            by ``criterion`` (of equals the greatest); the paper finds ρ by validation too, and its ρ of 0.5 to 5 are
+            of the order of its λ of 1/3 to 6 (§6.6, Fig. 11). Empty: ``rho`` for every λ.
         features: what classifiers weigh: ``linear``, the columns as encoded; ``boosted``, the trees of a gradient
             boosting of the same target (§5).
         n_estimators, max_depth, learning_rate: of the boosting.
@@ -39,6 +43,7 @@ class TreeMethod(Method):
         fine_tune: whether the classifiers that predict are fitted again without the cost (§3.5): on the rows that
             leave there (``hard``), on all, weighted by the probability of leaving there (``soft``, the paper's
             formula), or not (``off``).
+        stop_fine_tuning: whether fine-tuning ends where validation is best, going by ``criterion`` (§6.2).
         early_stopping: whether the descent ends where validation gets worse (§5.3); ``auto``: with boosted trees.
         split_quantile: share of the training rows at a node that its first threshold sends up, in (0, 1).
         steepness: factor of the sigmoid's argument in Eq. 4, above 0.
@@ -50,6 +55,8 @@ class TreeMethod(Method):
         tol: relative change of the objective below which the descent ends, above 0.
         include_empty_policy: whether policies that read nothing are in the family; one always is when there is no
             other.
+        report_purchases: whether the diagnostics say, per λ, at which share of the nodes below the root anything is
+            bought that was not bought above.
     """
 
     version: ClassVar[int] = 1
@@ -58,6 +65,7 @@ class TreeMethod(Method):
     lambdas: tuple[float, ...] = (0.053, 0.079, 0.159, 0.317, 0.476, 0.635, 0.794, 0.952)
     unit: Literal["relative", "price"] = "relative"
     rho: float = 1e-3
+    rho_ratios: tuple[float, ...] = field(default=(), metadata={"omit_default": True})
     features: Literal["linear", "boosted"] = "linear"
     n_estimators: int = 300
     max_depth: int = 4
@@ -66,6 +74,7 @@ class TreeMethod(Method):
     cost_terms: Literal["both", "features", "evaluation"] = "both"
     positive_weight: float | Literal["balanced"] = 1.0
     fine_tune: Literal["hard", "soft", "off"] = "hard"
+    stop_fine_tuning: bool = field(default=False, metadata={"omit_default": True})
     early_stopping: Literal["auto", "on", "off"] = "auto"
     split_quantile: float = 0.5
     steepness: float = 1.0
@@ -74,19 +83,20 @@ class TreeMethod(Method):
     max_iter: int = 20
     tol: float = 1e-3
     include_empty_policy: bool = True
+    report_purchases: bool = field(default=False, metadata={"omit_default": True})
 
     def __post_init__(self) -> None:
         check_lambdas(self.lambdas)
         if not 0 <= self.rho < math.inf:
             raise ValueError(f"rho must be finite and not negative, not {self.rho}")
+        if not all(0 < ratio < math.inf for ratio in self.rho_ratios):
+            raise ValueError(f"rho_ratios must be above 0 and finite, not {list(self.rho_ratios)}")
         if self.evaluation != "scheme" and not 0 <= float(self.evaluation) < math.inf:
             raise ValueError(f"evaluation must be 'scheme' or a price from 0, not {self.evaluation}")
         if self.positive_weight != "balanced" and not 0 < float(self.positive_weight) < math.inf:
             raise ValueError(f"positive_weight must be 'balanced' or above 0, not {self.positive_weight}")
         if self.cost_terms == "evaluation" and self.features == "linear":
-            raise ValueError(
-                "cost_terms = 'evaluation' needs features = 'boosted': nothing else is evaluated"
-            )
+            raise ValueError("cost_terms = 'evaluation' needs features = 'boosted': nothing else is evaluated")
         for name, low, high in (("n_estimators", 1, 100_000), ("max_depth", 1, 12), ("max_iter", 0, 10_000)):
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")
@@ -110,11 +120,13 @@ class TreeMethod(Method):
             variant=self.variant,
             levels=self.levels,
             rho=self.rho,
+            rho_ratios=self.rho_ratios,
             structure=getattr(self, "structure", "full"),
             split_quantile=self.split_quantile,
             steep=self.steepness,
             intercept=self.intercept,
             fine_tune=self.fine_tune,
+            stop_fine_tuning=self.stop_fine_tuning,
             early_stopping=stops,
             max_iter=self.max_iter,
             tol=self.tol,

@@ -1,4 +1,4 @@
-"""The best policy within a budget: what compares families of policies "at equal cost" (CSTC Fig. 6, 7)."""
+"""The best policy within a budget, what compares families "at equal cost" (CSTC Fig. 6, 7); an error of values."""
 
 from __future__ import annotations
 
@@ -34,5 +34,7 @@ def _beyond(value: float) -> bool:
 
 
 METRICS: tuple[Metric, ...] = (
+    # A ranking's scores may have any scale (early exits shift them by rank), so that their squared error says nothing.
+    Metric("regression-mse", mse, "min", "Mean squared error", tasks=frozenset({"regression"})),
     Metric("best-within@k", best_within, "max", "Quality, ≤ @k % of the price", missed=_beyond),
 )

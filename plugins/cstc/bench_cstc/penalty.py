@@ -31,11 +31,7 @@ class Penalty:
 
     @classmethod
     def build(
-        cls,
-        costs: Costs,
-        features_of: Sequence[Ints],
-        sizes: Floats | None = None,
-        evaluation: Floats | None = None,
+        cls, costs: Costs, features_of: Sequence[Ints], sizes: Floats | None = None, evaluation: Floats | None = None
     ) -> Penalty:
         """From prices.
 

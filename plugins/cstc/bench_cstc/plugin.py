@@ -32,7 +32,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl
 def bench_register_metrics(register: RegisterMetric) -> None:
-    """Register ``best-within@k``."""
+    """Register ``best-within@k`` and ``regression-mse``."""
     for metric in _METRICS:
         register(metric)
 
@@ -42,3 +42,16 @@ def bench_register_figures(register: Callable[[str, str], None]) -> None:
     """Learned trees, and what they read by depth and price (CSTC Fig. 8 to 10). Imported when a suite draws them."""
     register("tree", "bench_cstc.figures:Tree")
     register("depth-by-price", "bench_cstc.figures:DepthByPrice")
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_linear import ConstantPolicy, Platt
+
+    from bench_cstc.columns import BoostedTrees, PlainColumns
+    from bench_cstc.objective import State
+    from bench_cstc.shape import Shape
+    from bench_cstc.walker import TreePolicy, Walker
+
+    return [TreePolicy, ConstantPolicy, Walker, Platt, PlainColumns, BoostedTrees, State, Shape]

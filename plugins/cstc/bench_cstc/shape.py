@@ -92,16 +92,16 @@ class Shape:
     @cached_property
     def terminals(self) -> tuple[Terminal, ...]:
         """All terminal elements, in the order of their nodes."""
-        found: list[Terminal] = []
+        terminals: list[Terminal] = []
         for node in range(len(self)):
             if self.is_leaf(node):
-                found.append(Terminal(node, 0))
+                terminals.append(Terminal(node, 0))
                 continue
             if self.upper(node) < 0:
-                found.append(Terminal(node, 1))
+                terminals.append(Terminal(node, 1))
             if self.lower(node) < 0:
-                found.append(Terminal(node, -1))
-        return tuple(found)
+                terminals.append(Terminal(node, -1))
+        return tuple(terminals)
 
     def without(self, node: int) -> Shape:
         """Without a node and all below it."""

@@ -71,9 +71,9 @@ def walk(state: State, X: Floats) -> NDArray[np.int64]:
     return at
 
 
-def predictions(state: State, X: Floats) -> Floats:
-    """What the tree predicts by hard decisions: float64 (rows,)."""
-    at = walk(state, X)
+def predictions(state: State, X: Floats, path: State | None = None) -> Floats:
+    """What the tree predicts by hard decisions: float64 (rows,); ``path`` decides them where it is another state."""
+    at = walk(path or state, X)
     return np.asarray(np.einsum("ij,ij->i", X, state.beta[at]) + state.bias[at])
 
 
@@ -93,12 +93,7 @@ def prune(state: State, X: Floats, criterion: Criterion) -> State:
 
 
 def build_greedily(
-    descent: Descent,
-    depth: int,
-    X: Floats,
-    criterion: Criterion,
-    split_quantile: float = 0.5,
-    chain: bool = False,
+    descent: Descent, depth: int, X: Floats, criterion: Criterion, split_quantile: float = 0.5, chain: bool = False
 ) -> State:
     """From the root on, add the child that improves the criterion most, until none does.
 
@@ -128,9 +123,7 @@ def build_greedily(
                 candidates[child] = grown.with_node(node, beta, bias, theta)
         values = {}
         for child, trained in candidates.items():
-            joined = trained.onto(
-                state.shape.with_names([child]), state.onto(state.shape.with_names([child]))
-            )
+            joined = trained.onto(state.shape.with_names([child]), state.onto(state.shape.with_names([child])))
             values[child] = criterion(predictions(joined, X))
         if not values or min(values.values()) >= best:
             return state

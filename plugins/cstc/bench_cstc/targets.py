@@ -55,10 +55,10 @@ def targets_of(problem: Problem, positive_weight: float | Literal["balanced"]) -
     if len(present) < 2:
         return []
     codes = [int(present[1])] if len(present) == 2 else [int(code) for code in present]
-    found = []
+    targets = []
     for code in codes:
         mine, theirs = train.y == code, validation.y == code
-        found.append(
+        targets.append(
             Target(
                 np.where(mine, 1.0, -1.0),
                 _weights(mine, mine, positive_weight),
@@ -68,7 +68,7 @@ def targets_of(problem: Problem, positive_weight: float | Literal["balanced"]) -
                 code if len(codes) > 1 else None,
             )
         )
-    return found
+    return targets
 
 
 def _numbers(values: NDArray[np.generic], task: str) -> Floats:
@@ -81,9 +81,7 @@ def _numbers(values: NDArray[np.generic], task: str) -> Floats:
     return y
 
 
-def _weights(
-    training: NDArray[np.bool_], rows: NDArray[np.bool_], positive: float | Literal["balanced"]
-) -> Floats:
+def _weights(training: NDArray[np.bool_], rows: NDArray[np.bool_], positive: float | Literal["balanced"]) -> Floats:
     """Class weights, learned on the training rows: float64 (rows,)."""
     if positive != "balanced":
         return np.where(rows, float(positive), 1.0)
@@ -117,9 +115,7 @@ def criterion_of(
 
         return loss
     if problem.task not in ("ranking", "binary"):
-        raise ValueError(
-            f"criterion {wanted!r} is for rankings and two classes, not for a {problem.task} task"
-        )
+        raise ValueError(f"criterion {wanted!r} is for rankings and two classes, not for a {problem.task} task")
     metric = ndcg_at if wanted == "ndcg@5" else precision_at
     rows = len(part)
     nothing = np.zeros((rows, problem.n_features), dtype=bool)

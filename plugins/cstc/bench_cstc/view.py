@@ -65,9 +65,7 @@ def view(objective: Objective, state: State, k: int, columns: NDArray[np.int64])
     )
 
 
-def _leaving(
-    state: State, k: int, up: Floats, reaches: list[Floats], squares: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _leaving(state: State, k: int, up: Floats, reaches: list[Floats], squares: Floats) -> tuple[Floats, Floats, Floats]:
     """Probability of each terminal behind the upper and the lower child; squared weights on its path but k's."""
     shape = state.shape
     ends = [i for i, end in enumerate(shape.terminals) if k in shape.path(end.node)]

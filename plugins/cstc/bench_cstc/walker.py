@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+from bench_linear import Platt, combine
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Policy, Problem, Rows
-from bench_cstc.calibrate import Platt, combine
+from bench_core import Decisions, Policy, Rows, next_of_stages
 from bench_cstc.columns import Columns
 from bench_cstc.objective import State
 
-__all__ = ["ConstantPolicy", "TreePolicy", "Walker", "weighted_sum"]
+__all__ = ["TreePolicy", "Walker", "weighted_sum"]
 
 Floats = NDArray[np.float64]
 
@@ -50,13 +50,7 @@ class Walker:
 
     @classmethod
     def of(
-        cls,
-        columns: Columns,
-        state: State,
-        beta: Floats,
-        bias: Floats,
-        n_features: int,
-        constant: float = 0.0,
+        cls, columns: Columns, state: State, beta: Floats, bias: Floats, n_features: int, constant: float = 0.0
     ) -> Walker:
         """With what each exit has paid for: the branching classifiers on the path, and the one that predicts."""
         shape = state.shape
@@ -98,6 +92,34 @@ class Walker:
                 rows = phi[here]
             score[here] = weighted_sum(rows, self.beta[k], float(self.bias[k])) + self.constant
         return score, at
+
+    def next_features(self, phi: Floats, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What the first node on each row's path needs whose features are not all known.
+
+        Args:
+            phi: as above; what comes of values that are not known must not matter, and does not.
+            known: bool (rows, features).
+        """
+        wanted = np.zeros_like(known)
+        at = self(phi)[1]
+        for exit in np.unique(at).tolist():
+            rows = np.flatnonzero(at == exit)
+            path = self._read_along(exit)
+            wanted[rows] = next_of_stages(path, np.full(len(rows), len(path) - 1), known[rows])
+        return wanted
+
+    def _read_along(self, exit: int) -> NDArray[np.bool_]:
+        """bool (nodes on the path, features): what has been read after each node on the way to an exit."""
+        read = np.zeros((0, self.features.shape[1]), dtype=bool)
+        so_far = np.zeros(self.features.shape[1], dtype=bool)
+        shape = self.state.shape
+        for node in shape.path(exit):
+            if not shape.is_leaf(node):
+                so_far = so_far.copy()
+                for column in np.flatnonzero(self.state.beta[node]):
+                    so_far[self.columns.features_of[column]] = True
+                read = np.vstack([read, so_far])
+        return np.vstack([read, self.features[exit]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,41 +168,15 @@ class TreePolicy(Policy):
                 price += (walker.paid @ walker.columns.evaluation)[at]
         cost = None if plain else price
         if not self.n_classes:
-            return Decisions(
-                acquired, score=columns[0], stage=stage, evaluations=evaluations, evaluation_cost=cost
-            )
+            return Decisions(acquired, score=columns[0], stage=stage, evaluations=evaluations, evaluation_cost=cost)
         chances = [sigmoid(score) for sigmoid, score in zip(self.sigmoids, columns, strict=True)]
         table = combine(chances, list(self.present), self.n_classes)
         score_of = columns[0] if len(columns) == 1 else None
         return Decisions(acquired, table, score_of, stage, evaluations, cost)
 
-
-@dataclass(frozen=True, eq=False)
-class ConstantPolicy(Policy):
-    """Says the same of every row and reads nothing: there was one class, or nothing to learn from."""
-
-    features: int
-    probabilities: tuple[float, ...] = ()
-    value: float = 0.0
-    label: str = "constant"
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def learnt(cls, problem: Problem) -> Self:
-        """Training frequencies of the classes, or the mean value."""
-        y = problem.train.y
-        if not problem.n_classes:
-            return cls(problem.n_features, value=float(np.mean(y)) if len(y) else 0.0)
-        counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=problem.n_classes).astype(np.float64)
-        shares = counts / counts.sum() if counts.sum() else np.full(len(counts), 1.0 / len(counts))
-        return cls(problem.n_features, tuple(shares.tolist()))
-
-    def decide(self, rows: Rows) -> Decisions:
-        """The constant, after no evaluation; two classes have its second probability as score, as trees have one."""
-        n = len(rows)
-        acquired = np.zeros((n, self.features), dtype=bool)
-        stage, free = np.ones(n, dtype=np.int64), np.zeros(n)
-        if not self.probabilities:
-            return Decisions(acquired, None, np.full(n, self.value), stage, free, free)
-        score = np.full(n, self.probabilities[1]) if len(self.probabilities) == 2 else None
-        return Decisions(acquired, np.tile(np.array(self.probabilities), (n, 1)), score, stage, free, free)
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What every tree needs next."""
+        wanted = np.zeros_like(known)
+        for walker in self.walkers:
+            wanted |= walker.next_features(walker.columns.values(rows.X), known)
+        return wanted

@@ -28,9 +28,7 @@ def problem(rows: int, features: int, task: str, seed: int = 0) -> Problem:
     query = np.arange(len(y)) // 20 if task == "ranking" else None
 
     def part(chosen: slice) -> Part:
-        return Part(
-            np.ascontiguousarray(X[chosen]), target[chosen], None, None if query is None else query[chosen]
-        )
+        return Part(np.ascontiguousarray(X[chosen]), target[chosen], None, None if query is None else query[chosen])
 
     prices = rng.choice([1.0, 5.0, 20.0, 50.0], features)
     return Problem(
@@ -53,18 +51,13 @@ def timed(method: TreeMethod, given: Problem, what: str) -> None:
     policy = max(family.policies, key=lambda policy: -policy.details["lambda"])
     details = policy.details
     sweeps = details["trees"][0]["sweeps"]
-    print(
-        f"| {what} | {cpu:.2f} | {wall:.2f} | {details['nodes']} | {sweeps} | {details['features']} |",
-        flush=True,
-    )
+    print(f"| {what} | {cpu:.2f} | {wall:.2f} | {details['nodes']} | {sweeps} | {details['features']} |", flush=True)
 
 
 def main() -> None:
     """Print a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--large", action="store_true", help="the sizes of MNIST 3-vs-8 and of learning to rank"
-    )
+    parser.add_argument("--large", action="store_true", help="the sizes of MNIST 3-vs-8 and of learning to rank")
     large = parser.parse_args().large
     base = {"lambdas": (0.03,), "structure": "full"}
     CSTC(levels=2, **base).fit(problem(100, 4, "binary"))  # compile
@@ -72,11 +65,7 @@ def main() -> None:
     for rows in (1000, 4000, 16000):
         timed(CSTC(levels=3, **base), problem(rows, 50, "binary"), f"{rows} rows × 50 columns, 7 nodes")
     for columns in (25, 100, 400):
-        timed(
-            CSTC(levels=3, **base),
-            problem(4000, columns, "binary"),
-            f"4000 rows × {columns} columns, 7 nodes",
-        )
+        timed(CSTC(levels=3, **base), problem(4000, columns, "binary"), f"4000 rows × {columns} columns, 7 nodes")
     given = problem(4000, 50, "binary")
     for depth in (1, 2, 3, 4, 5):
         timed(CSTC(levels=depth, **base), given, f"4000 rows × 50 columns, {2**depth - 1} nodes")
@@ -92,11 +81,7 @@ def main() -> None:
     if large:
         digits = problem(12000, 1120, "binary")
         for lambda_ in (0.1, 0.01, 0.003):
-            timed(
-                CSTC(levels=4, lambdas=(lambda_,)),
-                digits,
-                f"12000 rows × 1120 columns, depth 4, λ = {lambda_}",
-            )
+            timed(CSTC(levels=4, lambdas=(lambda_,)), digits, f"12000 rows × 1120 columns, depth 4, λ = {lambda_}")
         ranking = problem(12000, 136, "ranking")
         for lambda_ in (0.1, 0.01):
             method = CSTC(levels=4, lambdas=(lambda_,), features="boosted", n_estimators=500, evaluation=1.0)

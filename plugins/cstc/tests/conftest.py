@@ -30,9 +30,7 @@ def random_objective(seed, variant="cstc", boosted=False, rows=25, columns=4, **
     features = max(2, columns - 1)
     groups = np.where(rng.random(features) < 0.5, 0, -1)
     costs = Costs(
-        rng.uniform(0, 2, features),
-        groups if (groups == 0).any() else None,
-        [1.5] if (groups == 0).any() else None,
+        rng.uniform(0, 2, features), groups if (groups == 0).any() else None, [1.5] if (groups == 0).any() else None
     )
     if boosted:
         of = [np.flatnonzero(rng.random(features) < 0.5) for _ in range(columns)]

@@ -127,9 +127,7 @@ def test_a_target_with_many_values_is_cut_into_ranges_of_equally_many_rows() -> 
         (np.ones((3, 1)), [0, 1, 2], {"levels": 2}, "levels"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(
-    X: np.ndarray, y: list[int], options: dict[str, float], said: str
-) -> None:
+def test_what_cannot_be_judged_is_refused(X: np.ndarray, y: list[int], options: dict[str, float], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         label_overlap(X, np.array(y), **options)  # type: ignore[arg-type]
 
@@ -162,10 +160,7 @@ def test_the_command_says_what_is_wrong() -> None:
         (["breast-cancer"], "no two pairs"),
     ):
         done = subprocess.run(
-            [sys.executable, "-m", "bench_cstc.criterion", *arguments],
-            capture_output=True,
-            text=True,
-            timeout=120,
+            [sys.executable, "-m", "bench_cstc.criterion", *arguments], capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 2
         assert said in done.stderr

@@ -30,9 +30,7 @@ def random_leaf(seed, rho=0.05, price=0.2, intercept=True):
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    st.integers(0, 10_000), st.sampled_from([0.0, 0.05, 0.5]), st.sampled_from([0.0, 0.2, 1.0]), st.booleans()
-)
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.05, 0.5]), st.sampled_from([0.0, 0.2, 1.0]), st.booleans())
 def test_the_leaf_is_the_minimiser(seed, rho, price, intercept):
     leaf = random_leaf(seed, rho, price, intercept)
     m = leaf.X.shape[1]
@@ -97,9 +95,7 @@ def test_constant_columns_get_no_weight():
 
 def test_columns_that_are_not_allowed_get_no_weight():
     leaf = random_leaf(2, 0.0, 0.0)
-    only = Leaf(
-        leaf.X, leaf.y, np.ones(40), 0.0, leaf.v, leaf.const, leaf.penalty, leaf.scale, allowed=np.array([1])
-    )
+    only = Leaf(leaf.X, leaf.y, np.ones(40), 0.0, leaf.v, leaf.const, leaf.penalty, leaf.scale, allowed=np.array([1]))
     beta, _, _ = only.solve(np.zeros(4), 0.0)
     assert np.flatnonzero(beta).tolist() == [1]
 

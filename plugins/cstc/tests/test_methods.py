@@ -40,9 +40,7 @@ def test_without_penalties_the_single_classifier_is_least_squares():
     design = np.column_stack([X, np.ones(len(X))])
     weights = np.linalg.lstsq(design, case.problem.train.y, rcond=None)[0]
     score = family.policies[0].decide(case.rows).score
-    np.testing.assert_allclose(
-        score, np.column_stack([case.rows.X, np.ones(len(case.rows))]) @ weights, atol=1e-6
-    )
+    np.testing.assert_allclose(score, np.column_stack([case.rows.X, np.ones(len(case.rows))]) @ weights, atol=1e-6)
 
 
 def quadrant_like(make):
@@ -71,9 +69,7 @@ def test_a_row_pays_for_the_features_of_its_own_path(make):
 
 def test_boosted_trees_bill_features_and_evaluations_of_the_trees_on_the_path():
     case = make_case("regression")
-    method = CSTC(
-        levels=2, features="boosted", n_estimators=10, max_depth=2, evaluation=0.25, lambdas=(0.01, 0.5)
-    )
+    method = CSTC(levels=2, features="boosted", n_estimators=10, max_depth=2, evaluation=0.25, lambdas=(0.01, 0.5))
     for policy in method.fit(case.problem).policies:
         walker = policy.walkers[0]
         said = policy.decide(case.rows)
@@ -109,9 +105,7 @@ def test_the_first_policy_is_the_best_on_validation():
     problem = make_problem("regression")
     family = CSTC(lambdas=(0.001, 0.3, 5.0)).fit(problem)
     rows = Rows(problem.validation.X)
-    errors = [
-        np.square(policy.decide(rows).score - problem.validation.y).mean() for policy in family.policies
-    ]
+    errors = [np.square(policy.decide(rows).score - problem.validation.y).mean() for policy in family.policies]
     assert errors[0] == min(errors)
 
 

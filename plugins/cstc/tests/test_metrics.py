@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bench_cstc.metrics import METRICS, best_within
 
-from bench_core import Decisions, Outcome, resolve_metric
+from bench_core import Decisions, Outcome, mse, resolve_metric
 
 
 def outcome(task: str, paid: float, evaluations: float = 0.0, **fields: Any) -> Outcome:
@@ -52,3 +52,10 @@ def test_it_says_whether_a_value_is_of_a_policy_beyond_the_budget() -> None:
     assert not metric.missed(metric.function(worst))
     assert not metric.missed(0.0)
     assert metric.missed(metric.function(outcome("binary", 3.1)))
+
+
+def test_the_error_of_values_is_of_regressions_only() -> None:
+    """Early exits shift a ranking's scores by rank, so that their squared error means nothing."""
+    metric = resolve_metric("regression-mse", {one.name: one for one in METRICS})
+    assert metric.tasks == {"regression"}
+    assert metric.function(outcome("regression", 3.0)) == mse(outcome("regression", 3.0)) == 1.0

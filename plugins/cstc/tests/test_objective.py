@@ -48,14 +48,11 @@ def written_out(o, state):
             loss += o.weights[i] * weight * (score - o.y[i]) ** 2 / n
     cost = 0.0
     for r, price in enumerate(o.penalty.weights):
-        columns = [
-            t for t in range(o.X.shape[1]) if r in o.penalty.rows[o.penalty.ptr[t] : o.penalty.ptr[t + 1]]
-        ]
+        columns = [t for t in range(o.X.shape[1]) if r in o.penalty.rows[o.penalty.ptr[t] : o.penalty.ptr[t + 1]]]
         if o.variant == "cronus":
             cost += price * np.sqrt(
                 sum(
-                    (reach[:, k].mean() * state.beta[k, columns])
-                    @ (reach[:, k].mean() * state.beta[k, columns])
+                    (reach[:, k].mean() * state.beta[k, columns]) @ (reach[:, k].mean() * state.beta[k, columns])
                     for k in range(len(shape))
                 )
             )
@@ -145,17 +142,7 @@ def test_the_gradient_agrees_with_numerical_differentiation(seed, variant, boost
 
     def difference(step):
         ends = [
-            o.value(
-                at(
-                    o,
-                    state,
-                    k,
-                    columns,
-                    beta + sign * step[:-2],
-                    bias + sign * step[-2],
-                    theta + sign * step[-1],
-                )
-            )
+            o.value(at(o, state, k, columns, beta + sign * step[:-2], bias + sign * step[-2], theta + sign * step[-1]))
             for sign in (1, -1)
         ]
         return (ends[0] - ends[1]) / (2 * h)

@@ -1,15 +1,11 @@
-"""Boosted trees as columns, prices as groups of columns, Platt's sigmoid, one-vs-rest."""
+"""Boosted trees as columns, prices as groups of columns."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_cstc.calibrate import Platt, combine, fit_platt
 from bench_cstc.columns import PlainColumns, boost
 from bench_cstc.penalty import Penalty
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 from bench_core import Costs
 from bench_core.testing import make_problem
@@ -43,12 +39,8 @@ def test_a_boosted_column_moves_only_with_the_features_it_names():
 
 def test_features_groups_and_evaluations_are_paid_once_each():
     costs = Costs(np.array([1.0, 0.0, 3.0]), np.array([0, 0, -1]), np.array([2.0]))
-    penalty = Penalty.build(
-        costs, [np.array([0, 1]), np.array([1, 2]), np.array([2])], evaluation=np.full(3, 0.5)
-    )
-    per_column = [
-        sorted(penalty.weights[penalty.rows[penalty.ptr[t] : penalty.ptr[t + 1]]].tolist()) for t in range(3)
-    ]
+    penalty = Penalty.build(costs, [np.array([0, 1]), np.array([1, 2]), np.array([2])], evaluation=np.full(3, 0.5))
+    per_column = [sorted(penalty.weights[penalty.rows[penalty.ptr[t] : penalty.ptr[t + 1]]].tolist()) for t in range(3)]
     assert per_column == [[0.5, 1.0, 2.0], [0.5, 2.0, 3.0], [0.5, 3.0]]
     assert sorted(penalty.weights.tolist()) == [0.5, 0.5, 0.5, 1.0, 2.0, 3.0]
     np.testing.assert_allclose(penalty.sum_over(penalty.weights), [3.5, 5.5, 3.5])
@@ -67,41 +59,3 @@ def test_the_columns_of_a_one_hot_feature_share_its_price():
     columns = PlainColumns.of(problem)
     penalty = Penalty.build(problem.costs, columns.features_of)
     assert len(penalty.weights) == problem.n_features < problem.train.X.shape[1]
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 1000))
-def test_platts_sigmoid_maximises_the_smoothed_likelihood(seed):
-    rng = np.random.default_rng(seed)
-    scores = rng.normal(3.0, 2.0, 50)
-    positive = scores + rng.normal(0, 2.0, 50) > 3.5
-    up, down = positive.sum(), (~positive).sum()
-    target = np.where(positive, (up + 1) / (up + 2), 1 / (down + 2))
-
-    def loss(ab):
-        u = ab[0] * scores + ab[1]
-        return float((np.logaddexp(0, u) - target * u).sum())
-
-    best = minimize(loss, [0.1, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).fun
-    found = fit_platt(scores, positive)
-    assert found.slope >= 0
-    assert loss([found.slope, found.shift]) <= best + 1e-6 or found.slope == 0
-
-
-def test_scores_that_say_nothing_or_the_opposite_get_the_share_of_positives():
-    positive = np.array([True, False, False, True, False])
-    share = (2 + 1) / (5 + 2)
-    for scores in (np.zeros(5), np.where(positive, -1.0, 1.0)):
-        sigmoid = fit_platt(scores, positive)
-        assert sigmoid(np.array([3.0])) == pytest.approx(share)
-    assert fit_platt(np.zeros(0), np.zeros(0, dtype=bool))(np.zeros(1)) == pytest.approx(0.5)
-
-
-def test_one_vs_rest_is_normalised_and_absent_classes_get_nothing():
-    table = combine([np.array([0.2, 0.0]), np.array([0.6, 0.0]), np.array([0.2, 0.0])], [0, 2, 3], 4)
-    np.testing.assert_allclose(table, [[0.2, 0.0, 0.6, 0.2], [1 / 3, 0.0, 1 / 3, 1 / 3]])
-    np.testing.assert_allclose(combine([np.array([0.3])], [0, 2], 3), [[0.7, 0.0, 0.3]])
-
-
-def test_a_sigmoid_does_not_overflow():
-    assert Platt(1e9, 0.0)(np.array([-1e10, 1e10])).tolist() == pytest.approx([0.0, 1.0])

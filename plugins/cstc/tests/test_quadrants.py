@@ -17,9 +17,7 @@ from bench_core import DataContext, Part, Problem, Rows, SplitRule, fit_encoder,
 
 
 def quadrants(noise, seed):
-    source = pytest.importorskip(
-        "bench_synthetic.quadrants", reason="the data set comes with budgetbench-synthetic"
-    )
+    source = pytest.importorskip("bench_synthetic.quadrants", reason="the data set comes with budgetbench-synthetic")
     data = source.Quadrants(rows=4000, noise=noise, decoys="alike", seed=seed).load(DataContext(Path()))
     split = make_split(data, SplitRule(), seed)
     encoder = fit_encoder(data, split.train, "ordinal")

@@ -40,7 +40,7 @@ def unique_rows(chromosomes):
     table = np.full(capacity, -1, np.int64)
     first = np.empty(size, np.int64)
     counts = np.zeros(size, np.int64)
-    found = 0
+    count = 0
     for row in range(size):
         code = np.uint64(n)
         for i in range(n):
@@ -50,10 +50,10 @@ def unique_rows(chromosomes):
         while True:
             slot = table[at]
             if slot < 0:
-                table[at] = found
-                first[found] = row
-                counts[found] = 1
-                found += 1
+                table[at] = count
+                first[count] = row
+                counts[count] = 1
+                count += 1
                 break
             other = first[slot]
             i = 0
@@ -63,7 +63,7 @@ def unique_rows(chromosomes):
                 counts[slot] += 1
                 break
             at = (at + 1) & (capacity - 1)
-    return first[:found].copy(), counts[:found].copy()
+    return first[:count].copy(), counts[:count].copy()
 
 
 @njit(cache=True)
@@ -144,20 +144,7 @@ def remember(keys, rows, prices, masks, new_rows, new_prices):
 
 @njit(cache=True)
 def advance(
-    masks,
-    stages,
-    keys,
-    rows,
-    prices,
-    confident,
-    right_bits,
-    at_stage,
-    done,
-    conclusive,
-    right,
-    cost,
-    n_rows,
-    missing,
+    masks, stages, keys, rows, prices, confident, right_bits, at_stage, done, conclusive, right, cost, n_rows, missing
 ):
     """Send every chromosome's rows on through its stages until none is undecided or a subset is not in the
     table.
@@ -268,9 +255,7 @@ def breed(parents, cumulative, words, recombination, mutation, cdf):
             members[:] = 0
             for i in range(n):
                 parent = pair[np.int64((words[c, 4 + (i >> 6)] >> np.uint64(i & 63)) & _ONE)]
-                rescaled = np.rint(
-                    np.float64((parents[parent, i] + 1) * stages) / np.float64(stage_of[parent])
-                )
+                rescaled = np.rint(np.float64((parents[parent, i] + 1) * stages) / np.float64(stage_of[parent]))
                 stage = max(np.int64(rescaled) - 1, 0)
                 children[c, i] = stage
                 members[stage] = 1

@@ -69,22 +69,7 @@ def scan_short(c, u, v, costs, rows, two_stages, best, ties, chains, stored):
 
 
 @njit(cache=True, nogil=True)
-def _enter(
-    keys,
-    totals,
-    length,
-    best,
-    ties,
-    chains,
-    stored,
-    sets,
-    prefix,
-    prefix_step,
-    above,
-    upper,
-    upper_step,
-    full,
-):
+def _enter(keys, totals, length, best, ties, chains, stored, sets, prefix, prefix_step, above, upper, upper_step, full):
     """Compare `length` chains with the table. Chain i is prefix number prefix + i * prefix_step, then the subset
     above[upper + i * upper_step], then F; it is written down if it ties while `chains` has room."""
     for i in range(length):
@@ -194,9 +179,7 @@ def scan_long(blank, c, u, v, right, costs, rows, stages, first, stride, best, t
     hits = np.zeros(depth + 2, np.int64)
     for w in range(len(blank)):
         remaining = min(max(rows - 64 * w, 0), 64)
-        alive[0, w] = (
-            ~np.uint64(0) if remaining == 64 else (np.uint64(1) << np.uint64(remaining)) - np.uint64(1)
-        )
+        alive[0, w] = ~np.uint64(0) if remaining == 64 else (np.uint64(1) << np.uint64(remaining)) - np.uint64(1)
     evaluated = 0
     for t in range(first, full, stride):
         free = full & ~t

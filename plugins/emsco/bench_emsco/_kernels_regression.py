@@ -19,21 +19,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ._kernels_decide import normalise, select_columns
-from ._kernels_linalg import (
-    SUMS,
-    cholesky_inplace,
-    cholesky_solve,
-    linear_scores,
-    transposed_product,
-    weighted_gram,
-)
+from ._kernels_linalg import SUMS, cholesky_inplace, cholesky_solve, linear_scores, transposed_product, weighted_gram
 
 Floats = NDArray[np.float64]
 
 REFRESH = 1e-3  # measured on Synthetic30: a Hessian at every step is 30 % slower, keeping it longer no faster
-TOLERANCE = (
-    1e-20  # squared Newton decrement expected to be left after the last step; scores are good to ~1e-10
-)
+TOLERANCE = 1e-20  # squared Newton decrement expected to be left after the last step; scores are good to ~1e-10
 _TRUSTING = 25  # steps after which a step has to lower the loss
 _FLOOR = 1e-15  # a decrement below this that no longer falls under a fresh Hessian is rounding, not distance
 
@@ -145,21 +136,7 @@ def _quadratic_start(pull, anchor_hessian, lines, cols, size, axes, rhs, hessian
 
 
 @njit(cache=True, nogil=True)
-def fit_range(
-    design,
-    rows,
-    target,
-    basis,
-    chosen,
-    ridge,
-    pull,
-    anchor_hessian,
-    max_steps,
-    start,
-    stop,
-    out,
-    steps,
-):
+def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, max_steps, start, stop, out, steps):
     """Fit subsets chosen[start:stop]; chosen is bool (subsets, columns): the columns of each.
 
     out: (subsets, classes, lines), intercept first, zeros outside the subset; steps: int64, negative where the

@@ -39,9 +39,7 @@ class SubsetSource(Protocol):
     def indices(self, masks: Masks) -> NDArray[np.int64]: ...
 
 
-def evaluate(
-    chromosomes: Chromosomes, k: int, n_rows: int, cache: SubsetSource, costs_of: CostsOf
-) -> Outcome:
+def evaluate(chromosomes: Chromosomes, k: int, n_rows: int, cache: SubsetSource, costs_of: CostsOf) -> Outcome:
     """Evaluate a (P, n) population of chromosomes with at most `k` stages on `n_rows` rows."""
     masks = cumulative_masks(chromosomes, k)
     stages = stage_counts(chromosomes)
@@ -135,6 +133,4 @@ def _prices(costs_of: CostsOf, subsets: Masks) -> NDArray[Any]:
 
 def _cost_dtype(costs_of: CostsOf, n_features: int) -> np.dtype[Any]:
     """int64 when the prices are integers, else float64; asked of the set of all features."""
-    return np.dtype(
-        np.int64 if _prices(costs_of, all_features(n_features)).dtype.kind in "iu" else np.float64
-    )
+    return np.dtype(np.int64 if _prices(costs_of, all_features(n_features)).dtype.kind in "iu" else np.float64)

@@ -150,10 +150,7 @@ def evolve(
 
     words = random_words(params.population * n_features).reshape(-1, n_features)
     generation = run.mutate(
-        np.zeros((params.population, n_features), chromosome.stage_type(limit)),
-        words,
-        params.mutation_rate,
-        cdf,
+        np.zeros((params.population, n_features), chromosome.stage_type(limit)), words, params.mutation_rate, cdf
     )
     known: Outcome | None = None
     history = History()
@@ -172,33 +169,21 @@ def evolve(
         size = operators.words_before_mutation(n_features) + n_features
         words = random_words(children * size).reshape(children, size)
         brood = run.breed(
-            ranked.chromosomes,
-            np.cumsum(ranked.weights),
-            words,
-            params.recombination_rate,
-            params.mutation_rate,
-            cdf,
+            ranked.chromosomes, np.cumsum(ranked.weights), words, params.recombination_rate, params.mutation_rate, cdf
         )
         generation = cast(Chromosomes, np.concatenate((ranked.chromosomes[elite], brood)))
         conclusive, right, cost = ranked.outcome
         known = conclusive[elite], right[elite], cost[elite]
 
 
-def _backend(
-    name: Backend, n_features: int, k: int, n_rows: int, cache: SubsetSource, costs_of: CostsOf
-) -> _Backend:
+def _backend(name: Backend, n_features: int, k: int, n_rows: int, cache: SubsetSource, costs_of: CostsOf) -> _Backend:
     if name == "compiled":
         from bench_emsco import _kernels_evolution as kernels
         from bench_emsco import _kernels_ranking as sorting
 
         evaluate = evaluation.CompiledEvaluator(n_features, k, n_rows, cache, costs_of)
         return _Backend(
-            kernels.unique_rows,
-            evaluate,
-            sorting.rank_points,
-            sorting.sort_chromosomes,
-            kernels.mutate,
-            kernels.breed,
+            kernels.unique_rows, evaluate, sorting.rank_points, sorting.sort_chromosomes, kernels.mutate, kernels.breed
         )
     if name == "numpy":
         return _Backend(
@@ -224,14 +209,10 @@ def _rank(
         right = np.concatenate((known[1], right))
         cost = np.concatenate((known[2], cost))
     if conclusive.max() > n_rows:
-        raise ValueError(
-            f"n_rows must be the number of rows in cache: {conclusive.max()} rows left, of {n_rows}"
-        )
+        raise ValueError(f"n_rows must be the number of rows in cache: {conclusive.max()} rows left, of {n_rows}")
     accuracy = pareto.conclusive_accuracy(conclusive, right)
     members, point = pareto.distinct_points(conclusive, accuracy, cost)
-    standing = Standing(
-        *run.rank_points(conclusive[members], accuracy[members], cost[members], n_rows, params.epsilon)
-    )
+    standing = Standing(*run.rank_points(conclusive[members], accuracy[members], cost[members], n_rows, params.epsilon))
     at_least = math.ceil(params.elitism * first.size)
     bound = UNBOUNDED if params.max_per_point is None else params.max_per_point
     stages = chromosome.stage_counts(unique)
@@ -252,9 +233,7 @@ def _record(history: History, generation: Chromosomes, ranked: _Ranked, front: s
     norm, front_of = ranked.standing.norm, ranked.standing.front
     history.non_dominated.append(int(np.count_nonzero(front_of[ranked.point] == 0)))
     history.best_norm.append(float(norm[best]))
-    history.best_log_fitness.append(
-        float(fitness.log_fitness(front_of.max(), norm[best], ranked.standing.base))
-    )
+    history.best_log_fitness.append(float(fitness.log_fitness(front_of.max(), norm[best], ranked.standing.base)))
     history.best_chromosome.append(ranked.chromosomes[0].copy())
     if front is not None:
         points, firsts, counts = np.unique(ranked.point[ranked.elite], return_index=True, return_counts=True)

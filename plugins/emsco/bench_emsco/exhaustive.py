@@ -17,9 +17,8 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from bench_threads import resolve_threads, run_ranges
 from numpy.typing import ArrayLike, NDArray
-
-from ._threads import resolve_threads, run_ranges
 
 __all__ = ["GlobalFront", "chromosome_count", "exact_front", "exact_front_reference"]
 
@@ -93,9 +92,7 @@ class GlobalFront:
         """
         decided = np.atleast_1d(np.asarray(conclusive, dtype=np.int64))
         hits = np.atleast_1d(np.asarray(correct, dtype=np.int64))
-        if decided.size and not (
-            hits.min() >= 0 and (hits <= decided).all() and decided.max() <= self.n_rows
-        ):
+        if decided.size and not (hits.min() >= 0 and (hits <= decided).all() and decided.max() <= self.n_rows):
             raise ValueError(f"counts must satisfy 0 <= correct <= conclusive <= {self.n_rows}")
         return self.least_cost()[decided * (self.n_rows + 1) + hits] == np.atleast_1d(np.asarray(cost))
 
@@ -106,10 +103,8 @@ class GlobalFront:
 
     def only(self, points: NDArray[np.int64]) -> GlobalFront:
         """The same front with some of its points only, to list their chromosomes."""
-        kept = {
-            name: getattr(self, name)[points] for name in ("conclusive", "correct", "cost", "multiplicity")
-        }
-        return replace(self, **kept)
+        chosen = {name: getattr(self, name)[points] for name in ("conclusive", "correct", "cost", "multiplicity")}
+        return replace(self, **chosen)
 
     def chromosomes(self, limit: int, *, threads: int | None = None) -> NDArray[np.int8]:
         """Up to `limit` optimal chromosomes, int8 (m, n_features): the stage of each feature, from 0.
@@ -122,9 +117,7 @@ class GlobalFront:
         """
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
-        _, _, chains, _ = _scan(
-            *self._tables, self.n_rows, self.max_stages, threads, self.least_cost(), limit
-        )
+        _, _, chains, _ = _scan(*self._tables, self.n_rows, self.max_stages, threads, self.least_cost(), limit)
         held = (chains[:, :, None] >> np.arange(self.n_features)) & 1
         stages = (chains != 0).sum(axis=1)
         return (stages[:, None] - held.sum(axis=1)).astype(np.int8)
@@ -183,9 +176,9 @@ def _optimal(
     order = np.lexsort((-correct, -conclusive, cost))
     keep = np.zeros(order.size, dtype=bool)
     not_dominated(conclusive[order], correct[order], cost[order], keep)
-    kept = order[keep]
-    kept = kept[np.lexsort((-correct[kept], -conclusive[kept]))]
-    return conclusive[kept], correct[kept], cost[kept], ties[kept]
+    optimal = order[keep]
+    optimal = optimal[np.lexsort((-correct[optimal], -conclusive[optimal]))]
+    return conclusive[optimal], correct[optimal], cost[optimal], ties[optimal]
 
 
 def _scan(

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
+from bench_linear import ConstantPolicy
 from numpy.typing import NDArray
 
 from bench_core import DataFacts, Family, Method, Problem
 from bench_emsco.chromosome import Chromosomes, solution_count
-from bench_emsco.constant import constant_family
 
 if TYPE_CHECKING:
     from bench_emsco.exhaustive import GlobalFront
@@ -38,6 +38,7 @@ class Exhaustive(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    needs_threshold: ClassVar[bool] = True
     features_limit: ClassVar[int | None] = MOST_FEATURES
 
     k: int = 2
@@ -59,8 +60,8 @@ class Exhaustive(Method):
         k = min(self.k or n, n)
         count = solution_count(n, k)
         if count > self.most_solutions:
-            said = f"{n} features in at most {k} stages are {count:.1e} solutions"
-            return f"{said}; most_solutions is {self.most_solutions:.1e}"
+            size = f"{n} features in at most {k} stages are {count:.1e} solutions"
+            return f"{size}; most_solutions is {self.most_solutions:.1e}"
         return None
 
     def fit(self, problem: Problem) -> Family:
@@ -69,11 +70,11 @@ class Exhaustive(Method):
         Raises:
             RequestError: no threshold. ValueError: too many features or solutions, missing values.
         """
-        from bench_emsco._compile import compile_from_the_end
+        from bench_emsco._compile import compile_after_others
         from bench_emsco.prepare import policies_of, prepare
 
         if len(np.unique(problem.train.y)) < 2:
-            return constant_family(problem)
+            return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
         n, rows = problem.n_features, len(problem.validation)
         k = min(self.k or n, n)
         _require_few(n)
@@ -82,7 +83,7 @@ class Exhaustive(Method):
                 f"{n} features in at most {k} stages are {solution_count(n, k):.1e} solutions, more than "
                 f"most_solutions = {self.most_solutions:.1e}; lower k"
             )
-        compile_from_the_end()  # EMSCO, in the next worker perhaps, begins at the other end
+        compile_after_others()
         search = prepare(problem, self.C, "exhaustive")
         front = front_of(search, n, rows, k, problem.threads)
         order = fittest_first(front)
@@ -104,8 +105,7 @@ class Exhaustive(Method):
             "not_converged": len(search.cache.not_converged),
         }
         return Family(
-            policies_of(search, problem, representatives(front, problem.threads)[order], about),
-            diagnostics=diagnostics,
+            policies_of(search, problem, representatives(front, problem.threads)[order], about), diagnostics=diagnostics
         )
 
 
@@ -120,9 +120,7 @@ def front_of(search: Search, n_features: int, n_rows: int, k: int, threads: int)
     _require_few(n_features)
     search.cache.fill_all()
     cache = search.cache
-    return exact_front(
-        cache.confident, cache.right, search.prices.subset_cost_table(), n_rows, k, threads=threads
-    )
+    return exact_front(cache.confident, cache.right, search.prices.subset_cost_table(), n_rows, k, threads=threads)
 
 
 def _require_few(n_features: int) -> None:

@@ -83,9 +83,7 @@ class StagesByClass:
     settled: bool
 
 
-def stages_by_class(
-    records: Records, chosen: pd.DataFrame, field: str = "chromosome"
-) -> StagesByClass | None:
+def stages_by_class(records: Records, chosen: pd.DataFrame, field: str = "chromosome") -> StagesByClass | None:
     """Stages by cost class; None when no policy has such a detail.
 
     Without cost classes, features of one price are a class.
@@ -170,9 +168,7 @@ def _draw(axes: Any, method: str, stages: StagesByClass) -> None:
             places, values[places], yerr=margins[places], fmt="o", color=ink, ecolor=ink,
             elinewidth=1.3, capsize=2.5, zorder=3,
         )  # fmt: skip
-        axes.hlines(
-            stages.means[kind].value, left + 0.1, right - 0.1, color=ink, lw=1.6, linestyle=(0, (4, 2))
-        )
+        axes.hlines(stages.means[kind].value, left + 0.1, right - 0.1, color=ink, lw=1.6, linestyle=(0, (4, 2)))
         narrow = len(places) < 3
         mean = f"mean {stages.means[kind].value:.2f}"
         axes.text(
@@ -184,9 +180,7 @@ def _draw(axes: Any, method: str, stages: StagesByClass) -> None:
     count = len(order)
     names = [shorten(stages.features[f], 18) for f in order]
     if count <= _MOST_NAMES:
-        axes.set_xticks(
-            np.arange(count), names, rotation=60, ha="right", rotation_mode="anchor", fontsize=7.5
-        )
+        axes.set_xticks(np.arange(count), names, rotation=60, ha="right", rotation_mode="anchor", fontsize=7.5)
     else:
         axes.set_xticks([])
         axes.set_xlabel(f"{count} features, by cost class")
@@ -204,6 +198,5 @@ def _draw(axes: Any, method: str, stages: StagesByClass) -> None:
 def _words(stages: StagesByClass) -> str:
     varying = "" if stages.settled else "classes vary by seed; "
     return varying + ", ".join(
-        f"{label} mean stage {mean.value:.2f}"
-        for label, mean in zip(stages.labels, stages.means, strict=True)
+        f"{label} mean stage {mean.value:.2f}" for label, mean in zip(stages.labels, stages.means, strict=True)
     )

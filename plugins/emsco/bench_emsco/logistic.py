@@ -50,9 +50,7 @@ def logistic_reference(X: ArrayLike, y: ArrayLike, *, C: float = 1.0) -> NDArray
 
     def loss(point: NDArray[np.float64]) -> float:
         scores = design @ point
-        return float(
-            np.logaddexp(0.0, scores).sum() - labels @ scores + 0.5 * (penalty * point * point).sum()
-        )
+        return float(np.logaddexp(0.0, scores).sum() - labels @ scores + 0.5 * (penalty * point * point).sum())
 
     for _ in range(200):
         p = 1.0 / (1.0 + np.exp(-(design @ theta)))

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 from zlib import crc32
 
 import numpy as np
+from bench_linear import ConstantPolicy
 from numpy.typing import NDArray
 
 from bench_core import Family, Method, Problem
-from bench_emsco.constant import constant_family
 from bench_emsco.parameters import EvolutionParams
 
 __all__ = ["Emsco"]
@@ -38,6 +38,7 @@ class Emsco(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    needs_threshold: ClassVar[bool] = True
 
     k: int = 0
     population: int = 300
@@ -83,12 +84,14 @@ class Emsco(Method):
         Raises:
             RequestError: no threshold. ValueError: missing values; with `exact_front` more than 20 features.
         """
+        from bench_emsco._compile import compile_after_others
         from bench_emsco.evolution import evolve
         from bench_emsco.exhaustive_method import front_of
         from bench_emsco.prepare import policies_of, prepare
 
         if len(np.unique(problem.train.y)) < 2:
-            return constant_family(problem)
+            return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
+        compile_after_others()
         search = prepare(problem, self.C, "emsco")
         n, rows = problem.n_features, len(problem.validation)
         front = front_of(search, n, rows, self.k or n, problem.threads) if self.exact_front else None
@@ -125,20 +128,10 @@ class Emsco(Method):
             history["front_members"], history["front_members_margin"] = members, margin
             history["front_share"] = members / front.n_optimal
             history["front_point_share"] = _mean(results, "front_points") / front.n_points
-        return Family(
-            policies_of(search, problem, best.chromosomes, about), history=history, diagnostics=diagnostics
-        )
+        return Family(policies_of(search, problem, best.chromosomes, about), history=history, diagnostics=diagnostics)
 
 
-_SERIES = (
-    "elite_size",
-    "population_size",
-    "unique",
-    "non_dominated",
-    "mean_stages",
-    "best_norm",
-    "best_log_fitness",
-)
+_SERIES = ("elite_size", "population_size", "unique", "non_dominated", "mean_stages", "best_norm", "best_log_fitness")
 
 
 def _stacked(results: list[Any], name: str) -> NDArray[np.float64]:

@@ -35,9 +35,7 @@ def fit_multinomial_subsets(
     return SubsetModels(X, y, n_classes, C=C, column_of_feature=column_of_feature).fit(masks, threads=threads)
 
 
-def multinomial_reference(
-    X: ArrayLike, y: ArrayLike, n_classes: int, *, C: float = 1.0
-) -> NDArray[np.float64]:
+def multinomial_reference(X: ArrayLike, y: ArrayLike, n_classes: int, *, C: float = 1.0) -> NDArray[np.float64]:
     """The NumPy reference implementation: coefficients (K, 1 + d) on all d columns of X.
 
     Damped Newton steps in all K class vectors.
@@ -58,9 +56,7 @@ def multinomial_reference(
         scores = design @ point.T
         top = scores.max(axis=1)
         log_total = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
-        return float(
-            (log_total - scores[np.arange(labels.size), labels]).sum() + 0.5 * (penalty * point**2).sum()
-        )
+        return float((log_total - scores[np.arange(labels.size), labels]).sum() + 0.5 * (penalty * point**2).sum())
 
     for _ in range(200):
         scores = design @ theta.T

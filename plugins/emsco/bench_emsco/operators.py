@@ -130,9 +130,7 @@ def roulette(cumulative: Floats, words: Words) -> NDArray[np.int64]:
     """
     total = cumulative[-1]
     last = np.searchsorted(cumulative, total, side="left")
-    return np.minimum(np.searchsorted(cumulative, uniforms(words) * total, side="right"), last).astype(
-        np.int64
-    )
+    return np.minimum(np.searchsorted(cumulative, uniforms(words) * total, side="right"), last).astype(np.int64)
 
 
 def breed(

@@ -41,9 +41,7 @@ class EvolutionParams:
     def __post_init__(self) -> None:
         require(self.population >= 2, "population", "at least 2", self.population)
         require(0.0 <= self.mutation_rate <= 1.0, "mutation_rate", "in [0, 1]", self.mutation_rate)
-        require(
-            0.0 <= self.recombination_rate <= 1.0, "recombination_rate", "in [0, 1]", self.recombination_rate
-        )
+        require(0.0 <= self.recombination_rate <= 1.0, "recombination_rate", "in [0, 1]", self.recombination_rate)
         require(0.0 < self.elitism < 1.0, "elitism", "in (0, 1)", self.elitism)
         require(self.max_iter >= 0, "max_iter", "at least 0", self.max_iter)
         require(self.patience is None or self.patience >= 1, "patience", "None or at least 1", self.patience)

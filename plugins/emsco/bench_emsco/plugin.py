@@ -22,3 +22,13 @@ def bench_register_methods(register: RegisterMethod) -> None:
 def bench_register_figures(register: Callable[[str, str], None]) -> None:
     """Stages by cost class (EMSCO Fig. 13). Imported when a suite draws them."""
     register("stage-by-cost-class", "bench_emsco.figures:StageByCostClass")
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_linear import ConstantPolicy
+
+    from bench_emsco.policy import MultiStagePolicy, Stage
+
+    return [MultiStagePolicy, Stage, ConstantPolicy]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Policy, Rows
+from bench_core import Decisions, Policy, Rows, next_of_stages
 from bench_emsco.subset_models import stage_probabilities
 
 __all__ = ["MultiStagePolicy", "Stage"]
@@ -69,9 +69,7 @@ class MultiStagePolicy(Policy):
         last = len(self.stages)
         for number, stage in enumerate(self.stages, start=1):
             given = stage_probabilities(rows.X[waiting][:, stage.columns], stage.coefficients)
-            leaving = (
-                given.max(axis=1) >= self.threshold if number < last else np.ones(len(waiting), dtype=bool)
-            )
+            leaving = given.max(axis=1) >= self.threshold if number < last else np.ones(len(waiting), dtype=bool)
             gone = waiting[leaving]
             probabilities[gone[:, None], self.classes] = given[leaving]
             acquired[gone] = stage.acquired
@@ -80,3 +78,13 @@ class MultiStagePolicy(Policy):
             if not len(waiting):
                 break
         return Decisions(acquired, probabilities, stage=left_at)
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What the next stage reads."""
+        left_at = np.zeros(len(rows), dtype=np.int64)
+        waiting = np.arange(len(rows))
+        for stage in self.stages[:-1]:
+            given = stage_probabilities(rows.X[waiting][:, stage.columns], stage.coefficients)
+            waiting = waiting[~(given.max(axis=1) >= self.threshold)]
+            left_at[waiting] += 1
+        return next_of_stages(np.stack([stage.acquired for stage in self.stages]), left_at, known)

@@ -99,17 +99,15 @@ def policies_of(
     subsets, place = unique_sets(masks.reshape(-1, *masks.shape[2:]))
     place = place.reshape(masks.shape[:2])
     acquired = members(subsets, np.arange(problem.n_features))
-    made: list[Stage] = []
-    for start in range(
-        0, len(subsets), _BATCH
-    ):  # a fit holds a number for every column, also outside its subset
+    built: list[Stage] = []
+    for start in range(0, len(subsets), _BATCH):  # a fit holds a number for every column, also outside its subset
         fits = search.cache.models.fit(subsets[start : start + _BATCH], threads=problem.threads)
         for mask, weights in zip(fits.masks, fits.coefficients, strict=True):
             columns = search.cache.columns(mask)
-            made.append(Stage(acquired[len(made)], columns, weights[:, np.concatenate([[0], columns + 1])]))
+            built.append(Stage(acquired[len(built)], columns, weights[:, np.concatenate([[0], columns + 1])]))
     return [
         MultiStagePolicy(
-            [made[index] for index in row[:count]],
+            [built[index] for index in row[:count]],
             search.classes,
             problem.n_classes,
             search.threshold,

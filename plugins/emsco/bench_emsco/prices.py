@@ -53,9 +53,7 @@ class SubsetPrices:
     ) -> None:
         features = [_fraction("feature_prices", price) for price in feature_prices]
         members = [sorted({int(feature) for feature in group}) for group in groups or ()]
-        shared = [
-            _fraction("group_prices", price) for price in (() if group_prices is None else group_prices)
-        ]
+        shared = [_fraction("group_prices", price) for price in (() if group_prices is None else group_prices)]
         if len(members) != len(shared):
             raise ValueError(f"groups has {len(members)} entries, group_prices {len(shared)}")
         for group in members:
@@ -94,9 +92,7 @@ class SubsetPrices:
     def subset_cost_table(self) -> NDArray[Any]:
         """Cost in units of all 2**n subsets, index = subset. Raises ValueError above 24 features."""
         if self.n_features > _TABLE_FEATURES:
-            raise ValueError(
-                f"a table of all subsets is for at most {_TABLE_FEATURES} features, not {self.n_features}"
-            )
+            raise ValueError(f"a table of all subsets is for at most {_TABLE_FEATURES} features, not {self.n_features}")
         return self.costs_of(np.arange(1 << self.n_features, dtype=np.uint64))
 
     def in_price(self, units: ArrayLike) -> NDArray[np.float64]:

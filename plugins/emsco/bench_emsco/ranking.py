@@ -36,9 +36,7 @@ class Standing(NamedTuple):
     """Position when the points are sorted by fitness, fittest first."""
 
 
-def rank_points(
-    conclusive: Ints, accuracy: Floats, cost: NDArray[Any], n_rows: int, epsilon: float
-) -> Standing:
+def rank_points(conclusive: Ints, accuracy: Floats, cost: NDArray[Any], n_rows: int, epsilon: float) -> Standing:
     """Assess distinct points in the order of `pareto.distinct_points`; checks as `fitness.objectives`."""
     front = pareto.fronts(accuracy, cost)
     goals = fitness.objectives(conclusive, accuracy, cost, n_rows)
@@ -62,6 +60,6 @@ def sort_chromosomes(
     order = np.lexsort((stages, place[point]))
     place_of = place[point][order]
     within = np.arange(order.size) - np.searchsorted(place_of, place_of, side="left")
-    kept = np.flatnonzero(within < max_per_point)
-    best = np.count_nonzero(front[point[order[kept]]] == 0)
-    return order, kept[: max(at_least, best)]
+    chosen = np.flatnonzero(within < max_per_point)
+    best = np.count_nonzero(front[point[order[chosen]]] == 0)
+    return order, chosen[: max(at_least, best)]

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from bench_threads import resolve_threads, run_ranges
 from numpy.typing import ArrayLike, NDArray
 
-from ._threads import resolve_threads, run_ranges
 from .sets import ONE_WORD, Sets, as_integer, check_sets, distinct_sets, new_sets
 from .subset_models import SubsetModels, check_labels, check_matrix, design_lines, subset_columns
 
@@ -85,9 +85,7 @@ class SubsetCache:
         self.models = SubsetModels(X_train, y_train, n_classes, C=C, column_of_feature=column_of_feature)
         evaluation = check_matrix("X_eval", X_eval)
         if evaluation.shape[1] != self.models.owner.size:
-            raise ValueError(
-                f"X_eval has {evaluation.shape[1]} columns, X_train has {self.models.owner.size}"
-            )
+            raise ValueError(f"X_eval has {evaluation.shape[1]} columns, X_train has {self.models.owner.size}")
         self._labels = check_labels("y_eval", y_eval, evaluation.shape[0], n_classes, lowest=-1)
         self._design = design_lines(evaluation)
         self._threads = resolve_threads(threads)
@@ -116,20 +114,20 @@ class SubsetCache:
             ValueError: a subset has a feature that X_train has not.
         """
         subsets = check_sets(masks, self.n_features)
-        found = self._find(subsets)
-        if found.min(initial=0) < 0:
-            self._add(distinct_sets(subsets[found < 0]))
-            found = self._find(subsets)
-        return found
+        places = self._find(subsets)
+        if places.min(initial=0) < 0:
+            self._add(distinct_sets(subsets[places < 0]))
+            places = self._find(subsets)
+        return places
 
     def _find(self, subsets: Sets) -> NDArray[np.int64]:
         """Index of each subset, -1 when it is not known."""
         if self._index_of is not None:
             known = self._index_of
             return np.array([known.get(subset.tobytes(), -1) for subset in subsets], dtype=np.int64)
-        found = np.empty(subsets.size, dtype=np.int64)
-        self._kernels.find_many(subsets, *self.lookup, found)
-        return found
+        places = np.empty(subsets.size, dtype=np.int64)
+        self._kernels.find_many(subsets, *self.lookup, places)
+        return places
 
     def _enter(self, subsets: Sets, first: int) -> None:
         """Let the subsets be found at the indices from `first` on."""
@@ -145,9 +143,7 @@ class SubsetCache:
             ValueError: there are more than 20 features.
         """
         if self.n_features > DIRECT_FEATURES:
-            raise ValueError(
-                f"fill_all is for at most {DIRECT_FEATURES} features, there are {self.n_features}"
-            )
+            raise ValueError(f"fill_all is for at most {DIRECT_FEATURES} features, there are {self.n_features}")
         self._add(np.flatnonzero(self.lookup.direct < 0).astype(np.uint64))
         order = np.argsort(self.masks[: self.n_fitted])
         self.masks, self.confident, self.right = self.masks[order], self.confident[order], self.right[order]
@@ -214,9 +210,7 @@ class SubsetCache:
         hashed = self._index_of is None and not self.lookup.direct.size
         if hashed and 2 * total > self.lookup.keys.size:
             size = 1 << (2 * total - 1).bit_length()
-            self.lookup = Lookup(
-                self.lookup.direct, np.zeros(size, dtype=np.uint64), np.full(size, -1, dtype=np.int32)
-            )
+            self.lookup = Lookup(self.lookup.direct, np.zeros(size, dtype=np.uint64), np.full(size, -1, dtype=np.int32))
             self._enter(self.masks[: self.n_fitted], 0)
 
 
@@ -235,9 +229,7 @@ class TableCache:
         self.confident = np.ascontiguousarray(confident, dtype=np.uint64)
         self.right = np.ascontiguousarray(right, dtype=np.uint64)
         if self.confident.ndim != 2 or self.confident.shape != self.right.shape:
-            raise ValueError(
-                f"confident {self.confident.shape} and right {self.right.shape} must be equal 2-d shapes"
-            )
+            raise ValueError(f"confident {self.confident.shape} and right {self.right.shape} must be equal 2-d shapes")
         self.n_fitted, self.n_words = self.confident.shape
         self.n_features = self.n_fitted.bit_length() - 1
         if self.n_fitted != 1 << self.n_features:
@@ -251,9 +243,7 @@ class TableCache:
         self.masks = np.arange(self.n_fitted, dtype=np.uint64)
         self.not_converged: list[int] = []
         self.lookup = Lookup(
-            np.arange(self.n_fitted, dtype=np.int32),
-            np.zeros(1, dtype=np.uint64),
-            np.full(1, -1, dtype=np.int32),
+            np.arange(self.n_fitted, dtype=np.int32), np.zeros(1, dtype=np.uint64), np.full(1, -1, dtype=np.int32)
         )
 
     def indices(self, masks: ArrayLike) -> NDArray[np.int64]:

@@ -12,18 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from bench_threads import resolve_threads, run_ranges
 from numpy.typing import ArrayLike, NDArray
 
-from ._threads import resolve_threads, run_ranges
 from .sets import Sets, all_features, check_sets, members
 
-__all__ = [
-    "SubsetFits",
-    "SubsetModels",
-    "feature_index",
-    "stage_probabilities",
-    "subset_columns",
-]
+__all__ = ["SubsetFits", "SubsetModels", "feature_index", "stage_probabilities", "subset_columns"]
 
 # Expand the loss at this fraction of the full fit: 0.6 to 0.7 save a fifth of the steps that 0 or 1 need.
 _EXPANSION = 0.65
@@ -51,9 +45,7 @@ class SubsetFits:
     chosen: NDArray[np.bool_]
 
 
-def feature_index(
-    columns: int, column_of_feature: Sequence[ArrayLike] | ArrayLike | None
-) -> NDArray[np.int64]:
+def feature_index(columns: int, column_of_feature: Sequence[ArrayLike] | ArrayLike | None) -> NDArray[np.int64]:
     """Feature that owns each column, int64 (columns,).
 
     Args:
@@ -71,17 +63,13 @@ def feature_index(
         if entries and all(np.ndim(entry) == 0 for entry in entries):
             owner = np.asarray(entries, dtype=np.int64)
             if owner.shape != (columns,):
-                raise ValueError(
-                    f"column_of_feature names the feature of {owner.size} columns, X has {columns}"
-                )
+                raise ValueError(f"column_of_feature names the feature of {owner.size} columns, X has {columns}")
         else:
             owner = np.full(columns, -1, dtype=np.int64)
             for feature, members in enumerate(entries):
                 for column in np.asarray(members, dtype=np.int64):
                     if not 0 <= column < columns:
-                        raise ValueError(
-                            f"column_of_feature: feature {feature} owns column {column} of {columns}"
-                        )
+                        raise ValueError(f"column_of_feature: feature {feature} owns column {column} of {columns}")
                     if owner[column] >= 0:
                         raise ValueError(
                             f"column_of_feature: features {owner[column]} and {feature} own column {column}"
@@ -187,9 +175,7 @@ class SubsetModels:
         labels = check_labels("y", y, data.shape[0], n_classes)
         missing = np.flatnonzero(np.bincount(labels, minlength=n_classes) == 0)
         if missing.size:
-            raise ValueError(
-                f"y has no training row of class {missing.tolist()}: its intercept would be unbounded"
-            )
+            raise ValueError(f"y has no training row of class {missing.tolist()}: its intercept would be unbounded")
         self.n_classes = int(n_classes)
         self.owner = feature_index(data.shape[1], column_of_feature)
         self.n_features = int(self.owner.max()) + 1 if self.owner.size else 0
@@ -207,11 +193,7 @@ class SubsetModels:
         self._pull, self._hessian = np.zeros(0), np.zeros((0, 0))
         coefficients = self.fit(all_features(self.n_features), threads=1).coefficients[0]
         self._pull, self._hessian = quadratic_model(
-            self._design,
-            self._target,
-            self._basis,
-            _EXPANSION * (self._basis.T @ coefficients).ravel(),
-            self._ridge,
+            self._design, self._target, self._basis, _EXPANSION * (self._basis.T @ coefficients).ravel(), self._ridge
         )
 
     def fit(self, masks: ArrayLike, *, threads: int | None = None) -> SubsetFits:

@@ -16,9 +16,7 @@ def thirds(X: np.ndarray, y: np.ndarray, numeric: list[int], seed: int) -> tuple
     from sklearn.model_selection import train_test_split
 
     X_train, rest, y_train, y_rest = train_test_split(X, y, train_size=0.5, stratify=y, random_state=seed)
-    X_valid, _, y_valid, _ = train_test_split(
-        rest, y_rest, train_size=0.5, stratify=y_rest, random_state=seed
-    )
+    X_valid, _, y_valid, _ = train_test_split(rest, y_rest, train_size=0.5, stratify=y_rest, random_state=seed)
     centre, spread = np.zeros(X.shape[1]), np.ones(X.shape[1])
     centre[numeric] = X_train[:, numeric].mean(axis=0)
     spread[numeric] = X_train[:, numeric].std(axis=0)
@@ -32,9 +30,7 @@ def credit(mirror: str | None, seed: int = 0) -> tuple[np.ndarray, ...]:
         if root and (Path(root) / name).exists():
             data = np.loadtxt(Path(root) / name)
             return thirds(data[:, :-1], data[:, -1].astype(int), [1, 2, 6, 9, 12, 13], seed)
-    raise SystemExit(
-        f"Credit not found: give --mirror or set {VARIABLE} to a directory with uci/143/australian.dat"
-    )
+    raise SystemExit(f"Credit not found: give --mirror or set {VARIABLE} to a directory with uci/143/australian.dat")
 
 
 def synthetic(features: int, informative: int, classes: int, seed: int = 0) -> tuple[np.ndarray, ...]:

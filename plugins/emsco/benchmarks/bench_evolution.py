@@ -104,9 +104,7 @@ class HeartData:
         """Fit on `features`; per validation row: confident, and confident and right."""
         from sklearn.linear_model import LogisticRegression
 
-        model = LogisticRegression(
-            solver="newton-cholesky", tol=1e-10
-        )  # looser fits flip rows near the threshold
+        model = LogisticRegression(solver="newton-cholesky", tol=1e-10)  # looser fits flip rows near the threshold
         model.fit(self.train[:, features], self.train_labels)
         probability = model.predict_proba(self.part[:, features])
         confident = probability.max(axis=1) >= THRESHOLD

@@ -83,11 +83,7 @@ def main() -> None:
             f"{reference:.0f}",
             f"{1 / per_chromosome:.0f}",
         ),
-        (
-            "Credit k=4, 1 thread",
-            f"{single:.2f}",
-            f"{254152083 / single:.3g} ({MONTH / single:.2g}x the paper)",
-        ),
+        ("Credit k=4, 1 thread", f"{single:.2f}", f"{254152083 / single:.3g} ({MONTH / single:.2g}x the paper)"),
         (
             f"Credit k=4, {threads} threads",
             f"{seconds:.2f}",
@@ -107,11 +103,7 @@ def main() -> None:
         total = chromosome_count(18, 4)
         same &= front.n_chromosomes == total
         rows.append(
-            (
-                f"18 features, k=4, {threads} threads",
-                f"{seconds:.1f}",
-                f"{total / seconds:.3g} ({busy:.0f} s of CPU)",
-            )
+            (f"18 features, k=4, {threads} threads", f"{seconds:.1f}", f"{total / seconds:.3g} ({busy:.0f} s of CPU)")
         )
         notes.append(
             f"18 features, {cache.n_rows} rows: {total} chromosomes, {fitted:.1f} s of it the 2**18 models;"

@@ -59,17 +59,9 @@ def main() -> None:
     table(
         [
             (f"Synthetic30, {masks.size} random subsets", "us per subset", "ratio"),
-            (
-                f"scikit-learn newton-cg, tol 1e-10 ({number + 1} of them, fit alone)",
-                f"{baseline * 1e6:.0f}",
-                "1",
-            ),
+            (f"scikit-learn newton-cg, tol 1e-10 ({number + 1} of them, fit alone)", f"{baseline * 1e6:.0f}", "1"),
             ("subset cache, 1 thread", f"{single * 1e6:.0f}", f"{baseline / single:.0f}x"),
-            (
-                f"subset cache, {arguments.threads} threads",
-                f"{several * 1e6:.0f}",
-                f"{baseline / several:.0f}x",
-            ),
+            (f"subset cache, {arguments.threads} threads", f"{several * 1e6:.0f}", f"{baseline / several:.0f}x"),
         ]
     )
     print(f"largest difference in a probability: scikit-learn {gap:.1e}, NumPy {reference_gap:.1e}")

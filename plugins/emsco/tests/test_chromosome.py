@@ -74,9 +74,7 @@ def test_the_kernels_for_unique_rows_and_masks_agree_with_numpy(seed: int, n: in
     population = chromosome.compress(rng.integers(0, rng.integers(1, 4), (50, n)).astype(dtype))
     assert population.dtype == dtype
     population = population[rng.integers(0, 50, 80)]
-    for mine, reference in zip(
-        kernels.unique_rows(population), chromosome.unique_rows(population), strict=True
-    ):
+    for mine, reference in zip(kernels.unique_rows(population), chromosome.unique_rows(population), strict=True):
         assert np.array_equal(mine, reference)
     sets_of = kernels.cumulative_masks if n <= ONE_WORD else kernels.cumulative_words
     assert np.array_equal(sets_of(population, 5), chromosome.cumulative_masks(population, 5))

@@ -33,9 +33,7 @@ class RandomTable:
         confident = np.zeros((subsets, words * 64), dtype=bool)
         confident[:, :n_rows] = rng.random((subsets, n_rows)) < confidence * rng.random((subsets, 1))
         right = confident & (rng.random(confident.shape) < 0.5 + 0.5 * rng.random((subsets, 1)))
-        self._all = [
-            np.packbits(bits, axis=1, bitorder="little").view(np.uint64) for bits in (confident, right)
-        ]
+        self._all = [np.packbits(bits, axis=1, bitorder="little").view(np.uint64) for bits in (confident, right)]
         self._row: dict[int, int] = {}
         self.requested: list[int] = []
         self.confident, self.right = np.zeros((2, 0, words), dtype=np.uint64)
@@ -58,9 +56,7 @@ class Prices:
         return self._of[masks.astype(np.int64)]
 
 
-def problem(
-    n: int, rows: int, seed: int, confidence: float = 0.5, top: int = 3
-) -> tuple[RandomTable, Prices]:
+def problem(n: int, rows: int, seed: int, confidence: float = 0.5, top: int = 3) -> tuple[RandomTable, Prices]:
     prices = np.random.default_rng(seed + 1).integers(0 if top < 3 else 1, top + 1, n)
     return RandomTable(n, rows, seed, confidence), Prices(prices.tolist())
 
@@ -71,9 +67,7 @@ def all_solutions(n: int, k: int) -> np.ndarray:
     return vectors[~chromosome.gaps(vectors)]
 
 
-def objectives_by_definition(
-    stages: list[int], table: RandomTable, prices: Prices, rows: int
-) -> tuple[int, int, int]:
+def objectives_by_definition(stages: list[int], table: RandomTable, prices: Prices, rows: int) -> tuple[int, int, int]:
     """Row by row, from the definitions of §2.2."""
     conclusive = right = cost = 0
     for row in range(rows):
@@ -159,9 +153,7 @@ def test_the_evaluator_remembers_more_subsets_than_its_first_table_holds() -> No
     for part in np.array_split(population, 7):
         evaluator(part)
     asked = len(table.requested)
-    for mine, reference in zip(
-        evaluator(population), evaluate(population, 2, 40, table, prices), strict=True
-    ):
+    for mine, reference in zip(evaluator(population), evaluate(population, 2, 40, table, prices), strict=True):
         assert np.array_equal(mine, reference)
     assert asked == 2047
 
@@ -183,16 +175,12 @@ def test_globally_non_dominated_solutions_are_kept_and_returned(
     table, prices = problem(n, rows, seed, 1.5, top)
     solutions = all_solutions(n, k)
     outcome = CompiledEvaluator(n, k, rows, table, prices)(solutions)
-    point = dict(
-        zip(chromosome.keys(solutions), zip(*map(np.ndarray.tolist, outcome), strict=True), strict=True)
-    )
+    point = dict(zip(chromosome.keys(solutions), zip(*map(np.ndarray.tolist, outcome), strict=True), strict=True))
     front = global_front(list(point.values()))
     params = EvolutionParams(population=12, max_iter=8, mutation_rate=0.4, patience=None, max_per_point=bound)
     met: list[set[bytes]] = []
     for generations in range(params.max_iter + 1):  # a shorter run is the beginning of a longer one
-        result = evolve(
-            n, k, rows, table, prices, dataclasses.replace(params, max_iter=generations), seed, front=front
-        )
+        result = evolve(n, k, rows, table, prices, dataclasses.replace(params, max_iter=generations), seed, front=front)
         met.append({key for key in chromosome.keys(result.chromosomes) if point[key] in front})
         found = {p for p in points_of(result) if p in front}
         assert result.history.front_points[-1] == len(found)
@@ -222,14 +210,10 @@ def test_the_result_is_the_non_dominated_set_fittest_first(backend: Any) -> None
     assert len(set(chromosome.keys(result.chromosomes))) == len(result.stages) > 1
     assert set(points_of(result)) == global_front(points_of(result))
     assert np.array_equal(result.objectives[:, 0], result.conclusive / 50)
-    assert np.array_equal(
-        result.stages, chromosome.stage_counts(chromosome.as_population(result.chromosomes, 6, 4))
-    )
+    assert np.array_equal(result.stages, chromosome.stage_counts(chromosome.as_population(result.chromosomes, 6, 4)))
     assert np.array_equal(result.history.best_chromosome[-1], result.chromosomes[0])
     for mine, reference in zip(
-        (result.conclusive, result.right, result.cost),
-        evaluate(result.chromosomes, 4, 50, table, prices),
-        strict=True,
+        (result.conclusive, result.right, result.cost), evaluate(result.chromosomes, 4, 50, table, prices), strict=True
     ):
         assert np.array_equal(mine, reference)
 
@@ -254,12 +238,7 @@ def test_kernels_and_numpy_give_the_same_run_bit_for_bit(
         return count / 7.0 if real else count
 
     params = EvolutionParams(
-        population=60,
-        max_iter=30,
-        patience=patience,
-        max_per_point=bound,
-        mutation=mutation,
-        mutation_rate=0.15,
+        population=60, max_iter=30, patience=patience, max_per_point=bound, mutation=mutation, mutation_rate=0.15
     )
     runs = [evolve(n, k, 75, Folded(), costs_of, params, 9, backend=backend) for backend in BACKENDS]
     assert_same(*runs)
@@ -326,9 +305,7 @@ def test_the_generation_grows_when_ties_would_fill_it_with_elites() -> None:
     assert all(size == max(30, elite + -(-elite // 19)) for elite, size in sizes)
     assert all(20 * (size - elite) >= size for elite, size in sizes)
     assert sizes[-1][1] > 30
-    bounded = evolve(
-        7, 4, 30, Nothing(), Prices([1] * 7), dataclasses.replace(params, max_per_point=3)
-    ).history
+    bounded = evolve(7, 4, 30, Nothing(), Prices([1] * 7), dataclasses.replace(params, max_per_point=3)).history
     assert max(bounded.elite_size) == 3
     assert set(bounded.population_size) == {30}
 
@@ -350,9 +327,7 @@ def test_a_chromosome_that_occurs_three_times_is_three_times_on_the_wheel(backen
     generation = np.array([repeated, single, repeated, repeated], np.int8)
     ranked = evolution._rank(generation, None, 40, run, QUICK)
     wheel = dict(zip(chromosome.keys(ranked.chromosomes), ranked.weights.tolist(), strict=True))
-    fitness = dict(
-        zip(chromosome.keys(ranked.chromosomes), ranked.standing.weight[ranked.point].tolist(), strict=True)
-    )
+    fitness = dict(zip(chromosome.keys(ranked.chromosomes), ranked.standing.weight[ranked.point].tolist(), strict=True))
     for row, times in ((repeated, 3), (single, 1)):
         key = np.array(row, np.int8).tobytes()
         assert wheel[key] == times * fitness[key] > 0
@@ -400,11 +375,6 @@ def test_a_bad_parameter_is_refused_by_name(name: str, value: Any) -> None:
     ],
 )
 def test_a_bad_argument_of_a_run_is_refused_by_name(name: str, change: dict[str, Any]) -> None:
-    arguments: dict[str, Any] = {
-        "n_features": 3,
-        "k": 2,
-        "n_rows": 40,
-        "costs_of": Prices([1, 1, 1]),
-    } | change
+    arguments: dict[str, Any] = {"n_features": 3, "k": 2, "n_rows": 40, "costs_of": Prices([1, 1, 1])} | change
     with pytest.raises(ValueError, match=name):
         evolve(cache=RandomTable(3, 40, 0, 2.0), **arguments)

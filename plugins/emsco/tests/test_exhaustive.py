@@ -121,9 +121,7 @@ def test_accuracy_is_compared_as_a_rational():
     assert front.points == [(6, 2, 6)]
 
 
-@pytest.mark.parametrize(
-    ("n", "stages"), [(4, 4), (5, 3), (6, 4), pytest.param(7, 4, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("n", "stages"), [(4, 4), (5, 3), (6, 4), pytest.param(7, 4, marks=pytest.mark.slow)])
 def test_front_of_fitted_models_equals_row_by_row_scikit_learn(n, stages):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(110, n))
@@ -178,14 +176,7 @@ def test_front_of_fitted_models_equals_row_by_row_scikit_learn(n, stages):
 )
 def test_wrong_input_is_named(change, word):
     table = np.zeros((8, 1), dtype=np.uint64)
-    arguments = {
-        "confident": table,
-        "right": table,
-        "costs": np.arange(8),
-        "n_rows": 9,
-        "max_stages": 3,
-        **change,
-    }
+    arguments = {"confident": table, "right": table, "costs": np.arange(8), "n_rows": 9, "max_stages": 3, **change}
     with pytest.raises(ValueError, match=word):
         exact_front(**arguments)
 

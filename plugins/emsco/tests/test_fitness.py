@@ -54,9 +54,7 @@ def test_selection_favours_rank_and_within_a_rank_the_norm(rows: list[tuple[int,
                 assert logs[one] > logs[other]
                 assert weight[one] > weight[other] or weight[one] == 0.0
                 assert place[one] < place[other]
-    np.testing.assert_allclose(
-        np.log(weight[weight > 0] / weight.max()), (logs - logs.max())[weight > 0], atol=1e-9
-    )
+    np.testing.assert_allclose(np.log(weight[weight > 0] / weight.max()), (logs - logs.max())[weight > 0], atol=1e-9)
 
 
 def test_weights_do_not_overflow_with_many_ranks() -> None:
@@ -93,9 +91,7 @@ def test_the_kernel_chooses_the_same_elite(seed: int, bound: int) -> None:
     mix = rng.permutation(front.size)
     stages = rng.integers(1, 5, point.size)
     arguments = place[mix], point, front[mix], stages, int(rng.integers(1, 12)), bound
-    for mine, reference in zip(
-        kernels.sort_chromosomes(*arguments), ranking.sort_chromosomes(*arguments), strict=True
-    ):
+    for mine, reference in zip(kernels.sort_chromosomes(*arguments), ranking.sort_chromosomes(*arguments), strict=True):
         assert np.array_equal(mine, reference)
 
 

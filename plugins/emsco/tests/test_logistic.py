@@ -55,9 +55,7 @@ def test_empty_subset_is_the_class_frequency():
 def test_separable_and_constant_columns_converge():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 50)
-    X = np.column_stack(
-        [np.where(y == 1, 1e3, -1e3), np.ones(100), np.zeros(100), rng.normal(size=100) + 9 * y]
-    )
+    X = np.column_stack([np.where(y == 1, 1e3, -1e3), np.ones(100), np.zeros(100), rng.normal(size=100) + 9 * y])
     fits = fit_logistic_subsets(X, y, np.arange(16), C=1e4)
     assert fits.converged.all()
     for mask in range(1, 16):

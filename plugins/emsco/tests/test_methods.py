@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 from bench_core import Costs, Family, Part, Policy, Problem, RequestError, Rows
 
 
-def problem(
-    n: int = 6, rows: int = 90, classes: int = 2, seed: int = 0, prices: np.ndarray | None = None
-) -> Problem:
+def problem(n: int = 6, rows: int = 90, classes: int = 2, seed: int = 0, prices: np.ndarray | None = None) -> Problem:
     """A learnable problem with n features, of which each tells a little."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(2 * rows, n))
@@ -76,9 +74,7 @@ def test_no_evolved_policy_beats_the_exhaustive_front_and_none_of_the_front_beat
     front = [outcome(policy, given_problem) for policy in Exhaustive(k=3).fit(given_problem).policies]
     assert len(set(front)) == len(front)
     assert not any(dominated(a, b) for a in front for b in front)
-    found = [
-        outcome(p, given_problem) for p in Emsco(k=3, population=20, max_iter=4).fit(given_problem).policies
-    ]
+    found = [outcome(p, given_problem) for p in Emsco(k=3, population=20, max_iter=4).fit(given_problem).policies]
     for point in found:
         assert any(dominated(point, b) or np.allclose(point, b) for b in front)
 

@@ -21,10 +21,7 @@ def make_rows(seed, classes=3, rows=150, columns=5):
 
 @settings(max_examples=20, deadline=None)
 @given(
-    seed=st.integers(0, 10**6),
-    classes=st.integers(3, 5),
-    C=st.sampled_from([0.05, 1.0, 20.0]),
-    mask=st.integers(1, 31),
+    seed=st.integers(0, 10**6), classes=st.integers(3, 5), C=st.sampled_from([0.05, 1.0, 20.0]), mask=st.integers(1, 31)
 )
 def test_probabilities_agree_with_scikit_learn(seed, classes, C, mask):
     X, y = make_rows(seed, classes)

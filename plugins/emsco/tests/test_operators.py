@@ -52,13 +52,9 @@ def test_mutation_draws_stages_with_that_pmf(mutation: operators.MutationKind) -
 
 def test_the_highest_stage_is_within_the_bound() -> None:
     population = np.array([[0, 0, 1, 2]], np.int8)
-    last = operators.mutate(
-        population, words_of(0.4999, 0.9, 0.9, 0.9)[None], 0.5, operators.mutation_cdf(3, 2.0)
-    )
+    last = operators.mutate(population, words_of(0.4999, 0.9, 0.9, 0.9)[None], 0.5, operators.mutation_cdf(3, 2.0))
     assert last.tolist() == [[2, 0, 1, 2]]
-    more = operators.mutate(
-        population, words_of(0.4999, 0.9, 0.9, 0.9)[None], 0.5, operators.mutation_cdf(4, 2.0)
-    )
+    more = operators.mutate(population, words_of(0.4999, 0.9, 0.9, 0.9)[None], 0.5, operators.mutation_cdf(4, 2.0))
     assert more.tolist() == [[3, 0, 1, 2]]
 
 

@@ -30,9 +30,7 @@ def ranks_by_definition(points: Sequence[tuple[int, int, float]]) -> list[int]:
 
 
 def points(rows: int, prices: int) -> st.SearchStrategy[list[tuple[int, int, int]]]:
-    point = st.integers(0, rows).flatmap(
-        lambda c: st.tuples(st.just(c), st.integers(0, c), st.integers(0, prices))
-    )
+    point = st.integers(0, rows).flatmap(lambda c: st.tuples(st.just(c), st.integers(0, c), st.integers(0, prices)))
     return st.lists(point, min_size=1, max_size=40)
 
 
@@ -81,8 +79,7 @@ def test_nothing_conclusive_counts_as_accuracy_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("conclusive", "right", "message"),
-    [([3], [4], "right"), ([3], [-1], "right"), ([2**26 + 1], [0], "conclusive")],
+    ("conclusive", "right", "message"), [([3], [4], "right"), ([3], [-1], "right"), ([2**26 + 1], [0], "conclusive")]
 )
 def test_impossible_counts_are_refused(conclusive: list[int], right: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_emsco import _kernels_decide, _kernels_linalg, _kernels_lookup, _kernels_regression
-from bench_emsco._compile import compile_from_the_end
+from bench_emsco import _compile, _kernels_decide, _kernels_linalg, _kernels_lookup, _kernels_regression
+from bench_emsco._compile import compile_after_others, compile_from_the_end
 from bench_emsco.subset_cache import SubsetCache, TableCache, pack_rows
 from bench_emsco.subset_models import stage_probabilities, subset_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core import config
 from sklearn.linear_model import LogisticRegression
 
 
@@ -50,9 +51,7 @@ def test_lazy_and_full_tables_are_identical(classes):
 
 
 @settings(max_examples=10, deadline=None)
-@given(
-    requests=st.lists(st.lists(st.integers(0, 2**24 - 1), min_size=1, max_size=200), min_size=1, max_size=5)
-)
+@given(requests=st.lists(st.lists(st.integers(0, 2**24 - 1), min_size=1, max_size=200), min_size=1, max_size=5))
 def test_hashed_lookup_finds_each_subset_once(requests):
     cache, _, _ = make_cache(columns=24)
     assert cache.lookup.direct.size == 0
@@ -131,14 +130,24 @@ def test_not_one_confident_bit_differs_from_scikit_learn(real_split, name):
         for mask in masks:
             columns = subset_columns(int(mask), np.arange(features))
             model = LogisticRegression(solver="newton-cholesky", tol=1e-10, max_iter=1000)
-            probabilities = model.fit(split.X_train[:, columns], split.y_train).predict_proba(
-                split.X_valid[:, columns]
-            )
+            probabilities = model.fit(split.X_train[:, columns], split.y_train).predict_proba(split.X_valid[:, columns])
             confident = probabilities.max(axis=1) >= split.threshold
             right = confident & (probabilities.argmax(axis=1) == split.y_valid)
             differing += int((cache.confident[mask] != pack_rows(confident)[0]).any())
             differing += int((cache.right[mask] != pack_rows(right)[0]).any())
     assert differing == 0
+
+
+def test_kernels_are_compiled_from_the_end_where_another_process_has_compiled_some(tmp_path, monkeypatch):
+    began = []
+    monkeypatch.setattr(_compile, "compile_from_the_end", lambda: began.append(True))
+    for folder, others in (("", False), (str(tmp_path / "none"), False), (str(tmp_path), False), (str(tmp_path), True)):
+        monkeypatch.setattr(config, "CACHE_DIR", folder)
+        if others:
+            (tmp_path / "bench_emsco_1").mkdir()
+            (tmp_path / "bench_emsco_1" / "kernel.nbc").touch()
+        compile_after_others()
+        assert bool(began) == others
 
 
 def test_every_kernel_is_compiled_for_one_kind_of_array_whatever_it_is_given():

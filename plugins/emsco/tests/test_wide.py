@@ -66,8 +66,7 @@ class HighBits:
 
     def costs_of(self, masks: np.ndarray) -> np.ndarray:
         return sum(
-            sets.has(masks, f).astype(np.int64) * price
-            for f, price in zip(self.telling, self.price, strict=True)
+            sets.has(masks, f).astype(np.int64) * price for f, price in zip(self.telling, self.price, strict=True)
         )
 
     def narrow_costs(self, masks: np.ndarray) -> np.ndarray:
@@ -96,9 +95,7 @@ def assert_same(one: EvolutionResult, other: EvolutionResult) -> None:
     for field in dataclasses.fields(EvolutionResult):
         a, b = getattr(one, field.name), getattr(other, field.name)
         if field.name == "history":
-            assert all(
-                np.array_equal(getattr(a, part.name), getattr(b, part.name)) for part in dataclasses.fields(a)
-            )
+            assert all(np.array_equal(getattr(a, part.name), getattr(b, part.name)) for part in dataclasses.fields(a))
         else:
             assert np.array_equal(a, b), field.name
 
@@ -137,9 +134,7 @@ def test_the_classifier_of_high_features_is_that_of_the_same_columns_alone(seed:
     high = np.array([3, 63, 64, 99])
     filled = np.zeros((160, 100))
     filled[:, high] = X
-    wide, narrow = (
-        SubsetCache(data[:80], y[:80], data[80:], y[80:], classes, 0.7, threads=1) for data in (filled, X)
-    )
+    wide, narrow = (SubsetCache(data[:80], y[:80], data[80:], y[80:], classes, 0.7, threads=1) for data in (filled, X))
     flags = rng.random((6, 4)) < 0.5
     spread = np.zeros((6, 100), dtype=bool)
     spread[:, high] = flags

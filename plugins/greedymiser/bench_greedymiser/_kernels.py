@@ -186,15 +186,7 @@ def _count(histogram: Any, codes: Any, starts: Any, residual: Any, rows: Any) ->
 
 @numba.njit(cache=True)
 def _part(
-    order: Any,
-    spare: Any,
-    begin: Any,
-    end: Any,
-    code: Any,
-    gone: Any,
-    cut: Any,
-    gone_left: Any,
-    residual: Any,
+    order: Any, spare: Any, begin: Any, end: Any, code: Any, gone: Any, cut: Any, gone_left: Any, residual: Any
 ) -> Any:
     """Put a node's left rows before its right ones, both in their order; where the right ones begin, left sum."""
     middle, n_right, total = begin, 0, 0.0

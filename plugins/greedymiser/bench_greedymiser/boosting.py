@@ -80,9 +80,7 @@ def boost(
         with np.errstate(over="ignore", invalid="ignore"):
             losses.append(loss.mean(scores))
         if not np.isfinite(scores).all() or not np.isfinite(losses[-1]):
-            raise ValueError(
-                f"boosting diverged in round {number + 1}: learning_rate {learning_rate:g} is too large"
-            )
+            raise ValueError(f"boosting diverged in round {number + 1}: learning_rate {learning_rate:g} is too large")
         growing.trees += trees
         growing.used.append(spent.used.copy())
     return Boosted(growing.finish(), losses)

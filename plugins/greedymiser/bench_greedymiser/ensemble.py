@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_boosted.trees import NAN_LEFT, NAN_RIGHT, AdditiveTrees
+from bench_trees import NAN_LEFT, NAN_RIGHT, AdditiveTrees, FlatTrees
 from numpy.typing import NDArray
 
 from bench_greedymiser.bins import Bins
@@ -44,12 +44,7 @@ class Ensemble:
         return np.tile(self.start, (rows, 1)), np.zeros((rows, self.used.shape[1]), dtype=bool)
 
     def advance(
-        self,
-        X: NDArray[np.float64],
-        first: int,
-        last: int,
-        scores: NDArray[np.float64],
-        acquired: NDArray[np.bool_],
+        self, X: NDArray[np.float64], first: int, last: int, scores: NDArray[np.float64], acquired: NDArray[np.bool_]
     ) -> None:
         """Run rounds ``first`` … ``last − 1``: add to the scores and mark what each row's paths read, in place.
 
@@ -82,16 +77,14 @@ class Growing:
         left = flat([tree.left + root for (tree, _), root in zip(self.trees, roots, strict=False)], np.int32)
         missing_left = flat([tree.missing_left for tree, _ in self.trees], np.bool_)
         used = np.array(self.used)
-        trees = AdditiveTrees(
-            outputs=len(self.start),
-            roots=roots[:-1],
+        flat_trees = FlatTrees(
+            root=roots[:-1],
             column=column,
             threshold=np.where(column >= 0, self.bins.thresholds[column, cut], np.nan),
-            missing=np.where(missing_left, NAN_LEFT, NAN_RIGHT).astype(np.int8),
             left=left,
-            right=left + np.int32(1),
-            value=flat([value for _, value in self.trees], np.float64),
-            feature_of_column=self.feature_of_column,
-            n_features=used.shape[1],
+            missing=np.where(missing_left, NAN_LEFT, NAN_RIGHT).astype(np.int8),
+            value=flat([value for _, value in self.trees], np.float64)[:, None],
+            unit_of_column=self.feature_of_column,
         )
+        trees = AdditiveTrees(flat_trees, len(self.start), used.shape[1])
         return Ensemble(self.start, trees, used)

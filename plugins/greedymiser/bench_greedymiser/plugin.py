@@ -87,11 +87,7 @@ class GreedyMiser(Method):
     include_empty_policy: bool = True
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("n_estimators", 1, 1_000_000),
-            ("max_depth", 1, 10),
-            ("min_samples_leaf", 1, 2**31),
-        ):
+        for name, low, high in (("n_estimators", 1, 1_000_000), ("max_depth", 1, 10), ("min_samples_leaf", 1, 2**31)):
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")
         if not 2 <= self.max_bins <= 255:
@@ -186,11 +182,7 @@ class GreedyMiser(Method):
                 self._link(problem, loss, scores),
                 self.acquire == "ensemble",
                 label=f"lambda={value:g}, trees={rounds}",
-                details={
-                    "lambda": value,
-                    "trees": rounds,
-                    "features": int(ensemble.used[rounds].sum()),
-                },
+                details={"lambda": value, "trees": rounds, "features": int(ensemble.used[rounds].sum())},
             )
             policies.append(policy)
             validation_scores.append(validation_score(problem, policy.decided(scores, acquired)))
@@ -213,3 +205,15 @@ class GreedyMiser(Method):
 def bench_register_methods(register: RegisterMethod) -> None:
     """Register ``greedymiser``."""
     register("greedymiser", GreedyMiser)
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_trees import AdditiveTrees, FlatTrees
+
+    from bench_greedymiser.calibrate import Clipped, Odds, Platt, Soft
+    from bench_greedymiser.ensemble import Ensemble
+    from bench_greedymiser.policy import PrefixPolicy
+
+    return [PrefixPolicy, Ensemble, AdditiveTrees, FlatTrees, Clipped, Odds, Platt, Soft]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from bench_trees import next_units
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows
@@ -38,6 +39,12 @@ class PrefixPolicy(Policy):
         scores, acquired = self.ensemble.empty(len(rows))
         self.ensemble.advance(rows.X, 0, self.rounds, scores, acquired)
         return self.decided(scores, acquired)
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """In every tree of the prefix the first test on the row's way whose feature is not known; or all of them."""
+        if self.whole:
+            return np.asarray(self.ensemble.used[self.rounds] & ~known)
+        return next_units(self.ensemble.trees.flat, rows.X, known, self.rounds * self.ensemble.outputs)
 
     def decided(self, scores: NDArray[np.float64], acquired: NDArray[np.bool_]) -> Decisions:
         """Decisions from the scores of this prefix (rows, outputs) and what the rows' paths read."""

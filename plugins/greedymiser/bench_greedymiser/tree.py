@@ -153,12 +153,7 @@ def grow_tree(
             if not net[best] > 0:
                 continue
             _pay(penalties, spent, int(feature_of_column[best]))
-            column[at], cut[at], missing_left[at], left[at] = (
-                best,
-                int(cuts[best]),
-                bool(sides[best]),
-                len(column),
-            )
+            column[at], cut[at], missing_left[at], left[at] = (best, int(cuts[best]), bool(sides[best]), len(column))
             for store in (column, cut, left):
                 store += [-1, -1]
             missing_left += [False, False]

@@ -20,11 +20,7 @@ from bench_greedymiser.boosting import Boosted, Grower, boost
 from bench_greedymiser.losses import Squared
 from bench_greedymiser.prices import Penalties
 from bench_greedymiser.tree import grow_compiled, grow_tree
-from sklearn.ensemble import (
-    GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
+from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 DEPTH, RATE = 4, 0.1
 
@@ -78,9 +74,7 @@ def one_hot(rows: int = 36_603, rounds: int = 20) -> None:
         min_samples_leaf=1, early_stopping=False,
     )  # fmt: skip
     theirs, _ = timed(lambda: hist.fit(X, y), 3)
-    print(
-        f"  scikit-learn, histogram        {1e3 * theirs / (7 * rounds):7.2f} ms (log loss, its own threads)"
-    )
+    print(f"  scikit-learn, histogram        {1e3 * theirs / (7 * rounds):7.2f} ms (log loss, its own threads)")
     plain, compiled = boosted(few, 2, grow_tree).ensemble, boosted(few, 2).ensemble
     same = all(np.array_equal(getattr(plain, n), getattr(compiled, n)) for n in ("column", "left", "value"))
     print(f"  oracle: the plain grower's trees on 2,000 rows are {'the same' if same else 'OTHERS'}")
@@ -108,9 +102,7 @@ def main() -> None:
     seconds, made = timed(lambda: train(X, y, own.trees), 3)
     print(f"  greedymiser, lambda 0          {seconds:7.2f} s   training loss {made.losses[-1]:.4f}")
     ours = train(np.clip(rounded, -3, 3), y, own.trees).losses[-1]
-    exact = GradientBoostingRegressor(
-        n_estimators=own.trees, max_depth=DEPTH, learning_rate=RATE, random_state=0
-    )
+    exact = GradientBoostingRegressor(n_estimators=own.trees, max_depth=DEPTH, learning_rate=RATE, random_state=0)
     theirs, _ = timed(lambda: exact.fit(np.clip(rounded, -3, 3), y))
     loss = float(np.square(y - exact.predict(np.clip(rounded, -3, 3))).mean() / 2)
     print(f"  scikit-learn, exact            {theirs:7.2f} s   training loss {loss:.4f}")

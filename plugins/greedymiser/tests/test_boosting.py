@@ -63,9 +63,7 @@ def test_without_prices_the_logistic_loss_is_plain_gradient_boosting(make, plain
 def test_without_prices_it_predicts_what_scikit_learn_does(make, least):
     X, y = data(2, 230)
     made = boosted(make(X, y), rounds=40, least=least)
-    theirs = GradientBoostingRegressor(
-        n_estimators=40, max_depth=3, min_samples_leaf=least, random_state=0
-    ).fit(X, y)
+    theirs = GradientBoostingRegressor(n_estimators=40, max_depth=3, min_samples_leaf=least, random_state=0).fit(X, y)
     np.testing.assert_allclose(scores_of(made, X)[0][:, 0], theirs.predict(X), atol=1e-9)
 
 
@@ -76,9 +74,7 @@ def test_with_newton_leaves_it_predicts_what_scikit_learn_does(make, classes):
     y = np.searchsorted(np.quantile(signal, np.arange(1, classes) / classes), signal)
     problem = make(X, y, task="binary" if classes == 2 else "multiclass")
     made = boosted(problem, rounds=12, newton=True, depth=2, least=20)
-    theirs = GradientBoostingClassifier(
-        n_estimators=12, max_depth=2, min_samples_leaf=20, random_state=0
-    ).fit(X, y)
+    theirs = GradientBoostingClassifier(n_estimators=12, max_depth=2, min_samples_leaf=20, random_state=0).fit(X, y)
     scores, _ = scores_of(made, X)
     if classes == 2:
         ours = 1 / (1 + np.exp(-scores[:, 0]))
@@ -99,8 +95,8 @@ def test_compiled_and_plain_growers_give_the_same_bits(make, task, newton):
     costs = Costs(np.array([1.0, 2, 0, 1, 1, 3]), np.array([0, 0, -1, 1, 1, -1]), np.array([2.0, 1.0]))
     problem = make(X, y, task=task, costs=costs)
     a, b = (boosted(problem, value=0.003, newton=newton, grow=g) for g in (grow_tree, grow_compiled))
-    for name in ("column", "threshold", "missing", "left", "value", "roots"):
-        np.testing.assert_array_equal(getattr(a.ensemble.trees, name), getattr(b.ensemble.trees, name))
+    for name in ("column", "threshold", "missing", "left", "value", "root"):
+        np.testing.assert_array_equal(getattr(a.ensemble.trees.flat, name), getattr(b.ensemble.trees.flat, name))
     np.testing.assert_array_equal(a.ensemble.used, b.ensemble.used)
     assert a.losses == b.losses
 
@@ -144,14 +140,14 @@ def test_what_is_used_only_grows_and_is_what_the_trees_test(make):
     X, y = data(6, 200, 8)
     made = boosted(make(X, y), value=0.01, rounds=30).ensemble
     for rounds in range(31):
-        tested = made.trees.column[: np.append(made.trees.roots, len(made.trees.column))[rounds]]
+        tested = made.trees.flat.column[: np.append(made.trees.flat.root, len(made.trees.flat.column))[rounds]]
         assert set(np.flatnonzero(made.used[rounds])) == set(tested[tested >= 0])
 
 
 def test_no_round_is_kept_when_nothing_pays(make):
     X, y = data(7)
     made = boosted(make(X, y), value=1e6)
-    assert (made.ensemble.rounds, len(made.losses), len(made.ensemble.trees.column)) == (0, 1, 0)
+    assert (made.ensemble.rounds, len(made.losses), len(made.ensemble.trees.flat.column)) == (0, 1, 0)
     np.testing.assert_allclose(scores_of(made, X)[0][:, 0], y.mean())
 
 
@@ -173,7 +169,7 @@ def test_classes_share_what_was_acquired(make):
     y = np.repeat([0, 1, 2], 30)
     made = boosted(make(np.column_stack([x, x]), y, task="multiclass"), value=0.01, rounds=5)
     assert made.ensemble.used[-1].tolist() == [True, False]
-    sizes = np.diff(made.ensemble.trees.roots, append=len(made.ensemble.trees.column))
+    sizes = np.diff(made.ensemble.trees.flat.root, append=len(made.ensemble.trees.flat.column))
     assert (sizes > 1).all()
 
 

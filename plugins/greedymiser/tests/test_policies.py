@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from bench_boosted.trees import NAN_LEFT
 from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_platt
 from bench_greedymiser.plugin import GreedyMiser
+from bench_trees import NAN_LEFT
 from scipy.optimize import minimize
 
 from bench_core import Costs, Part, RequestError, Rows, build, validation_score
@@ -15,16 +15,16 @@ SMALL = {"n_estimators": 10, "min_samples_leaf": 3}
 
 def by_hand(policy, x):
     """Scores and features read of one row, walked in plain Python."""
-    own = policy.ensemble.trees
+    own, outputs = policy.ensemble.trees.flat, policy.ensemble.outputs
     scores, read = [float(s) for s in policy.ensemble.start], set()
-    for tree in range(policy.rounds * own.outputs):
-        at = int(own.roots[tree])
+    for tree in range(policy.rounds * outputs):
+        at = int(own.root[tree])
         while own.column[at] >= 0:
             value = x[own.column[at]]
-            read.add(int(own.feature_of_column[own.column[at]]))
+            read.add(int(own.unit_of_column[own.column[at]]))
             goes_left = own.missing[at] == NAN_LEFT if np.isnan(value) else value <= own.threshold[at]
-            at = int((own.left if goes_left else own.right)[at])
-        scores[tree % own.outputs] += float(own.value[at])
+            at = int(own.left[at]) + (not goes_left)
+        scores[tree % outputs] += float(own.value[at, 0])
     return scores, read
 
 
@@ -66,8 +66,7 @@ def test_prefixes_of_one_ensemble_share_their_arrays():
 
 
 @pytest.mark.parametrize(
-    ("prefixes", "kept"),
-    [("geometric", [1, 2, 4, 8, 10]), ((0, 3, 99), [0, 3, 10]), ((5, 2, 5), [2, 5])],
+    ("prefixes", "kept"), [("geometric", [1, 2, 4, 8, 10]), ((0, 3, 99), [0, 3, 10]), ((5, 2, 5), [2, 5])]
 )
 def test_the_prefixes_asked_for_are_kept(prefixes, kept):
     family = GreedyMiser(**SMALL, lambdas=(0.0,), prefixes=prefixes).fit(make_case().problem)
@@ -77,9 +76,7 @@ def test_the_prefixes_asked_for_are_kept(prefixes, kept):
 def test_policies_that_read_nothing_can_be_left_out():
     problem = make_case().problem
     for lambdas, kept in (((0.1, 50.0), {0.1}), ((50.0, 90.0), {50.0, 90.0})):
-        family = GreedyMiser(**SMALL, lambdas=lambdas, include_empty_policy=False, prefixes=(0, 5, 10)).fit(
-            problem
-        )
+        family = GreedyMiser(**SMALL, lambdas=lambdas, include_empty_policy=False, prefixes=(0, 5, 10)).fit(problem)
         assert {policy.details["lambda"] for policy in family.policies} == kept
         assert all(policy.rounds for policy in family.policies) == (kept == {0.1})
 
@@ -101,7 +98,7 @@ def test_lambda_in_relative_units_ignores_the_scale_of_prices_and_targets(make):
         GreedyMiser(**SMALL, lambdas=(0.3,), prefixes=(10,)).fit(make(X, s * y, prices=[p, p, 2 * p]))
         for s, p in ((1.0, 1.0), (1024.0, 1.0), (1.0, 4096.0))
     ]
-    columns = [family.policies[0].ensemble.trees.column.tolist() for family in kept]
+    columns = [family.policies[0].ensemble.trees.flat.column.tolist() for family in kept]
     assert columns[0] == columns[1] == columns[2]
     assert sum(c >= 0 for c in columns[0]) > 0
 
@@ -251,9 +248,7 @@ def test_rows_of_other_columns_are_refused(columns):
 
 def test_without_validation_rows_the_first_policy_stays_the_first(make):
     X, y = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
-    family = GreedyMiser(**SMALL, lambdas=(0.3, 0.0)).fit(
-        make(X, y, task="binary", validation=(X[:0], y[:0]))
-    )
+    family = GreedyMiser(**SMALL, lambdas=(0.3, 0.0)).fit(make(X, y, task="binary", validation=(X[:0], y[:0])))
     assert family.policies[0].details == {"lambda": 0.3, "trees": 1, "features": 1}
 
 
@@ -265,5 +260,5 @@ def test_features_that_cost_nothing_are_bought_whatever_lambda_says(make, calibr
         GreedyMiser(**SMALL, lambdas=(value,), prefixes=(10,), calibrate=calibrate).fit(problem).policies[0]
         for value in (0.0, 100.0)
     )
-    np.testing.assert_array_equal(free.ensemble.trees.column, expensive.ensemble.trees.column)
+    np.testing.assert_array_equal(free.ensemble.trees.flat.column, expensive.ensemble.trees.flat.column)
     assert free.details["features"] > 0

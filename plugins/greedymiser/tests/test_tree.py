@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 def penalties(feature, group_of=None, group=(0.0,)):
     feature = np.asarray(feature, dtype=np.float64)
     none = np.full(len(feature), -1)
-    return Penalties(
-        feature, none if group_of is None else np.asarray(group_of), np.asarray(group, dtype=float)
-    )
+    return Penalties(feature, none if group_of is None else np.asarray(group_of), np.asarray(group, dtype=float))
 
 
 @st.composite
@@ -31,15 +29,11 @@ def cases(draw, missing=True):
     if draw(st.booleans()):
         # A category as one-hot columns, and two-valued columns beside it.
         X = np.hstack([X, np.eye(4)[rng.integers(0, 4, rows), : draw(st.integers(2, 4))]])
-        X = np.hstack([X, rng.integers(0, 2, (rows, 2)).astype(np.float64)])[
-            :, rng.permutation(X.shape[1] + 2)
-        ]
+        X = np.hstack([X, rng.integers(0, 2, (rows, 2)).astype(np.float64)])[:, rng.permutation(X.shape[1] + 2)]
         columns = X.shape[1]
     residual = rng.normal(size=rows) if draw(st.booleans()) else rng.integers(-2, 3, rows).astype(np.float64)
     scale = draw(st.sampled_from([0.0, 0.3, 3.0]))
-    prices = penalties(
-        scale * rng.integers(0, 3, columns), rng.integers(-1, 2, columns), scale * rng.integers(0, 3, 2)
-    )
+    prices = penalties(scale * rng.integers(0, 3, columns), rng.integers(-1, 2, columns), scale * rng.integers(0, 3, 2))
     return X, residual, prices, draw(st.integers(1, 4)), draw(st.integers(1, 4))
 
 
@@ -172,13 +166,7 @@ def test_the_order_of_rows_changes_no_split(case, random):
     order = random.sample(range(len(X)), len(X))
     one, two = (
         grow_compiled(
-            fit_bins(X[rows]),
-            np.arange(X.shape[1]),
-            residual[rows],
-            prices,
-            Spent.nothing(prices),
-            depth,
-            least,
+            fit_bins(X[rows]), np.arange(X.shape[1]), residual[rows], prices, Spent.nothing(prices), depth, least
         )
         for rows in (np.arange(len(X)), np.array(order))
     )

@@ -44,9 +44,7 @@ class GreedyPrune(ForestMethod):
         units = price_units(problem.costs, problem.validation.sizes)
         steps = greedy_steps(forest, forest.route(X, problem.threads), units, self._parts(problem))
         kept = _spread([step.cost for step in steps], self.count)
-        policies = [
-            self.policy(problem, forest, steps[i].opened, f"removed={i}", {"removed": i}) for i in kept
-        ]
+        policies = [self.policy(problem, forest, steps[i].opened, f"removed={i}", {"removed": i}) for i in kept]
         return Family(
             policies,
             history={

@@ -28,11 +28,7 @@ def bill(forest, opened, costs, rows):
             h = root
             while opened[h]:
                 acquired[i, forest.feature[h]] = True
-                h = (
-                    forest.left[h]
-                    if np.float32(x[forest.column[h]]) <= forest.threshold[h]
-                    else forest.right[h]
-                )
+                h = forest.left[h] if np.float32(x[forest.column[h]]) <= forest.threshold[h] else forest.right[h]
     return costs.bill(acquired).mean()
 
 

@@ -140,8 +140,8 @@ def fit_regressions(problem: Problem, penalties: Sequence[float]) -> list[Fitted
         with warnings.catch_warnings():
             # What is reached is measured below, by the KKT conditions.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = lasso_path(X, y, alphas=wanted, tol=1e-14, max_iter=_SWEEPS, random_state=0)[1]
-            coefs = list(found.T)
+            path = lasso_path(X, y, alphas=wanted, tol=1e-14, max_iter=_SWEEPS, random_state=0)[1]
+            coefs = list(path.T)
     if top > 0 and len(asked) and asked[0] == 0:
         scale = X.std(axis=0)
         coefs.append(np.linalg.lstsq(X / scale, y, rcond=None)[0] / scale)

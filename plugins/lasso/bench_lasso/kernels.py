@@ -11,12 +11,7 @@ __all__ = ["coordinate_descent"]
 
 @njit(cache=True, fastmath=False)  # type: ignore[untyped-decorator, unused-ignore]
 def coordinate_descent(
-    H: NDArray[np.float64],
-    q: NDArray[np.float64],
-    penalty: float,
-    w: NDArray[np.float64],
-    tol: float,
-    max_sweeps: int,
+    H: NDArray[np.float64], q: NDArray[np.float64], penalty: float, w: NDArray[np.float64], tol: float, max_sweeps: int
 ) -> int:
     """Minimise ``½ wᵀHw − qᵀw + penalty·‖w‖₁`` in place, from ``w``.
 

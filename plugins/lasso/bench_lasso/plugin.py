@@ -23,13 +23,13 @@ class CaCTLasso(Method):
     ``g1 + g2 + (1 − g3*/Σc)`` on validation (metric ``combined``; the larger λ among equals), the others follow
     by ascending λ. A policy acquires the features with a nonzero coefficient, in any class, for every row.
 
-    Objective: ``(1/n) Σ loss + λ Σ |β|``, intercepts unpenalised, on columns as encoded. Two classes: one logit;
-    more: the symmetric multinomial, which is both glmnet's and what scikit-learn's saga solves.
+    Objective: ``Σ loss + λ Σ |β|``, intercepts unpenalised, on columns as encoded. Two classes: one logit; more: the
+    symmetric multinomial, which is both glmnet's and what scikit-learn's saga solves.
 
     Attributes:
         highest, step: the grid of λ, from 0.
-        scale: ``mean``: λ weighs against the mean of the losses, as in glmnet. ``sum``: against their sum, so
-            that λ is scikit-learn's ``1/C``; the same path with λ divided by the number of training rows.
+        scale: ``sum``: λ weighs against the sum of the losses, so that it is scikit-learn's ``1/C``, the library that
+            the paper cites. ``mean``: against their mean, as in glmnet; λ times the number of training rows.
         include_empty_policy: whether the policy that reads nothing (λ ≥ λ_max: class frequencies, cost 0) is in the
             family; it always is when there is no other.
         ridge: λ = 0 is unpenalised but for this much of an l2 penalty on standardised columns, because there is
@@ -42,15 +42,13 @@ class CaCTLasso(Method):
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     highest: float = 100.0
     step: float = 0.1
-    scale: Literal["mean", "sum"] = "mean"
+    scale: Literal["mean", "sum"] = "sum"
     include_empty_policy: bool = True
     ridge: float = 1e-6
 
     def __post_init__(self) -> None:
         if not 0 < self.step <= self.highest < np.inf:
-            raise ValueError(
-                f"0 < step <= highest is needed, not step = {self.step}, highest = {self.highest}"
-            )
+            raise ValueError(f"0 < step <= highest is needed, not step = {self.step}, highest = {self.highest}")
         if not 0 < self.ridge < np.inf:
             raise ValueError(f"ridge must be above 0 and finite, not {self.ridge}")
         if self.scale not in ("mean", "sum"):
@@ -81,10 +79,7 @@ class CaCTLasso(Method):
         order = [best, *(i for i in range(len(policies)) if i != best)]
         return Family(
             [policies[i] for i in order],
-            history={
-                "lambda": [float(policy.details["lambda"]) for policy in policies],
-                "validation_combined": values,
-            },
+            history={"lambda": [float(policy.details["lambda"]) for policy in policies], "validation_combined": values},
             diagnostics={
                 "lambda_max": penalty_max(problem) * unit,
                 "lambdas": len(self.grid()),
@@ -137,21 +132,14 @@ class Lasso(Method):
         refuse_missing(problem)
         highest = penalty_max(problem)
         grid = list(self.lambdas) or (highest * np.geomspace(1.0, self.ratio, self.count)).tolist()
-        fitted = (
-            fit_classifiers(problem, grid, self.ridge)
-            if problem.n_classes
-            else fit_regressions(problem, grid)
-        )
+        fitted = fit_classifiers(problem, grid, self.ridge) if problem.n_classes else fit_regressions(problem, grid)
         policies = policies_of(problem, fitted)
         values = [_loss(outcome_on(policy, problem, problem.validation)) for policy in policies]
         best = min(range(len(values)), key=lambda i: (values[i], -i))
         order = [best, *(i for i in range(len(policies)) if i != best)]
         return Family(
             [policies[i] for i in order],
-            history={
-                "lambda": [float(policy.details["lambda"]) for policy in policies],
-                "validation_loss": values,
-            },
+            history={"lambda": [float(policy.details["lambda"]) for policy in policies], "validation_loss": values},
             diagnostics={"lambda_max": highest, "lambdas": len(grid), "distinct": len(policies)},
         )
 
@@ -173,3 +161,13 @@ def bench_register_methods(register: RegisterMethod) -> None:
     """Register ``cact-lasso`` and ``lasso``."""
     register("cact-lasso", CaCTLasso)
     register("lasso", Lasso)
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_linear import ClassModel, ScoreModel
+
+    from bench_lasso.policies import LinearPolicy
+
+    return [LinearPolicy, ClassModel, ScoreModel]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from bench_linear import ClassModel, ScoreModel
+from numpy.typing import NDArray
 
 from bench_core import Decisions, Outcome, Part, Policy, Problem, Rows, outcome_of
 from bench_lasso.families import Fitted
@@ -36,6 +37,11 @@ class LinearPolicy(Policy):
         if isinstance(self.model, ClassModel):
             return Decisions(acquired, probabilities=self.model.probabilities(rows.X), stage=stage)
         return Decisions(acquired, score=self.model.score(rows.X), stage=stage)
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        wanted = np.zeros_like(known)
+        wanted[:, list(self.features)] = True
+        return wanted & ~known
 
 
 def policies_of(problem: Problem, fitted: list[Fitted], unit: float = 1.0) -> list[LinearPolicy]:

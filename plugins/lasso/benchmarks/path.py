@@ -40,9 +40,7 @@ def main() -> None:
     """Print the table."""
     print("classes  columns         λ  seconds      KKT  saga seconds  saga KKT  supports")
     for n_classes in (2, 3):
-        X, y = make_classification(
-            500, 30, n_informative=25, n_redundant=0, n_classes=n_classes, random_state=0
-        )
+        X, y = make_classification(500, 30, n_informative=25, n_redundant=0, n_classes=n_classes, random_state=0)
         standard = (X - X.mean(axis=0)) / X.std(axis=0)
         units = 10 ** np.random.default_rng(0).uniform(-1, 2, 30)
         for name, table in (("standardised", standard), ("own units", (X + 3) * units)):
@@ -66,8 +64,7 @@ def main() -> None:
             ours = max(violation(table, y, p.penalty, p.coef, p.intercept) for p in points)
             worst = max(violation(table, y, p, *one) for p, one in zip(grid, found, strict=True))
             differ = sum(
-                int((p.coef.any(axis=0) != coef.any(axis=0)).sum())
-                for p, (coef, _) in zip(points, found, strict=True)
+                int((p.coef.any(axis=0) != coef.any(axis=0)).sum()) for p, (coef, _) in zip(points, found, strict=True)
             )
             print(
                 f"{n_classes:7}  {name:12}  {len(grid):2}  {seconds:7.4f}  {ours:7.0e}  {theirs:12.3f}"

@@ -52,9 +52,7 @@ def test_zero_is_unpenalised(make_problem: MakeProblem, n_classes: int) -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_zero_stays_finite_where_the_classes_can_be_separated(
-    make_problem: MakeProblem, n_classes: int
-) -> None:
+def test_zero_stays_finite_where_the_classes_can_be_separated(make_problem: MakeProblem, n_classes: int) -> None:
     problem = make_problem(n_classes)
     signal = problem.train.X[:, 0]
     y = np.searchsorted(np.quantile(signal, np.arange(1, n_classes) / n_classes), signal)

@@ -115,9 +115,7 @@ def test_more_columns_than_rows_are_solved() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), p=st.integers(0, 12))
-def test_the_kernel_does_what_its_reference_implementation_does_and_solves_its_problem(
-    seed: int, p: int
-) -> None:
+def test_the_kernel_does_what_its_reference_implementation_does_and_solves_its_problem(seed: int, p: int) -> None:
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(p + 3, p))
     H = root.T @ root / (p + 3) + 0.1 * np.eye(p)

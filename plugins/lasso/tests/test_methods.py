@@ -75,7 +75,7 @@ def test_the_paper_grid_is_all_there(make_problem: MakeProblem) -> None:
 def test_the_sum_scale_is_the_mean_scale_times_the_rows(make_problem: MakeProblem) -> None:
     problem = make_problem(2)
     rows = len(problem.train)
-    mean = CaCTLasso(highest=0.2, step=0.1).fit(problem)
+    mean = CaCTLasso(scale="mean", highest=0.2, step=0.1).fit(problem)
     total = CaCTLasso(scale="sum", highest=0.2 * rows, step=0.1 * rows).fit(problem)
     for a, b in zip(mean.policies, total.policies, strict=True):
         assert b.details["lambda"] == pytest.approx(a.details["lambda"] * rows)
@@ -91,9 +91,9 @@ def test_without_the_empty_policy_every_policy_reads_something(make_problem: Mak
     assert min(policy.details["features"] for policy in with_it.policies) == 0
     assert min(policy.details["features"] for policy in without.policies) > 0
     constant = replace(problem, train=Part(np.zeros((100, 5)), problem.train.y))
-    assert [
-        policy.details["features"] for policy in CaCTLasso(include_empty_policy=False).fit(constant).policies
-    ] == [0]
+    assert [policy.details["features"] for policy in CaCTLasso(include_empty_policy=False).fit(constant).policies] == [
+        0
+    ]
 
 
 def test_features_with_a_nonzero_coefficient_are_acquired_and_no_others(make_problem: MakeProblem) -> None:

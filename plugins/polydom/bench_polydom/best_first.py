@@ -54,20 +54,20 @@ def best_first_search(
     checked_tolerances(alpha, e)
     deadline = time.monotonic() + max_seconds
     gaps = _Gaps(n_features, e)
-    found: dict[int, float] = {}
+    accuracies: dict[int, float] = {}
     failures: dict[int, str] = {}
     while True:
         mask, widest = gaps.next()
         if not widest > alpha:
-            return Expansion(found, failures, n_features, alpha)
-        if len(found) + len(failures) >= max_sets or time.monotonic() > deadline:
-            return Expansion(found, failures, n_features, widest, stopped=True)
+            return Expansion(accuracies, failures, n_features, alpha)
+        if len(accuracies) + len(failures) >= max_sets or time.monotonic() > deadline:
+            return Expansion(accuracies, failures, n_features, widest, stopped=True)
         value = tried(accuracy, mask)
         if isinstance(value, str):
             failures[mask] = value
             gaps.close(mask)
         else:
-            found[mask] = value
+            accuracies[mask] = value
             gaps.learn(mask, value)
 
 

@@ -94,16 +94,12 @@ class Budgeted(Method):
             )
             for budget in budgets
         ]
-        sizes = (
-            measured.sizes if measured.sizes is not None and problem.costs.depends_on_size else np.zeros(1)
-        )
+        sizes = measured.sizes if measured.sizes is not None and problem.costs.depends_on_size else np.zeros(1)
         actual = None
         if self.measured:
             actual = ActualCosts.of(load_measurements(self.measured), problem, units, sizes)
         if self.time_lookups:
-            diagnostics["lookup_microseconds"] = lookup_microseconds(
-                index, np.unique(sizes)[:200].tolist(), budgets
-            )
+            diagnostics["lookup_microseconds"] = lookup_microseconds(index, np.unique(sizes)[:200].tolist(), budgets)
         history = {**series, "budgets": list(budgets), **by_budget(index, sizes, budgets, actual)}
         return Family(policies, history=history, diagnostics=diagnostics)
 
@@ -125,9 +121,7 @@ class Budgeted(Method):
         """What would make so many units searchable, to be added to a message; empty when nothing would."""
         return ""
 
-    def _index(
-        self, trainer: Trainer, units: Units, size: float
-    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
+    def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any], dict[str, Any]]:
         raise NotImplementedError
 
 

@@ -16,12 +16,12 @@ __all__ = ["Candidates", "features_of", "mask_of", "prune", "set_curves"]
 
 def features_of(mask: int) -> tuple[int, ...]:
     """The features of a set given as a bit mask, ascending."""
-    found = []
+    features = []
     while mask:
         lowest = mask & -mask
-        found.append(lowest.bit_length() - 1)
+        features.append(lowest.bit_length() - 1)
         mask ^= lowest
-    return tuple(found)
+    return tuple(features)
 
 
 def mask_of(features: Iterable[int]) -> int:
@@ -104,11 +104,11 @@ def prune(expanded: Candidates) -> Candidates:
     order = np.lexsort((expanded.masks, sizes, expanded.curves.sum(axis=1), -expanded.accuracy))
     ordered = expanded.take(order)
     # Among equals in accuracy the cheaper for an item of size 1 comes first: only it can beat the other for all sizes.
-    kept: list[int] = []
+    survivors: list[int] = []
     curves = np.empty_like(ordered.curves)
     for i in range(len(ordered)):
-        if kept and bool(never_below(ordered.curves[i] - curves[: len(kept)]).any()):
+        if survivors and bool(never_below(ordered.curves[i] - curves[: len(survivors)]).any()):
             continue
-        curves[len(kept)] = ordered.curves[i]
-        kept.append(i)
-    return ordered.take(np.array(kept, dtype=np.int64))
+        curves[len(survivors)] = ordered.curves[i]
+        survivors.append(i)
+    return ordered.take(np.array(survivors, dtype=np.int64))

@@ -34,9 +34,7 @@ class ActualCosts:
     times: Mapping[float, NDArray[np.float64]]
 
     @classmethod
-    def of(
-        cls, measured: Measurements, problem: Problem, units: Units, sizes: NDArray[np.float64]
-    ) -> ActualCosts:
+    def of(cls, measured: Measurements, problem: Problem, units: Units, sizes: NDArray[np.float64]) -> ActualCosts:
         """The times of a problem's units: a feature ``hog[3]`` belongs to what was measured as ``hog``.
 
         Raises:
@@ -105,15 +103,15 @@ def by_budget(
 
 
 def _seen(index: Index, size: float, budget: float, actual: ActualCosts | None) -> dict[str, float]:
-    found = index.lookup(size, budget)
-    fits = found != NOTHING
+    candidate = index.lookup(size, budget)
+    fits = candidate != NOTHING
     chosen = index.candidates
     seen = {
-        "estimated_accuracy": float(chosen.accuracy[found]) if fits else 0.0,
-        "estimated_cost": float(evaluate(chosen.curves[[found]], index.priced_at(size))[0]) if fits else 0.0,
+        "estimated_accuracy": float(chosen.accuracy[candidate]) if fits else 0.0,
+        "estimated_cost": float(evaluate(chosen.curves[[candidate]], index.priced_at(size))[0]) if fits else 0.0,
     }
     if actual is not None:
-        totals = actual.totals(size, features_of(int(chosen.masks[found])) if fits else ())
+        totals = actual.totals(size, features_of(int(chosen.masks[candidate])) if fits else ())
         seen["actual_cost"] = float(totals.mean())
         seen["actual_over_budget"] = float(np.mean(totals > budget))
     return seen

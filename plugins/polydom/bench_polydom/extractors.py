@@ -27,9 +27,7 @@ def require_skimage() -> Any:
     try:
         import skimage
     except ImportError:
-        raise RuntimeError(
-            "image features need scikit-image: pip install 'budgetbench-polydom[images]'"
-        ) from None
+        raise RuntimeError("image features need scikit-image: pip install 'budgetbench-polydom[images]'") from None
     return skimage
 
 
@@ -123,8 +121,8 @@ def daisy(image: Image) -> Image:
     from skimage.feature import daisy as compute
 
     radius = max(2, min(image.shape) // 4 - 1)
-    found = compute(image, step=max(1, radius // 2), radius=radius, rings=2, histograms=4, orientations=4)
-    return np.asarray(found.mean(axis=(0, 1)))
+    descriptors = compute(image, step=max(1, radius // 2), radius=radius, rings=2, histograms=4, orientations=4)
+    return np.asarray(descriptors.mean(axis=(0, 1)))
 
 
 def gabor_energy(image: Image) -> Image:
@@ -147,9 +145,7 @@ def texton(image: Image) -> Image:
 
     grey = (image * 255).astype(np.uint8)
     window = disk(max(2, min(image.shape) // 8))
-    return np.concatenate(
-        [_blocks(np.asarray(f(grey, window), np.float64), 3).ravel() for f in (entropy, gradient)]
-    )
+    return np.concatenate([_blocks(np.asarray(f(grey, window), np.float64), 3).ravel() for f in (entropy, gradient)])
 
 
 def spectrum(image: Image) -> Image:

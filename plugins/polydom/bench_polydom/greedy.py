@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +54,13 @@ class GreedySearch:
 @dataclass
 class _Trained:
     ask: Accuracy
-    found: dict[int, float] = field(default_factory=dict)
+    accuracies: dict[int, float] = field(default_factory=dict)
     failures: dict[int, str] = field(default_factory=dict)
 
     def __call__(self, mask: int, features: tuple[int, ...]) -> float:
         """The accuracy, −∞ for a model that cannot be trained."""
-        if mask in self.found:
-            return self.found[mask]
+        if mask in self.accuracies:
+            return self.accuracies[mask]
         if mask in self.failures:
             return -math.inf
         try:
@@ -70,7 +70,7 @@ class _Trained:
         except Exception as error:  # the learner is a black box
             self.failures[mask] = f"{type(error).__name__}: {error}"
             return -math.inf
-        self.found[mask] = value
+        self.accuracies[mask] = value
         return value
 
 
@@ -110,15 +110,13 @@ def grow(
             if by == "cost":
                 best = int(cost.argmin())
             else:
-                gains = [
-                    trained(int(m), tuple(sorted((*chosen, f)))) for m, f in zip(masks, rest, strict=True)
-                ]
+                gains = [trained(int(m), tuple(sorted((*chosen, f)))) for m, f in zip(masks, rest, strict=True)]
                 best = int((np.array(gains) - rate * cost).argmax())
             chosen, mask = tuple(sorted((*chosen, rest[best]))), int(masks[best])
             trained(mask, chosen)
             sequence.append(mask)
         sequences.append(tuple(sequence))
-    expansion = Expansion(trained.found, trained.failures, n_features, 0.0)
+    expansion = Expansion(trained.accuracies, trained.failures, n_features, 0.0)
     return GreedySearch(tuple(sequences), expansion, size)
 
 
@@ -160,6 +158,15 @@ class GreedyIndex(Index):
         self._cheapest = 0
         if openings:
             self._cheapest = int(evaluate(curves(np.array(openings, dtype=np.int64)), search.size).argmin())
+
+    def saved_fields(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> GreedyIndex:
+        made = cls.__new__(cls)
+        made.__dict__.update(fields)
+        return made
 
     def lookup(self, size: float, budget: float) -> int:
         checked_query(size, budget)

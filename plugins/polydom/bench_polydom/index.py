@@ -13,7 +13,8 @@ import math
 import time
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -25,15 +26,7 @@ from bench_polydom.polynomials import AFFORDABLE, MAX_SIZE, evaluate
 from bench_polydom.skylines import least_costs, skylines
 from bench_polydom.sweep import SAME, all_crossings, presence_by_sweep
 
-__all__ = [
-    "FullIndex",
-    "Index",
-    "NaiveScan",
-    "PolyDomIndex",
-    "checked_query",
-    "halvings",
-    "lookup_microseconds",
-]
+__all__ = ["FullIndex", "Index", "NaiveScan", "PolyDomIndex", "checked_query", "halvings", "lookup_microseconds"]
 
 NOTHING = -1
 """What a look-up gives when no candidate is within the budget."""
@@ -60,6 +53,15 @@ class Index(ABC):
 
     candidates: Candidates
 
+    def saved_fields(self) -> dict[str, Any]:
+        """What a saved policy keeps: the arguments that make it."""
+        return {"candidates": self.candidates}
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Index:
+        """From `saved_fields`."""
+        return cls(**fields)
+
     @abstractmethod
     def lookup(self, size: float, budget: float) -> int:
         """The number of the most accurate candidate with C(S, size) ≤ budget, −1 when there is none.
@@ -85,13 +87,44 @@ class Index(ABC):
 
 
 class NaiveScan(Index):
-    """NaiveLookup: no index; every look-up prices every candidate."""
+    """NaiveLookup: no index; every look-up prices every candidate.
+
+    Few candidates are scanned by a loop, many by NumPy, whose calls alone take longer than the loop over a few: the
+    faster of the two plain ways, so that an index is not compared with the overhead of a library.
+    """
+
+    LOOP_BELOW = 96
+    """Candidates below which the loop is the faster scan (benchmarks/polydom_speed.py prints both)."""
 
     def __init__(self, candidates: Candidates) -> None:
         self.candidates = candidates
 
+    @cached_property
+    def _plain(self) -> list[tuple[float, list[float]]]:
+        """Accuracy and curve, highest power first, of each candidate; only the loop needs them."""
+        return list(zip(self.candidates.accuracy.tolist(), self.candidates.curves[:, ::-1].tolist(), strict=True))
+
     def lookup(self, size: float, budget: float) -> int:
         checked_query(size, budget)
+        few = len(self.candidates) < self.LOOP_BELOW
+        return self.scan_by_loop(size, budget) if few else self.scan_by_numpy(size, budget)
+
+    def scan_by_loop(self, size: float, budget: float) -> int:
+        """`lookup` by a loop over the candidates, without the check of the query."""
+        limit = budget * AFFORDABLE
+        best, best_accuracy, best_cost = NOTHING, -math.inf, math.inf
+        for number, (accuracy, curve) in enumerate(self._plain):
+            if accuracy < best_accuracy:
+                continue
+            cost = 0.0
+            for coefficient in curve:
+                cost = cost * size + coefficient
+            if cost <= limit and (accuracy > best_accuracy or cost < best_cost):
+                best, best_accuracy, best_cost = number, accuracy, cost
+        return best
+
+    def scan_by_numpy(self, size: float, budget: float) -> int:
+        """`lookup` by whole arrays, without the check of the query."""
         cost = evaluate(self.candidates.curves, size)
         fits = np.flatnonzero(cost <= budget * AFFORDABLE)
         if not len(fits):
@@ -132,10 +165,16 @@ class PolyDomIndex(Index):
         self._curves = [tuple(curve[::-1]) for curve in candidates.curves.tolist()]
         self._least = least_costs(candidates, starts, offsets, members)
 
+    def saved_fields(self) -> dict[str, Any]:
+        arrays = {"starts": self.starts, "offsets": self.offsets, "members": self.members}
+        return {"candidates": self.candidates, **arrays}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The members are read through a memoryview, which cannot be pickled.
+        return type(self), (self.candidates, self.starts, self.offsets, self.members)
+
     @classmethod
-    def build(
-        cls, candidates: Candidates, builder: Literal["envelope", "sweep"] = "envelope"
-    ) -> PolyDomIndex:
+    def build(cls, candidates: Candidates, builder: Literal["envelope", "sweep"] = "envelope") -> PolyDomIndex:
         """Build from candidates.
 
         Args:
@@ -209,15 +248,18 @@ class FullIndex(Index):
     def __init__(self, candidates: Candidates, compact: PolyDomIndex | None = None) -> None:
         self.candidates = candidates
         self.compact = compact or PolyDomIndex.build(candidates)
-        crossed, kept = all_crossings(candidates), self.compact.starts
-        after = np.searchsorted(kept, crossed)
-        gap = np.minimum(crossed - kept[np.maximum(after - 1, 0)], np.append(kept, np.inf)[after] - crossed)
-        self.starts = np.union1d(crossed[gap > SAME * crossed], kept)
+        crossed, stored = all_crossings(candidates), self.compact.starts
+        after = np.searchsorted(stored, crossed)
+        gap = np.minimum(crossed - stored[np.maximum(after - 1, 0)], np.append(stored, np.inf)[after] - crossed)
+        self.starts = np.union1d(crossed[gap > SAME * crossed], stored)
         which = np.searchsorted(self.compact.starts, self.starts, side="right") - 1
         lengths = np.diff(self.compact.offsets)
         self._entries = int(lengths[which].sum())
         self._starts: list[float] = self.starts.tolist()
         self._which: list[int] = which.tolist()
+
+    def saved_fields(self) -> dict[str, Any]:
+        return {"candidates": self.candidates, "compact": self.compact}
 
     def lookup(self, size: float, budget: float) -> int:
         checked_query(size, budget)
@@ -237,9 +279,7 @@ class FullIndex(Index):
         return halvings(self.points) + halvings(len(self.compact.skyline(size)))
 
 
-def lookup_microseconds(
-    index: Index, sizes: Sequence[float], budgets: Sequence[float], passes: int = 7
-) -> float:
+def lookup_microseconds(index: Index, sizes: Sequence[float], budgets: Sequence[float], passes: int = 7) -> float:
     """Mean time of a look-up over sizes × budgets, in microseconds: the fastest of several passes."""
     queries = [(size, budget) for size in sizes for budget in budgets]
     fastest = math.inf

@@ -1,13 +1,20 @@
-"""Lattice search: which feature sets to train (PolyDom, "Feature Set Pruning", Properties 3.3–3.5, 3.9–3.11).
+r"""Lattice search: which feature sets to train (PolyDom, "Feature Set Pruning", Properties 3.3–3.5, 3.9–3.11).
 
 Sets are bit masks. The search goes from both ends towards the middle, one layer of sets of equal size at a time. A
 set is left out when two sets that were expanded sandwich it: with the best accuracy found below it, and the least
 found above it, that is one comparison, since every set below a set is also below every set above it.
 
-Covering (Property 3.4) prunes more and guarantees less. It assumes that a union of features gains no more than its
-parts do one by one. A learner for which two features only help together (their parity, say) breaks that: covering
-then prunes the pair and loses the best model. Without covering, whatever is left out is within α of something
-cheaper that was expanded, provided that the learner obeys A(S) ≤ A(S') + e for S ⊂ S'.
+Without covering, whatever is left out is within α of something cheaper that was expanded, provided that the learner
+obeys A(S) ≤ A(S') + e for S ⊂ S'.
+
+Covering (Property 3.4) prunes more. From below: S is as good as each of S ∪ {i}, S ∪ {j}, …, so nothing between S and
+their union is trained; S is cheaper than all of it. That is sound, up to α for each feature added, where features have
+diminishing returns. Where two features only help together (their parity, say), it prunes the pair and loses the best
+model. The inverse, from above: T is no better than each of T \ {i}, T \ {j}, …, so nothing between their intersection
+and T is trained. But those sets are *cheaper* than what dominates T, and a budget may afford one of them and nothing
+as good. Four features, A(S) = 0.5, 0.7, 0.9, 0.9, 0.9 for |S| = 0 … 4: no three features are worse than all four, so
+every pair is pruned, and a budget for two features gets 0.7 instead of 0.9. So the inverse is unsound even where
+returns diminish; it is an option of its own, ``covering="both"``, which is the paper's algorithm.
 
 Property 3.9 says that a smaller α expands a superset. For two separate searches by layers that is not so: what the
 larger α skipped may be what lets the smaller one skip something else (a test shows such a learner). It holds in the
@@ -21,6 +28,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +39,7 @@ __all__ = [
     "MAX_FEATURES",
     "PROGRESSIVE_ALPHAS",
     "Accuracy",
+    "Covering",
     "Expansion",
     "checked_count",
     "checked_tolerances",
@@ -45,6 +54,9 @@ MAX_FEATURES = 22
 """The lattice is kept whole, 2^d sets; beyond this, choose features first."""
 
 PROGRESSIVE_ALPHAS = (2.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0)
+
+Covering = Literal["none", "below", "both"]
+"""Which direction of Property 3.4 prunes: none, from below, or from below and, the inverse, from above."""
 
 Accuracy = Callable[[tuple[int, ...]], float]
 """Trains on a set of features (indices, ascending) and says how accurate the model is."""
@@ -132,7 +144,7 @@ class _Lattice:
     def __init__(self, n_features: int, accuracy: Accuracy, max_sets: float, deadline: float) -> None:
         checked_count(n_features)
         self.d, self.ask, self.max_sets, self.deadline = n_features, accuracy, max_sets, deadline
-        self.found: dict[int, float] = {}
+        self.accuracies: dict[int, float] = {}
         self.failures: dict[int, str] = {}
         count = 1 << n_features
         self.known = np.full(count, np.nan)
@@ -143,14 +155,14 @@ class _Lattice:
     def expand(self, mask: int) -> None:
         if self.tried[mask]:
             return
-        if len(self.found) + len(self.failures) >= self.max_sets or time.monotonic() > self.deadline:
+        if len(self.accuracies) + len(self.failures) >= self.max_sets or time.monotonic() > self.deadline:
             raise _OutOfBudget
         self.tried[mask] = True
         value = tried(self.ask, mask)
         if isinstance(value, str):
             self.failures[mask] = value
             return
-        self.found[mask] = value
+        self.accuracies[mask] = value
         self.known[mask] = value
 
     def best_within(self) -> NDArray[np.float64]:
@@ -169,7 +181,7 @@ class _Lattice:
             np.minimum(pairs[:, 0], pairs[:, 1], out=pairs[:, 0])
         return least
 
-    def run(self, alpha: float, e: float, covering: bool) -> None:
+    def run(self, alpha: float, e: float, covering: Covering) -> None:
         """Expand layers from both ends until all are done."""
         self.covered[:] = False
         slack = alpha - e
@@ -181,17 +193,17 @@ class _Lattice:
                     sandwiched = self.best_within()[sets] >= self.least_above()[sets] - slack
                 for mask in sets[~sandwiched].tolist():
                     self.expand(mask)
-            if covering:
-                self._cover(layer, slack)
+            upward = 2 * layer > self.d
+            if covering == "both" or (covering == "below" and not upward):
+                self._cover(layer, slack, upward)
 
-    def _cover(self, layer: int, slack: float) -> None:
+    def _cover(self, layer: int, slack: float, upward: bool) -> None:
         """After a layer: mark what the sets beside it cover.
 
         From below, a set S and the expanded sets with one feature more that it dominates: everything strictly
         between S and their union. From above the inverse: T, the expanded sets with one feature less that dominate
         it, and everything strictly between their intersection and T.
         """
-        upward = 2 * layer > self.d
         bases = np.flatnonzero((self.layer == layer + (1 if upward else -1)) & ~np.isnan(self.known))
         free = np.zeros(len(bases), dtype=np.int64)
         for bit in range(self.d):
@@ -209,12 +221,7 @@ class _Lattice:
 
 
 def search(
-    accuracy: Accuracy,
-    n_features: int,
-    alpha: float = 0.0,
-    e: float = 0.0,
-    *,
-    covering: bool = False,
+    accuracy: Accuracy, n_features: int, alpha: float = 0.0, e: float = 0.0, *, covering: Covering = "none"
 ) -> Expansion:
     """Expand what may be the best model for some size and budget.
 
@@ -224,7 +231,7 @@ def search(
         n_features: d, from 0 to `MAX_FEATURES`.
         alpha: how much accuracy may be given up.
         e: by how much a superset may be less accurate (Axiom 3.10).
-        covering: prune by Property 3.4 too; see the module's docstring for what that loses.
+        covering: prune by Property 3.4 too; see the module's docstring for what each direction can lose.
 
     Raises:
         ValueError: too many features, or a negative tolerance.
@@ -232,7 +239,7 @@ def search(
     checked_tolerances(alpha, e)
     lattice = _Lattice(n_features, accuracy, math.inf, math.inf)
     lattice.run(alpha, e, covering)
-    return Expansion(lattice.found, lattice.failures, n_features, alpha)
+    return Expansion(lattice.accuracies, lattice.failures, n_features, alpha)
 
 
 def expand_all(accuracy: Accuracy, n_features: int) -> Expansion:
@@ -240,7 +247,7 @@ def expand_all(accuracy: Accuracy, n_features: int) -> Expansion:
     lattice = _Lattice(n_features, accuracy, math.inf, math.inf)
     for mask in range(1 << n_features):
         lattice.expand(mask)
-    return Expansion(lattice.found, lattice.failures, n_features, 0.0)
+    return Expansion(lattice.accuracies, lattice.failures, n_features, 0.0)
 
 
 def progressive_search(
@@ -249,7 +256,7 @@ def progressive_search(
     alphas: Sequence[float] = PROGRESSIVE_ALPHAS,
     e: float = 0.0,
     *,
-    covering: bool = False,
+    covering: Covering = "none",
     max_sets: float = math.inf,
     max_seconds: float = math.inf,
 ) -> Expansion:
@@ -280,4 +287,4 @@ def progressive_search(
             done = alpha
     except _OutOfBudget:
         stopped = True
-    return Expansion(lattice.found, lattice.failures, n_features, done, stopped)
+    return Expansion(lattice.accuracies, lattice.failures, n_features, done, stopped)

@@ -54,12 +54,28 @@ def class_probabilities(model: Any, X: NDArray[np.float64], n_classes: int) -> N
     if not len(X):
         return table
     codes = np.asarray(model.classes if hasattr(model, "shares") else model.classes_, dtype=np.int64)
-    if hasattr(model, "predict_proba"):
+    if hasattr(model, "steps") and hasattr(model[-1], "coef_"):
+        scores = _linear_scores(model, X)
+    elif hasattr(model, "predict_proba"):
         table[:, codes] = model.predict_proba(X)
         return table
-    scores = np.asarray(model.decision_function(X), dtype=np.float64)
-    if scores.ndim == 1:
-        scores = np.column_stack([np.zeros(len(X)), scores])
+    else:
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        scores = scores[:, None] if scores.ndim == 1 else scores
+    if scores.shape[1] == 1:
+        scores = np.column_stack([np.zeros(len(X)), scores[:, 0]])
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     table[:, codes] = weights / weights.sum(axis=1, keepdims=True)
     return table
+
+
+def _linear_scores(model: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores of a linear classifier behind a scaler, float64 (rows, 1 or classes).
+
+    Summed column by column, without BLAS: equal rows get equal scores to the last bit, wherever in a batch they are.
+    """
+    last = model[-1]
+    scores = np.tile(np.asarray(last.intercept_, dtype=np.float64), (len(X), 1))
+    for column, weights in zip(model[:-1].transform(X).T, np.asarray(last.coef_).T, strict=True):
+        scores += column[:, None] * weights
+    return scores

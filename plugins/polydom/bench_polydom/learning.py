@@ -97,6 +97,20 @@ class Trainer:
             self.known[features] = self._measure(features)
         return self.known[features]
 
+    def saved_fields(self) -> dict[str, Any]:
+        """What a saved policy keeps: the models, no training row."""
+        none = np.zeros((0, 0))
+        kept = {name: getattr(self, name) for name in ("columns", "folds", "models")}
+        return {
+            **kept,
+            "learner": None,
+            "X": none,
+            "y": none[0:0, 0:0].ravel(),
+            "known": {},
+            "X_test": None,
+            "y_test": None,
+        }
+
     def _measure(self, features: tuple[int, ...]) -> float:
         columns = self.columns_of(features)
         if self.X_test is not None:

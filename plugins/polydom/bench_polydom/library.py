@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from bench_polydom.best_first import best_first_search
 from bench_polydom.candidates import Candidates, features_of, prune
 from bench_polydom.index import PolyDomIndex
-from bench_polydom.lattice import PROGRESSIVE_ALPHAS, Expansion, progressive_search, search
+from bench_polydom.lattice import PROGRESSIVE_ALPHAS, Covering, Expansion, progressive_search, search
 from bench_polydom.learning import Trainer
 from bench_polydom.polynomials import checked_prices, evaluate
 
@@ -105,7 +105,7 @@ class ModelIndex:
         """The most accurate model whose features cost at most the budget for an item of this size.
 
         Within α (that the index was built for) of the best of all sets of features, as far as the learner obeys
-        A(S) ≤ A(S') + e and covering was off. The majority class when nothing that fits is better.
+        A(S) ≤ A(S') + e and covering is "none". The majority class when nothing that fits is better.
 
         Raises:
             ValueError: a negative or NaN size or budget.
@@ -124,9 +124,7 @@ class ModelIndex:
         from bench_polydom.persist import load
 
         features, index, choices, expansion = load(path, trusted)
-        return cls(
-            tuple(Feature(*one) for one in features), index, tuple(Choice(*one) for one in choices), expansion
-        )
+        return cls(tuple(Feature(*one) for one in features), index, tuple(Choice(*one) for one in choices), expansion)
 
 
 def build_index(
@@ -139,7 +137,7 @@ def build_index(
     e: float = 0.0,
     validation: tuple[Any, Any] | None = None,
     folds: int = 5,
-    covering: bool = False,
+    covering: Covering = "none",
     max_sets: float = math.inf,
     max_seconds: float = math.inf,
     order: str = "layers",
@@ -155,7 +153,8 @@ def build_index(
         e: by how much a superset of features may be less accurate than a subset.
         validation: (X, y) to measure accuracy on; cross-validated on the training rows when None.
         folds: of the cross-validation.
-        covering: prune more; loses the guarantee (see `bench_polydom.lattice`).
+        covering: ``below`` prunes more, and is sound where features have diminishing returns; ``both`` is the paper's
+            algorithm, which prunes most and promises nothing (see `bench_polydom.lattice`).
         max_sets, max_seconds: a precomputation budget: α starts at 2 and is lowered to ``alpha`` as far as the
             budget goes (progressive mode).
         order: ``layers`` searches as the paper does, ``best-first`` the widest gap first: of two indexes the one
@@ -171,14 +170,12 @@ def build_index(
     table, labels = np.asarray(X), np.asarray(y)
     if table.ndim != 2 or len(table) != len(labels) or not len(table):
         raise ValueError(f"X must be (rows, columns) and y as long, not {table.shape} and {labels.shape}")
-    if order not in ("layers", "best-first") or (order == "best-first" and covering):
+    if order not in ("layers", "best-first") or (order == "best-first" and covering != "none"):
         raise ValueError(f"order must be 'layers', or 'best-first' without covering, not {order!r}")
     if builder not in ("envelope", "sweep"):
         raise ValueError(f"builder must be 'envelope' or 'sweep', not {builder!r}")
     prices = _checked_features(features, table.shape[1])
-    trainer = Trainer(
-        learner, table, labels, [np.asarray(f.columns, dtype=np.int64) for f in features], folds=folds
-    )
+    trainer = Trainer(learner, table, labels, [np.asarray(f.columns, dtype=np.int64) for f in features], folds=folds)
     if validation is not None:
         trainer.X_test, trainer.y_test = np.asarray(validation[0]), np.asarray(validation[1])
     if order == "best-first":
@@ -195,19 +192,13 @@ def build_index(
         expansion = search(trainer.accuracy, len(features), alpha, e, covering=covering)
     if features and not any(expansion.accuracy.keys() - {0}) and expansion.failures:
         mask, why = next(iter(expansion.failures.items()))
-        raise ValueError(
-            f"the learner failed on every set of features, first on {_named(features, mask)}: {why}"
-        )
+        raise ValueError(f"the learner failed on every set of features, first on {_named(features, mask)}: {why}")
     candidates = prune(expansion.candidates(prices))
     return _assemble(tuple(features), candidates, trainer, expansion, builder)
 
 
 def _assemble(
-    features: tuple[Feature, ...],
-    candidates: Candidates,
-    trainer: Trainer,
-    expansion: Expansion,
-    builder: Any,
+    features: tuple[Feature, ...], candidates: Candidates, trainer: Trainer, expansion: Expansion, builder: Any
 ) -> ModelIndex:
     index = PolyDomIndex.build(candidates, builder)
     choices = []

@@ -42,9 +42,7 @@ def images_of(
     return {float(side * side): [rescaled(picture, side) for picture in pictures] for side in sides}
 
 
-def measure_images(
-    machine: str, items: dict[float, list[NDArray[np.float64]]], repeats: int = 3
-) -> Measurements:
+def measure_images(machine: str, items: dict[float, list[NDArray[np.float64]]], repeats: int = 3) -> Measurements:
     """Times of every extractor on every item."""
     require_skimage()
     return measure(EXTRACTORS, items, machine, repeats)
@@ -55,9 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the prices of the image features.")
     parser.add_argument("file", help="the JSON file to write")
     parser.add_argument("--machine", required=True, help="what to call this machine")
-    parser.add_argument(
-        "--source", default="", help="a data set of square images; random images when not given"
-    )
+    parser.add_argument("--source", default="", help="a data set of square images; random images when not given")
     parser.add_argument("--sides", type=int, nargs="+", default=[16, 24, 32, 48, 64, 96, 128])
     parser.add_argument("--images", type=int, default=8)
     parser.add_argument("--repeats", type=int, default=3)

@@ -16,6 +16,7 @@ from bench_polydom.index import FullIndex, Index, NaiveScan, PolyDomIndex
 from bench_polydom.lattice import (
     MAX_FEATURES,
     PROGRESSIVE_ALPHAS,
+    Covering,
     Expansion,
     expand_all,
     progressive_search,
@@ -48,7 +49,8 @@ class PolyDom(Budgeted):
     Attributes:
         alpha: accuracy that may be given up to train fewer models.
         e: by how much a superset of features may be less accurate (anti-monotonicity).
-        covering: prune by covering too; trains fewer models and gives the guarantee up.
+        covering: ``below`` prunes more, and is sound where features have diminishing returns; ``both`` is the paper's
+            algorithm, which prunes most and promises nothing.
         max_models: precomputation budget, 0 for none: α starts at 2 and is lowered to ``alpha`` as far as this
             many models allow (progressive mode).
         builder: ``sweep`` builds the index by the paper's Algorithm 3, ``envelope`` the same one sooner.
@@ -58,7 +60,7 @@ class PolyDom(Budgeted):
 
     alpha: float = 0.0
     e: float = 0.0
-    covering: bool = False
+    covering: Covering = "none"
     max_models: int = 0
     builder: Literal["envelope", "sweep"] = "envelope"
 
@@ -84,15 +86,13 @@ class PolyDom(Budgeted):
             )
         return search(trainer.accuracy, d, self.alpha, self.e, covering=self.covering)
 
-    def _index(
-        self, trainer: Trainer, units: Units, size: float
-    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
+    def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any], dict[str, Any]]:
         expansion = self._expand(trainer, len(units))
         masks = np.fromiter(expansion.accuracy, dtype=np.int64)
         accuracy = np.fromiter(expansion.accuracy.values(), dtype=np.float64)
         candidates = prune(Candidates(masks, accuracy, units.curves(masks)))
-        kept = set(candidates.masks.tolist())
-        _forget(trainer, len(units), kept)
+        survivors = set(candidates.masks.tolist())
+        _forget(trainer, len(units), survivors)
         index = self._build(candidates)
         diagnostics = counts(expansion, index)
         diagnostics["alpha_completed"] = expansion.alpha if math.isfinite(expansion.alpha) else None
@@ -115,8 +115,8 @@ class PolyDomBestFirst(PolyDom):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.covering:
-            raise ValueError("covering must be off: it goes layer by layer, this search does not")
+        if self.covering != "none":
+            raise ValueError("covering must be 'none': it goes layer by layer, this search does not")
 
     def _expand(self, trainer: Trainer, d: int) -> Expansion:
         most = self.max_models or math.inf
@@ -180,13 +180,11 @@ class _Grown(Budgeted):
     def _trade_offs(self) -> tuple[float, ...]:
         return (0.0,)
 
-    def _index(
-        self, trainer: Trainer, units: Units, size: float
-    ) -> tuple[Index, dict[str, Any], dict[str, Any]]:
-        found = grow(trainer.accuracy, len(units), units.curves, size, self._trade_offs(), self.by)
-        index = GreedyIndex(found, units.curves)
-        diagnostics = counts(found.expansion, index)
-        diagnostics["sequences"] = len(set(found.sequences))
+    def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any], dict[str, Any]]:
+        growth = grow(trainer.accuracy, len(units), units.curves, size, self._trade_offs(), self.by)
+        index = GreedyIndex(growth, units.curves)
+        diagnostics = counts(growth.expansion, index)
+        diagnostics["sequences"] = len(set(growth.sequences))
         return index, diagnostics, {}
 
 
@@ -229,8 +227,8 @@ class GreedyCost(_Grown):
     by: ClassVar[Literal["gain", "cost"]] = "cost"
 
 
-def _forget(trainer: Trainer, n_units: int, kept: set[int]) -> None:
+def _forget(trainer: Trainer, n_units: int, survivors: set[int]) -> None:
     """Drop the models that no index can return."""
     for units in list(trainer.models):
-        if sum(1 << unit for unit in units) not in kept:
+        if sum(1 << unit for unit in units) not in survivors:
             del trainer.models[units]

@@ -33,9 +33,7 @@ def _skops() -> Any:
     try:
         import skops.io  # type: ignore[import-untyped]
     except ImportError:
-        raise RuntimeError(
-            "saving and loading an index needs skops: pip install 'budgetbench-polydom[save]'"
-        ) from None
+        raise RuntimeError("saving and loading an index needs skops: pip install 'budgetbench-polydom[save]'") from None
     return skops.io
 
 
@@ -94,11 +92,7 @@ def save(index: ModelIndex, path: str | Path) -> None:
 def _majority(model: Any) -> dict[str, Any] | None:
     if not isinstance(model, Majority):
         return None
-    return {
-        "classes": model.classes.tolist(),
-        "dtype": model.classes.dtype.str,
-        "shares": model.shares.tolist(),
-    }
+    return {"classes": model.classes.tolist(), "dtype": model.classes.dtype.str, "shares": model.shares.tolist()}
 
 
 def load(
@@ -127,20 +121,18 @@ def load(
                 else _read_model(archive.read(f"models/{i}.skops"), trusted, str(path))
                 for i, c in enumerate(head["choices"])
             ]
-            kept = {
-                name: arrays[name] for name in ("masks", "accuracy", "curves", "starts", "offsets", "members")
-            }
+            parts = {name: arrays[name] for name in ("masks", "accuracy", "curves", "starts", "offsets", "members")}
     except (zipfile.BadZipFile, KeyError, json.JSONDecodeError) as error:
         raise ValueError(f"{path} is not a saved index: {error}") from None
-    candidates = Candidates(kept["masks"], kept["accuracy"], kept["curves"])
-    index = PolyDomIndex(candidates, kept["starts"], kept["offsets"], kept["members"])
-    said = head["expansion"]
+    candidates = Candidates(parts["masks"], parts["accuracy"], parts["curves"])
+    index = PolyDomIndex(candidates, parts["starts"], parts["offsets"], parts["members"])
+    searched = head["expansion"]
     expansion = Expansion(
-        dict(said["accuracy"]),
-        dict(said["failures"]),
-        said["n_features"],
-        float(said["alpha"]),
-        said["stopped"],
+        dict(searched["accuracy"]),
+        dict(searched["failures"]),
+        searched["n_features"],
+        float(searched["alpha"]),
+        searched["stopped"],
     )
     choices = [
         (tuple(c["features"]), tuple(c["columns"]), c["accuracy"], tuple(c["price"]), model)
@@ -150,8 +142,8 @@ def load(
     return features, index, choices, expansion
 
 
-def _read_majority(kept: dict[str, Any]) -> Majority:
-    return Majority(np.array(kept["classes"], dtype=np.dtype(kept["dtype"])), np.array(kept["shares"]))
+def _read_majority(stored: dict[str, Any]) -> Majority:
+    return Majority(np.array(stored["classes"], dtype=np.dtype(stored["dtype"])), np.array(stored["shares"]))
 
 
 def _read_model(data: bytes, trusted: Sequence[str], path: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bench_core import RegisterDataset, RegisterMethod, RegisterMetric, hookimpl
 from bench_polydom.by_size import METRICS
 from bench_polydom.methods import (
@@ -16,9 +18,6 @@ from bench_polydom.methods import (
 )
 from bench_polydom.simulation import Simulation
 from bench_polydom.sized_images import SizedImages
-
-__all__ = ["bench_register_datasets", "bench_register_methods", "bench_register_metrics"]
-
 
 BENCH_CONTRACT_VERSION = 1
 
@@ -48,3 +47,25 @@ def bench_register_metrics(register: RegisterMetric) -> None:
     """Accuracy on the smallest and on the largest items."""
     for metric in METRICS:
         register(metric)
+
+
+@hookimpl(optionalhook=True)
+def bench_register_figures(register: Callable[[str, str], None]) -> None:
+    """Series of the fits, a line per method (Metrics 1 to 4). Imported when a suite draws them."""
+    register("series-by-method", "bench_polydom.figures:SeriesByMethod")
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_polydom.candidates import Candidates
+    from bench_polydom.greedy import GreedyIndex, GreedySearch
+    from bench_polydom.index import FullIndex, NaiveScan, PolyDomIndex
+    from bench_polydom.lattice import Expansion
+    from bench_polydom.learning import Majority, Trainer
+    from bench_polydom.policy import BudgetPolicy
+    from bench_polydom.simulation import NoClassifier
+    from bench_polydom.units import Units
+
+    indexes = [PolyDomIndex, FullIndex, NaiveScan, GreedyIndex, GreedySearch, Expansion]
+    return [BudgetPolicy, NoClassifier, Candidates, *indexes, Majority, Trainer, Units]

@@ -46,8 +46,17 @@ class BudgetPolicy(Policy):
         if rows.sizes is None or not self.units.costs.depends_on_size:
             return np.full(len(rows), self.index.lookup(0.0, self.budget), dtype=np.int64)
         sizes, place = np.unique(rows.sizes, return_inverse=True)
-        found = [self.index.lookup(size, self.budget) for size in sizes.tolist()]
-        return np.array(found, dtype=np.int64)[place.ravel()]
+        chosen = [self.index.lookup(size, self.budget) for size in sizes.tolist()]
+        return np.array(chosen, dtype=np.int64)[place.ravel()]
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """All that the model for a row's size reads."""
+        wanted = np.zeros_like(known)
+        chosen = self.choose(rows)
+        for candidate in np.unique(chosen[chosen != NOTHING]).tolist():
+            units = features_of(int(self.index.candidates.masks[candidate]))
+            wanted[np.ix_(np.flatnonzero(chosen == candidate), self.units.features_of(units))] = True
+        return wanted & ~known
 
     def decide(self, rows: Rows) -> Decisions:
         acquired = np.zeros((len(rows), self.n_features), dtype=bool)
@@ -61,8 +70,14 @@ class BudgetPolicy(Policy):
             X = rows.X[np.ix_(mine, self.trainer.columns_of(units))]
             if np.isnan(X).any():
                 holes = self.trainer.columns_of(units)[np.isnan(X).any(axis=0)]
-                raise ValueError(
-                    f"column {int(holes[0])} holds missing values; choose an encoding that imputes"
-                )
+                raise ValueError(f"column {int(holes[0])} holds missing values; choose an encoding that imputes")
             probabilities[mine] = class_probabilities(model, X, self.n_classes)
         return Decisions(acquired, probabilities=probabilities)
+
+    def saved_fields(self) -> dict[str, Any]:
+        """What a saved policy keeps: with the model of every candidate, as none can be trained later."""
+        for mask in self.index.candidates.masks.tolist():
+            units = features_of(int(mask))
+            if units:
+                self.trainer.model(units)
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}

@@ -40,9 +40,7 @@ def checked_prices(prices: Any) -> NDArray[np.float64]:
         if row.ndim != 1 or not len(row):
             raise ValueError(f"price {i} must be a number or a list of coefficients, not {price!r}")
         if not (np.isfinite(row) & (row >= 0)).all():
-            raise ValueError(
-                f"price {i} must have finite coefficients that are not negative, not {row.tolist()}"
-            )
+            raise ValueError(f"price {i} must have finite coefficients that are not negative, not {row.tolist()}")
         rows.append(row)
     table = np.zeros((len(rows), max((len(row) for row in rows), default=1)))
     for i, row in enumerate(rows):
@@ -81,9 +79,9 @@ def crossings(
     degree = table.shape[1] - 1
     left = np.broadcast_to(np.asarray(low, dtype=np.float64), (m,))
     right = np.broadcast_to(np.asarray(high, dtype=np.float64), (m,))
-    found = np.full((m, max(differences.shape[1] - 1, 0)), np.nan)
+    places = np.full((m, max(differences.shape[1] - 1, 0)), np.nan)
     if degree == 0 or not m:
-        return found
+        return places
     if degree == 1:
         roots = _linear(table[:, 0], table[:, 1])[:, None]
     elif degree == 2:
@@ -92,8 +90,8 @@ def crossings(
         roots = _by_derivative(table, left, right)
     with np.errstate(invalid="ignore"):
         roots = np.where((roots > left[:, None]) & (roots < right[:, None]), roots, np.nan)
-    found[:, :degree] = np.sort(roots, axis=1)
-    return found
+    places[:, :degree] = np.sort(roots, axis=1)
+    return places
 
 
 def _linear(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -127,9 +125,7 @@ def _by_derivative(
     """
     powers = np.arange(1, table.shape[1], dtype=np.float64)
     extrema = crossings(table[:, 1:] * powers, low, high)
-    extrema = np.concatenate(
-        [extrema, np.full((len(table), table.shape[1] - 2 - extrema.shape[1]), np.nan)], 1
-    )
+    extrema = np.concatenate([extrema, np.full((len(table), table.shape[1] - 2 - extrema.shape[1]), np.nan)], 1)
     filled = np.where(np.isnan(extrema), high[:, None], extrema)
     ends = np.concatenate([low[:, None], filled, high[:, None]], axis=1)
     roots = np.full((len(table), table.shape[1] - 1), np.nan)
@@ -155,10 +151,7 @@ def _right_sign(table: NDArray[np.float64], size: NDArray[np.float64]) -> NDArra
 
 
 def _bisect(
-    table: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    sign_low: NDArray[np.float64],
+    table: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64], sign_low: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     # Non-negative floats are ordered as their bits are.
     a, b = (low + 0.0).view(np.int64).copy(), (high + 0.0).view(np.int64).copy()

@@ -52,9 +52,7 @@ class Measurements:
 
     def content(self, features: Sequence[str]) -> str:
         """SHA-256 of the sizes and of these features' times: what their fitted prices are made from."""
-        return sha256_text(
-            canonical_json(plain({"sizes": self.sizes, "times": {f: self.times[f] for f in features}}))
-        )
+        return sha256_text(canonical_json(plain({"sizes": self.sizes, "times": {f: self.times[f] for f in features}})))
 
     def spread(self, feature: str, degree: int = 2) -> NDArray[np.float64]:
         """Estimated over actual: the price by the worst case, over the median time, for every size."""
@@ -64,11 +62,11 @@ class Measurements:
 
     def save(self, path: str | Path) -> None:
         """Write as JSON."""
-        kept = {
+        content = {
             "machine": self.machine, "about": dict(self.about), "unit": "microseconds", "sizes": self.sizes,
             "times": {f: [[round(t, 2) for t in some] for some in times] for f, times in self.times.items()},
         }  # fmt: skip
-        Path(path).write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> Measurements:
@@ -78,8 +76,8 @@ class Measurements:
             ValueError: it is not such a file, or its lengths do not fit; the message names the file.
         """
         try:
-            kept = json.loads(Path(path).read_text(encoding="utf-8"))
-            read = cls(kept["machine"], tuple(kept["sizes"]), kept["times"], kept.get("about", {}))
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            read = cls(content["machine"], tuple(content["sizes"]), content["times"], content.get("about", {}))
             for feature, times in read.times.items():
                 if len(times) != len(read.sizes) or not all(len(some) for some in times):
                     raise ValueError(f"feature {feature!r} needs times for each of {len(read.sizes)} sizes")
@@ -110,10 +108,7 @@ def load_measurements(name: str) -> Measurements:
 
 
 def measure(
-    extractors: Mapping[str, Callable[[Any], Any]],
-    items: Mapping[float, Sequence[Any]],
-    machine: str,
-    repeats: int = 3,
+    extractors: Mapping[str, Callable[[Any], Any]], items: Mapping[float, Sequence[Any]], machine: str, repeats: int = 3
 ) -> Measurements:
     """Time extractors.
 

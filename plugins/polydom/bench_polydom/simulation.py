@@ -22,7 +22,7 @@ from bench_core import Decisions, Family, Method, Policy, Problem, Rows
 from bench_polydom.candidates import prune, set_curves
 from bench_polydom.greedy import LAMBDAS, GreedyIndex, grow
 from bench_polydom.index import NOTHING, FullIndex, Index, NaiveScan, PolyDomIndex, lookup_microseconds
-from bench_polydom.lattice import Expansion, expand_all, search
+from bench_polydom.lattice import Covering, Expansion, expand_all, search
 
 __all__ = ["Draw", "Simulation", "draw_features", "simulate"]
 
@@ -58,9 +58,7 @@ class Draw:
         return Draw(self.prices[:d], self.single[:d], self.combiner)
 
 
-def draw_features(
-    d: int, combiner: Literal["best", "all"], rng: np.random.Generator, helpful: float = 0.5
-) -> Draw:
+def draw_features(d: int, combiner: Literal["best", "all"], rng: np.random.Generator, helpful: float = 0.5) -> Draw:
     """Features at random, as the module's docstring says."""
     # Products and sums of whole arrays: a compiled "low + range * u" may be one rounding on some processors.
     prices = rng.random((d, 3)) * np.array([100.0, 1.0, 0.001])
@@ -75,7 +73,7 @@ def simulate(
     *,
     alpha: float = 0.0,
     e: float = 0.0,
-    covering: bool = False,
+    covering: Covering = "below",
     train_size: float = 250.0,
     lambdas: tuple[float, ...] = LAMBDAS,
     indexed: bool = True,
@@ -95,8 +93,8 @@ def simulate(
         rates = lambdas if algorithm == "greedy" else (0.0,)
         curves = _curves_of(draw)
         by: Literal["gain", "cost"] = "cost" if algorithm == "greedy-cost" else "gain"
-        found = grow(draw.accuracy, d, curves, train_size, rates, by)
-        return found.expansion, GreedyIndex(found, curves) if indexed else None
+        growth = grow(draw.accuracy, d, curves, train_size, rates, by)
+        return growth.expansion, GreedyIndex(growth, curves) if indexed else None
     if algorithm == "naive-expand-all":
         expansion = expand_all(draw.accuracy, d)
     else:
@@ -115,7 +113,7 @@ def _curves_of(draw: Draw) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Nothing(Policy):
+class NoClassifier(Policy):
     """The class frequencies of the training part, at no cost: a simulation has no classifier."""
 
     shares: NDArray[np.float64]
@@ -124,6 +122,9 @@ class _Nothing(Policy):
     def decide(self, rows: Rows) -> Decisions:
         acquired = np.zeros((len(rows), self.n_features), dtype=bool)
         return Decisions(acquired, probabilities=np.repeat(self.shares[None, :], len(rows), axis=0))
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return np.zeros_like(known)
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class Simulation(Method):
     Attributes:
         algorithm: which.
         combiner: ``best`` (f_1) or ``all`` (f_d).
-        alpha, e, covering: of PolyDom.
+        alpha, e, covering: of PolyDom. Both combiners have diminishing returns, so ``below`` is the default here.
         helpful: probability p that a feature is helpful.
         features: d where no series over d is meant; at most 15 for a short time.
         most_features: the last d of Metric 1.
@@ -158,14 +159,14 @@ class Simulation(Method):
     Source: "Indexing Cost Sensitive Prediction", synthetic experiments, Metrics 1–4.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     takes_missing: ClassVar[bool] = True
     algorithm: Algorithm = "polydom"
     combiner: Literal["best", "all"] = "best"
     alpha: float = 0.0
     e: float = 0.0
-    covering: bool = False
+    covering: Covering = "below"
     helpful: float = 0.5
     features: int = 12
     most_features: int = 15
@@ -190,8 +191,7 @@ class Simulation(Method):
         """Draw features by the trial's seed and run the algorithm on the first d of them, for every d."""
         draw = draw_features(self.most_features, self.combiner, problem.rng("simulation"), self.helpful)
         history: dict[str, list[float]] = {
-            name: []
-            for name in ("sets_expanded", "candidates", "index_entries", "index_points", "lookup_steps")
+            name: [] for name in ("sets_expanded", "candidates", "index_entries", "index_points", "lookup_steps")
         }
         diagnostics: dict[str, Any] = {}
         sizes = np.linspace(1.0, 500.0, self.sizes).tolist()
@@ -215,13 +215,10 @@ class Simulation(Method):
                 if self.time_lookups:
                     diagnostics["lookup_microseconds"] = lookup_microseconds(index, sizes, self.budgets)
         shares = np.bincount(problem.train.y, minlength=problem.n_classes) / max(1, len(problem.train))
-        policy = _Nothing(
-            shares=shares,
-            n_features=problem.n_features,
-        )
+        policy = NoClassifier(shares=shares, n_features=problem.n_features)
         return Family([policy], history=history, diagnostics=diagnostics)
 
 
 def _retrieved(index: Index, size: float, budget: float) -> float:
-    found = index.lookup(size, budget)
-    return 0.0 if found == NOTHING else float(index.candidates.accuracy[found])
+    candidate = index.lookup(size, budget)
+    return 0.0 if candidate == NOTHING else float(index.candidates.accuracy[candidate])

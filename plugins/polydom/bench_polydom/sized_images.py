@@ -90,11 +90,14 @@ class SizedImages(DataSource):
         return str(self._source().status(context))
 
     def _source(self) -> DataSource:
-        from bench_core import load_registry
+        from bench_core import listed_registry
 
-        cls = load_registry().dataset(self.source, "sized-images: source")
-        made: DataSource = cls(**self.parameters)
-        return made
+        registry = listed_registry()  # imports the plugin of that source, and no other
+        try:
+            source: DataSource = registry.dataset(self.source, "sized-images: source")(**self.parameters)
+        finally:
+            registry.close()
+        return source
 
     def load(self, context: DataContext) -> Dataset:
         """Rescale, describe and price.
@@ -106,15 +109,15 @@ class SizedImages(DataSource):
         from bench_polydom.extractors import EXTRACTORS
 
         recipe = self._recipe(context)
-        kept = context.cache / "sized-images" / f"{recipe.key}.npz"
-        described = _read(kept, list(EXTRACTORS))
+        stored = context.cache / "sized-images" / f"{recipe.key}.npz"
+        described = _read(stored, list(EXTRACTORS))
         if described is None:
             pictures = [recipe.pictures[i] for i in recipe.which]
             described = _describe(pictures, recipe.side.tolist(), EXTRACTORS)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            partial = kept.with_suffix(f".{np.random.default_rng().integers(1 << 60)}.npz")
+            stored.parent.mkdir(parents=True, exist_ok=True)
+            partial = stored.with_suffix(f".{np.random.default_rng().integers(1 << 60)}.npz")
             np.savez(partial, **described)  # type: ignore[arg-type]
-            partial.replace(kept)
+            partial.replace(stored)
         return self._table(recipe, described)
 
     def content(self, context: DataContext) -> str:
@@ -190,9 +193,7 @@ class SizedImages(DataSource):
         parts = np.resize(np.array([0, 1, 0, 2], dtype=np.int8), count)
         return np.random.default_rng([self.seed, 2]).permutation(parts)
 
-    def pictures(
-        self, context: DataContext
-    ) -> tuple[list[NDArray[np.float64]], NDArray[np.int64], tuple[str, ...]]:
+    def pictures(self, context: DataContext) -> tuple[list[NDArray[np.float64]], NDArray[np.int64], tuple[str, ...]]:
         """The images as they come, before they are rescaled: grey images in [0, 1], class codes, class names."""
         if self.path:
             files, target, classes = _listed(Path(self.path).expanduser())
@@ -201,14 +202,10 @@ class SizedImages(DataSource):
         table = self._source().load(context)
         side = round(table.n_features**0.5)
         if side * side != table.n_features or not table.classes:
-            raise DataError(
-                f"sized-images: {self.source!r} has {table.n_features} features: no square images"
-            )
+            raise DataError(f"sized-images: {self.source!r} has {table.n_features} features: no square images")
         top = float(np.nanmax(table.values)) or 1.0
         chosen = self._draw(table.n_rows)
-        pictures = [
-            np.asarray(row, dtype=np.float64).reshape(side, side) / top for row in table.values[chosen]
-        ]
+        pictures = [np.asarray(row, dtype=np.float64).reshape(side, side) / top for row in table.values[chosen]]
         return pictures, np.asarray(table.target)[chosen].astype(np.int64), table.classes
 
     def _draw(self, count: int) -> NDArray[np.int64]:
@@ -237,8 +234,8 @@ def _describe(
 
 def _read(path: Path, names: list[str]) -> dict[str, NDArray[np.float64]] | None:
     try:
-        with np.load(path, allow_pickle=False) as kept:
-            return {name: kept[name] for name in names}
+        with np.load(path, allow_pickle=False) as stored:
+            return {name: stored[name] for name in names}
     except (OSError, ValueError, KeyError):
         return None
 

@@ -54,10 +54,7 @@ def skylines(
 
 
 def least_costs(
-    candidates: Candidates,
-    starts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    members: NDArray[np.int32],
+    candidates: Candidates, starts: NDArray[np.float64], offsets: NDArray[np.int64], members: NDArray[np.int32]
 ) -> array[float]:
     """For every model on every skyline its cost at the first size of the range.
 

@@ -36,11 +36,11 @@ def all_crossings(candidates: Candidates) -> NDArray[np.float64]:
     Sets that differ by the same features cross at the same place; places nearer than `SAME` are one.
     """
     curves = candidates.curves
-    found = [np.zeros(0)]
+    pieces = [np.zeros(0)]
     for i in range(len(curves) - 1):
         cuts = crossings(curves[i + 1 :] - curves[i]).ravel()
-        found.append(cuts[~np.isnan(cuts)])
-    places = np.unique(np.concatenate(found))
+        pieces.append(cuts[~np.isnan(cuts)])
+    places = np.unique(np.concatenate(pieces))
     apart: NDArray[np.float64] = places[np.append(True, np.diff(places) > SAME * places[1:])[: len(places)]]
     return apart
 

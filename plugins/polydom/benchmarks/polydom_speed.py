@@ -61,9 +61,7 @@ def lookups() -> None:
         for kind in ("random", "trade-off"):
             if kind == "random":
                 rng = np.random.default_rng(count)
-                among = Candidates(
-                    np.arange(count), rng.random(count), rng.uniform(0, [100, 1, 0.001], (count, 3))
-                )
+                among = Candidates(np.arange(count), rng.random(count), rng.uniform(0, [100, 1, 0.001], (count, 3)))
             else:
                 among = tradeoff(count)
             index, naive = PolyDomIndex.build(among), NaiveScan(among)
@@ -72,11 +70,7 @@ def lookups() -> None:
             ).tolist()
             for size in SIZES[::8]:
                 for budget in budgets:
-                    a, b, c = (
-                        index.lookup(size, budget),
-                        naive.lookup(size, budget),
-                        scan(among, size, budget),
-                    )
+                    a, b, c = (index.lookup(size, budget), naive.lookup(size, budget), scan(among, size, budget))
                     assert a == b == c or among.accuracy[a] == among.accuracy[b] == among.accuracy[c]
             fast = lookup_microseconds(index, SIZES, budgets)
             vectorised = lookup_microseconds(naive, SIZES, budgets)
@@ -108,9 +102,7 @@ def building() -> None:
         print(f"{name + ', sweep':24} {len(among):5} {swaps:8} crossings {time.process_time() - start:16.2f}")
     start = time.process_time()
     full = FullIndex(among)
-    print(
-        f"{'every crossing':24} {len(among):5} {full.points:8} {full.entries:9} {time.process_time() - start:8.2f}"
-    )
+    print(f"{'every crossing':24} {len(among):5} {full.points:8} {full.entries:9} {time.process_time() - start:8.2f}")
 
 
 def lattice() -> None:

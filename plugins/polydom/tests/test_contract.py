@@ -16,7 +16,7 @@ from bench_polydom.simulation import Simulation
 from bench_core.testing import method_contract
 
 test_polydom = method_contract(
-    PolyDom(learner="tree"), PolyDom(alpha=0.02, e=0.01, covering=True, learner="linear-sgd", max_models=20)
+    PolyDom(learner="tree"), PolyDom(alpha=0.02, e=0.01, covering="below", learner="linear-sgd", max_models=20)
 )
 test_polydom_as_it_comes = pytest.mark.slow(method_contract(PolyDom()))
 test_comparison_points = method_contract(

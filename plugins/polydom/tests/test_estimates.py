@@ -92,9 +92,7 @@ def test_a_method_keeps_what_its_models_really_cost_and_decides_as_before(
     # Every feature takes 1 on one item and 2 on the other: the mean is 1.5 for each that is acquired.
     acquired = []
     for policy in after.policies:
-        decisions = policy.decide(
-            replace(case.rows, X=case.problem.validation.X, sizes=case.problem.validation.sizes)
-        )
+        decisions = policy.decide(replace(case.rows, X=case.problem.validation.X, sizes=case.problem.validation.sizes))
         acquired.append(float(decisions.acquired.sum(axis=1).mean()))
     np.testing.assert_allclose(actual, 1.5 * np.array(acquired))
     assert actual[0] == 0.0 < actual[-1]

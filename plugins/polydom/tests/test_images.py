@@ -69,14 +69,7 @@ def test_the_content_is_known_without_describing_the_images_and_does_not_hold_th
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"seed": 1},
-        {"sides": (8, 13)},
-        {"images": 29},
-        {"statistic": "median"},
-        {"degree": 1},
-        {"every_side": False},
-    ],
+    [{"seed": 1}, {"sides": (8, 13)}, {"images": 29}, {"statistic": "median"}, {"degree": 1}, {"every_side": False}],
 )
 def test_all_that_the_table_is_made_from_is_in_its_content(
     change: dict[str, object], data_context: DataContext
@@ -106,9 +99,7 @@ def test_otherwise_an_image_is_one_row_at_one_of_the_sides(data_context: DataCon
     assert (loaded.sizes == 64.0).sum() == 15
 
 
-def test_features_are_computed_once_and_kept(
-    data_context: DataContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_features_are_computed_once_and_kept(data_context: DataContext, monkeypatch: pytest.MonkeyPatch) -> None:
     first = SMALL.load(data_context)
     monkeypatch.setattr("bench_polydom.sized_images._describe", lambda *_: pytest.fail("computed again"))
     assert SMALL.load(data_context).content == first.content
@@ -122,11 +113,7 @@ def test_a_folder_of_class_named_folders_is_read(tmp_path: Path, data_context: D
         (tmp_path / name).mkdir()
         for i in range(4):
             shape = (12, 14, 3) if i % 2 else (16, 11)
-            imsave(
-                tmp_path / name / f"{i}.png",
-                rng.integers(0, 256, shape).astype(np.uint8),
-                check_contrast=False,
-            )
+            imsave(tmp_path / name / f"{i}.png", rng.integers(0, 256, shape).astype(np.uint8), check_contrast=False)
     loaded = SizedImages(path=str(tmp_path), images=0, sides=(8,)).load(data_context)
     assert loaded.classes == ("coast", "forest")
     assert loaded.n_rows == 8
@@ -147,9 +134,7 @@ def test_rows_that_are_no_images_are_an_error(data_context: DataContext) -> None
         SizedImages(source="wine", sides=(8,)).load(data_context)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"sides": ()}, {"sides": (4,)}, {"sides": (8, 8)}, {"degree": 9}, {"images": -1}]
-)
+@pytest.mark.parametrize("wrong", [{"sides": ()}, {"sides": (4,)}, {"sides": (8, 8)}, {"degree": 9}, {"images": -1}])
 def test_senseless_parameters_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="must"):
         SizedImages(**wrong)  # type: ignore[arg-type]

@@ -65,15 +65,22 @@ def queries(among: Candidates, more: list[float]) -> list[tuple[float, float]]:
     return asked
 
 
+class ByNumpy(NaiveScan):
+    """The scan of many candidates, also for few."""
+
+    LOOP_BELOW = 0
+
+
 # Below that a cost can be subnormal, where a relative tolerance means nothing.
 @given(candidates(), st.lists(st.one_of(st.just(0.0), st.floats(1e-6, 1e4)), max_size=3))
 @settings(max_examples=60)
 def test_every_index_finds_the_best_within_the_budget(among: Candidates, sizes: list[float]) -> None:
     pruned = prune(among)
     indexes: list[Index] = [
-        NaiveScan(among), NaiveScan(pruned), PolyDomIndex.build(among), PolyDomIndex.build(among, "sweep"),
-        PolyDomIndex.build(pruned), PolyDomIndex.build(pruned, "sweep"), FullIndex(among),
-    ]  # fmt: skip
+        *(scan(each) for scan in (NaiveScan, ByNumpy) for each in (among, pruned)),
+        *(PolyDomIndex.build(each, by) for by in ("envelope", "sweep") for each in (among, pruned)),
+        FullIndex(among),
+    ]
     for size, budget in queries(among, sizes):
         expected = best(among, size, budget)
         for index in indexes:
@@ -111,9 +118,7 @@ def test_the_sweep_and_the_envelopes_see_the_same_spells() -> None:
     (who, since, until), swaps = presence_by_sweep(among)
     other = presence_by_envelope(among)
     assert swaps == len(all_crossings(among))
-    for a, b in zip(
-        sorted(zip(who, since, until, strict=True)), sorted(zip(*other, strict=True)), strict=True
-    ):
+    for a, b in zip(sorted(zip(who, since, until, strict=True)), sorted(zip(*other, strict=True)), strict=True):
         assert a[0] == b[0]
         np.testing.assert_allclose(a[1:], b[1:], rtol=1e-9)
 
@@ -135,11 +140,7 @@ def test_curves_that_all_but_meet_in_one_point_do_not_break_the_sweep(degree: in
 @pytest.mark.parametrize(
     "curves",
     [
-        [
-            [1.0, 1.0, 0.0],
-            [1.0 + 1e-12, 1.0 - 1e-15, 0.0],
-            [1.0 - 1e-12, 1.0 + 1e-15, 0.0],
-        ],  # nearly parallel
+        [[1.0, 1.0, 0.0], [1.0 + 1e-12, 1.0 - 1e-15, 0.0], [1.0 - 1e-12, 1.0 + 1e-15, 0.0]],  # nearly parallel
         [[4.0, 0.0, 1.0], [0.0, 4.0, 0.0], [3.0, 1.0, 0.0]],  # the first two touch at 2
         [[2.0, 3.0, 1.0]] * 3,  # identical
         [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]],  # zero, twice
@@ -209,9 +210,7 @@ def test_pruning_keeps_the_smaller_of_two_equals_and_what_is_better_somewhere() 
 
 
 def test_full_index_counts_a_skyline_for_every_crossing() -> None:
-    among = Candidates(
-        np.arange(3), np.array([0.9, 0.5, 0.4]), np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 1.5]])
-    )
+    among = Candidates(np.arange(3), np.array([0.9, 0.5, 0.4]), np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 1.5]]))
     full, compact = FullIndex(among), PolyDomIndex.build(among)
     assert all_crossings(among).tolist() == [2.0]
     assert (compact.points, compact.entries) == (1, 1)

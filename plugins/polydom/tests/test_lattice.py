@@ -81,9 +81,7 @@ def test_a_monotone_learner_loses_nothing_at_alpha_zero(problem: tuple[int, list
 
 @given(problems(), st.sampled_from([0.01, 0.1, 0.3, 1.0]))
 @settings(max_examples=60, deadline=None)
-def test_a_monotone_learner_loses_at_most_alpha(
-    problem: tuple[int, list[float], np.ndarray], alpha: float
-) -> None:
+def test_a_monotone_learner_loses_at_most_alpha(problem: tuple[int, list[float], np.ndarray], alpha: float) -> None:
     d, raw, prices = problem
     table = monotone(raw)
     assert regret(d, table, prices, search(learner_of(table), d, alpha)) <= alpha + 1e-12
@@ -101,9 +99,7 @@ def test_violations_up_to_e_cost_nothing_beyond_alpha(
 
 @given(problems())
 @settings(max_examples=40, deadline=None)
-def test_progressive_searches_expand_more_for_smaller_alphas(
-    problem: tuple[int, list[float], np.ndarray],
-) -> None:
+def test_progressive_searches_expand_more_for_smaller_alphas(problem: tuple[int, list[float], np.ndarray]) -> None:
     """Property 3.9, where it holds: each search goes on from the ones before."""
     d, raw, _ = problem
     learner = learner_of(monotone(raw))
@@ -144,9 +140,7 @@ def test_separate_best_first_searches_expand_more_for_smaller_alphas(
 
 @given(problems(), st.sampled_from([0.0, 0.05, 0.3]), st.sampled_from([0.0, 0.1]))
 @settings(max_examples=60, deadline=None)
-def test_best_first_loses_at_most_alpha(
-    problem: tuple[int, list[float], np.ndarray], alpha: float, e: float
-) -> None:
+def test_best_first_loses_at_most_alpha(problem: tuple[int, list[float], np.ndarray], alpha: float, e: float) -> None:
     d, raw, prices = problem
     table = monotone(raw, e)
     lost = regret(d, table, prices, best_first_search(learner_of(table), d, alpha, e))
@@ -260,9 +254,36 @@ def test_covering_loses_two_features_that_only_help_together() -> None:
 
     prices = np.ones((4, 1))
     safe = PolyDomIndex.build(prune(search(parity, 4).candidates(prices)))
-    covered = PolyDomIndex.build(prune(search(parity, 4, covering=True).candidates(prices)))
+    covered = PolyDomIndex.build(prune(search(parity, 4, covering="below").candidates(prices)))
     assert safe.candidates.accuracy[safe.lookup(0.0, 2.0)] == 1.0
     assert covered.candidates.accuracy[covered.lookup(0.0, 2.0)] == 0.5
+
+
+def test_covering_from_above_loses_cheap_pairs_that_nothing_affordable_replaces() -> None:
+    """Any two of four features are as good as all: no triple is worse than all four, which is all the inverse asks."""
+
+    def two_suffice(features: tuple[int, ...]) -> float:
+        return 0.5 + 0.2 * min(len(features), 2)
+
+    prices = np.ones((4, 1))
+    for covering, expected in (("none", 0.9), ("below", 0.9), ("both", 0.7)):
+        index = PolyDomIndex.build(prune(search(two_suffice, 4, covering=covering).candidates(prices)))
+        assert index.candidates.accuracy[index.lookup(0.0, 2.0)] == pytest.approx(expected), covering
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.sampled_from([0.0, 0.02]))
+@settings(max_examples=60, deadline=None)
+def test_covering_from_below_loses_at_most_alpha_a_feature_where_returns_diminish(
+    seed: int, d: int, alpha: float
+) -> None:
+    """Coverage of weighted points: what a feature adds to a set only shrinks as the set grows."""
+    rng = np.random.default_rng(seed)
+    weight = rng.dirichlet(np.ones(9)) * 0.5
+    covers = rng.random((d, 9)) < 0.4
+    table = [0.5 + float(weight[covers[list(features_of(m))].any(axis=0)].sum()) for m in range(1 << d)]
+    prices = rng.uniform(0, [100, 1, 0.001], (d, 3))
+    found = search(learner_of(table), d, alpha, covering="below")
+    assert regret(d, table, prices, found) <= alpha * d + 1e-12
 
 
 def test_covering_loses_nothing_where_a_set_is_as_good_as_its_best_feature() -> None:
@@ -274,8 +295,8 @@ def test_covering_loses_nothing_where_a_set_is_as_good_as_its_best_feature() -> 
             return max((float(single[f]) for f in features), default=0.0)
 
         table = [best(features_of(mask)) for mask in range(128)]
-        covered = search(best, 7, covering=True)
-        assert covered.n_expanded < search(best, 7).n_expanded
+        covered = search(best, 7, covering="below")
+        assert covered.n_expanded <= search(best, 7).n_expanded
         assert regret(7, table, prices, covered) == 0.0
 
 

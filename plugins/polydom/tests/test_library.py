@@ -32,9 +32,7 @@ def table(rows: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture(scope="module")
 def index() -> ModelIndex:
     X, y = table()
-    return build_index(
-        LogisticRegression(), X, np.array(["no", "yes"])[y], FEATURES, validation=None, folds=3
-    )
+    return build_index(LogisticRegression(), X, np.array(["no", "yes"])[y], FEATURES, validation=None, folds=3)
 
 
 def test_a_look_up_gives_a_model_within_the_budget_that_predicts(index: ModelIndex) -> None:
@@ -93,12 +91,7 @@ def test_saved_and_loaded_it_answers_the_same_without_pickle(index: ModelIndex, 
     for size in (0.0, 7.0, 400.0):
         for budget in (0.0, 2.0, 40.0, 1e5):
             a, b = index.lookup(size, budget), again.lookup(size, budget)
-            assert (a.features, a.columns, a.accuracy, a.price) == (
-                b.features,
-                b.columns,
-                b.accuracy,
-                b.price,
-            )
+            assert (a.features, a.columns, a.accuracy, a.price) == (b.features, b.columns, b.accuracy, b.price)
             rows = X[:20][:, list(a.columns)]
             assert (a.predict(rows) == b.predict(rows)).all()
     assert again.expansion.accuracy == index.expansion.accuracy
@@ -159,7 +152,7 @@ def test_best_first_a_smaller_alpha_trains_all_that_a_larger_one_does() -> None:
     assert sets[1] == sets[2][: len(sets[1])]
     few = build_index(LogisticRegression(), X, y, FEATURES, folds=2, order="best-first", max_sets=5)
     assert list(few.expansion.accuracy) == sets[2][:5]
-    for wrong in ({"order": "random"}, {"order": "best-first", "covering": True}):
+    for wrong in ({"order": "random"}, {"order": "best-first", "covering": "below"}):
         with pytest.raises(ValueError, match="order must be"):
             build_index(LogisticRegression(), X, y, FEATURES, **wrong)
 

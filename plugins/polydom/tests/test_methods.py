@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bench_polydom.learners import LearnerName, class_probabilities, make_learner
 from bench_polydom.methods import (
     Greedy,
     GreedyAcc,
@@ -114,9 +115,7 @@ def test_a_group_is_one_unit_and_its_price_is_paid_once() -> None:
     case = make_case("binary", "groups")
     family = as_family(NaiveExpandAll(budgets=(4.0,), learner="tree").fit(case.problem), "x")
     assert family.diagnostics["sets_expanded"] == 2**4  # two groups of two, two single features
-    single = as_family(
-        NaiveExpandAll(budgets=(4.0,), learner="tree", units="features").fit(case.problem), "x"
-    )
+    single = as_family(NaiveExpandAll(budgets=(4.0,), learner="tree", units="features").fit(case.problem), "x")
     assert single.diagnostics["sets_expanded"] == 2**6
     for one in (family, single):
         bill = case.problem.costs.bill(one.policies[0].decide(case.rows).acquired)
@@ -157,9 +156,26 @@ def test_too_many_features_are_refused_with_advice() -> None:
     [
         (PolyDom, {"budgets": (-1.0,)}), (PolyDom, {"budgets": (float("nan"),)}), (PolyDom, {"alpha": -0.1}),
         (PolyDom, {"e": float("nan")}), (PolyDom, {"max_models": -1}), (PolyDom, {"strength": 0.0}),
-        (PolyDomBestFirst, {"covering": True}), (Greedy, {"lambdas": ()}), (Greedy, {"lambdas": (-1.0,)}),
+        (PolyDomBestFirst, {"covering": "below"}), (Greedy, {"lambdas": ()}), (Greedy, {"lambdas": (-1.0,)}),
     ],
 )  # fmt: skip
 def test_senseless_parameters_are_refused(kind: type, wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="must"):
         kind(**wrong)
+
+
+@pytest.mark.parametrize("learner", ["logistic", "linear-sgd"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_an_answer_is_the_same_to_the_last_bit_in_any_batch(learner: LearnerName, n_classes: int) -> None:
+    """A ranking metric tells equal rows apart by the last bit; BLAS adds in another order at the end of a batch."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(75, 11))
+    y = np.arange(75) % n_classes
+    model = make_learner(learner, 1.0, 0).fit(X, y)
+    whole = class_probabilities(model, X, n_classes)
+    alone = np.vstack([class_probabilities(model, X[[row]], n_classes) for row in range(len(X))])
+    assert np.array_equal(whole, alone)
+    assert np.array_equal(whole[::-1], class_probabilities(model, X[::-1].copy(), n_classes))
+    theirs = model.predict_proba(X) if learner == "logistic" else None
+    if theirs is not None:
+        assert np.allclose(whole, theirs, rtol=0, atol=1e-12)

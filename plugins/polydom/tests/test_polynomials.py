@@ -12,9 +12,7 @@ from bench_polydom.polynomials import MAX_SIZE, checked_prices, crossings, evalu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-coefficient = st.one_of(
-    st.integers(-6, 6).map(float), st.floats(-100, 100, allow_nan=False).map(lambda x: round(x, 3))
-)
+coefficient = st.one_of(st.integers(-6, 6).map(float), st.floats(-100, 100, allow_nan=False).map(lambda x: round(x, 3)))
 
 
 def places(*coefficients: float) -> list[float]:
@@ -48,9 +46,7 @@ def test_signs_change_where_worked_out_by_hand(polynomial: tuple[float, ...], ex
 
 @given(st.lists(coefficient, min_size=1, max_size=5))
 @settings(max_examples=300, deadline=None)
-def test_between_neighbouring_crossings_the_sign_is_constant_and_at_each_it_changes(
-    given: list[float],
-) -> None:
+def test_between_neighbouring_crossings_the_sign_is_constant_and_at_each_it_changes(given: list[float]) -> None:
     exact = [Fraction(c) for c in given]
 
     def sign(n: float) -> int:

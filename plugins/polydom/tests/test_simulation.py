@@ -37,7 +37,7 @@ def test_expansions_by_number_of_features() -> None:
     everything = run(algorithm="naive-expand-all").history["sets_expanded"]
     assert list(everything) == [2**d for d in range(10)]
     assert list(run(combiner="all").history["sets_expanded"])[3:] == list(everything)[3:]
-    best = np.array(run(covering=True).history["sets_expanded"])
+    best = np.array(run(covering="both").history["sets_expanded"])
     assert (best[6:] < 0.7 * np.array(everything)[6:]).all()
     assert list(run(algorithm="greedy-cost").history["sets_expanded"]) == [d + 1 for d in range(10)]
 
@@ -46,9 +46,7 @@ def test_all_algorithms_see_the_same_draw_and_none_beats_polydom() -> None:
     for combiner in ("best", "all"):
         best = np.array(run(combiner=combiner).history["accuracy"])
         for algorithm in ("naive-expand-all", "naive-lookup", "polydom-index-all"):
-            np.testing.assert_array_equal(
-                run(combiner=combiner, algorithm=algorithm).history["accuracy"], best
-            )
+            np.testing.assert_array_equal(run(combiner=combiner, algorithm=algorithm).history["accuracy"], best)
         for algorithm in ("greedy", "greedy-acc", "greedy-cost"):
             other = np.array(run(combiner=combiner, algorithm=algorithm).history["accuracy"])
             assert (other <= best + 1e-12).all()

@@ -13,11 +13,7 @@ from bench_core import DataContext, DataError, DataUnavailable, did_you_mean
 
 __all__ = ["file_status", "files_fingerprint", "find_file", "read_bytes", "stem"]
 
-_UNPACK: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".xz": lzma.decompress,
-}
+_UNPACK: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
 
 
 def _places(path: str, context: DataContext) -> list[Path]:
@@ -40,31 +36,31 @@ def find_file(path: str, context: DataContext) -> Path:
     near = next((place.parent for place in places if place.parent.is_dir()), None)
     names = sorted(file.name for file in near.iterdir()) if near else []
     hint = did_you_mean(Path(path).name, names) if names else ""
-    said = " nor ".join(repr(str(place.absolute())) for place in places)
+    searched = " nor ".join(repr(str(place.absolute())) for place in places)
     raise DataUnavailable(
-        f"there is no file {said}" + (f"; in that directory: {hint}" if hint else ""),
+        f"there is no file {searched}" + (f"; in that directory: {hint}" if hint else ""),
         "paths are relative to the working directory, then to the mirror (BUDGETBENCH_MIRROR)",
     )
 
 
 def file_status(paths: Sequence[str], context: DataContext) -> str:
     """``cached`` when every file is at its own path, ``mirrored`` when the mirror has some, else ``missing``."""
-    found = []
+    states = []
     for path in paths:
         places = [place.is_file() for place in _places(path, context)]
         if not any(places):
             return "missing"
-        found.append(places[0])
-    return "cached" if all(found) else "mirrored"
+        states.append(places[0])
+    return "cached" if all(states) else "mirrored"
 
 
 def files_fingerprint(paths: Sequence[Path]) -> str:
     """Names, lengths and times of change of files."""
-    said = []
+    parts = []
     for path in paths:
         about = path.stat()
-        said.append(f"{path.absolute()}:{about.st_size}:{about.st_mtime_ns}")
-    return "|".join(said)
+        parts.append(f"{path.absolute()}:{about.st_size}:{about.st_mtime_ns}")
+    return "|".join(parts)
 
 
 def read_bytes(path: Path) -> bytes:

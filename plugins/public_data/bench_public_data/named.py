@@ -17,12 +17,16 @@ __all__ = [
     "Covertype",
     "Credit",
     "Heart",
+    "HeartCleveland",
+    "Hepatitis",
+    "LiverBupa",
     "MiniBooNE",
     "Mnist",
     "MnistPyramid",
     "Nomao",
     "ReadyMade",
     "Spambase",
+    "Thyroid",
 ]
 
 
@@ -73,6 +77,49 @@ class Credit(ReadyMade):
 
     def source(self) -> Uci:
         return Uci(id=143)
+
+
+@dataclass(frozen=True)
+class HeartCleveland(ReadyMade):
+    """Heart disease, Cleveland, UCI 45, 303 × 13, absent 164 / present 139; 6 rows miss values (Turney 1995)."""
+
+    label: ClassVar[str] = "heart-cleveland"
+
+    def source(self) -> Uci:
+        return Uci(id=45)
+
+
+@dataclass(frozen=True)
+class Hepatitis(ReadyMade):
+    """Hepatitis prognosis, UCI 46, 155 × 19, die 32 / live 123; 75 rows miss values (Turney 1995)."""
+
+    label: ClassVar[str] = "hepatitis"
+
+    def source(self) -> Uci:
+        return Uci(id=46)
+
+
+@dataclass(frozen=True)
+class LiverBupa(ReadyMade):
+    """Liver disorders (BUPA), UCI 60, 345 × 5, drinks under 3 / 3 or more half-pints a day (Turney 1995)."""
+
+    label: ClassVar[str] = "liver-bupa"
+
+    def source(self) -> Uci:
+        return Uci(id=60)
+
+
+@dataclass(frozen=True)
+class Thyroid(ReadyMade):
+    """Thyroid disease, UCI 102 (ann-train, ann-test), 3772 + 3428 × 20, 3 classes, a given split (Turney 1995).
+
+    ``fti``, which is computed from ``tt4`` and ``t4u``, is left out.
+    """
+
+    label: ClassVar[str] = "thyroid"
+
+    def source(self) -> Uci:
+        return Uci(id=102)
 
 
 @dataclass(frozen=True)
@@ -173,9 +220,7 @@ class MnistPyramid(ReadyMade):
     def load(self, context: DataContext) -> Dataset:
         whole = super().load(context)
         if whole.n_features != 28 * 28:
-            raise DataError(
-                f"data set {self.label!r}: 784 pixels are expected, OpenML's table has {whole.n_features}"
-            )
+            raise DataError(f"data set {self.label!r}: 784 pixels are expected, OpenML's table has {whole.n_features}")
         images = whole.values.reshape(-1, 28, 28).astype(np.float64)
         blocks: list[np.ndarray] = []
         names: list[str] = []

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from bench_core import DataError, DataUnavailable
+from bench_public_data.limits import limited
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,34 +77,34 @@ def download(number: int, scratch: Path, hint: str) -> tuple[pd.DataFrame, dict[
     Raises:
         DataUnavailable: no connection, no such data set, or a cut or damaged download; ``hint`` goes with it.
     """
-    with _openml(scratch) as openml:
+    with _openml(scratch) as openml, limited() as guard:
         try:
             return _load(openml, number, features=True)
         except Exception as error:
+            why = guard.said or _line(error)
             raise DataUnavailable(
-                f"OpenML data set {number} could not be downloaded from {openml.config.server}: {_line(error)}",
-                hint,
+                f"OpenML data set {number} could not be downloaded from {openml.config.server}: {why}", hint
             ) from error
 
 
 def _load(openml: Any, number: int, features: bool) -> tuple[pd.DataFrame, dict[str, Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        found = openml.datasets.get_dataset(
+        entry = openml.datasets.get_dataset(
             number, download_data=True, download_qualities=False, download_features_meta_data=features
         )
-        frame = found.get_data()[0]
+        frame = entry.get_data()[0]
     if any(hasattr(dtype, "sparse") or str(dtype).startswith("Sparse") for dtype in frame.dtypes):
         frame = frame.sparse.to_dense()
     frame = frame.rename(columns=str)
     if features:
-        frame = _as_declared(frame, found.features.values())
+        frame = _as_declared(frame, entry.features.values())
     about = {
         "id": number,
-        "name": found.name,
-        "version": found.version,
-        "target": found.default_target_attribute,
-        "licence": found.licence or "not stated",
+        "name": entry.name,
+        "version": entry.version,
+        "target": entry.default_target_attribute,
+        "licence": entry.licence or "not stated",
         "source": f"https://www.openml.org/d/{number}",
     }
     return frame, about

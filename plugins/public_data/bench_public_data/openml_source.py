@@ -27,14 +27,7 @@ _SHAPES = {
     1596: (581012, 55),
     41150: (130064, 51),
 }
-_READY_MADE = {
-    44: "spambase",
-    554: "mnist",
-    1486: "nomao",
-    1590: "adult",
-    1596: "covertype",
-    41150: "miniboone",
-}
+_READY_MADE = {44: "spambase", 554: "mnist", 1486: "nomao", 1590: "adult", 1596: "covertype", 41150: "miniboone"}
 
 
 @dataclass(frozen=True)
@@ -124,19 +117,18 @@ class OpenML(DataSource):
             DataError: the mirror's copy cannot be read.
         """
         place = self.place(context)
-        found = place.read()
-        if found is not None:
-            return found
+        cached = place.read()
+        if cached is not None:
+            return cached
         mirrored = mirrored_folder(context.mirror, self.id)
         if mirrored is None and context.offline:
             raise DataUnavailable(
-                f"OpenML data set {self.id} is not in {place.folder}, and working offline was asked for",
-                self.hint(),
+                f"OpenML data set {self.id} is not in {place.folder}, and working offline was asked for", self.hint()
             )
         with place.filling() as scratch:
-            found = place.read()  # another process may have brought it meanwhile
-            if found is not None:
-                return found
+            cached = place.read()  # another process may have brought it meanwhile
+            if cached is not None:
+                return cached
             if mirrored is not None:
                 frame, about = from_mirror(mirrored, self.id, scratch)
             else:
@@ -147,18 +139,18 @@ class OpenML(DataSource):
                     f"(rows, columns), not {_SHAPES[self.id]}"
                 )
             place.write(frame, about)
-            found = place.read()
-        if found is None:
+            cached = place.read()
+        if cached is None:
             raise DataUnavailable(f"{place.data_path} changed while it was written", self.hint())
-        return found
+        return cached
 
     def load(self, context: DataContext) -> Dataset:
         frame, note = self.table(context)
         name = self.name or str(note["name"])
         target = self._target(name, frame, note)
-        kept, parts = self._rows(name, frame, target)
-        if len(kept) < len(frame):
-            frame = frame.iloc[kept]
+        chosen, parts = self._rows(name, frame, target)
+        if len(chosen) < len(frame):
+            frame = frame.iloc[chosen]
         frame, texts = _coded(frame, target, numbers=self.categorical == "numbers")
         for column in self.also_categorical:
             if column not in frame.columns:
@@ -172,11 +164,7 @@ class OpenML(DataSource):
             target,
             task=task,
             categorical=[*texts, *(column for column in self.also_categorical if column not in texts)],
-            provenance={
-                "source": str(note["source"]),
-                "licence": str(note["licence"]),
-                "table": str(note["content"]),
-            },
+            provenance={"source": str(note["source"]), "licence": str(note["licence"]), "table": str(note["content"])},
         )
         index = {column: i for i, column in enumerate(dataset.feature_names)}
         return replace(
@@ -199,22 +187,22 @@ class OpenML(DataSource):
     def _rows(self, name: str, frame: pd.DataFrame, target: str) -> tuple[np.ndarray, np.ndarray | None]:
         """Numbers of the rows that are kept, ascending, and the part of each when there is a given split."""
         parts: np.ndarray | None = None
-        kept = np.arange(len(frame))
+        rows = np.arange(len(frame))
         if self.split or self.train_rows:
-            kept, parts = given_split(
+            rows, parts = given_split(
                 name,
                 len(frame),
                 train=self.train_rows or self.split,
                 validation=self.validation_rows,
                 test=self.test_rows,
             )
-        keep = np.ones(len(kept), dtype=bool)
+        keep = np.ones(len(rows), dtype=bool)
         if self.rows:
             chosen = np.zeros(len(frame), dtype=bool)
             chosen[row_range(self.rows, "rows")] = True
-            keep &= chosen[kept]
+            keep &= chosen[rows]
         if self.classes:
-            labels = frame[target].astype(str).to_numpy(dtype=str)[kept]
+            labels = frame[target].astype(str).to_numpy(dtype=str)[rows]
             for label in self.classes:
                 if not (labels == label).any():
                     raise DataError(
@@ -223,12 +211,10 @@ class OpenML(DataSource):
             keep &= np.isin(labels, self.classes)
         if not keep.any():
             raise DataError(f"data set {name!r}: rows = {self.rows!r} keeps none of its {len(frame)} rows")
-        return kept[keep], None if parts is None else parts[keep]
+        return rows[keep], None if parts is None else parts[keep]
 
 
-def _coded(
-    frame: pd.DataFrame, target: str, *, numbers: bool
-) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]]]:
+def _coded(frame: pd.DataFrame, target: str, *, numbers: bool) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]]]:
     """Features as number columns, and the texts behind the codes of those that are categories."""
     import pandas as pd
 

@@ -1,16 +1,17 @@
-"""The plugin's hook: registers the data sources. Imports nothing heavy."""
+"""The plugin's hooks: registers the data sources, and prices that were published for some. Imports nothing heavy."""
 
 from __future__ import annotations
 
-from bench_core import RegisterDataset, hookimpl
+from bench_core import RegisterCostScheme, RegisterDataset, hookimpl
 from bench_public_data import embedded, named
 from bench_public_data.csv_source import Csv
+from bench_public_data.medical_prices import TurneyPrices
 from bench_public_data.openml_source import OpenML
 from bench_public_data.parquet_source import Parquet
 from bench_public_data.svmlight import SvmLight
 from bench_public_data.uci import Uci
 
-__all__ = ["bench_register_datasets"]
+__all__ = ["bench_register_cost_schemes", "bench_register_datasets"]
 
 
 BENCH_CONTRACT_VERSION = 1
@@ -32,6 +33,10 @@ def bench_register_datasets(register: RegisterDataset) -> None:
     register("diabetes-regression", embedded.DiabetesRegression)
     register("heart", named.Heart)
     register("credit", named.Credit)
+    register("heart-cleveland", named.HeartCleveland)
+    register("hepatitis", named.Hepatitis)
+    register("liver-bupa", named.LiverBupa)
+    register("thyroid", named.Thyroid)
     register("adult", named.Adult)
     register("covertype", named.Covertype)
     register("spambase", named.Spambase)
@@ -39,3 +44,9 @@ def bench_register_datasets(register: RegisterDataset) -> None:
     register("miniboone", named.MiniBooNE)
     register("mnist", named.Mnist)
     register("mnist-pyramid", named.MnistPyramid)
+
+
+@hookimpl
+def bench_register_cost_schemes(register: RegisterCostScheme) -> None:
+    """What medical tests cost."""
+    register("turney", TurneyPrices)

@@ -20,15 +20,13 @@ def row_range(text: str, what: str) -> slice:
     Raises:
         ValueError: anything else; ``what`` names the parameter.
     """
-    found = _RANGE.fullmatch(text.replace("_", "").replace(" ", ""))
-    if found is None:
-        raise ValueError(
-            f"{what} = {text!r} is not a range of rows such as '16281:', ':16281' or 'first:60000'"
-        )
-    if found["first"]:
-        return slice(0, int(found["count"]))
-    start = int(found["start"]) if found["start"] else 0
-    stop = int(found["stop"]) if found["stop"] else None
+    match = _RANGE.fullmatch(text.replace("_", "").replace(" ", ""))
+    if match is None:
+        raise ValueError(f"{what} = {text!r} is not a range of rows such as '16281:', ':16281' or 'first:60000'")
+    if match["first"]:
+        return slice(0, int(match["count"]))
+    start = int(match["start"]) if match["start"] else 0
+    stop = int(match["stop"]) if match["stop"] else None
     if stop is not None and stop <= start:
         raise ValueError(f"{what} = {text!r} holds no row")
     return slice(start, stop)
@@ -60,5 +58,5 @@ def given_split(
         part[chosen] = code
     if not test:
         part[part < 0] = 2
-    kept = np.flatnonzero(part >= 0)
-    return kept, part[kept]
+    used = np.flatnonzero(part >= 0)
+    return used, part[used]

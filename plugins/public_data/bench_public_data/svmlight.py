@@ -111,14 +111,11 @@ class SvmLight(DataSource):
             values[start : start + len(table.target), : table.values.shape[1]] = table.values.toarray()
             start += len(table.target)
         target = np.concatenate([table.target for table in tables])
-        query = self._queries(
-            parts, [table.query for table in tables], [len(table.target) for table in tables]
-        )
+        query = self._queries(parts, [table.query for table in tables], [len(table.target) for table in tables])
         split = None
         if len(parts) > 1:
             split = np.repeat(
-                np.array([code for code, _, _ in parts], dtype=np.int8),
-                [len(table.target) for table in tables],
+                np.array([code for code, _, _ in parts], dtype=np.int8), [len(table.target) for table in tables]
             )
         if self.relevant_from is not None:
             target = (target >= self.relevant_from).astype(np.float64)
@@ -128,9 +125,7 @@ class SvmLight(DataSource):
             split = None if split is None else split[order]
         task, codes, classes = self._target(target, ranking=query is not None)
         if task == "ranking" and query is None:
-            raise DataError(
-                f"{parts[0][1]}: ranking needs queries: there is no qid: in it and no group file beside it"
-            )
+            raise DataError(f"{parts[0][1]}: ranking needs queries: there is no qid: in it and no group file beside it")
         try:
             return Dataset(
                 name=self.name or stem(self.path),
@@ -177,15 +172,12 @@ class SvmLight(DataSource):
         for code, path, groups in named:
             if not path:
                 continue
-            found = find_file(path, context)
-            parts.append((code, found, find_file(groups, context) if groups else _group_file(found)))
+            file = find_file(path, context)
+            parts.append((code, file, find_file(groups, context) if groups else _group_file(file)))
         return parts
 
     def _queries(
-        self,
-        parts: list[tuple[int, Path, Path | None]],
-        given: list[NDArray[np.int64] | None],
-        lengths: list[int],
+        self, parts: list[tuple[int, Path, Path | None]], given: list[NDArray[np.int64] | None], lengths: list[int]
     ) -> NDArray[np.int64] | None:
         """Query ids of all rows: from ``qid:``, else from group files, numbered on from file to file."""
         queries: list[NDArray[np.int64]] = []
@@ -201,18 +193,14 @@ class SvmLight(DataSource):
             return None
         if len(queries) < len(parts):
             without = [
-                path
-                for (_, path, groups), query in zip(parts, given, strict=True)
-                if query is None and groups is None
+                path for (_, path, groups), query in zip(parts, given, strict=True) if query is None and groups is None
             ]
             raise DataError(f"{without[0]}: it has no queries (qid: or a group file), unlike the other files")
         return np.concatenate(queries)
 
     def _target(
         self, target: NDArray[np.float64], *, ranking: bool
-    ) -> tuple[
-        Literal["binary", "multiclass", "regression", "ranking"], NDArray[np.generic], tuple[str, ...]
-    ]:
+    ) -> tuple[Literal["binary", "multiclass", "regression", "ranking"], NDArray[np.generic], tuple[str, ...]]:
         task = self.task
         levels, codes = np.unique(target, return_inverse=True)
         if task is None:

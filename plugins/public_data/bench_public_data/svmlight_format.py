@@ -83,8 +83,8 @@ def _find_fault(path: Path, data: bytes, first_index: int) -> None:
                 raise DataError(f"{where}: {_shown(word)} is not <index>:<value>")
             place = _whole(index, f"{where}, feature number")
             if place <= last:
-                said = f"{place} follows {last}" if last >= first_index else f"{place} is below {first_index}"
-                raise DataError(f"{where}: feature numbers must ascend from {first_index}; {said}")
+                problem = f"{place} follows {last}" if last >= first_index else f"{place} is below {first_index}"
+                raise DataError(f"{where}: feature numbers must ascend from {first_index}; {problem}")
             last = place
             _finite(value, f"{where}, feature {place}")
 

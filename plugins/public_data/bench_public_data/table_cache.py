@@ -142,8 +142,8 @@ def code_texts(column: pd.Series[Any]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Codes (float64, NaN where missing) into the sorted texts that occur in a text or category column."""
     import pandas as pd
 
-    codes, found = pd.factorize(column)
-    texts = np.array([str(value) for value in found], dtype=object)
+    codes, values = pd.factorize(column)
+    texts = np.array([str(value) for value in values], dtype=object)
     levels, rank = np.unique(texts.astype(str), return_inverse=True) if len(texts) else (texts, texts)
     # The last place is for missing values, whose code is -1.
     place = np.append(rank.astype(np.float64), np.nan)

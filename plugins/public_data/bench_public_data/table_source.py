@@ -70,9 +70,7 @@ class TableSource(DataSource):
             raise ValueError("give test_path or split, not both")
         for group in self.group_prices:
             if group not in self.groups:
-                raise ValueError(
-                    f"group_prices names {group!r}; {did_you_mean(group, self.groups) or 'no groups'}"
-                )
+                raise ValueError(f"group_prices names {group!r}; {did_you_mean(group, self.groups) or 'no groups'}")
 
     @abstractmethod
     def read(self, path: Path) -> pd.DataFrame:
@@ -105,10 +103,10 @@ class TableSource(DataSource):
 
         given = zip((self.path, self.validation_path, self.test_path), range(3), strict=True)
         codes = [code for path, code in given if path]
-        found = [find_file(path, context) for path in self.paths()]
-        frames = [self._checked(path, self.read(path)) for path in found]
-        for path, frame in zip(found[1:], frames[1:], strict=True):
-            _same_columns(found[0], frames[0], path, frame)
+        files = [find_file(path, context) for path in self.paths()]
+        frames = [self._checked(path, self.read(path)) for path in files]
+        for path, frame in zip(files[1:], frames[1:], strict=True):
+            _same_columns(files[0], frames[0], path, frame)
         whole = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
         try:
             dataset = Dataset.from_frame(
@@ -120,14 +118,14 @@ class TableSource(DataSource):
                 size=self.size,
                 query=self.query,
                 split=self.split,
-                provenance={"source": ", ".join(path.name for path in found)},
+                provenance={"source": ", ".join(path.name for path in files)},
             )
         except DataError as error:
-            raise DataError(f"{found[0]}: {error}") from None
+            raise DataError(f"{files[0]}: {error}") from None
         if len(frames) > 1:
             parts = np.repeat(np.array(codes, dtype=np.int8), [len(frame) for frame in frames])
             dataset = replace(dataset, split=parts)
-        return replace(dataset, costs=self._costs(found[0], dataset.feature_names))
+        return replace(dataset, costs=self._costs(files[0], dataset.feature_names))
 
     def _checked(self, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
         """The table without dropped columns, when its named columns are there and its numbers are numbers."""
@@ -171,9 +169,7 @@ class TableSource(DataSource):
         if texts.any() and (demand or share >= _NEARLY_ALL):
             row = int(texts.argmax())
             advice = "" if demand else f"; if texts belong there, say categorical = [{column!r}]"
-            raise DataError(
-                f"{self.where(path, row)}, column {column!r}: {values.iloc[row]!r} is not a number{advice}"
-            )
+            raise DataError(f"{self.where(path, row)}, column {column!r}: {values.iloc[row]!r} is not a number{advice}")
 
     def _costs(self, path: Path, features: tuple[str, ...]) -> Costs | None:
         if not self.groups:
@@ -187,11 +183,7 @@ class TableSource(DataSource):
                 twice = features[int(np.flatnonzero(matched & (member >= 0))[0])]
                 raise DataError(f"{path}: feature {twice!r} is in two groups")
             member[matched] = number
-        own = (
-            np.where(member >= 0, 0.0, 1.0)
-            if self.price_each is None
-            else np.full(len(features), self.price_each)
-        )
+        own = np.where(member >= 0, 0.0, 1.0) if self.price_each is None else np.full(len(features), self.price_each)
         return Costs(own, member, np.array([self.group_prices.get(group, 0.0) for group in self.groups]))
 
 

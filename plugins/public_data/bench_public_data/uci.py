@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote_plus
 
 from bench_core import DataContext, DataError, Dataset, DataSource, DataUnavailable
+from bench_public_data import limits
 from bench_public_data.exact_csv import read_exact
 from bench_public_data.table_cache import CachedTable, table_hash
+from bench_public_data.uci_archives import ARCHIVES, Archive, prepared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,84 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["ARCHIVES", "Archive", "Uci"]
 
 _SERVER = "https://archive.ics.uci.edu/static/public"
-_SECONDS = 60.0
-
-
-@dataclass(frozen=True)
-class Archive:
-    """One data set of the repository: how to get it and how to read it.
-
-    Attributes:
-        name: what tables call it.
-        title: the archive's name on the server, without ``.zip``.
-        file: the table's file in the archive.
-        separator: between two values.
-        columns: names in file order, when the file has no header.
-        features: the features in the order they are used in.
-        target: the target column.
-        categorical: features that are categories, given as integers.
-        licence: as the repository states it.
-        content: `table_hash` of the parsed table. An archive's bytes can change, this cannot.
-    """
-
-    name: str
-    title: str
-    file: str
-    separator: str
-    columns: tuple[str, ...]
-    features: tuple[str, ...]
-    target: str
-    categorical: tuple[str, ...]
-    licence: str
-    content: str
-
-
-ARCHIVES: dict[int, Archive] = {
-    519: Archive(
-        name="heart",
-        title="heart failure clinical records",
-        file="heart_failure_clinical_records_dataset.csv",
-        separator=",",
-        columns=(),
-        # EMSCO, Table 2: F1..F12 (time is the follow-up period). The file's own order is another.
-        features=(
-            "age",
-            "anaemia",
-            "high_blood_pressure",
-            "creatinine_phosphokinase",
-            "diabetes",
-            "ejection_fraction",
-            "platelets",
-            "sex",
-            "serum_creatinine",
-            "serum_sodium",
-            "smoking",
-            "time",
-        ),
-        target="DEATH_EVENT",
-        categorical=("anaemia", "high_blood_pressure", "diabetes", "sex", "smoking"),
-        licence="CC BY 4.0",
-        content="59195f5c8987be191a9715681587e32a475bf8d214673392361257bf8926a507",
-    ),
-    143: Archive(
-        name="credit",
-        title="statlog australian credit approval",
-        file="australian.dat",
-        separator=" ",
-        columns=(*(f"A{i}" for i in range(1, 15)), "class"),
-        features=tuple(f"A{i}" for i in range(1, 15)),
-        target="class",
-        # EMSCO, Table 5.
-        categorical=("A1", "A4", "A5", "A6", "A8", "A9", "A11", "A12"),
-        licence="CC BY 4.0",
-        content="46531f4b403ada279d58280879d983b3d3e455275ca77fa8d4af1729267124b5",
-    ),
-}
 
 
 @dataclass(frozen=True)
 class Uci(DataSource):
-    """A data set of the UCI repository by its number (519 heart failure, 143 Australian credit).
+    """A data set of the UCI repository by its number (519 heart failure, 45 heart disease, 46 hepatitis, …).
 
     Attributes:
         id: the repository's number.
@@ -128,21 +57,24 @@ class Uci(DataSource):
             f"holds uci/{self.id}/{self.archive.file}"
         )
 
-    def mirrored(self, context: DataContext) -> Path | None:
-        """The table's file in the mirror: below ``uci/`` or ``files/uci/``."""
+    def mirrored(self, context: DataContext) -> list[Path]:
+        """The table's files in the mirror: below ``uci/`` or ``files/uci/``, or prepared; empty when it has none."""
         if context.mirror is None:
-            return None
-        for folder in (context.mirror / "uci", context.mirror / "files" / "uci"):
-            path = folder / str(self.id) / self.archive.file
-            if path.is_file():
-                return path
-        return None
+            return []
+        archive = self.archive
+        places = [
+            [folder / str(self.id) / name for name in archive.files]
+            for folder in (context.mirror / "uci", context.mirror / "files" / "uci")
+        ]
+        if archive.mirrored:
+            places.append([context.mirror / "files" / name for name in archive.mirrored])
+        return next((paths for paths in places if all(path.is_file() for path in paths)), [])
 
     def status(self, context: DataContext) -> str:
         """``cached``, ``mirrored`` or ``missing``."""
         if self.place(context).note() is not None:
             return "cached"
-        return "mirrored" if self.mirrored(context) is not None else "missing"
+        return "mirrored" if self.mirrored(context) else "missing"
 
     def fingerprint(self, context: DataContext) -> str | None:
         """The expected content hash: no other table is ever loaded. None when the table is not cached yet."""
@@ -153,29 +85,29 @@ class Uci(DataSource):
         self.table(context)
 
     def table(self, context: DataContext) -> pd.DataFrame:
-        """The verified table, in file order.
+        """The verified table: as it is in the file, or `prepared`.
 
         Raises:
             DataUnavailable: it is neither cached nor mirrored and cannot be downloaded.
             DataError: what was found is not the expected table.
         """
         place = self.place(context)
-        found = place.read()
-        if found is not None and found[1]["content"] == self.archive.content:
-            return found[0]
+        cached = place.read()
+        if cached is not None and cached[1]["content"] == self.archive.content:
+            return cached[0]
         mirrored = self.mirrored(context)
-        if mirrored is None and context.offline:
+        if not mirrored and context.offline:
             raise DataUnavailable(
                 f"UCI data set {self.id} ({self.archive.name}) is not in {place.folder}, and working offline "
                 f"was asked for",
                 self.hint(),
             )
         with place.filling() as scratch:
-            found = place.read()
-            if found is not None and found[1]["content"] == self.archive.content:
-                return found[0]
-            if mirrored is not None:
-                frame = self._verified(mirrored.read_bytes(), str(mirrored))
+            cached = place.read()
+            if cached is not None and cached[1]["content"] == self.archive.content:
+                return cached[0]
+            if mirrored:
+                frame = self._verified([path.read_bytes() for path in mirrored], [str(path) for path in mirrored])
             else:
                 frame = self._download(scratch)
             place.write(
@@ -193,11 +125,13 @@ class Uci(DataSource):
     def load(self, context: DataContext) -> Dataset:
         archive = self.archive
         frame = self.table(context)
+        split = ["split"] if archive.test_file else []
         return Dataset.from_frame(
             archive.name,
-            frame[[*archive.features, archive.target]],
+            frame[[*archive.features, archive.target, *split]],
             archive.target,
-            task="binary",
+            task="multiclass" if len(archive.classes) > 2 else "binary",
+            split="split" if split else None,
             categorical=archive.categorical,
             provenance={
                 "source": f"https://archive.ics.uci.edu/dataset/{self.id}",
@@ -211,9 +145,11 @@ class Uci(DataSource):
 
         server = os.environ.get("BUDGETBENCH_UCI_SERVER", _SERVER).rstrip("/")
         url = f"{server}/{self.id}/{quote_plus(self.archive.title)}.zip"
+        guard = None
         try:
             with (
-                requests.get(url, stream=True, timeout=_SECONDS) as answer,
+                limits.limited() as guard,
+                requests.get(url, stream=True, timeout=limits.LIMITS.silence) as answer,
                 tempfile.TemporaryFile(dir=scratch) as file,
             ):
                 answer.raise_for_status()
@@ -221,28 +157,37 @@ class Uci(DataSource):
                     file.write(block)
                 with zipfile.ZipFile(file) as archive:
                     inside = {Path(name).name: name for name in archive.namelist()}
-                    if self.archive.file not in inside:
-                        raise DataError(
-                            f"{url}: the archive has no {self.archive.file!r}, only {', '.join(sorted(inside))}"
-                        )
-                    data = archive.read(inside[self.archive.file])
+                    for name in self.archive.files:
+                        if name not in inside:
+                            raise DataError(f"{url}: the archive has no {name!r}, only {', '.join(sorted(inside))}")
+                    for name in self.archive.files:
+                        if archive.getinfo(inside[name]).file_size > limits.LIMITS.most:
+                            raise DataError(f"{url}: {name!r} in it is larger than {limits.LIMITS.most} bytes")
+                    data = [archive.read(inside[name]) for name in self.archive.files]
         except (requests.RequestException, zipfile.BadZipFile, OSError) as error:
+            why = (guard.said if guard else "") or f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
             raise DataUnavailable(
-                f"UCI data set {self.id} could not be downloaded from {url}: {type(error).__name__}: {error}",
-                self.hint(),
+                f"UCI data set {self.id} could not be downloaded from {url}: {why}", self.hint()
             ) from error
-        return self._verified(data, f"{url}, {self.archive.file}")
+        return self._verified(data, [f"{url}, {name}" for name in self.archive.files])
 
-    def _verified(self, data: bytes, where: str) -> pd.DataFrame:
+    def _verified(self, data: list[bytes], where: list[str]) -> pd.DataFrame:
         archive = self.archive
         try:
-            frame = read_exact(data.decode("utf-8-sig"), archive.separator, archive.columns)
+            frame = prepared(archive, [self._parsed(one) for one in data])
         except ValueError as error:
-            raise DataError(f"{where}: cannot be read as a table: {error}") from None
-        found = table_hash(frame)
-        if found != archive.content:
+            raise DataError(f"{' and '.join(where)}: cannot be read as a table: {error}") from None
+        digest = table_hash(frame)
+        if digest != archive.content:
             raise DataError(
-                f"{where}: this is not the table of UCI {self.id}: its content hash is {found[:16]}…, "
+                f"{' and '.join(where)}: this is not the table of UCI {self.id}: its content hash is {digest[:16]}…, "
                 f"{archive.content[:16]}… is expected ({len(frame)} rows, {len(frame.columns)} columns were read)"
             )
         return frame
+
+    def _parsed(self, data: bytes) -> pd.DataFrame:
+        archive, text = self.archive, data.decode("utf-8-sig")
+        # A prepared table has a header, and commas.
+        if archive.mirrored and text.startswith(f"{archive.features[0]},"):
+            return read_exact(text, ",")
+        return read_exact(text, archive.separator, archive.columns)

@@ -18,8 +18,5 @@ test_built_in = dataset_contract(
 )
 
 test_from_a_mirror = dataset_contract(
-    named.Heart(),
-    named.Credit(),
-    named.Spambase(),
-    OpenML(id=37, rows="first:500", also_categorical=["preg"]),
+    named.Heart(), named.Credit(), named.Spambase(), OpenML(id=37, rows="first:500", also_categorical=["preg"])
 )

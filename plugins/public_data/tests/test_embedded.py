@@ -77,14 +77,7 @@ def test_the_plugin_module_is_light():
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("first:3", [0, 1, 2]),
-        (":2", [0, 1]),
-        ("8:", [8, 9]),
-        ("2:4", [2, 3]),
-        ("1_0:", []),
-        (":", list(range(10))),
-    ],
+    [("first:3", [0, 1, 2]), (":2", [0, 1]), ("8:", [8, 9]), ("2:4", [2, 3]), ("1_0:", []), (":", list(range(10)))],
 )
 def test_row_ranges(text, expected):
     assert list(range(10))[row_range(text, "rows")] == expected

@@ -57,9 +57,7 @@ def test_separator_names_and_missing_texts_can_be_said(write, context):
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     values=st.lists(
-        st.lists(st.floats(allow_infinity=False, allow_nan=False), min_size=3, max_size=3),
-        min_size=2,
-        max_size=8,
+        st.lists(st.floats(allow_infinity=False, allow_nan=False), min_size=3, max_size=3), min_size=2, max_size=8
     )
 )
 def test_every_number_survives_a_csv_exactly(values, tmp_path, context):

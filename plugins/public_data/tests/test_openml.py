@@ -42,9 +42,7 @@ def arff(frame: pd.DataFrame) -> bytes:
         levels = ",".join(kind.categories) if isinstance(kind, pd.CategoricalDtype) else ""
         lines.append(f"@ATTRIBUTE {name} {'{' + levels + '}' if levels else 'REAL'}")
     lines.append("@DATA")
-    lines.extend(
-        ",".join("?" if pd.isna(v) else str(v) for v in row) for row in frame.itertuples(index=False)
-    )
+    lines.extend(",".join("?" if pd.isna(v) else str(v) for v in row) for row in frame.itertuples(index=False))
     return ("\n".join(lines) + "\n").encode()
 
 

@@ -26,9 +26,7 @@ def mirrored(shared, tmp_path_factory) -> DataContext:
 def test_embedded_pima_is_openml_37(mirrored):
     ours, theirs = embedded.Pima().load(mirrored), OpenML(id=37).load(mirrored)
     assert theirs.classes == ("tested_negative", "tested_positive")
-    rows = [
-        sorted(map(tuple, np.column_stack([data.values, data.target]).tolist())) for data in (ours, theirs)
-    ]
+    rows = [sorted(map(tuple, np.column_stack([data.values, data.target]).tolist())) for data in (ours, theirs)]
     assert rows[0] == rows[1]
 
 
@@ -64,7 +62,7 @@ def test_the_real_table_is_accepted_when_downloaded(number, mirrored, context, s
     source = Uci(id=number)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.write(source.mirrored(mirrored), source.archive.file)
+        archive.write(*source.mirrored(mirrored), source.archive.file)
     server.bodies[f"/{number}/{source.archive.title.replace(' ', '+')}.zip"] = packed.getvalue()
     monkeypatch.setenv("BUDGETBENCH_UCI_SERVER", server.url)
     assert source.load(context).content == source.load(mirrored).content
@@ -113,9 +111,7 @@ def test_mnist_and_its_pyramid(mirrored):
     assert np.abs(data.values[:, 336:] - original).max() < 1e-6
     corner = original.reshape(-1, 28, 28)[:, 7:14, 14:21].mean(axis=(1, 2))
     assert np.abs(data.values[:, data.feature_names.index("p4_1_2")] - corner).max() < 1e-6
-    means = [
-        data.values[:, low:high].mean(axis=1) for low, high in ((0, 16), (16, 80), (80, 336), (336, 1120))
-    ]
+    means = [data.values[:, low:high].mean(axis=1) for low, high in ((0, 16), (16, 80), (80, 336), (336, 1120))]
     for coarser in means[:3]:
         assert np.abs(coarser - means[3]).max() < 1e-5
 

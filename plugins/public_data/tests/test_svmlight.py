@@ -50,15 +50,12 @@ def test_compressed_files_are_the_same_data(pack, write, context):
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(
-        st.lists(st.floats(allow_infinity=False, allow_nan=False), min_size=4, max_size=4),
-        min_size=1,
-        max_size=6,
+        st.lists(st.floats(allow_infinity=False, allow_nan=False), min_size=4, max_size=4), min_size=1, max_size=6
     )
 )
 def test_every_number_survives_exactly(rows, tmp_path, context):
     lines = [
-        f"{i}.5 " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row) if value)
-        for i, row in enumerate(rows)
+        f"{i}.5 " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row) if value) for i, row in enumerate(rows)
     ]
     (tmp_path / "n.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     source = SvmLight(path=str(tmp_path / "n.txt"), features=4, task="regression")
@@ -123,11 +120,7 @@ def test_group_files_beside_the_data_give_the_queries(groups, write, context):
 
 def test_group_files_that_do_not_fit_are_refused(write, context):
     path = write("1 1:1\n0 1:2\n2 1:3\n")
-    for text, said in (
-        ("2\n", "2 rows together, t.txt has 3"),
-        ("2\nx\n", "line 2: 'x'"),
-        ("0\n3\n", "line 1"),
-    ):
+    for text, said in (("2\n", "2 rows together, t.txt has 3"), ("2\nx\n", "line 2: 'x'"), ("0\n3\n", "line 1")):
         write(text, "t.query")
         with pytest.raises(DataError, match=r"t\.query") as caught:
             SvmLight(path=path).load(context)
@@ -201,9 +194,7 @@ def test_wrong_parameters_are_refused(wrong, said):
 def test_a_feature_number_that_would_need_gigabytes_is_refused_before_it_takes_them(write, context):
     path = write("# a short file\n1 1:0.5 2:1\n0 3:2 50000000:1\n")
     tracemalloc.start()
-    with pytest.raises(
-        DataError, match=r"t\.txt, line 3: feature number 50000000 makes .* 2 x 50000000"
-    ) as caught:
+    with pytest.raises(DataError, match=r"t\.txt, line 3: feature number 50000000 makes .* 2 x 50000000") as caught:
         SvmLight(path=path).load(context)
     assert tracemalloc.get_traced_memory()[1] < 50e6
     tracemalloc.stop()

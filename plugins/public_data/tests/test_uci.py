@@ -19,9 +19,7 @@ HEADER = (
     "age,anaemia,creatinine_phosphokinase,diabetes,ejection_fraction,high_blood_pressure,platelets,"
     "serum_creatinine,serum_sodium,sex,smoking,time,DEATH_EVENT"
 )
-HEART = (
-    HEADER + "\n75,0,582,0,20,1,265000,1.9,130,1,0,4,1\n60.667,1,104,1,30,0,389000,1.5,136,1,0,171,0\n"
-).encode()
+HEART = (HEADER + "\n75,0,582,0,20,1,265000,1.9,130,1,0,4,1\n60.667,1,104,1,30,0,389000,1.5,136,1,0,171,0\n").encode()
 PATH = "/519/heart+failure+clinical+records.zip"
 
 
@@ -73,9 +71,7 @@ def test_download_cache_and_mirror_give_one_content(site, mirror, context):
     downloaded = Heart().load(context).content
     assert site.asked == [f"GET {PATH}"]
     cached = Heart().load(replace(context, offline=True)).content
-    mirrored = (
-        Heart().load(replace(context, cache=context.cache / "other", mirror=mirror, offline=True)).content
-    )
+    mirrored = Heart().load(replace(context, cache=context.cache / "other", mirror=mirror, offline=True)).content
     assert downloaded == cached == mirrored
     assert site.asked == [f"GET {PATH}"]
 
@@ -91,9 +87,7 @@ def test_status_follows_the_data(site, mirror, context):
 
 def test_an_archive_packed_differently_is_the_same_data(site, context):
     first = Heart().load(context).content
-    site.bodies[PATH] = zipped(
-        HEART.replace(b"\n", b"\r\n"), "folder/heart_failure_clinical_records_dataset.csv"
-    )
+    site.bodies[PATH] = zipped(HEART.replace(b"\n", b"\r\n"), "folder/heart_failure_clinical_records_dataset.csv")
     assert Heart().load(replace(context, cache=context.cache / "other")).content == first
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from bench_trees.kernels import leaf_of
 
-__all__ = ["BLOCK", "count_tests", "features_of_models", "near_tanh", "run_model", "score_models", "squash"]
+__all__ = ["BLOCK", "features_of_models", "near_tanh", "run_model", "score_models", "squash"]
 
 BLOCK = 64
 """Rows that a base model runs on at a time."""
@@ -29,21 +30,6 @@ def squash(table):  # type: ignore[no-untyped-def]
     flat = table.reshape(-1)
     for i in range(len(flat)):
         flat[i] = near_tanh(flat[i])
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def _leaf(trees, node, x, seen):  # type: ignore[no-untyped-def]
-    """The leaf of a tree that a row falls into."""
-    column = trees.column[node]
-    while column >= 0:
-        seen[column] = True
-        value = x[column]
-        right = not value <= trees.threshold[node]
-        if value != value:
-            right = not trees.missing_left[node]
-        node = trees.child[node] + right
-        column = trees.column[node]
-    return node
 
 
 @numba.njit(cache=True, nogil=True)
@@ -72,7 +58,7 @@ def run_model(packed, t, X, columns, width, slots, rows, count, seen, inside, to
         X: (rows, columns).
         columns: for small networks: (columns, BLOCK), the rows of the first ``width`` slots.
         slots, rows: the places in the block that are still wanted (``count`` of them), and the row of each place.
-        seen: bool (BLOCK, columns) by place: what trees read. Networks always read all of theirs.
+        seen: bool (BLOCK, features) by place: what trees read. Networks always read all of theirs.
         inside, total: scratch (BLOCK,).
         out: result (BLOCK, outputs), by place.
     """
@@ -83,16 +69,16 @@ def run_model(packed, t, X, columns, width, slots, rows, count, seen, inside, to
             out[slots[a], 0] = total[slots[a]]
         return
     trees = packed.trees
-    if trees.root.shape[1] == outputs:
+    if packed.trees_per_model == outputs:
         for k in range(outputs):
-            root = trees.root[t, k]
+            root = trees.root[t * outputs + k]
             for a in range(count):
                 place = slots[a]
-                out[place, k] = trees.value[_leaf(trees, root, X[rows[place]], seen[place]), 0]
+                out[place, k] = trees.value[leaf_of(trees, root, X, rows[place], seen, place), 0]
     else:
         for a in range(count):
             place = slots[a]
-            leaf = _leaf(trees, trees.root[t, 0], X[rows[place]], seen[place])
+            leaf = leaf_of(trees, trees.root[t], X, rows[place], seen, place)
             for k in range(outputs):
                 out[place, k] = trees.value[leaf, k]
 
@@ -102,7 +88,7 @@ def score_models(packed, X, start, stop, out):  # type: ignore[no-untyped-def]
     """Fill ``out[:, start:stop]`` (T, rows, outputs) with the scores of every base model."""
     slots = np.arange(BLOCK)
     inside, total = np.empty(BLOCK), np.empty(BLOCK)
-    seen = np.zeros((BLOCK, X.shape[1]), dtype=np.bool_)
+    seen = np.zeros((BLOCK, packed.trees.unit_of_column.max() + 1), dtype=np.bool_)
     columns = np.empty((X.shape[1], BLOCK))
     for begin in range(start, stop, BLOCK):
         count = min(BLOCK, stop - begin)
@@ -123,37 +109,14 @@ def features_of_models(packed, out):  # type: ignore[no-untyped-def]
     for t in range(out.shape[0]):
         if not packed.is_trees:
             for i in range(s.start[t], s.start[t + 1]):
-                out[t, packed.feature_of_column[s.columns[i]]] = True
+                out[t, trees.unit_of_column[s.columns[i]]] = True
             continue
-        for k in range(trees.root.shape[1]):
-            stack[0], height = trees.root[t, k], 1
+        for k in range(packed.trees_per_model):
+            stack[0], height = trees.root[t * packed.trees_per_model + k], 1
             while height:
                 height -= 1
                 node = stack[height]
                 if trees.column[node] >= 0:
-                    out[t, packed.feature_of_column[trees.column[node]]] = True
-                    stack[height], stack[height + 1] = trees.child[node], trees.child[node] + 1
+                    out[t, trees.unit_of_column[trees.column[node]]] = True
+                    stack[height], stack[height + 1] = trees.left[node], trees.left[node] + 1
                     height += 2
-
-
-@numba.njit(cache=True, nogil=True)
-def count_tests(packed, models, X):  # type: ignore[no-untyped-def]
-    """Mean number of tests of each base model on the rows."""
-    trees, s = packed.trees, packed.subsets
-    total = np.zeros(models)
-    for t in range(models):
-        if not packed.is_trees:
-            total[t] = (s.start[t + 1] - s.start[t]) * len(X)
-            continue
-        for k in range(trees.root.shape[1]):
-            for i in range(len(X)):
-                node = trees.root[t, k]
-                while trees.column[node] >= 0:
-                    value = X[i, trees.column[node]]
-                    if np.isnan(value):
-                        left = trees.missing_left[node]
-                    else:
-                        left = value <= trees.threshold[node]
-                    node = trees.child[node] + (not left)
-                    total[t] += 1
-    return total / max(len(X), 1)

@@ -16,10 +16,10 @@ __all__ = ["scan_binary", "scan_margins", "step_binary", "step_margins", "sum_sc
 
 @numba.njit(cache=True, nogil=True)
 def _count_below(values, count, limit):  # type: ignore[no-untyped-def]
-    found = 0
+    total = 0
     for i in range(count):
-        found += values[i] < limit
-    return found
+        total += values[i] < limit
+    return total
 
 
 @numba.njit(cache=True, nogil=True)
@@ -65,10 +65,10 @@ def _candidate(row, pos, neg, g_pos, g_neg, budget, both, up, down, heap):  # ty
 
 @numba.njit(cache=True, nogil=True)
 def _count_not_above(values, count, limit):  # type: ignore[no-untyped-def]
-    found = 0
+    total = 0
     for i in range(count):
-        found += values[i] <= limit
-    return found
+        total += values[i] <= limit
+    return total
 
 
 @numba.njit(cache=True, nogil=True)
@@ -87,9 +87,7 @@ def scan_binary(scores, rows, pos, neg, g_pos, g_neg, budget, both, exits, lows,
     up, down = np.empty_like(g_pos), np.empty_like(g_neg)
     heap = np.empty(max(len(pos), len(neg), 1), dtype=g_pos.dtype)
     for c in range(len(rows)):
-        exits[c], lows[c], highs[c] = _candidate(
-            scores[rows[c]], pos, neg, g_pos, g_neg, budget, both, up, down, heap
-        )
+        exits[c], lows[c], highs[c] = _candidate(scores[rows[c]], pos, neg, g_pos, g_neg, budget, both, up, down, heap)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -99,7 +97,7 @@ def step_binary(row, index, sums, low, high):  # type: ignore[no-untyped-def]
     Returns:
         columns and sums of those who go on, how many stopped below ``low``, how many above ``high``.
     """
-    kept, kept_sums = np.empty_like(index), np.empty_like(sums)
+    left, left_sums = np.empty_like(index), np.empty_like(sums)
     stay, below, above = 0, 0, 0
     for i in range(len(index)):
         value = sums[i] + row[index[i]]
@@ -108,9 +106,9 @@ def step_binary(row, index, sums, low, high):  # type: ignore[no-untyped-def]
         elif value > high:
             above += 1
         else:
-            kept[stay], kept_sums[stay] = index[i], value
+            left[stay], left_sums[stay] = index[i], value
             stay += 1
-    return kept[:stay].copy(), kept_sums[:stay].copy(), below, above
+    return left[:stay].copy(), left_sums[:stay].copy(), below, above
 
 
 @numba.njit(cache=True, nogil=True)
@@ -177,19 +175,19 @@ def scan_margins(scores, rows, index, labels, sums, budget, exits, limits):  # t
 @numba.njit(cache=True, nogil=True)
 def step_margins(scores, row, index, labels, sums, limit):  # type: ignore[no-untyped-def]
     """As `step_binary`: columns, labels and sums of those who go on, and how many stopped wrongly."""
-    kept = np.empty_like(index)
+    left = np.empty_like(index)
     stay, errors = 0, 0
     for i in range(len(index)):
         margin, label = _margin(scores[row, index[i]], sums[i])
         if margin > limit:
             errors += label != labels[i]
         else:
-            kept[stay] = i
+            left[stay] = i
             stay += 1
-    kept = kept[:stay]
-    columns = index[kept]
-    after = sums[kept].copy()
+    left = left[:stay]
+    columns = index[left]
+    after = sums[left].copy()
     for i in range(stay):
         for k in range(sums.shape[1]):
             after[i, k] += scores[row, columns[i], k]
-    return columns, labels[kept], after, errors
+    return columns, labels[left], after, errors

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from bench_trees.kernels import blocked_at
 
 from bench_qwyc._kernels_models import BLOCK, run_model
 
-__all__ = ["decide_bins", "decide_margins", "decide_thresholds"]
+__all__ = ["decide_bins", "decide_margins", "decide_thresholds", "next_of_trees"]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -35,26 +36,26 @@ def _shrink(packed, X, rows, slots, count, columns, g, ids, seen, wide):  # type
 
 
 @numba.njit(cache=True, nogil=True)
-def _natural_sum(kept, models, bias, total):  # type: ignore[no-untyped-def]
+def _natural_sum(outputs, models, bias, total):  # type: ignore[no-untyped-def]
     """The full score of one row, added in the natural order: the reference's own rounding."""
     total[:] = bias
     for t in range(models):
         for k in range(len(total)):
-            total[k] += kept[t, k]
+            total[k] += outputs[t, k]
 
 
 @numba.njit(cache=True, nogil=True)
 def decide_thresholds(packed, X, order, low, high, bias, beta, start, stop, seen, runs, score, positive):  # type: ignore[no-untyped-def]
     """Run base models in order until the sum is below ``low`` or above ``high``; at the end the full score decides.
 
-    ``seen`` (rows, columns), ``runs``, ``score`` and ``positive`` (rows,) are results.
+    ``seen`` (rows, features), ``runs``, ``score`` and ``positive`` (rows,) are results.
     """
     models = len(order)
-    kept = np.empty((BLOCK, models, 1), dtype=bias.dtype)
+    outputs_of = np.empty((BLOCK, models, 1), dtype=bias.dtype)
     out, g, full = np.empty((BLOCK, 1), bias.dtype), np.empty(BLOCK, bias.dtype), np.empty(1, bias.dtype)
     columns = np.empty((X.shape[1], BLOCK))
     inside, total = np.empty(BLOCK), np.empty(BLOCK)
-    marks = np.empty((BLOCK, X.shape[1]), dtype=np.bool_)
+    marks = np.empty((BLOCK, seen.shape[1]), dtype=np.bool_)
     for begin in range(start, stop, BLOCK):
         count = min(BLOCK, stop - begin)
         slots, ids = np.arange(BLOCK), np.arange(BLOCK)
@@ -67,7 +68,7 @@ def decide_thresholds(packed, X, order, low, high, bias, beta, start, stop, seen
             stay = 0
             for a in range(count):
                 place = slots[a]
-                kept[ids[place], t, 0] = out[place, 0]
+                outputs_of[ids[place], t, 0] = out[place, 0]
                 g[place] += out[place, 0]
                 if r < models - 1 and (g[place] < low[r] or g[place] > high[r]):
                     row = rows[place]
@@ -83,7 +84,7 @@ def decide_thresholds(packed, X, order, low, high, bias, beta, start, stop, seen
         for a in range(count):
             place = slots[a]
             row = rows[place]
-            _natural_sum(kept[ids[place]], models, bias, full)
+            _natural_sum(outputs_of[ids[place]], models, bias, full)
             runs[row], score[row], positive[row] = models, full[0], full[0] >= beta
             seen[row] = marks[place]
 
@@ -93,11 +94,11 @@ def decide_margins(packed, X, order, limits, bias, start, stop, seen, runs, scor
     """The same for several classes: stop when the lead over the second class exceeds a limit."""
     models, outputs = len(order), len(bias)
     infinity = bias.dtype.type(np.inf)
-    kept = np.empty((BLOCK, models, outputs), dtype=bias.dtype)
+    outputs_of = np.empty((BLOCK, models, outputs), dtype=bias.dtype)
     out, g = np.empty((BLOCK, outputs), bias.dtype), np.empty((BLOCK, outputs), bias.dtype)
     columns = np.empty((0, BLOCK))
     inside, total = np.empty(BLOCK), np.empty(BLOCK)
-    marks = np.empty((BLOCK, X.shape[1]), dtype=np.bool_)
+    marks = np.empty((BLOCK, seen.shape[1]), dtype=np.bool_)
     for begin in range(start, stop, BLOCK):
         count = min(BLOCK, stop - begin)
         slots, rows = np.arange(BLOCK), begin + np.arange(BLOCK)
@@ -110,7 +111,7 @@ def decide_margins(packed, X, order, limits, bias, start, stop, seen, runs, scor
                 place = slots[a]
                 best, second, first = -infinity, -infinity, 0
                 for k in range(outputs):
-                    kept[place, t, k] = out[place, k]
+                    outputs_of[place, t, k] = out[place, k]
                     g[place, k] += out[place, k]
                     if g[place, k] > best:
                         best, second, first = g[place, k], best, k
@@ -128,7 +129,7 @@ def decide_margins(packed, X, order, limits, bias, start, stop, seen, runs, scor
         for a in range(count):
             place = slots[a]
             row = rows[place]
-            _natural_sum(kept[place], models, bias, score[row])
+            _natural_sum(outputs_of[place], models, bias, score[row])
             runs[row], label[row], seen[row] = models, score[row].argmax(), marks[place]
 
 
@@ -145,11 +146,11 @@ def decide_bins(  # type: ignore[no-untyped-def]
     Bins of position r are ``bins[first[r]:first[r + 1]]``, ascending, with ``mean`` and ``spread`` beside them.
     """
     models = len(order)
-    kept = np.empty((BLOCK, models, 1), dtype=bias.dtype)
+    outputs_of = np.empty((BLOCK, models, 1), dtype=bias.dtype)
     out, g, full = np.empty((BLOCK, 1), bias.dtype), np.empty(BLOCK, bias.dtype), np.empty(1, bias.dtype)
     columns = np.empty((X.shape[1], BLOCK))
     inside, total = np.empty(BLOCK), np.empty(BLOCK)
-    marks = np.empty((BLOCK, X.shape[1]), dtype=np.bool_)
+    marks = np.empty((BLOCK, seen.shape[1]), dtype=np.bool_)
     watched = np.empty(BLOCK, dtype=np.bool_)  # by first place
     for begin in range(start, stop, BLOCK):
         count = min(BLOCK, stop - begin)
@@ -163,7 +164,7 @@ def decide_bins(  # type: ignore[no-untyped-def]
             stay = 0
             for a in range(count):
                 place = slots[a]
-                kept[ids[place], t, 0] = out[place, 0]
+                outputs_of[ids[place], t, 0] = out[place, 0]
                 g[place] += out[place, 0]
                 above, below = False, False
                 if r < models - 1 and watched[ids[place]]:
@@ -187,7 +188,7 @@ def decide_bins(  # type: ignore[no-untyped-def]
         for a in range(count):
             place = slots[a]
             row = rows[place]
-            _natural_sum(kept[ids[place]], models, bias, full)
+            _natural_sum(outputs_of[ids[place]], models, bias, full)
             runs[row], score[row], positive[row] = models, full[0], full[0] >= beta
             seen[row] = marks[place]
 
@@ -201,3 +202,23 @@ def _find(bins, low, high, wanted):  # type: ignore[no-untyped-def]
         low += half if bins[low + half] <= wanted else 0
         length -= half
     return low if length == 1 and bins[low] == wanted else -1
+
+
+@numba.njit(cache=True, nogil=True)
+def next_of_trees(packed, X, order, runs, known, wanted):  # type: ignore[no-untyped-def]
+    """Mark in ``wanted`` (rows, features) what a row's next base model needs first and is not known.
+
+    ``runs`` (rows,) is where a row stops with anything in place of what is unknown: it is right where none of the
+    base models before that place needs anything.
+    """
+    trees, width = packed.trees, packed.trees_per_model
+    for i in range(len(X)):
+        asks = False
+        for r in range(runs[i]):
+            for k in range(width):
+                unit = blocked_at(trees, trees.root[order[r] * width + k], X, i, known)
+                if unit >= 0:
+                    wanted[i, unit] = True
+                    asks = True
+            if asks:
+                break

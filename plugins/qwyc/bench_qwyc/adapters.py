@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from bench_trees import NAN_LEFT, NAN_RIGHT, FlatTrees, sibling_order
 from numpy.typing import NDArray
 
-from bench_qwyc.model import Ensemble, Packed, Trees, blank_subsets
+from bench_qwyc.model import Ensemble, Packed, blank_subsets
 
 __all__ = ["SUPPORTED", "adapt"]
 
@@ -18,7 +19,7 @@ SUPPORTED = (
     "LGBMClassifier"
 )
 Array = NDArray[Any]
-_FIELDS = ("column", "threshold", "child", "missing_left", "value")
+_FIELDS = ("column", "threshold", "left", "missing_left", "value")
 _KINDS = (np.int64, np.float64, np.int64, np.bool_, np.float64)
 
 
@@ -59,16 +60,16 @@ def adapt(
         raise TypeError(f"{name} is no additive ensemble that is known here; use one of {SUPPORTED}")
     used = np.arange(len(feature_of_column)) if columns is None else np.asarray(columns, dtype=np.int64)
     nodes, bias, link = readers[name](model)
-    trees = nodes.packed(used, np.dtype(dtype))
+    owner = np.asarray(feature_of_column, dtype=np.int64)
+    trees = nodes.packed(used, owner, np.dtype(dtype))
     ensemble = Ensemble(
-        packed=Packed(True, trees, blank_subsets(), np.asarray(feature_of_column, dtype=np.int64)),
-        models=len(trees.root),
+        packed=Packed(True, trees, nodes.trees_per_model, blank_subsets()),
+        models=trees.trees // nodes.trees_per_model,
         bias=np.asarray(bias, dtype=dtype),
         link=link,
         classes=np.asarray(model.classes_, dtype=np.int64),
         n_classes=n_classes,
         n_features=n_features,
-        single=nodes.single,
     )
     _check(ensemble, model, X, used)
     return ensemble
@@ -111,28 +112,30 @@ class _Nodes:
     def add(self, column: Any, threshold: Any, left: Any, right: Any, missing_left: Any, value: Any) -> None:
         """One tree, children as node numbers of the tree; ``column`` −1 for leaves. Siblings are put side by side."""
         self.root.append(self.count)
-        inner = np.flatnonzero(np.asarray(column) >= 0)
-        old = np.zeros(len(np.asarray(column)), dtype=np.int64)  # the root stays first
-        old[1::2], old[2::2] = np.asarray(left)[inner], np.asarray(right)[inner]
-        child = np.zeros(len(old), dtype=np.int64)
-        child[inner] = self.count + 1 + 2 * np.arange(len(inner))
-        given = (column, threshold, child, missing_left, value)
+        column, left = np.asarray(column), np.asarray(left)
+        old, place = sibling_order(np.zeros(1, dtype=np.int64), column, left, np.asarray(right))
+        left = self.count + np.where(column >= 0, place[left], 0)
+        given = (column, threshold, left, missing_left, value)
         for name, kind, part in zip(_FIELDS, _KINDS, given, strict=True):
             array: Array = np.array(part, dtype=kind)[old]
             self.parts[name].append(array if array.ndim == 2 or name != "value" else array[:, None])
         self.count += len(old)
 
-    def packed(self, columns: NDArray[np.int64], dtype: np.dtype[Any]) -> Trees:
+    def packed(
+        self, columns: NDArray[np.int64], feature_of_column: NDArray[np.int64], dtype: np.dtype[Any]
+    ) -> FlatTrees:
         """All trees; columns of the model renumbered as columns of the problem."""
         whole = {name: np.concatenate(parts) for name, parts in self.parts.items()}
         column = np.where(whole["column"] >= 0, columns[whole["column"]], -1)
-        return Trees(
-            root=np.array(self.root, dtype=np.int32).reshape(-1, self.trees_per_model),
+        return FlatTrees(
+            root=np.array(self.root, dtype=np.int64),
             column=column.astype(np.int32),
             threshold=whole["threshold"],
-            child=whole["child"].astype(np.int32),
-            missing_left=whole["missing_left"],
+            left=whole["left"].astype(np.int32),
+            missing=np.where(whole["missing_left"], NAN_LEFT, NAN_RIGHT).astype(np.int8),
             value=np.ascontiguousarray(whole["value"], dtype=dtype),
+            unit_of_column=feature_of_column,
+            single=self.single,
         )
 
 

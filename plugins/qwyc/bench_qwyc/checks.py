@@ -69,9 +69,7 @@ def checked_costs(costs: Any, models: int) -> NDArray[np.float64]:
         raise ValueError(f"{models} prices are needed, one per base model, not shape {prices.shape}")
     bad = np.flatnonzero(~(np.isfinite(prices) & (prices >= 0)))
     if len(bad):
-        raise ValueError(
-            f"the price of base model {bad[0]} must be finite and not negative, not {prices[bad[0]]}"
-        )
+        raise ValueError(f"the price of base model {bad[0]} must be finite and not negative, not {prices[bad[0]]}")
     return prices
 
 

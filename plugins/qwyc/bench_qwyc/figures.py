@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,10 +35,7 @@ class BaseModels(FigureKind):
     title = "Base models run per row"
 
     def build(self, builder: FigureBuilder, entry: FigureEntry, stem: str) -> list[Figure]:
-        def draw(panels: Any, title: str) -> bytes:
-            return spread_figure(panels, builder.styles, title)
-
-        return builder.by_method(self, entry, stem, spread_of, draw)
+        return builder.by_method(self, entry, stem, spread_of, partial(spread_figure, styles=builder.styles))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,22 +61,22 @@ def spread_of(records: Records, chosen: pd.DataFrame) -> Spread | None:
     Args:
         chosen: selected policies of one method on one data set under one cost scheme.
     """
-    found: list[tuple[int, NDArray[np.float64]]] = []
+    spreads: list[tuple[int, NDArray[np.float64]]] = []
     for name, policy in chosen[["name", "policy"]].itertuples(index=False):
-        told = records.infos[name].get("evaluations") or {"width": 1, "counts": []}
-        counts = told["counts"][int(policy)] if int(policy) < len(told["counts"]) else None
+        evaluations = records.infos[name].get("evaluations") or {"width": 1, "counts": []}
+        counts = evaluations["counts"][int(policy)] if int(policy) < len(evaluations["counts"]) else None
         if counts and sum(counts):
-            found.append((int(told["width"]), np.asarray(counts, dtype=np.float64) / sum(counts)))
-    if not found:
+            spreads.append((int(evaluations["width"]), np.asarray(counts, dtype=np.float64) / sum(counts)))
+    if not spreads:
         return None
-    width = max(own for own, _ in found)
-    tables = [_merged(shares, width // own) for own, shares in found]
+    width = max(own for own, _ in spreads)
+    tables = [_merged(shares, width // own) for own, shares in spreads]
     shares = np.zeros(max(len(table) for table in tables))
     for table in tables:
         shares[: len(table)] += table / len(tables)
     column = "test.mean-base-models"
     mean = float(chosen[column].mean()) if column in chosen else None
-    return Spread(width, shares, mean, len(found))
+    return Spread(width, shares, mean, len(spreads))
 
 
 def _merged(shares: NDArray[np.float64], times: int) -> NDArray[np.float64]:
@@ -90,13 +88,13 @@ _COLUMNS = 3
 _FEW = 20
 
 
-def spread_figure(panels: Sequence[tuple[str, Spread]], styles: dict[str, Style], title: str) -> bytes:
+def spread_figure(panels: Sequence[tuple[str, Spread]], title: str, styles: dict[str, Style]) -> bytes:
     """A panel per method, three in a row, all on the same scales.
 
     Args:
         panels: (method, its histogram).
-        styles: method → how it is drawn.
         title: the figure's heading.
+        styles: method → how it is drawn.
     """
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
@@ -144,12 +142,12 @@ def _root(values: Any) -> Any:
 
 
 def _words(panels: Sequence[tuple[str, Spread]]) -> str:
-    said = []
+    sentences = []
     for method, spread in panels:
         half = int(np.searchsorted(np.cumsum(spread.shares), 0.5))
         mean = "" if spread.mean is None else f"mean {plain_number(spread.mean, 3)}, "
-        said.append(
+        sentences.append(
             f"{method}: {mean}half of the rows run at most {spread.width * (half + 1)}, "
             f"{100 * spread.shares[-1]:.1f} % more than {spread.width * (len(spread.shares) - 1)}"
         )
-    return "Share of test rows by base models run. " + "; ".join(said) + "."
+    return "Share of test rows by base models run. " + "; ".join(sentences) + "."

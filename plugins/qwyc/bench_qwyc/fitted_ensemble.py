@@ -93,10 +93,7 @@ class EnsembleMethod(Method):
         fitted_ensemble = FittedEnsemble(self, problem, ensemble, prices)
         policies = self.policies(fitted_ensemble)
         reference = StoppingPolicy(
-            ensemble,
-            model_prices=fitted_ensemble.billed_prices,
-            threads=problem.threads,
-            label="full ensemble",
+            ensemble, model_prices=fitted_ensemble.billed_prices, threads=problem.threads, label="full ensemble"
         )
         diagnostics: dict[str, Any] = {
             "base_models": ensemble.models,
@@ -126,9 +123,7 @@ class FittedEnsemble:
 
     def _rows(self, name: str) -> NDArray[Any]:
         parts = {"train": ["train"], "validation": ["validation"], "both": ["train", "validation"]}
-        return np.concatenate(
-            [getattr(getattr(self.problem, part), name) for part in parts[self.method.optimise_on]]
-        )
+        return np.concatenate([getattr(getattr(self.problem, part), name) for part in parts[self.method.optimise_on]])
 
     @cached_property
     def scores(self) -> NDArray[Any]:
@@ -144,9 +139,7 @@ class FittedEnsemble:
         """A given order; a label whose class the ensemble does not know counts as none of its outputs."""
         codes = self._rows("y")
         known = np.isin(codes, self.ensemble.classes)
-        labels = np.where(
-            known, np.searchsorted(self.ensemble.classes, codes), 0 if self.ensemble.binary else -1
-        )
+        labels = np.where(known, np.searchsorted(self.ensemble.classes, codes), 0 if self.ensemble.binary else -1)
         return make_order(
             ordering,
             self.scores,
@@ -162,12 +155,12 @@ class FittedEnsemble:
         """A policy per α. Two α that allow as many errors share one optimisation."""
         if not two_sided and not self.ensemble.binary:
             raise RequestError("filter-and-score rejects the negatives of two classes; use stop = 'both'")
-        made: dict[int, Stopping] = {}
+        by_size: dict[int, Stopping] = {}
         policies = []
         for alpha in alphas:
             budget = error_budget(alpha, self.scores.shape[1])
-            if budget not in made:
-                made[budget] = optimise(
+            if budget not in by_size:
+                by_size[budget] = optimise(
                     self.scores,
                     alpha,
                     order=order,
@@ -177,7 +170,7 @@ class FittedEnsemble:
                     two_sided=two_sided,
                     threads=self.problem.threads,
                 )
-            rule = made[budget]
+            rule = by_size[budget]
             details = {
                 "alpha": alpha,
                 "optimised_disagreement": rule.disagreement,

@@ -71,9 +71,7 @@ class EarlyStopping(EnsembleMethod):
         _check_alphas(self.alphas)
 
     def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
-        return fitted_ensemble.stopping_policies(
-            self.alphas, fitted_ensemble.order(self.ordering), self.stop == "both"
-        )
+        return fitted_ensemble.stopping_policies(self.alphas, fitted_ensemble.order(self.ordering), self.stop == "both")
 
 
 @dataclass(frozen=True)
@@ -152,9 +150,7 @@ class SmallerEnsemble(EnsembleMethod):
         sizes = [size for size in self.sizes if size <= fitted_ensemble.ensemble.models] or [
             fitted_ensemble.ensemble.models
         ]
-        errors = {
-            size: [self._error(one, size, fitted_ensemble.problem) for one in candidates] for size in sizes
-        }
+        errors = {size: [self._error(one, size, fitted_ensemble.problem) for one in candidates] for size in sizes}
         policies = []
         for size in sizes:
             at = int(np.argmin(errors[size]))
@@ -171,10 +167,7 @@ class SmallerEnsemble(EnsembleMethod):
                     else fitted_ensemble.billed_prices[: small.models],
                     threads=fitted_ensemble.problem.threads,
                     label=f"size={size}",
-                    details={
-                        "size": size,
-                        "learning_rate": self.learning_rates[min(at, len(self.learning_rates) - 1)],
-                    },
+                    details={"size": size, "learning_rate": self.learning_rates[min(at, len(self.learning_rates) - 1)]},
                 )
             )
         return policies

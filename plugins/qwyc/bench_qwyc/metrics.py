@@ -6,7 +6,7 @@ import numpy as np
 
 from bench_core import Metric, Outcome, RequestError
 
-__all__ = ["METRICS", "base_models_within", "error_within", "speed_up"]
+__all__ = ["METRICS", "base_model_share", "base_models_within", "error_within", "speed_up"]
 
 _CLASSES = frozenset({"binary", "multiclass"})
 _UNFAITHFUL = 1e6
@@ -56,15 +56,28 @@ def _beyond(value: float) -> bool:
     return value > 1.0
 
 
-def speed_up(outcome: Outcome) -> float:
-    """Base models of the full ensemble over mean base models run."""
+def _models_of_all(outcome: Outcome) -> float:
     reference = outcome.reference
     runs = None if reference is None else reference.evaluations
-    return (float(np.mean(runs)) if runs is not None and len(runs) else 1.0) / _models(outcome)
+    return float(np.mean(runs)) if runs is not None and len(runs) else 1.0
+
+
+def speed_up(outcome: Outcome) -> float:
+    """Base models of the full ensemble over mean base models run."""
+    return _models_of_all(outcome) / _models(outcome)
+
+
+def base_model_share(outcome: Outcome) -> float:
+    """Mean base models run over those of the full ensemble: 1 over `speed_up`.
+
+    It is a mean over rows, which a speed-up is not, so that a lottery over two policies has the mean of theirs.
+    """
+    return _models(outcome) / _models_of_all(outcome)
 
 
 METRICS = (
     Metric("speed-up", speed_up, "max", "Speed-up", _CLASSES, reference=True),
+    Metric("base-model-share", base_model_share, "min", "Base models of all", _CLASSES, percent=True, reference=True),
     Metric(
         "base-models-within@k",
         base_models_within,

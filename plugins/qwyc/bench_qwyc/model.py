@@ -12,34 +12,14 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from bench_threads import run_ranges
+from bench_trees import FlatTrees, checked_rows
 from numpy.typing import NDArray
 
-__all__ = ["Ensemble", "Link", "Packed", "Subsets", "Trees", "blank_subsets", "blank_trees"]
+__all__ = ["Ensemble", "Link", "Packed", "Subsets", "blank_subsets", "blank_trees"]
 
 Array = NDArray[Any]
 Link = Literal["logistic", "mean", "linear"]
-
-
-class Trees(NamedTuple):
-    """Binary trees, node by node.
-
-    A row goes left where ``x <= threshold``, a missing value where ``missing_left`` says.
-
-    Attributes:
-        root: int32 (T, trees of a base model).
-        column: int32 (nodes,): column of X a node tests; −1 for a leaf.
-        threshold: float64 (nodes,).
-        child: int32 (nodes,): the left child; the right one is the next node.
-        missing_left: bool (nodes,).
-        value: (nodes, outputs of a tree), in the type in which scores are added.
-    """
-
-    root: Array
-    column: Array
-    threshold: Array
-    child: Array
-    missing_left: Array
-    value: Array
 
 
 class Subsets(NamedTuple):
@@ -60,18 +40,27 @@ class Subsets(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """What the kernels need of an ensemble; one of the two kinds is empty."""
+    """What the kernels need of an ensemble; one of the two kinds is empty.
+
+    Base model t has the trees ``t * trees_per_model`` … ``(t + 1) * trees_per_model − 1``, whose units are features.
+    """
 
     is_trees: bool
-    trees: Trees
+    trees: FlatTrees
+    trees_per_model: int
     subsets: Subsets
-    feature_of_column: Array
+
+    @property
+    def feature_of_column(self) -> Array:
+        """int64 (columns,): the feature of each column."""
+        return self.trees.unit_of_column
 
 
-def blank_trees(dtype: Any) -> Trees:
-    """No trees."""
-    whole, real = np.zeros(0, dtype=np.int32), np.zeros(0)
-    return Trees(np.zeros((0, 1), np.int32), whole, real, whole, np.zeros(0, bool), np.zeros((0, 1), dtype))
+def blank_trees(dtype: Any, feature_of_column: NDArray[np.int64]) -> FlatTrees:
+    """No trees on these columns."""
+    whole, narrow = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    value = np.zeros((0, 1), dtype)
+    return FlatTrees(whole, narrow, np.zeros(0), narrow, np.zeros(0, np.int8), value, feature_of_column)
 
 
 def blank_subsets() -> Subsets:
@@ -97,7 +86,6 @@ class Ensemble:
         n_classes: classes of the problem; those not in ``classes`` have probability 0.
         n_features: features of the problem.
         beta: decision threshold.
-        single: values are rounded to float32 before trees compare them.
     """
 
     packed: Packed
@@ -108,17 +96,10 @@ class Ensemble:
     n_classes: int
     n_features: int
     beta: float = 0.0
-    single: bool = False
 
     def readable(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rows as the kernels read them: contiguous, and rounded where the base models compare float32.
-
-        Always read-only, as the core's arrays are, so that a kernel is compiled for one type only.
-        """
-        with np.errstate(over="ignore"):
-            made = np.ascontiguousarray(X.astype(np.float32) if self.single else X, dtype=np.float64).view()
-        made.flags.writeable = False
-        return made
+        """Rows as the kernels read them, see `bench_trees.checked_rows`."""
+        return checked_rows(self.packed.trees, X)
 
     @property
     def binary(self) -> bool:
@@ -132,7 +113,6 @@ class Ensemble:
     def scores(self, X: NDArray[np.float64], threads: int = 1) -> Array:
         """Scores of every base model on every row: (T, rows), or (T, rows, K); written once, where they stay."""
         from bench_qwyc._kernels_models import score_models
-        from bench_qwyc._threads import run_ranges
 
         out = np.empty((self.models, len(X), len(self.bias)), dtype=self.bias.dtype)
         X = self.readable(X)
@@ -150,6 +130,11 @@ class Ensemble:
 
     def path_lengths(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean number of tests (features for a network) of each base model on the rows: (T,)."""
-        from bench_qwyc._kernels_models import count_tests
+        if not self.packed.is_trees:
+            return np.diff(self.packed.subsets.start)[: self.models].astype(np.float64)
+        from bench_trees.kernels import count_tests
 
-        return np.asarray(count_tests(self.packed, self.models, self.readable(X)))
+        trees, X = self.packed.trees, self.readable(X)
+        met = np.zeros((self.models, self.packed.trees_per_model))
+        count_tests(trees, trees.depth(), X, met.reshape(-1))
+        return np.asarray(met.sum(axis=1) / max(len(X), 1))

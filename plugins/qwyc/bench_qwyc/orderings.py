@@ -56,9 +56,7 @@ def make_order(
         unit = 1.0
     else:
         full = np.asarray(flat.sum(axis=0, dtype=np.float64)) + start
-        unit = float(
-            (full @ target.reshape(-1)) / max(float(target.reshape(-1) @ target.reshape(-1)), 1e-300)
-        )
+        unit = float((full @ target.reshape(-1)) / max(float(target.reshape(-1) @ target.reshape(-1)), 1e-300))
     slope = with_target * unit - offset  # <f_t, m y − b>
     norms = np.diag(gram)
     if ordering == "individual-mse":

@@ -31,3 +31,16 @@ def bench_register_metrics(register: RegisterMetric) -> None:
 def bench_register_figures(register: Callable[[str, str], None]) -> None:
     """Base models run per row (QWYC Figs. 5 and 6). Imported when a suite draws them."""
     register("base-models", "bench_qwyc.figures:BaseModels")
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    from bench_trees import FlatTrees
+
+    from bench_qwyc.fan import Bins
+    from bench_qwyc.model import Ensemble, Packed, Subsets
+    from bench_qwyc.optimise import Stopping
+    from bench_qwyc.policy import StoppingPolicy
+
+    return [StoppingPolicy, Ensemble, Packed, Subsets, FlatTrees, Stopping, Bins]

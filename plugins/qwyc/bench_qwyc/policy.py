@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from bench_threads import run_ranges
+from bench_trees import checked_known
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Policy, Rows
+from bench_core import Decisions, Policy, Rows, next_of_stages
 from bench_qwyc.fan import Bins
 from bench_qwyc.model import Ensemble
 from bench_qwyc.optimise import Stopping
@@ -91,12 +93,7 @@ class StoppingPolicy(Policy):
 
     def decide(self, rows: Rows) -> Decisions:
         e = self.ensemble
-        X = e.readable(rows.X)
-        read = np.zeros(X.shape, dtype=bool)
-        runs = np.zeros(len(X), dtype=np.int64)
-        shape: Any = len(X) if e.binary else (len(X), len(e.bias))
-        score, label = np.zeros(shape, dtype=e.bias.dtype), np.zeros(len(X), dtype=np.int64)
-        self._run(X, read, runs, score, label)
+        read, runs, score, label = self._walked(e.readable(rows.X))
         cost = None
         if self.model_prices is not None:
             cost = np.concatenate([[0.0], np.cumsum(self.model_prices[self.order])])[runs]
@@ -108,22 +105,40 @@ class StoppingPolicy(Policy):
             evaluation_cost=cost,
         )
 
-    def _acquired(self, read: Array, runs: Array) -> Array:
-        """Features of the columns that trees read, or of the networks that were run."""
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """What the first base model needs that is not finished with what is known."""
         e = self.ensemble
+        X = e.readable(rows.X)
+        _, runs, _, _ = self._walked(X)
         if not e.packed.is_trees:
-            return np.asarray(np.logical_or.accumulate(e.uses[self.order], axis=0)[runs - 1])
-        owner = e.packed.feature_of_column
-        if np.array_equal(owner, np.arange(e.n_features)):
-            return read
-        seen = np.zeros((len(read), e.n_features), dtype=bool)
-        for column, feature in enumerate(owner):
-            seen[:, feature] |= read[:, column]
-        return seen
+            return next_of_stages(self._stages, runs - 1, known)
+        from bench_qwyc._kernels_walk import next_of_trees
+
+        wanted = np.zeros(known.shape, dtype=bool)
+        next_of_trees(e.packed, X, self.order, runs, checked_known(known), wanted)
+        return wanted
+
+    @property
+    def _stages(self) -> NDArray[np.bool_]:
+        """Features of the base models up to each place in the order: bool (T, features)."""
+        return np.asarray(np.logical_or.accumulate(self.ensemble.uses[self.order], axis=0))
+
+    def _walked(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """Features read by trees, base models run, score and label of each row."""
+        e = self.ensemble
+        read = np.zeros((len(X), e.n_features), dtype=bool)
+        runs = np.zeros(len(X), dtype=np.int64)
+        shape: Any = len(X) if e.binary else (len(X), len(e.bias))
+        score, label = np.zeros(shape, dtype=e.bias.dtype), np.zeros(len(X), dtype=np.int64)
+        self._run(X, read, runs, score, label)
+        return read, runs, score, label
+
+    def _acquired(self, read: Array, runs: Array) -> Array:
+        """Features that trees read, or those of the networks that were run."""
+        return read if self.ensemble.packed.is_trees else self._stages[runs - 1]
 
     def _run(self, X: Array, seen: Array, runs: Array, score: Array, label: Array) -> None:
         from bench_qwyc import _kernels_walk as walk
-        from bench_qwyc._threads import run_ranges
 
         e, order = self.ensemble, self.order
         beta = e.bias.dtype.type(e.beta)

@@ -77,8 +77,8 @@ def optimise_plainly(
         best = np.inf
         if len(active):
             for k, model in enumerate(rest):
-                found = int(judged(model)[0].sum())
-                if found and (ratio := prices[model] * len(active) / found) < best:
+                decided = int(judged(model)[0].sum())
+                if decided and (ratio := prices[model] * len(active) / decided) < best:
                     best, at = ratio, k
         chosen[position], chosen[position + at] = chosen[position + at], chosen[position]
         model = chosen[position]

@@ -60,7 +60,7 @@ def fit_subsets(
     outer = _joint(packed, X, target) if joint else _independent(packed, X, target)
     packed = packed._replace(outer=outer)
     return Ensemble(
-        packed=Packed(False, blank_trees(dtype), packed, np.asarray(feature_of_column, dtype=np.int64)),
+        packed=Packed(False, blank_trees(dtype, np.asarray(feature_of_column, dtype=np.int64)), 1, packed),
         models=models,
         bias=np.zeros(1, dtype=dtype),
         link="linear" if joint else "mean",

@@ -23,12 +23,7 @@ __all__ = [
 ]
 
 Kind = Literal[
-    "hist-gradient-boosting",
-    "gradient-boosting",
-    "random-forest",
-    "lightgbm",
-    "subsets-joint",
-    "subsets-independent",
+    "hist-gradient-boosting", "gradient-boosting", "random-forest", "lightgbm", "subsets-joint", "subsets-independent"
 ]
 
 
@@ -63,9 +58,7 @@ def validation_error(ensemble: Ensemble, problem: Problem) -> float:
 
 def full_scores(ensemble: Ensemble, scores: NDArray[Any]) -> NDArray[Any]:
     """Sums of base scores in the natural order: (rows,) or (rows, K)."""
-    total = np.array(
-        np.broadcast_to(ensemble.bias if scores.ndim == 3 else ensemble.bias[0], scores.shape[1:])
-    )
+    total = np.array(np.broadcast_to(ensemble.bias if scores.ndim == 3 else ensemble.bias[0], scores.shape[1:]))
     for one in scores:
         total += one
     return total
@@ -126,13 +119,11 @@ def _strongest(config: EnsembleConfig, problem: Problem) -> NDArray[np.int64]:
     from sklearn.ensemble import RandomForestClassifier
 
     refuse_missing(problem, "the importance of features")
-    forest = RandomForestClassifier(
-        100, random_state=_seed(problem, "importance"), min_samples_leaf=5, n_jobs=1
-    )
+    forest = RandomForestClassifier(100, random_state=_seed(problem, "importance"), min_samples_leaf=5, n_jobs=1)
     forest.fit(problem.train.X, problem.train.y)
     share = np.bincount(problem.feature_of_column, forest.feature_importances_, problem.n_features)
-    kept = np.argsort(-share, kind="stable")[: config.strongest]
-    columns: NDArray[np.int64] = problem.columns_of_set(kept)
+    strongest = np.argsort(-share, kind="stable")[: config.strongest]
+    columns: NDArray[np.int64] = problem.columns_of_set(strongest)
     return columns
 
 
@@ -197,9 +188,7 @@ def _classifier(config: EnsembleConfig, problem: Problem, rate: float) -> Any:
     try:
         from lightgbm import LGBMClassifier
     except ImportError:
-        raise RequestError(
-            "ensemble = 'lightgbm' needs LightGBM: pip install 'budgetbench-qwyc[lightgbm]'"
-        ) from None
+        raise RequestError("ensemble = 'lightgbm' needs LightGBM: pip install 'budgetbench-qwyc[lightgbm]'") from None
     return LGBMClassifier(
         n_estimators=config.n_estimators,
         max_depth=config.max_depth or -1,

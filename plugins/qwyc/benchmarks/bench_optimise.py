@@ -114,10 +114,7 @@ def growth(path: str, threads: int) -> None:
     signal = rng.normal(size=32_000)
     scores = 0.05 * signal + 0.3 * rng.normal(size=(400, 32_000))
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.5))
-    cases = {
-        "T": [(t, 8_000) for t in (50, 100, 200, 400)],
-        "N": [(100, n) for n in (4_000, 8_000, 16_000, 32_000)],
-    }
+    cases = {"T": [(t, 8_000) for t in (50, 100, 200, 400)], "N": [(100, n) for n in (4_000, 8_000, 16_000, 32_000)]}
     for axis, (name, sizes) in zip(axes, cases.items(), strict=True):
         seconds = [timed(np.ascontiguousarray(scores[:t, :n]), 0.005, threads=threads)[0] for t, n in sizes]
         x = [t if name == "T" else n for t, n in sizes]
@@ -128,10 +125,7 @@ def growth(path: str, threads: int) -> None:
         axis.set_xlabel(name)
         axis.set_ylabel("seconds")
         axis.set_title(f"time ~ {name}^{slope:.2f}")
-        print(
-            f"time ~ {name}^{slope:.2f}   "
-            + "  ".join(f"{a}: {s:.3f} s" for a, s in zip(x, seconds, strict=True))
-        )
+        print(f"time ~ {name}^{slope:.2f}   " + "  ".join(f"{a}: {s:.3f} s" for a, s in zip(x, seconds, strict=True)))
     figure.tight_layout()
     figure.savefig(path)
 
@@ -139,9 +133,7 @@ def growth(path: str, threads: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument(
-        "--quick", action="store_true", help="float64 only, without the reference implementation"
-    )
+    parser.add_argument("--quick", action="store_true", help="float64 only, without the reference implementation")
     parser.add_argument("--growth", help="plot of time against T and N")
     options = parser.parse_args()
     optimise(np.random.default_rng(0).normal(size=(4, 50)), 0.1)  # compile

@@ -14,21 +14,14 @@ test_forest = method_contract(
     Qwyc(ensemble="random-forest", n_estimators=9, max_depth=0, alphas=(0.05,), prices="path")
 )
 test_gradient_boosting = method_contract(
-    EarlyStopping(
-        ensemble="gradient-boosting", n_estimators=8, max_depth=2, ordering="individual-mse", alphas=(0.05,)
-    )
+    EarlyStopping(ensemble="gradient-boosting", n_estimators=8, max_depth=2, ordering="individual-mse", alphas=(0.05,))
 )
 test_lightgbm = method_contract(
     Qwyc(ensemble="lightgbm", n_estimators=8, max_depth=3, alphas=(0.05,), precision="float32")
 )
 test_joint_subsets = method_contract(
     Qwyc(
-        ensemble="subsets-joint",
-        n_estimators=6,
-        subset=3,
-        alphas=(0.05,),
-        prices="features",
-        stop="filter-and-score",
+        ensemble="subsets-joint", n_estimators=6, subset=3, alphas=(0.05,), prices="features", stop="filter-and-score"
     ),
     tasks=["binary"],
 )

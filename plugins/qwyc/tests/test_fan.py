@@ -51,17 +51,13 @@ def test_bins_hold_mean_and_spread_of_the_distance_from_the_full_score(
 
 def boosted() -> tuple[Any, Any]:
     X, y = make_classification(600, 5, n_informative=4, n_redundant=0, random_state=2)
-    model = HistGradientBoostingClassifier(max_iter=15, early_stopping=False, random_state=0).fit(
-        X[:300], y[:300]
-    )
+    model = HistGradientBoostingClassifier(max_iter=15, early_stopping=False, random_state=0).fit(X[:300], y[:300])
     return adapt(model, X[:300], np.arange(5), n_features=5, n_classes=2), X
 
 
 @pytest.mark.parametrize("gamma", [0.0, 1.0, 3.0])
 @pytest.mark.parametrize("two_sided", [True, False])
-def test_rows_stop_as_appendix_c_says_and_unseen_bins_mean_full_evaluation(
-    gamma: float, two_sided: bool
-) -> None:
+def test_rows_stop_as_appendix_c_says_and_unseen_bins_mean_full_evaluation(gamma: float, two_sided: bool) -> None:
     ensemble, X = boosted()
     train, new = ensemble.scores(X[:300]), ensemble.scores(X[300:] * 1.5)
     order = np.random.default_rng(0).permutation(15)

@@ -55,9 +55,7 @@ def test_training_disagreement_is_at_most_alpha_whatever_the_order_prices_and_ti
 ) -> None:
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(scores)) if given_order else None
-    found = optimise(
-        scores, alpha, order=order, costs=rng.integers(0, 4, len(scores)), beta=beta, two_sided=two_sided
-    )
+    found = optimise(scores, alpha, order=order, costs=rng.integers(0, 4, len(scores)), beta=beta, two_sided=two_sided)
     full = np.zeros(scores.shape[1], scores.dtype)
     for row in scores:
         full = full + row
@@ -95,13 +93,9 @@ def test_the_compiled_optimiser_is_its_reference_implementation_bit_for_bit(
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("alpha", [0.0, 0.005, 0.1, 0.6])
-def test_the_reference_implementation_agrees_on_larger_matrices_and_with_threads(
-    dtype: Any, alpha: float
-) -> None:
+def test_the_reference_implementation_agrees_on_larger_matrices_and_with_threads(dtype: Any, alpha: float) -> None:
     rng = np.random.default_rng(4)
-    scores = (rng.normal(size=(25, 1)) * rng.normal(size=(25, 6000)) + 0.2 * rng.normal(size=6000)).astype(
-        dtype
-    )
+    scores = (rng.normal(size=(25, 1)) * rng.normal(size=(25, 6000)) + 0.2 * rng.normal(size=6000)).astype(dtype)
     one, two = optimise(scores, alpha), optimise(scores, alpha, threads=2)
     same(one, two)
     same(one, optimise_plainly(scores, alpha))
@@ -109,9 +103,7 @@ def test_the_reference_implementation_agrees_on_larger_matrices_and_with_threads
 
 @settings(deadline=None)
 @given(ensembles(classes=3), ALPHAS, st.integers(0, 99))
-def test_several_classes_are_faithful_too_and_equal_their_reference(
-    scores: Any, alpha: float, seed: int
-) -> None:
+def test_several_classes_are_faithful_too_and_equal_their_reference(scores: Any, alpha: float, seed: int) -> None:
     costs = np.random.default_rng(seed).integers(1, 4, len(scores))
     found = optimise(scores, alpha, costs=costs)
     same(found, optimise_plainly(scores, alpha, costs=costs))
@@ -233,9 +225,7 @@ def test_where_nothing_stops_nobody_the_cheapest_then_the_first_comes() -> None:
     assert np.isinf(nobody.high).all()
 
 
-@pytest.mark.parametrize(
-    "scores", [np.array([[0.5]]), np.array([[-0.5], [0.2]]), np.ones((4, 5)), -np.ones((4, 5))]
-)
+@pytest.mark.parametrize("scores", [np.array([[0.5]]), np.array([[-0.5], [0.2]]), np.ones((4, 5)), -np.ones((4, 5))])
 @pytest.mark.parametrize("alpha", [0.0, 0.4])
 def test_one_base_model_one_example_and_rows_all_alike(scores: Any, alpha: float) -> None:
     found = optimise(scores, alpha)
@@ -244,9 +234,7 @@ def test_one_base_model_one_example_and_rows_all_alike(scores: Any, alpha: float
     assert found.disagreement <= alpha
 
 
-@pytest.mark.parametrize(
-    ("alpha", "examples", "errors"), [(0.29, 100, 29), (0.005, 200, 1), (0.3, 10, 3), (0.0, 7, 0)]
-)
+@pytest.mark.parametrize(("alpha", "examples", "errors"), [(0.29, 100, 29), (0.005, 200, 1), (0.3, 10, 3), (0.0, 7, 0)])
 def test_the_error_budget_is_what_alpha_allows(alpha: float, examples: int, errors: int) -> None:
     assert error_budget(alpha, examples) == errors
 

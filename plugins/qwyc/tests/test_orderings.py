@@ -13,9 +13,7 @@ def case(classes: int = 1) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(3)
     labels = rng.integers(0, max(classes, 2), 300)
     shape = (7, 300) if classes == 1 else (7, 300, classes)
-    signal = (
-        np.where(labels == 1, 1.0, -1.0) if classes == 1 else (labels[:, None] == np.arange(classes)) * 1.0
-    )
+    signal = np.where(labels == 1, 1.0, -1.0) if classes == 1 else (labels[:, None] == np.arange(classes)) * 1.0
     strength = rng.uniform(-0.2, 0.6, (7,) + (1,) * (len(shape) - 1))
     return strength * signal + 0.3 * rng.normal(size=shape), labels, np.full(max(classes, 1), 0.1)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from bench_linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
+from numpy.typing import NDArray
 
 from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl
 
@@ -69,8 +70,17 @@ class SingleStagePolicy(Policy):
             return Decisions(acquired, probabilities=self.model.probabilities(rows.X), stage=stage)
         return Decisions(acquired, score=self.model.score(rows.X), stage=stage)
 
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return ~known
+
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
     """Register ``single-stage``."""
     register("single-stage", SingleStage)
+
+
+@hookimpl(optionalhook=True)
+def bench_policy_types() -> list[type]:
+    """What a saved policy holds."""
+    return [SingleStagePolicy, ClassModel, ScoreModel]

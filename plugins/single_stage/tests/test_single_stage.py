@@ -25,9 +25,7 @@ def test_it_predicts_what_scikit_learn_predicts(make_problem: MakeProblem, n_cla
     reference = LogisticRegression(C=C, tol=1e-12, max_iter=10_000).fit(problem.train.X, problem.train.y)
     decisions = policy.decide(Rows(problem.validation.X))
     assert decisions.probabilities is not None
-    np.testing.assert_allclose(
-        decisions.probabilities, reference.predict_proba(problem.validation.X), atol=1e-6
-    )
+    np.testing.assert_allclose(decisions.probabilities, reference.predict_proba(problem.validation.X), atol=1e-6)
 
 
 def test_regression_is_ridge(make_problem: MakeProblem) -> None:

@@ -82,13 +82,11 @@ class Draws:
         if 2**leading <= 4 * count:
             chosen = self.permutation(2**leading)[:count].tolist()
         else:
-            found: dict[int, None] = {}
-            while len(found) < count:
-                found.setdefault(int(self.words(1)[0]) >> (64 - leading))
-            chosen = list(found)
-        bits = np.array(
-            [[code >> place & 1 for place in range(leading)] for code in chosen], dtype=np.float64
-        )
+            corners: dict[int, None] = {}
+            while len(corners) < count:
+                corners.setdefault(int(self.words(1)[0]) >> (64 - leading))
+            chosen = list(corners)
+        bits = np.array([[code >> place & 1 for place in range(leading)] for code in chosen], dtype=np.float64)
         others = self.whole(0, 1, count * (dimensions - leading)).reshape(count, -1)
         return np.hstack([bits, others.astype(np.float64)])
 

@@ -51,9 +51,7 @@ class Synthetic30(DataSource):
     seed: int = 0
 
     def load(self, context: DataContext) -> Dataset:
-        family = MakeClassification(
-            rows=1000, features=30, informative=25, redundant=0, classes=3, seed=self.seed
-        )
+        family = MakeClassification(rows=1000, features=30, informative=25, redundant=0, classes=3, seed=self.seed)
         return classification("synthetic30", 3, *family.draw())
 
 
@@ -228,8 +226,7 @@ class MakeRegression(DataSource):
         places = [i / self.effective_rank for i in range(rank)]
         singular = np.array(
             [
-                (1.0 - self.tail_strength) * exact_exp(-place * place)
-                + self.tail_strength * exact_exp(-0.1 * place)
+                (1.0 - self.tail_strength) * exact_exp(-place * place) + self.tail_strength * exact_exp(-0.1 * place)
                 for place in places
             ]
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bench_core import RegisterDataset, hookimpl
 from bench_synthetic.families import MakeClassification, MakeRegression, Synthetic30
 from bench_synthetic.quadrants import Quadrants
+from bench_synthetic.ranking_regions import RankingRegions
 from bench_synthetic.sized_items import SizedItems
 
 __all__ = ["bench_register_datasets"]
@@ -21,3 +22,4 @@ def bench_register_datasets(register: RegisterDataset) -> None:
     register("make-regression", MakeRegression)
     register("quadrants", Quadrants)
     register("sized-items", SizedItems)
+    register("ranking-regions", RankingRegions)

@@ -10,6 +10,7 @@ import sys
 import pytest
 from bench_synthetic.families import MakeClassification, MakeRegression, Synthetic30
 from bench_synthetic.quadrants import Quadrants
+from bench_synthetic.ranking_regions import RankingRegions
 from bench_synthetic.sized_items import SizedItems
 
 from bench_core import DataContext, DataSource
@@ -27,6 +28,7 @@ KNOWN = {
     "low rank": MakeRegression(rows=300, features=40, effective_rank=5, noise=0.1, seed=1),
     "quadrants": Quadrants(noise=0.5),
     "sized items": SizedItems(),
+    "ranking": RankingRegions(documents=1001, features=60),
 }  # fmt: skip
 
 CODE = """
@@ -78,4 +80,5 @@ def test_the_content_of_generated_data_is_known_for_ever():
         "low rank": "24b9d91efd7b1995",
         "quadrants": "3e8c2174bc451735",
         "sized items": "5f020439dc9569c3",
+        "ranking": "4d602a01c0a64555",
     }

@@ -13,6 +13,7 @@ import pytest
 from bench_synthetic import plugin
 from bench_synthetic.families import MakeClassification, MakeRegression, Synthetic30
 from bench_synthetic.quadrants import Quadrants
+from bench_synthetic.ranking_regions import GRADE_SHARES, PRICE_COUNTS, RankingRegions
 from bench_synthetic.sized_items import SizedItems
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,10 +21,17 @@ from hypothesis import strategies as st
 from bench_core import DataContext, DataSource, RequestError, build, load_registry
 from bench_core.testing import dataset_contract
 
-SOURCES: list[type[DataSource]] = [Synthetic30, MakeClassification, MakeRegression, Quadrants, SizedItems]
+SOURCES: list[type[DataSource]] = [
+    Synthetic30,
+    MakeClassification,
+    MakeRegression,
+    Quadrants,
+    SizedItems,
+    RankingRegions,
+]
 
 test_contract = dataset_contract(
-    Synthetic30(), MakeClassification(), MakeRegression(), Quadrants(), SizedItems()
+    Synthetic30(), MakeClassification(), MakeRegression(), Quadrants(), SizedItems(), RankingRegions(features=40)
 )
 
 
@@ -49,7 +57,14 @@ def test_a_source_is_built_in_and_writes_nothing(source, context):
 def test_every_source_is_registered_by_name():
     registry = load_registry([("synthetic-under-test", plugin)], entry_points=False)
     assert not registry.broken
-    for name in ("synthetic30", "make-classification", "make-regression", "quadrants", "sized-items"):
+    for name in (
+        "synthetic30",
+        "make-classification",
+        "make-regression",
+        "quadrants",
+        "sized-items",
+        "ranking-regions",
+    ):
         assert issubclass(registry.dataset(name), DataSource)
 
 
@@ -69,9 +84,7 @@ def test_synthetic30_has_the_papers_shape(context):
 
 def test_synthetic30_is_make_classification_with_the_papers_settings(context):
     whole = Synthetic30(seed=5).load(context)
-    knobs = MakeClassification(rows=1000, features=30, informative=25, redundant=0, classes=3, seed=5).load(
-        context
-    )
+    knobs = MakeClassification(rows=1000, features=30, informative=25, redundant=0, classes=3, seed=5).load(context)
     assert whole.content == knobs.content
 
 
@@ -84,9 +97,7 @@ def test_make_classification_follows_its_knobs(context):
     assert shares == pytest.approx([0.6, 0.3, 0.1], abs=0.02)
     values = data.values
     explained = np.linalg.lstsq(values[:, :3], values[:, 3], rcond=None)[0]
-    assert values[:, :3] @ explained == pytest.approx(
-        values[:, 3]
-    )  # redundant: linear in the informative ones
+    assert values[:, :3] @ explained == pytest.approx(values[:, 3])  # redundant: linear in the informative ones
     assert any(np.array_equal(values[:, 4], values[:, j]) for j in range(4))  # repeated
 
 
@@ -186,9 +197,7 @@ def test_noise_is_the_least_error_a_quadrants_predictor_can_have(context):
 
 def test_decoys_look_like_the_feature_in_its_own_quadrant_or_are_standard_normal(context):
     alike = Quadrants(rows=40_000, noise=0.5, means=(1.0, 2.0, 30.0, -40.0)).load(context)
-    standard = Quadrants(rows=40_000, noise=0.5, means=(1.0, 2.0, 30.0, -40.0), decoys="standard").load(
-        context
-    )
+    standard = Quadrants(rows=40_000, noise=0.5, means=(1.0, 2.0, 30.0, -40.0), decoys="standard").load(context)
     quadrant = (alike.values[:, 4] < 0) * 2 + (alike.values[:, 5] < 0)
     for feature, mean in enumerate((1.0, 2.0, 30.0, -40.0)):
         own, other = quadrant == feature, quadrant != feature
@@ -260,3 +269,46 @@ def test_wrong_parameters_are_refused_by_name(source, wrong, said):
     with pytest.raises(RequestError, match=r".") as caught:
         build(source, wrong, "suite.toml: datasets[0]")
     assert said in str(caught.value)
+
+
+def test_a_ranking_has_the_papers_prices_and_the_shares_of_its_grades(context):
+    data = RankingRegions(documents=2000, features=519).load(context)
+    prices, counts = np.unique(data.costs.prices[:, 0], return_counts=True)
+    assert dict(zip(prices.astype(int).tolist(), counts.tolist(), strict=True)) == PRICE_COUNTS
+    assert (np.bincount(data.target.astype(int)) / 2000).tolist() == pytest.approx(GRADE_SHARES, abs=1e-3)
+    assert np.bincount(data.query).tolist() == [25] * 80
+
+
+@pytest.mark.parametrize("premise", ["regions", "shared"])
+@pytest.mark.parametrize("depth", [2, 3])
+def test_what_a_region_reads_and_nothing_else_ranks_its_documents(context, premise, depth):
+    """By hand: the region's number and its own two expensive features give the grades without noise, no other two."""
+    data = RankingRegions(documents=3000, features=40, depth=depth, premise=premise, noise=0.0).load(context)
+    bits = data.values[:, :depth] > 0
+    region = sum(bits[:, i].astype(int) << (depth - 1 - i) for i in range(depth))
+    assert np.unique(region).tolist() == list(range(2**depth))
+    other = dict.fromkeys(range(2**depth), 1.0)
+    for r in range(2**depth):
+        rows = region == r
+        grades = data.target[rows]
+        for place in other:
+            score = data.values[rows, depth + place] + data.values[rows, depth + place + 1]
+            order = np.argsort(score, kind="stable")
+            sorted_by_it = bool((np.diff(grades[order]) >= 0).all())
+            assert sorted_by_it == (place == (r if premise == "regions" else 0)) or len(np.unique(grades)) == 1
+        assert set(data.costs.prices[depth + r : depth + r + 2, 0]) == {50.0, 150.0}
+
+
+def test_the_grade_rises_with_the_region(context):
+    data = RankingRegions(documents=4000, features=40).load(context)
+    region = (data.values[:, :3] > 0) @ [4, 2, 1]
+    means = [data.target[region == r].mean() for r in range(8)]
+    assert means == sorted(means)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"documents": 10}, {"per_query": 1}, {"depth": 6}, {"features": 11}, {"noise": -1.0}, {"local": np.inf}]
+)
+def test_a_ranking_refuses_what_cannot_be(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        RankingRegions(**wrong)

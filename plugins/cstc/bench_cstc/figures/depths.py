@@ -43,22 +43,18 @@ def depth_figure(panels: Sequence[tuple[str, DepthByPrice]], title: str) -> byte
             axes.set_ylim(-4, 104)
         for row in grid:
             row[0].set_ylabel("Features read, %")
-        counts = {
-            label: count for _, one in panels for label, count in zip(one.labels, one.counts, strict=True)
-        }
+        counts = {label: count for _, one in panels for label, count in zip(one.labels, one.counts, strict=True)}
         legend(page.figure, list(handles.values()), [f"{label} ({counts[label]})" for label in handles], 4)
         page.save(title, _words(panels))
         return bytes(page)
 
 
 def _words(panels: Sequence[tuple[str, DepthByPrice]]) -> str:
-    said = []
+    sentences = []
     for method, one in panels:
         by_price = ", ".join(
             f"{label} {100 * shares[0]:.0f} % at depth 1 and {100 * shares[-1]:.0f} % at depth {len(shares)}"
             for label, shares in zip(one.labels, one.shares, strict=True)
         )
-        said.append(f"{method} (mean of {one.seeds} selected policies): {by_price}")
-    return (
-        "Share of the features of each price that classifiers down to a depth read. " + "; ".join(said) + "."
-    )
+        sentences.append(f"{method} (mean of {one.seeds} selected policies): {by_price}")
+    return "Share of the features of each price that classifiers down to a depth read. " + "; ".join(sentences) + "."

@@ -61,18 +61,18 @@ class Tree:
     nodes: tuple[Node, ...]
 
     @classmethod
-    def read(cls, said: Any, features: int) -> Tree | None:
+    def read(cls, tables: Any, features: int) -> Tree | None:
         """A tree from the nodes in a policy's details; None when they are not a tree.
 
         Args:
-            said: a list of tables as the module describes.
+            tables: a list of tables as the module describes.
             features: how many features there are.
         """
-        if not isinstance(said, list) or not said:
+        if not isinstance(tables, list) or not tables:
             return None
         nodes: list[Node] = []
         known: set[int] = set()
-        for table in said:
+        for table in tables:
             if not isinstance(table, Mapping):
                 return None
             name, read = table.get("name"), table.get("features")
@@ -99,11 +99,11 @@ class Tree:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """Per node, the places of its children, the upper one first."""
-        found: list[list[int]] = [[] for _ in self.nodes]
+        children: list[list[int]] = [[] for _ in self.nodes]
         for place, node in enumerate(self.nodes):
             if node.name > 1:
-                found[self.parent(place)].append(place)
-        return tuple(tuple(places) for places in found)
+                children[self.parent(place)].append(place)
+        return tuple(tuple(places) for places in children)
 
     @property
     def depth(self) -> int:
@@ -131,22 +131,18 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and np.isfinite(value) else None
 
 
-def _trees(
-    records: Records, chosen: pd.DataFrame, field: str
-) -> list[tuple[str, int, list[tuple[str, Tree]]]]:
+def _trees(records: Records, chosen: pd.DataFrame, field: str) -> list[tuple[str, int, list[tuple[str, Tree]]]]:
     """Trial, seed and (class, tree) of every selected policy that has trees."""
-    found = []
+    rows = []
     for name, seed, details in chosen[["name", "seed", "details"]].itertuples(index=False):
-        said = json.loads(details).get(field)
-        tables = [table for table in said if isinstance(table, Mapping)] if isinstance(said, list) else []
+        detail = json.loads(details).get(field)
+        tables = [table for table in detail if isinstance(table, Mapping)] if isinstance(detail, list) else []
         count = len(records.infos[name]["features"])
         read = [(table.get("class"), Tree.read(table.get("nodes"), count)) for table in tables]
-        trees = [
-            ("" if label is None else f"class {label}", tree) for label, tree in read if tree is not None
-        ]
+        trees = [("" if label is None else f"class {label}", tree) for label, tree in read if tree is not None]
         if trees:
-            found.append((str(name), int(seed), trees))
-    return found
+            rows.append((str(name), int(seed), trees))
+    return rows
 
 
 @dataclass(frozen=True)
@@ -187,9 +183,7 @@ def trees_of(records: Records, chosen: pd.DataFrame, field: str = "trees") -> li
         plain = info["costs"]["groups"] is None and not prices[:, 1:].any()
         shown = []
         for label, tree in trees:
-            read = [
-                sorted(tree.read_above(place) | set(node.features)) for place, node in enumerate(tree.nodes)
-            ]
+            read = [sorted(tree.read_above(place) | set(node.features)) for place, node in enumerate(tree.nodes)]
             paid = tuple(float(prices[features, 0].sum()) for features in read) if plain else None
             shown.append(ShownTree(tree, tuple(info["features"]), seed, paid, label))
         return shown
@@ -224,22 +218,21 @@ def depth_by_price(records: Records, chosen: pd.DataFrame, field: str = "trees")
     Args:
         chosen, field: as for `trees_of`.
     """
-    found = _trees(records, chosen, field)
-    if not found:
+    selected = _trees(records, chosen, field)
+    if not selected:
         return None
-    depth = max(tree.depth for _, _, trees in found for _, tree in trees)
-    kinds = [feature_classes(records.infos[name]["costs"]) for name, _, _ in found]
+    depth = max(tree.depth for _, _, trees in selected for _, tree in trees)
+    kinds = [feature_classes(records.infos[name]["costs"]) for name, _, _ in selected]
     named = kinds[0][1]
     known = np.unique(np.concatenate([kind for kind, _ in kinds]))
     groups = np.array_split(known, min(len(known), _MOST_GROUPS))
     word = "class" if named else "price"
     labels = tuple(
-        f"{word} {group[0]:g}" if len(group) == 1 else f"{word} {group[0]:.4g} to {group[-1]:.4g}"
-        for group in groups
+        f"{word} {group[0]:g}" if len(group) == 1 else f"{word} {group[0]:.4g} to {group[-1]:.4g}" for group in groups
     )
-    shares = np.full((len(found), len(groups), depth), np.nan)
-    sizes = np.zeros((len(found), len(groups)))
-    for number, ((_, _, trees), (kind, _)) in enumerate(zip(found, kinds, strict=True)):
+    shares = np.full((len(selected), len(groups), depth), np.nan)
+    sizes = np.zeros((len(selected), len(groups)))
+    for number, ((_, _, trees), (kind, _)) in enumerate(zip(selected, kinds, strict=True)):
         inside = [(kind >= group[0]) & (kind <= group[-1]) for group in groups]
         sizes[number] = [mask.sum() for mask in inside]
         for level in range(1, depth + 1):
@@ -252,4 +245,4 @@ def depth_by_price(records: Records, chosen: pd.DataFrame, field: str = "trees")
     present = ~np.isnan(shares)
     means = np.where(present, shares, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
     counts = tuple(round(float(size)) for size in sizes.mean(axis=0))
-    return DepthByPrice(labels, counts, means, len(found))
+    return DepthByPrice(labels, counts, means, len(selected))

@@ -32,9 +32,7 @@ def places_of(tree: Tree) -> list[tuple[float, float]]:
 
     def settle(place: int) -> float:
         children = tree.children[place]
-        rows[place] = (
-            float(np.mean([settle(child) for child in children])) if children else float(next(below))
-        )
+        rows[place] = float(np.mean([settle(child) for child in children])) if children else float(next(below))
         return rows[place]
 
     settle(0)
@@ -108,36 +106,29 @@ def _draw(axes: Any, shown: ShownTree) -> None:
             )
         )  # fmt: skip
         if colours[place] is not None:
-            axes.add_patch(
-                Rectangle((x, y + 0.06), 0.08, _HEIGHT - 0.12, color=colours[place], linewidth=0, zorder=4)
-            )
+            axes.add_patch(Rectangle((x, y + 0.06), 0.08, _HEIGHT - 0.12, color=colours[place], linewidth=0, zorder=4))
         mean = "" if node.mean is None else f", mean {node.mean:.3g}"
-        told = "" if node.share is None else f"{100 * node.share:.0f} % of rows"
+        share = "" if node.share is None else f"{100 * node.share:.0f} % of rows"
         new = shown.new(place)
         paid = "" if shown.paid is None else f", paid {shown.paid[place]:.5g}"
         count = len(node.features)
         reads = f"reads {count}, {len(new)} new{paid}" if count else f"reads nothing{paid}"
         names = ", ".join(shown.names[f] for f in [*new, *(f for f in node.features if f not in new)])
-        for line, (said, size, ink, weight) in enumerate(
+        for line, (text, size, ink, weight) in enumerate(
             (
-                (f"{label(tree, place)}: {told}{mean}", 8.0, INK.light, "bold"),
+                (f"{label(tree, place)}: {share}{mean}", 8.0, INK.light, "bold"),
                 (reads, 7.5, INK.light, "normal"),
                 (names, 7.5, MUTED.light, "normal"),
             )
         ):
             axes.text(
-                x + 0.15, y + 0.15 + 0.175 * line, shorten(said, int((box - 0.2) / (0.0085 * size))),
+                x + 0.15, y + 0.15 + 0.175 * line, shorten(text, int((box - 0.2) / (0.0085 * size))),
                 fontsize=size, color=ink, weight=weight, va="center", zorder=5,
             )  # fmt: skip
 
 
 def _branch(
-    axes: Any,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    box: float,
-    share: float | None,
-    down: bool,
+    axes: Any, start: tuple[float, float], end: tuple[float, float], box: float, share: float | None, down: bool
 ) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
@@ -166,12 +157,12 @@ def _colours(tree: Tree) -> list[Any]:
 
 
 def _words(shown: ShownTree) -> str:
-    said = []
+    sentences = []
     for place, node in enumerate(shown.tree.nodes):
         above = "" if node.name == 1 else f" below {label(shown.tree, shown.tree.parent(place))}"
         share = "" if node.share is None else f", {100 * node.share:.0f} % of rows"
         mean = "" if node.mean is None else f", mean label {node.mean:.3g}"
-        said.append(
+        sentences.append(
             f"{label(shown.tree, place)}{above}{share}{mean}, reads {len(node.features)}, {len(shown.new(place))} new"
         )
-    return "; ".join(said) + "."
+    return "; ".join(sentences) + "."

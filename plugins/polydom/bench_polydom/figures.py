@@ -1,0 +1,184 @@
+"""The paper's Metrics 1 to 4 as figures: a line per method, over features, budgets or distance in the lattice.
+
+A kind of figure, ``series-by-method``: series of a fit's history, all methods in one panel. Needs the leaderboard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from bench_leaderboard import (
+    Figure,
+    FigureBuilder,
+    FigureEntry,
+    FigureKind,
+    Style,
+    canvas,
+    legend,
+    mean_with_margin,
+    overlap,
+    plain_text,
+)
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+__all__ = ["Line", "SeriesByMethod", "line_of", "lines_figure"]
+
+
+class SeriesEntry(FigureEntry):
+    """``kind = "series-by-method"``.
+
+    Attributes:
+        series: of the history; a panel each.
+        panels: what each panel is called; the series' names when empty.
+        over: a series of the history with the places' values on the x axis; their numbers, from 0, when empty.
+        axes: what the x axis and the y axis are called.
+        scale: of both axes: ``linear``, ``log`` or one of them, ``log-x`` or ``log-y``.
+    """
+
+    series: list[str] = Field(default_factory=list)
+    panels: list[str] = Field(default_factory=list)
+    over: str = ""
+    axes: list[str] = Field(default_factory=list)
+    scale: Literal["linear", "log-x", "log-y", "log"] = "linear"
+
+    @model_validator(mode="after")
+    def _names_its_panels(self) -> SeriesEntry:
+        if not self.series:
+            raise ValueError("a series-by-method figure needs the name of a series")
+        if self.panels and len(self.panels) != len(self.series):
+            raise ValueError("panels names every series")
+        if len(self.axes) not in (0, 2):
+            raise ValueError("axes names the two axes")
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A series' mean over seeds.
+
+    Attributes:
+        x: float64 (places,), ascending.
+        mean: float64 (places,): over the seeds that have a number there.
+        margin: float64 (places,): half the width of the 95 % interval; NaN for fewer than two seeds.
+    """
+
+    x: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    margin: NDArray[np.float64]
+
+
+def line_of(infos: Sequence[Mapping[str, Any]], series: str, over: str = "") -> Line | None:
+    """The mean of a series at each value of another; None when no record has both.
+
+    Args:
+        infos: the records' infos of one method on one data set, a seed each.
+        series: numbers; what is None or not finite there counts as no number.
+        over: the x values; the places' numbers when empty.
+    """
+    values: dict[float, list[float]] = {}
+    for info in infos:
+        history = info["history"]
+        numbers = history.get(series) or []
+        for x, y in zip(history.get(over, []) if over else range(len(numbers)), numbers, strict=False):
+            if isinstance(y, (int, float)) and np.isfinite(y):
+                values.setdefault(float(x), []).append(float(y))
+    if not values:
+        return None
+    shared = overlap(infos[0])
+    means = {x: mean_with_margin(np.array(numbers), shared) for x, numbers in sorted(values.items())}
+    return Line(
+        np.array(list(means)),
+        np.array([mean.value for mean in means.values()]),
+        np.array([mean.margin for mean in means.values()]),
+    )
+
+
+class SeriesByMethod(FigureKind):
+    """Series of the fits' history, a line per method."""
+
+    title = "Series"
+    entry = SeriesEntry
+
+    def build(self, builder: FigureBuilder, entry: SeriesEntry, stem: str) -> list[Figure]:
+        figures = []
+        for place in builder.places(entry):
+            panels = []
+            for number, series in enumerate(entry.series):
+                lines = {}
+                for method in builder.methods(entry, place[0]):
+                    infos = [builder.records.infos[name] for name in builder.records.trials.get((*place, method), ())]
+                    line = line_of(infos, series, entry.over) if infos else None
+                    if line is not None:
+                        lines[method] = line
+                panels.append((entry.panels[number] if entry.panels else series.replace("_", " "), lines))
+            if any(lines for _, lines in panels):
+                draw = partial(lines_figure, panels, builder.styles, axes=entry.axes, scale=entry.scale)
+                figures.append(builder.figure(self, entry, stem, place, draw))
+        return figures
+
+
+def lines_figure(
+    panels: Sequence[tuple[str, Mapping[str, Line]]],
+    styles: Mapping[str, Style],
+    title: str,
+    axes: Sequence[str] = (),
+    scale: str = "linear",
+) -> bytes:
+    """A panel per series side by side, a line with its 95 % band per method, one legend.
+
+    Args:
+        panels: (its name, method → line).
+        styles: method → how it is drawn.
+        title: the figure's heading.
+        axes: names of the two axes.
+        scale: see `SeriesEntry`.
+    """
+    shown = [name for name in styles if any(name in lines for _, lines in panels)]
+    with canvas(1.0 + 4.4 * len(panels), 3.4 + 0.06 * len(shown)) as page:
+        row = page.figure.subplots(1, len(panels), squeeze=False)[0]
+        page.figure.suptitle(plain_text(title), x=0.01, ha="left")
+        handles = {}
+        for place, (panel, (name, lines)) in enumerate(zip(row, panels, strict=True)):
+            if scale in ("log-x", "log"):
+                panel.set_xscale("log")
+                panel.xaxis.set_major_formatter("{x:g}")
+                panel.xaxis.set_minor_formatter("")
+            if scale in ("log-y", "log"):
+                panel.set_yscale("log")
+                panel.yaxis.set_major_formatter("{x:g}")
+                panel.yaxis.set_minor_formatter("")
+            panel.set_title(plain_text(name))
+            for method in shown:
+                if method in lines:
+                    handles[method] = _draw(panel, lines[method], styles[method])
+            if axes:
+                panel.set_xlabel(plain_text(axes[0]))
+                if place == 0:
+                    panel.set_ylabel(plain_text(axes[1]))
+        legend(page.figure, [handles[method] for method in shown], shown, columns=4)
+        page.save(title, "; ".join(_words(name, lines) for name, lines in panels) + ".")
+        return bytes(page)
+
+
+def _draw(panel: Any, line: Line, style: Style) -> Any:
+    margin = np.nan_to_num(line.margin)
+    low = line.mean - margin
+    if line.mean.min() >= 0:
+        low = np.maximum(low, 0.0)
+    if panel.get_yscale() == "log":
+        low = np.maximum(low, line.mean / 10)  # a band to 0 would reach to the end of a log axis
+    panel.fill_between(line.x, low, line.mean + margin, color=style.colour, alpha=0.15, lw=0)
+    (handle,) = panel.plot(
+        line.x, line.mean, color=style.colour, linestyle=style.dash, marker=style.marker, markersize=3.5, lw=1.4
+    )
+    return handle
+
+
+def _words(name: str, lines: Mapping[str, Line]) -> str:
+    ends = [f"{method} {line.mean[0]:.4g} to {line.mean[-1]:.4g}" for method, line in lines.items()]
+    return f"{name}, first to last: {', '.join(ends)}"

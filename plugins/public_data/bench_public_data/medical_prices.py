@@ -1,0 +1,145 @@
+"""The prices of five medical data sets, in Canadian dollars: Turney 1995, Appendix A.
+
+P. D. Turney, Cost-Sensitive Classification: Empirical Evaluation of a Hybrid Genetic Decision Tree Induction
+Algorithm, JAIR 2, 369-409, 1995. The prices are those of the Ontario Health Insurance Program's fee schedule. Tests
+that share a procedure (one blood sample, one stress test) share its cost: it is paid with the first of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Costs, CostScheme, DataError, DataFacts, Dataset, did_you_mean
+from bench_public_data.uci_archives import ARCHIVES
+
+__all__ = ["PRICES", "Group", "PriceList", "TurneyPrices"]
+
+_QUESTION = 1.00
+_BLOOD = 2.10
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tests that share a cost.
+
+    Attributes:
+        shared: paid once, with the first of them, in dollars.
+        tests: feature → its own price, in dollars.
+    """
+
+    shared: float
+    tests: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """The prices of one data set.
+
+    Attributes:
+        features: all of them; one that no other attribute prices costs a dollar: a question, or a look.
+        groups: tests that share a cost.
+        single: feature → price, for tests that share nothing.
+    """
+
+    features: tuple[str, ...]
+    groups: tuple[Group, ...]
+    single: Mapping[str, float] = field(default_factory=dict)
+
+    def costs(self) -> Costs:
+        """Prices in feature order, with the groups."""
+        prices = np.full(len(self.features), _QUESTION)
+        member = np.full(len(self.features), -1, dtype=np.int64)
+        for feature, price in self.single.items():
+            prices[self.features.index(feature)] = price
+        for number, group in enumerate(self.groups):
+            for feature, price in group.tests.items():
+                place = self.features.index(feature)
+                prices[place], member[place] = price, number
+        return Costs(prices, member, np.array([group.shared for group in self.groups]))
+
+
+PRICES: dict[str, PriceList] = {
+    # Appendix A.2
+    "heart-cleveland": PriceList(
+        ARCHIVES[45].features,
+        (
+            Group(_BLOOD, {"chol": 5.17, "fbs": 3.10}),
+            Group(101.90, {"thalach": 1.00, "thal": 1.00}),
+            Group(86.30, {"exang": 1.00, "oldpeak": 1.00, "slope": 1.00}),
+        ),
+        {"restecg": 15.50, "ca": 100.90},
+    ),
+    # Appendix A.3
+    "hepatitis": PriceList(
+        ARCHIVES[46].features,
+        (Group(_BLOOD, {"bilirubin": 5.17, "alk_phosphate": 5.17, "sgot": 5.17, "albumin": 5.17, "protime": 6.20}),),
+    ),
+    # Appendix A.1
+    "liver-bupa": PriceList(
+        ARCHIVES[60].features,
+        (Group(_BLOOD, {"mcv": 5.17, "alkphos": 5.17, "sgpt": 5.17, "sgot": 5.17, "gammagt": 7.76}),),
+    ),
+    # Appendix A.5
+    "thyroid": PriceList(
+        ARCHIVES[102].features, (Group(_BLOOD, {"tsh": 20.68, "t3": 9.31, "tt4": 12.41, "t4u": 9.31}),)
+    ),
+    # Appendix A.4
+    "pima": PriceList(
+        ("pregnancies", "glucose", "blood_pressure", "skin_thickness", "insulin", "bmi", "pedigree", "age"),
+        (Group(_BLOOD, {"glucose": 15.51, "insulin": 20.68}),),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class TurneyPrices(CostScheme):
+    """What medical tests cost, in Canadian dollars (Turney 1995, App. A): heart-cleveland, hepatitis, thyroid, ….
+
+    Tests that share a blood sample or an exercise test pay for it once per row. The features must be exactly those
+    of one of the five data sets, by name; the order does not matter.
+
+    Attributes:
+        prices_of: the data set whose prices these are; empty takes the one with the same features.
+    """
+
+    prices_of: str = ""
+
+    def __post_init__(self) -> None:
+        if self.prices_of and self.prices_of not in PRICES:
+            raise ValueError(f"prices_of: {self.prices_of!r} has no prices; {did_you_mean(self.prices_of, PRICES)}")
+
+    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
+        prices = self._list(dataset.name, dataset.feature_names)
+        costs = prices.costs()
+        order = [prices.features.index(feature) for feature in dataset.feature_names]
+        member = None if costs.groups is None else costs.groups[order]
+        return Costs(costs.prices[order], member, costs.group_prices)
+
+    def units(self, data: DataFacts) -> int:
+        prices = self._list(data.name, data.feature_names)
+        return len(prices.features) - sum(len(group.tests) - 1 for group in prices.groups)
+
+    def _list(self, dataset: str, features: tuple[str, ...]) -> PriceList:
+        for prices in PRICES.values():
+            if not self.prices_of and set(prices.features) == set(features):
+                return prices
+        if not self.prices_of:
+            raise DataError(
+                f"data set {dataset!r}: its features are not those of a data set with prices in Turney 1995: "
+                f"{', '.join(PRICES)}"
+            )
+        prices = PRICES[self.prices_of]
+        for feature in features:
+            if feature not in prices.features:
+                raise DataError(
+                    f"data set {dataset!r}: feature {feature!r} has no price in {self.prices_of!r}; "
+                    f"{did_you_mean(feature, prices.features)}"
+                )
+        missing = [feature for feature in prices.features if feature not in features]
+        if missing:
+            raise DataError(f"data set {dataset!r}: it has no feature {missing[0]!r}, which {self.prices_of!r} prices")
+        return prices

@@ -1,0 +1,217 @@
+"""What is known of each data set of the UCI repository: where it lies in its archive, and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ARCHIVES", "Archive", "prepared"]
+
+
+@dataclass(frozen=True)
+class Archive:
+    """One data set of the repository: how to get it and how to read it.
+
+    Attributes:
+        name: what tables call it.
+        title: the archive's name on the server, without ``.zip``.
+        file: the table's file in the archive; its training part when there is a ``test_file``.
+        separator: between two values; ``\\s+`` for any white space.
+        columns: names in file order, when the file has no header.
+        features: the features in the order they are used in.
+        target: the target column.
+        categorical: features that are categories, given as integers.
+        licence: as the repository states it.
+        content: `table_hash` of the parsed (and, with ``classes``, `prepared`) table. An archive's bytes can change,
+            this cannot.
+        test_file: the file of the given test part, if there is one.
+        classes: (greatest value, class): the class of a target value is that of the first bound it does not exceed.
+            When empty the table is kept as it is parsed, and the target's values are the classes.
+        mirrored: files of the prepared table in a mirror's ``files/``, as CSV with a header: an alternative to
+            ``file`` and ``test_file``.
+    """
+
+    name: str
+    title: str
+    file: str
+    separator: str
+    columns: tuple[str, ...]
+    features: tuple[str, ...]
+    target: str
+    categorical: tuple[str, ...]
+    licence: str
+    content: str
+    test_file: str = ""
+    classes: tuple[tuple[float, str], ...] = ()
+    mirrored: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files in the archive: one, or training and test part."""
+        return (self.file, self.test_file) if self.test_file else (self.file,)
+
+
+_CLEVELAND = (
+    "age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach", "exang", "oldpeak", "slope", "ca", "thal",
+)  # fmt: skip
+_HEPATITIS = (
+    "age", "sex", "steroid", "antivirals", "fatigue", "malaise", "anorexia", "liver_big", "liver_firm",
+    "spleen_palpable", "spiders", "ascites", "varices", "bilirubin", "alk_phosphate", "sgot", "albumin", "protime",
+    "histology",
+)  # fmt: skip
+_THYROID = (
+    "age", "sex", "on_thyroxine", "query_on_thyroxine", "on_antithyroid_medication", "sick", "pregnant",
+    "thyroid_surgery", "i131_treatment", "query_hypothyroid", "query_hyperthyroid", "lithium", "goitre", "tumor",
+    "hypopituitary", "psych", "tsh", "t3", "tt4", "t4u",
+)  # fmt: skip
+
+ARCHIVES: dict[int, Archive] = {
+    519: Archive(
+        name="heart",
+        title="heart failure clinical records",
+        file="heart_failure_clinical_records_dataset.csv",
+        separator=",",
+        columns=(),
+        # EMSCO, Table 2: F1..F12 (time is the follow-up period). The file's own order is another.
+        features=(
+            "age",
+            "anaemia",
+            "high_blood_pressure",
+            "creatinine_phosphokinase",
+            "diabetes",
+            "ejection_fraction",
+            "platelets",
+            "sex",
+            "serum_creatinine",
+            "serum_sodium",
+            "smoking",
+            "time",
+        ),
+        target="DEATH_EVENT",
+        categorical=("anaemia", "high_blood_pressure", "diabetes", "sex", "smoking"),
+        licence="CC BY 4.0",
+        content="59195f5c8987be191a9715681587e32a475bf8d214673392361257bf8926a507",
+    ),
+    143: Archive(
+        name="credit",
+        title="statlog australian credit approval",
+        file="australian.dat",
+        separator=" ",
+        columns=(*(f"A{i}" for i in range(1, 15)), "class"),
+        features=tuple(f"A{i}" for i in range(1, 15)),
+        target="class",
+        # EMSCO, Table 5.
+        categorical=("A1", "A4", "A5", "A6", "A8", "A9", "A11", "A12"),
+        licence="CC BY 4.0",
+        content="46531f4b403ada279d58280879d983b3d3e455275ca77fa8d4af1729267124b5",
+    ),
+    45: Archive(
+        name="heart-cleveland",
+        title="heart disease",
+        file="processed.cleveland.data",
+        separator=",",
+        columns=(*_CLEVELAND, "disease"),
+        features=_CLEVELAND,
+        target="disease",
+        categorical=("sex", "cp", "fbs", "restecg", "exang", "thal"),
+        licence="CC BY 4.0",
+        content="42c9d1002747f4f38cb7109a8b01d36130df7b581d1942f8c261ee755089d5ed",
+        # 1 to 4 are degrees of narrowing that nobody tells apart (Turney 1995, Appendix A.2).
+        classes=((0, "absent"), (4, "present")),
+        mirrored=("medical/heart-cleveland.csv",),
+    ),
+    46: Archive(
+        name="hepatitis",
+        title="hepatitis",
+        file="hepatitis.data",
+        separator=",",
+        columns=("outcome", *_HEPATITIS),
+        features=_HEPATITIS,
+        target="outcome",
+        categorical=(*_HEPATITIS[1:13], "histology"),
+        licence="CC BY 4.0",
+        content="154dedde729a519e63e052144ef911bc29bfbb077fc8ba86645af71348561963",
+        classes=((1, "die"), (2, "live")),
+        mirrored=("medical/hepatitis.csv",),
+    ),
+    60: Archive(
+        name="liver-bupa",
+        title="liver disorders",
+        file="bupa.data",
+        separator=",",
+        # The selector is a split that somebody once made, not a diagnosis.
+        columns=("mcv", "alkphos", "sgpt", "sgot", "gammagt", "drinks", "selector"),
+        features=("mcv", "alkphos", "sgpt", "sgot", "gammagt"),
+        target="drinks",
+        categorical=(),
+        licence="CC BY 4.0",
+        content="d511ae08d65c3ccc3cee16872707e408a09dc0d487542fe32a50bb8c372440a3",
+        # Half-pints a day, in halves and wholes (Turney 1995, Appendix A.1).
+        classes=((2.5, "under 3"), (20, "3 or more")),
+        mirrored=("medical/liver-bupa.csv",),
+    ),
+    102: Archive(
+        name="thyroid",
+        title="thyroid disease",
+        file="ann-train.data",
+        test_file="ann-test.data",
+        separator=r"\s+",
+        columns=(*_THYROID, "fti", "thyroid"),
+        # The free thyroxine index is computed from tt4 and t4u and has no price of its own (Turney 1995, App. A.5).
+        features=_THYROID,
+        target="thyroid",
+        categorical=_THYROID[1:16],
+        licence="CC BY 4.0",
+        content="e5deb6da18f7db50f838dd0bcf74afe69469fa6f08c32b9dfacb4a5b2b6e0e75",
+        classes=((1, "1"), (2, "2"), (3, "3")),
+        mirrored=("medical/thyroid-train.csv", "medical/thyroid-test.csv"),
+    ),
+}
+
+
+def prepared(archive: Archive, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One table with the classes as texts, and a column ``split`` where there are two parts.
+
+    Args:
+        archive: what is known of the data set; without ``classes`` its table stays as it was parsed.
+        frames: the parsed tables of `Archive.files`.
+
+    Raises:
+        ValueError: a column is missing, or a target value is of no class.
+    """
+    import pandas as pd
+
+    if not archive.classes:
+        return frames[0]
+    parts = []
+    for frame, part in zip(frames, ("train", "test"), strict=False):
+        missing = [name for name in (*archive.features, archive.target) if name not in frame.columns]
+        if missing:
+            raise ValueError(f"it has no column {missing[0]!r}")
+        table = frame[list(archive.features)].copy()
+        table[archive.target] = _classes(frame[archive.target], archive)
+        if archive.test_file:
+            table["split"] = part
+        parts.append(table)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _classes(column: pd.Series[Any], archive: Archive) -> list[str]:
+    """The class of each value: as it stands where values are texts, else by the bounds."""
+    bounds, names = zip(*archive.classes, strict=True)
+    if column.dtype.kind not in "if":
+        texts = [str(value) for value in column]
+        odd = sorted(set(texts) - set(names))
+        if odd:
+            raise ValueError(f"{archive.target} is {odd[0]!r}; its classes are {', '.join(names)}")
+        return texts
+    values = column.to_numpy(dtype=np.float64)
+    if not (values <= bounds[-1]).all():
+        raise ValueError(f"{archive.target} is missing, or above {bounds[-1]:g}")
+    return [names[place] for place in np.searchsorted(bounds, values)]

@@ -1,0 +1,131 @@
+"""Learning to rank with a known partition of the input space: where CSTC's premise holds, and where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Costs, DataContext, Dataset, DataSource
+from bench_synthetic.draws import Draws, Table
+
+__all__ = ["GRADE_SHARES", "PRICE_COUNTS", "RankingRegions"]
+
+PRICE_COUNTS: dict[int, int] = {1: 123, 5: 31, 20: 191, 50: 125, 100: 16, 150: 32, 200: 1}
+"""Price → how many of Yahoo's 519 features have it (CSTC Fig. 8)."""
+
+GRADE_SHARES: tuple[float, ...] = (0.26, 0.36, 0.28, 0.08, 0.02)
+"""Shares of the grades 0 to 4; ours, few documents being the best as in web search."""
+
+_CHAIN = (50, 150)
+_BITS = 1
+
+
+@dataclass(frozen=True)
+class RankingRegions(DataSource):
+    """Documents of several regions that cheap features tell apart; which expensive ones matter is the region's.
+
+    A document lies in one of 2**depth regions. ``depth`` features of price 1 are the region's bits, as −1 and 1. Its
+    relevance is the region's number, plus ``local`` times the sum of two expensive features (one of price 50, one of
+    150), plus noise; grades 0 to 4 are its quantiles. All other features are noise.
+
+    - ``premise = "regions"``: region r reads the expensive features r and r + 1 of a row of 2**depth + 1. Neighbours in
+      relevance share one, others none: "similarly-labeled inputs can be classified using similar features" (CSTC
+      §6.8), and different ones using different features. A document that is asked only for what its region reads costs
+      ``depth`` + 200, one that is asked for whatever any region reads about 2**depth · 100.
+    - ``premise = "shared"``: all regions read the features 0 and 1. There is nothing to gain from a partition.
+
+    Features are multiples of 2⁻¹⁵, uniform on [−1, 1). Prices are in the proportions of Yahoo's 519
+    (`PRICE_COUNTS`) and come with the data (cost scheme ``from-data``); the bits come first, then the expensive
+    features that may matter, then the rest by price.
+
+    Attributes:
+        documents: number of rows. per_query: documents of a query; the last may have fewer.
+        features: number of columns; every price keeps at least what the partition needs.
+        depth: levels of the partition, 1 to 5.
+        premise: see above.
+        local: weight of the expensive features: the standard deviation of what they add is ``local`` · 0.82.
+        noise: largest absolute value of the uniform noise on the relevance.
+        seed: of the draw.
+    """
+
+    version: ClassVar[int] = 1
+    documents: int = 4000
+    per_query: int = 25
+    features: int = 500
+    depth: int = 3
+    premise: Literal["regions", "shared"] = "regions"
+    local: float = 1.5
+    noise: float = 0.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.documents < 50 or not 2 <= self.per_query <= self.documents:
+            raise ValueError("documents must be at least 50, per_query from 2 to documents")
+        if not 1 <= self.depth <= 5:
+            raise ValueError("depth must be 1 to 5")
+        if not (0 <= self.local < np.inf and 0 <= self.noise < np.inf):
+            raise ValueError("local and noise must be finite and not negative")
+        needed = self.depth + 2**self.depth + 1
+        if self.features < needed:
+            raise ValueError(f"features must be at least {needed} for depth {self.depth}")
+
+    def load(self, context: DataContext) -> Dataset:
+        names, prices = self._features()
+        n, chain = self.documents, 2**self.depth + 1
+        region = Draws(self.seed, 0x4A4B, 0).whole(0, 2**self.depth - 1, n)
+        values = np.empty((n, self.features))
+        for bit in range(self.depth):
+            values[:, bit] = np.where(region >> (self.depth - 1 - bit) & 1, 1.0, -1.0)
+        # A source for every column, four values a word.
+        for column in range(self.depth, self.features):
+            values[:, column] = _uniform(Draws(self.seed, 0x4A4B, 1, column), n)
+        expensive = values[:, self.depth : self.depth + chain]
+        first = region if self.premise == "regions" else np.zeros(n, dtype=np.int64)
+        rows = np.arange(n)
+        relevance = region + self.local * (expensive[rows, first] + expensive[rows, first + 1])
+        relevance = relevance + self.noise * _uniform(Draws(self.seed, 0x4A4B, 2), n)
+        return Dataset(
+            name="ranking-regions",
+            task="ranking",
+            values=values,
+            feature_names=names,
+            target=_grades(relevance),
+            query=rows // self.per_query,
+            costs=Costs(prices),
+            provenance={"source": "generated; prices of Xu et al. 2014, §6.2", "licence": "none needed"},
+        )
+
+    def _features(self) -> tuple[tuple[str, ...], Table]:
+        """Names and prices of the columns."""
+        chain = [_CHAIN[i % 2] for i in range(2**self.depth + 1)]
+        known = [_BITS] * self.depth + chain
+        wanted = {price: round(count * self.features / 519) for price, count in PRICE_COUNTS.items()}
+        left = {price: max(0, count - known.count(price)) for price, count in wanted.items()}
+        others = [price for price, count in left.items() for _ in range(count)][: self.features - len(known)]
+        others += [min(PRICE_COUNTS)] * (self.features - len(known) - len(others))
+        names = [f"bit{i + 1}" for i in range(self.depth)] + [f"expensive{i}" for i in range(len(chain))]
+        names += [f"noise{i + 1}" for i in range(len(others))]
+        return tuple(names), np.array(known + others, dtype=np.float64)
+
+
+def _uniform(draws: Draws, count: int) -> Table:
+    """Uniform on [−1, 1), multiples of 2⁻¹⁵: four values a word, the lowest bits first."""
+    words = draws.words((count + 3) // 4)
+    quarters = [(words >> np.uint64(shift)) & np.uint64(0xFFFF) for shift in (0, 16, 32, 48)]
+    return (np.stack(quarters, axis=1).ravel()[:count].astype(np.float64) - 32768.0) * 2.0**-15
+
+
+def _grades(relevance: Table) -> NDArray[np.float64]:
+    """Grades by rank, in the shares of `GRADE_SHARES`; ties by row."""
+    order = np.argsort(relevance, kind="stable")
+    grades = np.empty(len(relevance))
+    start, share = 0, 0.0
+    for grade, part in enumerate(GRADE_SHARES):
+        share += part
+        end = len(relevance) if grade == len(GRADE_SHARES) - 1 else round(share * len(relevance))
+        grades[order[start:end]] = grade
+        start = end
+    return grades

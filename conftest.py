@@ -22,7 +22,5 @@ for variable in BLAS_VARIABLES:  # read when the libraries are loaded, which is 
 
 # No deadline: how long an example takes says more about the machine, and about compiling, than about the code.
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=True)
-settings.register_profile(
-    "random", derandomize=False, deadline=None, print_blob=True, max_examples=300, database=None
-)
+settings.register_profile("random", derandomize=False, deadline=None, print_blob=True, max_examples=300, database=None)
 settings.load_profile("fixed")

@@ -98,16 +98,21 @@ def _cheap(cls: type) -> dict[str, object]:
 
 
 def plan_of(
-    registry: Registry, folder: Path, methods: list[str], kinds: list[str]
+    registry: Registry,
+    folder: Path,
+    methods: list[str],
+    kinds: list[str],
+    protocol: str = "threshold = 0.6",
+    own: str = "",
 ) -> tuple[Plan, DatasetCache]:
-    """The plan of methods on kinds of data, cheap parameters given."""
-    text = '[suite]\nname = "grid"\n[protocol]\nthreshold = 0.6\n'
+    """The plan of methods on kinds of data, cheap parameters given; ``own``: a line of every method's entry."""
+    text = f'[suite]\nname = "grid"\n[protocol]\n{protocol}\n'
     for kind in kinds:
         encode = 'encode = "raw"\n' if kind == "missing" else ""
         text += f'[[datasets]]\nuse = "made"\nname = "{kind}"\n{encode}'
         text += "[datasets.parameters]\n" + toml_text(KINDS[kind])
     for method in methods:
-        text += f'[[methods]]\nuse = "{method}"\n[methods.parameters]\n'
+        text += f'[[methods]]\nuse = "{method}"\n{own}\n[methods.parameters]\n'
         text += toml_text(_cheap(registry.methods[method]))
     cache = DatasetCache(DataContext(folder / "cache", None, True), registry, folder / "store")
     return make_plan(parse_suite(text, "grid.toml", registry).trials(), Store(folder / "store"), cache), cache
@@ -117,20 +122,12 @@ FORESTS = ["budgetprune", "budgetrf", "ccp", "greedyprune"]
 TWO_CLASSES = ["adaboost-rs", "and-or", "early-exit", "fan"]
 POLYDOM = ["naive-expand-all", "naive-lookup", "polydom", "polydom-best-first", "polydom-index-all"]
 GREEDY = ["greedy", "greedy-acc", "greedy-cost"]
+COST_TREES = ["c45", "cs-id3", "eg2", "icet", "idx"]
 CLASSES_ONLY = [
-    "cact-lasso", "cost-ordered", "early-stopping", "emsco", "exhaustive", "fan", "polydom-simulation", "qwyc",
-    "rbf-svm", "smaller-ensemble", *POLYDOM, *GREEDY,
+    "aaco", "cact-lasso", "cost-ordered", "early-stopping", "emsco", "exhaustive", "fan", "polydom-simulation", "qwyc",
+    "rbf-svm", "smaller-ensemble", *COST_TREES, *POLYDOM, *GREEDY,
 ]  # fmt: skip
-LINEAR = [
-    "and-or",
-    "cronus",
-    "cscc",
-    "cstc",
-    "label-overlap",
-    "lasso",
-    "single-cost-sensitive",
-    "single-stage",
-]
+LINEAR = ["and-or", "cronus", "cscc", "cstc", "label-overlap", "lasso", "single-cost-sensitive", "single-stage"]
 NOT_APPLICABLE: dict[str, list[str]] = {
     "binary": [],
     "five": TWO_CLASSES,
@@ -142,7 +139,7 @@ NOT_APPLICABLE: dict[str, list[str]] = {
     "one": [],
     "constant": [],
     "missing": [
-        *LINEAR, *POLYDOM, *GREEDY, "cact-lasso", "cost-ordered", "emsco", "exhaustive", "rbf-svm",
+        *LINEAR, *POLYDOM, *GREEDY, "cact-lasso", "cost-ordered", "emsco", "exhaustive", "forward-selection", "rbf-svm",
     ],
 }  # fmt: skip
 """Kind of data → the methods that cannot be tried on it, with their default parameters."""
@@ -160,10 +157,35 @@ def test_a_plan_knows_which_methods_do_not_apply(kind: str, registry: Registry, 
     assert {planned.trial.method for planned in plan.to_run()} == set(methods) - set(refused)
 
 
+STOPS_WHEN_SURE = ["cost-ordered", "emsco", "exhaustive"]
+
+
+def test_methods_that_stop_when_sure_do_not_apply_without_a_threshold(registry: Registry, tmp_path: Path) -> None:
+    methods = sorted(name for name in registry.methods if registry.plugin_of("methods", name).distribution)
+    plan, _ = plan_of(registry, tmp_path, methods, ["binary"], protocol="")
+    reasons = {p.trial.method: p.reason for p in plan.planned if p.state == "not applicable"}
+    assert sorted(reasons) == STOPS_WHEN_SURE
+    assert all("threshold" in reason for reason in reasons.values())
+
+
+def test_a_threshold_to_exit_at_lets_them_run_and_refuses_nothing(registry: Registry, tmp_path: Path) -> None:
+    plan, cache = plan_of(registry, tmp_path, ["cost-ordered"], ["binary", "five"], "", "exit_threshold = 0.99")
+    assert [(p.trial.threshold, p.trial.reject) for p in plan.to_run()] == [(0.99, False)] * 2
+    options = Options(executor="serial", isolation="none")
+    store = Store(tmp_path / "store")
+    done = execute(plan, registry, store.path, cache.context, ("coverage", "mean-stages"), options, cache)
+    assert done.failures == []
+    for planned in plan.planned:
+        measured = (store.read(planned.name) or {})["policies"]["test"]
+        assert measured["coverage"] == [1.0]
+
+
 def _run(registry: Registry, folder: Path, methods: list[str], kinds: list[str]) -> list[str]:
     """What fails of the trials that the plan takes for applicable."""
     plan, cache = plan_of(registry, folder, methods, kinds)
-    done = execute(plan, registry, folder / "store", cache.context, (), Options(executor="serial"), cache)
+    done = execute(
+        plan, registry, folder / "store", cache.context, (), Options(executor="serial", isolation="none"), cache
+    )
     assert done.computed == len(plan.to_run())
     return [f"{planned.trial.method} on {planned.trial.dataset}: {said}" for planned, said in done.failures]
 

@@ -51,9 +51,7 @@ def test_a_dishonest_policy_is_caught_and_the_feature_and_the_rows_are_named(hab
     count = len(rows)
     if habit == "declares-on-some-rows":
         rows.X[0, 0] = -1.0
-    with pytest.raises(
-        AuditError, match=r"policy 0 read without paying: feature 'income' on \d+ rows"
-    ) as caught:
+    with pytest.raises(AuditError, match=r"policy 0 read without paying: feature 'income' on \d+ rows") as caught:
         audit(policy, rows)
     named = int(re.search(r"on (\d+) rows", str(caught.value))[1])
     assert 1 <= named <= count
@@ -241,14 +239,8 @@ PLAIN = Decisions(np.zeros((60, 4), dtype=bool), np.full((60, 2), 0.5))
 @pytest.mark.parametrize(
     ("second", "said"),
     [
-        (
-            PLAIN.take(np.arange(59)),
-            ", asked again with unpaid values replaced: it gave 59 decisions for 75 rows",
-        ),
-        (
-            ValueError("array must not contain NaN"),
-            " failed where unpaid values were replaced: ValueError: array",
-        ),
+        (PLAIN.take(np.arange(59)), ", asked again with unpaid values replaced: it gave 59 decisions for 75 rows"),
+        (ValueError("array must not contain NaN"), " failed where unpaid values were replaced: ValueError: array"),
     ],
 )
 def test_another_kind_of_answer_is_a_verdict_and_not_a_crash(second, said):
@@ -257,10 +249,7 @@ def test_another_kind_of_answer_is_a_verdict_and_not_a_crash(second, said):
 
 
 FIRST = Decisions(
-    np.array([[True], [True]]),
-    np.array([[0.5, 0.5], [1.0, 0.0]]),
-    stage=np.array([1, 2]),
-    evaluations=np.ones(2),
+    np.array([[True], [True]]), np.array([[0.5, 0.5], [1.0, 0.0]]), stage=np.array([1, 2]), evaluations=np.ones(2)
 )
 
 
@@ -269,10 +258,7 @@ FIRST = Decisions(
     [
         (FIRST, [False, False]),
         (Decisions(~FIRST.acquired, FIRST.probabilities, None, FIRST.stage, FIRST.evaluations), [True, True]),
-        (
-            Decisions(FIRST.acquired, FIRST.probabilities + 1e-12, None, FIRST.stage, FIRST.evaluations),
-            [False, False],
-        ),
+        (Decisions(FIRST.acquired, FIRST.probabilities + 1e-12, None, FIRST.stage, FIRST.evaluations), [False, False]),
         (
             Decisions(
                 FIRST.acquired,
@@ -284,24 +270,14 @@ FIRST = Decisions(
             [True, False],
         ),
         (
-            Decisions(
-                FIRST.acquired, FIRST.probabilities, None, FIRST.stage + np.array([0, 1]), FIRST.evaluations
-            ),
+            Decisions(FIRST.acquired, FIRST.probabilities, None, FIRST.stage + np.array([0, 1]), FIRST.evaluations),
             [False, True],
         ),
         (Decisions(FIRST.acquired, FIRST.probabilities, None, None, FIRST.evaluations), [True, True]),
+        (Decisions(FIRST.acquired, FIRST.probabilities[:, :1], None, FIRST.stage, FIRST.evaluations), [True, True]),
+        (Decisions(np.ones((2, 2), bool), FIRST.probabilities, None, FIRST.stage, FIRST.evaluations), [True, True]),
         (
-            Decisions(FIRST.acquired, FIRST.probabilities[:, :1], None, FIRST.stage, FIRST.evaluations),
-            [True, True],
-        ),
-        (
-            Decisions(np.ones((2, 2), bool), FIRST.probabilities, None, FIRST.stage, FIRST.evaluations),
-            [True, True],
-        ),
-        (
-            Decisions(
-                FIRST.acquired, FIRST.probabilities * [[np.nan], [1]], None, FIRST.stage, FIRST.evaluations
-            ),
+            Decisions(FIRST.acquired, FIRST.probabilities * [[np.nan], [1]], None, FIRST.stage, FIRST.evaluations),
             [True, False],
         ),
     ],
@@ -396,9 +372,6 @@ def test_an_order_has_changed_where_some_pair_of_a_query_has(first, second, quer
     a, b, query = np.array(first[:count]), np.array(second[:count]), np.arange(count) % queries
     changed = changed_rows(scored(*a), scored(*b), Agreement(ranked=True, scale=1e12), query)
     pairs = [
-        np.sign(a[i] - a[j]) != np.sign(b[i] - b[j])
-        for i in range(count)
-        for j in range(count)
-        if query[i] == query[j]
+        np.sign(a[i] - a[j]) != np.sign(b[i] - b[j]) for i in range(count) for j in range(count) if query[i] == query[j]
     ]
     assert changed.any() == any(pairs)

@@ -27,9 +27,7 @@ from bench_core.testing import cost_scheme_contract, make_dataset
 
 test_contract = cost_scheme_contract(
     Uniform(2.5),
-    PriceTable(
-        [1.0, 2.0, [3.0, 0.5], 4.0, 5.0, 6.0], groups={"lab": ["large", "small"]}, group_prices={"lab": 9.0}
-    ),
+    PriceTable([1.0, 2.0, [3.0, 0.5], 4.0, 5.0, 6.0], groups={"lab": ["large", "small"]}, group_prices={"lab": 9.0}),
     CostClasses([1, 2, 3, 1, 2, 3], "10**T"),
     ImportanceQuantiles(n_estimators=5),
     RandomPrices(),
@@ -58,9 +56,7 @@ def test_short_polynomials_are_padded():
 
 
 def test_a_table_with_groups_charges_each_once():
-    scheme = PriceTable(
-        [1.0, 2.0, 4.0], {"lab": ["size", "age"], "desk": ["income"]}, {"lab": 10.0}, evaluation=0.5
-    )
+    scheme = PriceTable([1.0, 2.0, 4.0], {"lab": ["size", "age"], "desk": ["income"]}, {"lab": 10.0}, evaluation=0.5)
     costs = scheme.price(TOY, ROWS, 0)
     assert costs.cost_of([0, 2]) == 15
     assert costs.cost_of([1]) == 2
@@ -158,11 +154,7 @@ def test_a_plan_knows_how_many_things_are_sold():
         ("cost-classes", {"classes": [1], "scale": "__import__('os')"}, "numbers, T"),
         ("cost-classes", {"classes": ["a"]}, "classes"),
         ("cost-classes", {}, "classes: Field required"),
-        (
-            "cost-classes",
-            {"classes": [1, 2, 9], "scale": "5-T"},
-            "scale '5-T' gives a price that is negative",
-        ),
+        ("cost-classes", {"classes": [1, 2, 9], "scale": "5-T"}, "scale '5-T' gives a price that is negative"),
         ("cost-classes", {"classes": [1, 999], "scale": "10**T"}, r"scale '10\*\*T' has no value there"),
         ("uniform", {"price_each": -1.0}, "price_each must be finite and not negative, not -1.0"),
         ("uniform", {"price_each": math.nan}, "price_each: must be a finite number, not nan"),

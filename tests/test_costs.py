@@ -15,9 +15,7 @@ price = st.floats(0, 100, allow_subnormal=False)
 
 @st.composite
 def priced_rows(draw):
-    features, groups, degree, rows = (
-        draw(st.integers(*bounds)) for bounds in ((1, 6), (0, 3), (0, 2), (0, 5))
-    )
+    features, groups, degree, rows = (draw(st.integers(*bounds)) for bounds in ((1, 6), (0, 3), (0, 2), (0, 5)))
     table = [draw(st.lists(price, min_size=degree + 1, max_size=degree + 1)) for _ in range(features)]
     member = own = None
     if groups:

@@ -28,10 +28,7 @@ def table(**changes):
 BAD = {
     "no rows": ({"values": np.empty((0, 2)), "target": np.empty(0, dtype=np.int64)}, "no rows"),
     "one class": ({"classes": ("no",), "target": np.zeros(3, dtype=np.int64)}, "at least two classes.*'no'"),
-    "all rows of one class": (
-        {"target": np.zeros(3, dtype=np.int64)},
-        "every row is of one class \\('no'\\)",
-    ),
+    "all rows of one class": ({"target": np.zeros(3, dtype=np.int64)}, "every row is of one class \\('no'\\)"),
     "infinity": ({"values": np.array([[1.0, 1], [2, np.inf], [3, -np.inf]])}, "feature 'b' holds 2 infinite"),
     "names twice": ({"feature_names": ("a", "a")}, "unique; twice: 'a'"),
     "empty name": ({"feature_names": ("a", "  ")}, "feature 1 .* empty name"),
@@ -87,9 +84,7 @@ CHANGES = {
 
 
 def test_the_content_hash_tells_every_change_that_can_change_a_result():
-    hashes = {"nothing": table().content} | {
-        what: table(**change).content for what, change in CHANGES.items()
-    }
+    hashes = {"nothing": table().content} | {what: table(**change).content for what, change in CHANGES.items()}
     assert len(set(hashes.values())) == len(hashes)
 
 
@@ -106,14 +101,11 @@ def test_an_origin_stands_for_the_values_and_the_prices_and_for_nothing_else():
     here = table(origin=made_from, costs=Costs([1.0, 2.0]))
     there = table(origin=made_from, costs=Costs([1.0, 2.0 + 1e-15]), values=table().values * (1 + 1e-15))
     assert here.content == there.content != table(costs=Costs([1.0, 2.0])).content
-    others = {
-        what: change for what, change in CHANGES.items() if what not in ("a missing value", "precision")
-    }
+    others = {what: change for what, change in CHANGES.items() if what not in ("a missing value", "precision")}
     others["values"] = {"origin": {**made_from, "version": 2}}
     others["prices"] = {"costs": None}
     hashes = {here.content} | {
-        table(**{"origin": made_from, "costs": Costs([1.0, 2.0]), **change}).content
-        for change in others.values()
+        table(**{"origin": made_from, "costs": Costs([1.0, 2.0]), **change}).content for change in others.values()
     }
     assert len(hashes) == 1 + len(others)
 
@@ -125,12 +117,7 @@ def test_the_byte_order_of_an_array_is_not_in_the_content_hash():
 
 def frame(**columns):
     return pd.DataFrame(
-        {
-            "age": [30.0, 40.0, 50.0, 60.0],
-            "town": ["Ulm", "Bonn", None, "Ulm"],
-            "y": ["b", "a", "b", "a"],
-            **columns,
-        }
+        {"age": [30.0, 40.0, 50.0, 60.0], "town": ["Ulm", "Bonn", None, "Ulm"], "y": ["b", "a", "b", "a"], **columns}
     )
 
 
@@ -201,16 +188,15 @@ BAD_FRAMES = {
     "missing target": (frame(), {"target": "town"}, "target 'town' misses 1"),
     "odd split": (frame(), {"split": "town"}, "split column holds 'Bonn'"),
     "columns twice": (pd.concat([frame(), frame()], axis=1), {}, "named twice: 'age'"),
-    "numbers and texts of one name": (
-        frame(**{"1": 0}).rename(columns={"age": 1}),
-        {},
-        "named twice: '1'",
-    ),
+    "numbers and texts of one name": (frame(**{"1": 0}).rename(columns={"age": 1}), {}, "named twice: '1'"),
     "empty column name": (frame().rename(columns={"age": ""}), {}, "empty name"),
     "infinity": (frame(age=[1.0, np.inf, 2.0, 3.0]), {}, "feature 'age' holds 1 infinite"),
     "infinite class": (frame(y=[1.0, np.inf, 2.0, 3.0]), {"task": "multiclass"}, "target 'y' holds infinite"),
     "dates": (frame(age=pd.to_datetime(["2020-01-01"] * 4)), {}, "feature 'age' holds dates"),
     "durations": (frame(age=pd.to_timedelta([1, 2, 3, 4], unit="s")), {}, "feature 'age' holds dates"),
+    "lists": (frame(age=[[1], [2], [3], [4]]), {}, "feature 'age' holds a list"),
+    "arrays": (frame(age=[np.zeros(2)] * 4), {}, "feature 'age' holds a ndarray"),
+    "bytes": (frame(age=[b"a", None, b"b", b"c"]), {}, "feature 'age' holds a bytes"),
     "complex": (frame(age=[1j, 2, 3, 4]), {}, "feature 'age' holds complex"),
     "text regression": (frame(), {"task": "regression"}, "target must be numbers, 'y' is not"),
     "one class": (frame(y=["a"] * 4), {}, "at least two classes"),

@@ -35,8 +35,7 @@ def test_lists_and_narrow_types_come_out_exact():
         evaluations=GOOD.evaluations.astype(np.int32),
     ).checked(3, 2, 2)
     kinds = {
-        name: getattr(loose, name).dtype
-        for name in ("acquired", "probabilities", "score", "stage", "evaluations")
+        name: getattr(loose, name).dtype for name in ("acquired", "probabilities", "score", "stage", "evaluations")
     }
     assert kinds == {
         "acquired": np.bool_, "probabilities": np.float64, "score": np.float64, "stage": np.int64,
@@ -60,10 +59,7 @@ BAD = {
     "stage of another length": ({"stage": np.array([1, 2])}, r"stage must have shape \(3,\), not \(2,\)"),
     "negative evaluations": ({"evaluations": np.array([1, -1, 2])}, "evaluations must not be negative"),
     "text evaluations": ({"evaluations": np.array(["1", "2", "3"])}, "evaluations must be a number array"),
-    "negative price": (
-        {"evaluation_cost": np.array([1.0, -0.5, 2.0])},
-        "evaluation_cost must not be negative",
-    ),
+    "negative price": ({"evaluation_cost": np.array([1.0, -0.5, 2.0])}, "evaluation_cost must not be negative"),
     "infinite price": ({"evaluation_cost": np.array([1, np.inf, 2])}, r"evaluation_cost holds 1 value\(s\)"),
     "NaN score": ({"score": np.array([1, np.nan, np.nan])}, r"score holds 2 value\(s\)"),
     "whole scores": ({"score": np.array([1, 2, 3])}, "score must be a float array"),

@@ -59,10 +59,7 @@ def test_regression_is_judged_by_the_squared_error():
     acquired = np.zeros((len(problem.validation), problem.n_features), dtype=bool)
     acquired[:, 0] = True
     told = Decisions(acquired, score=problem.validation.y + 2.0)
-    assert validation_score(problem, told) == (
-        pytest.approx(-4.0),
-        pytest.approx(-problem.costs.cost_of([0])),
-    )
+    assert validation_score(problem, told) == (pytest.approx(-4.0), pytest.approx(-problem.costs.cost_of([0])))
 
 
 def test_ranking_is_judged_within_its_queries():

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import yaml
 from support.bench import ROOT
+from support.pages import blocks, commands
 from support.sources import Project, projects
 
 PROJECTS = projects()
@@ -83,16 +84,7 @@ def build(project: Project, work: Path) -> Built:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(project.folder / name, copy / name)
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "build",
-            "--no-isolation",
-            "--skip-dependency-check",
-            "-o",
-            str(out),
-            str(copy),
-        ],
+        [sys.executable, "-m", "build", "--no-isolation", "--skip-dependency-check", "-o", str(out), str(copy)],
         capture_output=True,
         text=True,
         check=False,
@@ -179,7 +171,7 @@ def test_installed_from_wheels_every_plugin_loads_and_its_data_are_there(clean: 
     assert [name for name in entries if name not in listed] == []
 
     run("bench", "new", "method", "my-method")
-    assert (tmp_path / "my_method" / "bench_my_method" / "plugin.py").is_file()
+    assert (tmp_path / "my-method" / "src" / "my_method" / "plugin.py").is_file()
     assert "pima" in run("bench", "data", "verify", "pima")
 
 
@@ -190,12 +182,40 @@ def test_a_suite_runs_from_wheels_and_its_page_is_made(clean: Path, tmp_path: Pa
         '[suite]\nname = "s"\n[protocol]\nseeds = 2\n[[datasets]]\nuse = "pima"\n[[methods]]\nuse = "single-stage"\n'
     )
     done = subprocess.run(
-        ["bench", "run", "s.toml"],
-        cwd=tmp_path,
-        env=environment(clean),
-        capture_output=True,
-        text=True,
-        check=False,
+        ["bench", "run", "s.toml"], cwd=tmp_path, env=environment(clean), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert "| single-stage" in (tmp_path / "leaderboard" / "s.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_new_author_makes_runs_and_submits_a_method_by_the_book_alone(clean: Path, tmp_path: Path) -> None:
+    """Every command of the page, from an environment that has wheels only, beside records that are published."""
+    from bench_leaderboard import read_export
+
+    page, name = ROOT / "docs" / "how-to" / "submit.md", "polydom_simulation"
+    (tmp_path / "suites").mkdir()
+    shutil.copy(ROOT / "suites" / f"{name}.toml", tmp_path / "suites")
+    shutil.copytree(ROOT / "leaderboard" / name, tmp_path / "leaderboard" / name)
+    before = read_export(tmp_path / "leaderboard" / name)
+    said = {}
+    for block in blocks(page):
+        for command, code in commands(block.text) if block.kind == "bash" else ():
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", command], cwd=tmp_path, env=environment(clean), capture_output=True,
+                text=True, check=False, timeout=1200,
+            )  # fmt: skip
+            assert done.returncode == code, f"{page}:{block.line}: {command}\n{done.stdout}\n{done.stderr}"
+            said[command.split(" suites")[0].split(" submissions")[0]] = done.stdout
+    assert "20 trial(s) computed" in said["bench run"]
+    assert "Mine" in said["bench run"]
+    assert "20 record(s) of Mine" in said["bench submit"]
+    assert "5 of 20 published records recomputed" in said["bench verify"]
+    after = read_export(tmp_path / "leaderboard" / name)
+    submitted = read_export(tmp_path / "submissions" / "my-method" / name)
+    assert before is not None
+    assert after is not None
+    assert submitted is not None
+    assert {run: after.runs[run] for run in before.runs} == before.runs, "nothing published was computed again"
+    assert set(after.infos) - set(before.infos) == set(submitted.infos)
+    assert set(submitted.policies["method"]) == {"Mine"}

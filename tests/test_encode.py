@@ -23,8 +23,7 @@ def toy(values, categorical=()):
 
 # Feature 1 is a category with codes 0, 2, 5; the last two rows are not for training.
 MIXED = toy(
-    [[1.0, 2, 4.0], [3.0, 5, NAN], [NAN, 2, 8.0], [5.0, NAN, 6.0], [7.0, 0, 6.0], [NAN, NAN, NAN]],
-    categorical=(1,),
+    [[1.0, 2, 4.0], [3.0, 5, NAN], [NAN, 2, 8.0], [5.0, NAN, 6.0], [7.0, 0, 6.0], [NAN, NAN, NAN]], categorical=(1,)
 )
 TRAIN = np.arange(4)
 
@@ -38,10 +37,7 @@ def test_raw_changes_nothing():
 
 
 def test_impute_takes_median_and_most_frequent_of_the_training_rows():
-    np.testing.assert_array_equal(
-        encode("impute"),
-        [[1, 2, 4], [3, 5, 6], [3, 2, 8], [5, 2, 6], [7, 0, 6], [3, 2, 6]],
-    )
+    np.testing.assert_array_equal(encode("impute"), [[1, 2, 4], [3, 5, 6], [3, 2, 8], [5, 2, 6], [7, 0, 6], [3, 2, 6]])
 
 
 def test_ordinal_standardises_numbers_and_leaves_categories():
@@ -86,9 +82,7 @@ def test_a_constant_column_becomes_exactly_zero():
 @pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200, 1.7e308])
 def test_extreme_scales_are_standardised_like_any_other(scale):
     X = encode("ordinal", toy(np.array([[0.0], [1.0], [1.0], [0.5]]) * scale), np.arange(4))
-    np.testing.assert_allclose(
-        X, encode("ordinal", toy([[0.0], [1.0], [1.0], [0.5]]), np.arange(4)), rtol=1e-3
-    )
+    np.testing.assert_allclose(X, encode("ordinal", toy([[0.0], [1.0], [1.0], [0.5]]), np.arange(4)), rtol=1e-3)
 
 
 def test_a_spread_below_what_numbers_can_say_is_no_division_by_zero():

@@ -20,16 +20,10 @@ def bench_register_datasets(register):
 """
 
 
-@pytest.mark.parametrize(
-    "arguments", [("--version",), ("list", "datasets"), ("list", "nothing"), ("run", "s.toml")]
-)
-def test_a_fork_says_and_returns_what_a_new_interpreter_does(
-    bench: Bench, arguments: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("arguments", [("--version",), ("list", "datasets"), ("list", "nothing"), ("run", "s.toml")])
+def test_a_fork_says_and_returns_what_a_new_interpreter_does(bench: Bench, arguments: tuple[str, ...]) -> None:
     (bench.plugins / "tiny_plugin.py").write_text(PRINTS)
-    fork, new = (
-        bench(*arguments, expect=None, fresh=fresh, BUDGETBENCH_OFFLINE="1") for fresh in (False, True)
-    )
+    fork, new = (bench(*arguments, expect=None, fresh=fresh, BUDGETBENCH_OFFLINE="1") for fresh in (False, True))
     assert FORKS.server is not None
     assert (fork.returncode, fork.stdout, fork.stderr) == (new.returncode, new.stdout, new.stderr)
     if arguments == ("list", "datasets"):

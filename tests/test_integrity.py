@@ -23,9 +23,9 @@ from support.sessions import Place
 from support.told import labelled, record_of, stored
 
 from bench_core.contract.errors import RequestError, StoreError
+from bench_core.run.record_file import seal, unseal
 from bench_core.run.run_trial import TrialResult
 from bench_core.run.runner import describe_plan
-from bench_core.run.sealed import seal, unseal
 from bench_core.run.store import DAMAGED, Store
 
 SUITE = """
@@ -73,9 +73,7 @@ def text(path: Path, change: Callable[[str], str]) -> None:
 
 def another_digit(record: str) -> str:
     """The record with another last digit in the first bill of a policy on the test part."""
-    return re.sub(
-        r'("test":\{.*?"cost":\[[0-9.]*)([0-9])', lambda m: f"{m[1]}{(int(m[2]) + 1) % 10}", record, count=1
-    )
+    return re.sub(r'("test":\{.*?"cost":\[[0-9.]*)([0-9])', lambda m: f"{m[1]}{(int(m[2]) + 1) % 10}", record, count=1)
 
 
 def sealed_again(path: Path, **more: object) -> None:

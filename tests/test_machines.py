@@ -98,9 +98,6 @@ def test_other_names_fail_and_other_decisions_are_named_with_how_much(tmp_path: 
     assert done.returncode == 1, said + done.stderr
     assert "names and data: 4 differ" in said
     assert "trials that decide differently: 1" in said
-    assert (
-        "same, uniform, other decisions, 0, 0: 1 of 2 policies and parts decide differently on 3 of 20 rows"
-        in said
-    )
+    assert "same, uniform, other decisions, 0, 0: 1 of 2 policies and parts decide differently on 3 of 20 rows" in said
     assert "accuracy, coverage, MSE or NDCG by up to 0.1" in said
     assert "s.md differs in" in said

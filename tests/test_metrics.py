@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import ndcg_score
+from sklearn.metrics import log_loss, ndcg_score, roc_auc_score
 
-from bench_core.builtin.metrics import BUILT_IN, ndcg_at, precision_at
+from bench_core.builtin.metrics import BUILT_IN, misclassification_cost, ndcg_at, precision_at
 from bench_core.contract.decisions import Decisions, Outcome
 from bench_core.contract.errors import RequestError
-from bench_core.contract.metric import Metric, evaluate, resolve_metric
+from bench_core.contract.metric import Metric, measure, resolve_metric
 
 KNOWN = {metric.name: metric for metric in BUILT_IN}
 
@@ -33,8 +33,7 @@ WORKED = Outcome(
     evaluation_bill=np.array([0.5, 2.5, 1.0, 0.0]),
     threshold=0.8,
     reference=Decisions(
-        acquired=np.ones((4, 3), dtype=bool),
-        probabilities=np.array([[0.9, 0.1], [0.9, 0.1], [0, 1.0], [0.4, 0.6]]),
+        acquired=np.ones((4, 3), dtype=bool), probabilities=np.array([[0.9, 0.1], [0.9, 0.1], [0, 1.0], [0.4, 0.6]])
     ),
     budget=3.0,
 )
@@ -54,6 +53,9 @@ BY_HAND = {
     "total-cost": 3.5,
     "budget-violations": 1 / 4,
     "disagreement": 1 / 4,
+    "auc": 1 / 3,  # row 1 (0.6) against rows 0, 2 and 3 (0.1, 0.8, 0.7)
+    "log-loss": -np.log(0.9 * 0.6 * 0.2 * 0.3) / 4,
+    "brier": 2 * (0.01 + 0.16 + 0.64 + 0.49) / 4,
 }
 
 
@@ -118,15 +120,11 @@ def test_ndcg_by_hand():
     assert ndcg_at(ranked([3, 0, 2], [9, 5, 1]), 1) == 1.0
 
 
-documents = st.lists(
-    st.tuples(st.integers(0, 4), st.sampled_from([-1.0, 0.0, 0.5, 2.0])), min_size=2, max_size=9
-)
+documents = st.lists(st.tuples(st.integers(0, 4), st.sampled_from([-1.0, 0.0, 0.5, 2.0])), min_size=2, max_size=9)
 
 
 @given(st.lists(documents, min_size=1, max_size=5), st.integers(1, 10))
-def test_ndcg_is_scikit_learns_on_exponential_gains_with_ties_and_queries_without_relevant_documents(
-    queries, k
-):
+def test_ndcg_is_scikit_learns_on_exponential_gains_with_ties_and_queries_without_relevant_documents(queries, k):
     y, score = (np.array([pair[i] for query in queries for pair in query], dtype=float) for i in (0, 1))
     ids = np.repeat(np.arange(len(queries))[::-1] * 3, [len(query) for query in queries])
     expected = np.mean(
@@ -138,10 +136,7 @@ def test_ndcg_is_scikit_learns_on_exponential_gains_with_ties_and_queries_withou
     assert ndcg_at(ranked(y, score, ids), k) == pytest.approx(expected, abs=1e-12)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0.0, 1.0])), min_size=1, max_size=6),
-    st.integers(1, 7),
-)
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0.0, 1.0])), min_size=1, max_size=6), st.integers(1, 7))
 def test_precision_is_the_mean_over_all_orders_of_tied_documents(query, k):
     y, score = np.array([grade for grade, _ in query]), np.array([value for _, value in query])
     found = [
@@ -191,26 +186,21 @@ def test_an_unknown_metric_is_refused_with_the_nearest(name, said):
 
 def test_only_metrics_that_make_sense_are_evaluated():
     chosen = {**KNOWN, "ndcg@5": resolve_metric("ndcg@5", KNOWN)}
-    for name in ("ndcg@k", "precision@k"):
+    for name in [name for name in KNOWN if name.endswith("@k")]:
         del chosen[name]
-    assert set(evaluate(WORKED, chosen)) == {*BY_HAND, "ndcg@5"}
-    assert "disagreement" not in evaluate(changed(reference=None), chosen)
-    scores = evaluate(ranked([1, 0], [1, 0]), chosen)
+    assert set(measure(WORKED, chosen)) == {*BY_HAND, "ndcg@5"}
+    assert "disagreement" not in measure(changed(reference=None), chosen)
+    scores = measure(ranked([1, 0], [1, 0]), chosen)
     assert {"mse", "ndcg@5", "cost"} <= set(scores)
     assert not {"accuracy", "coverage"} & set(scores)
 
 
 def test_no_rows_give_numbers_not_errors():
     empty = Outcome(
-        "binary",
-        np.zeros(0, dtype=np.int64),
-        WORKED.decisions.take(np.arange(0)),
-        *[np.zeros(0)] * 3,
-        threshold=0.8,
+        "binary", np.zeros(0, dtype=np.int64), WORKED.decisions.take(np.arange(0)), *[np.zeros(0)] * 3, threshold=0.8
     )
     assert all(
-        np.isfinite(value)
-        for value in evaluate(empty, {n: m for n, m in KNOWN.items() if "@" not in n}).values()
+        np.isfinite(value) for value in measure(empty, {n: m for n, m in KNOWN.items() if "@" not in n}).values()
     )
 
 
@@ -218,3 +208,62 @@ def test_the_goal_says_what_is_better():
     assert KNOWN["coverage"].better(0.9, 0.8)
     assert not KNOWN["cost"].better(0.9, 0.8)
     assert not Metric("m", len, "max").better(1.0, 1.0)
+
+
+def answered(y, probabilities, threshold=None):
+    rows = len(y)
+    table = np.asarray(probabilities, dtype=np.float64)
+    decisions = Decisions(np.ones((rows, 1), dtype=bool), table)
+    task = "binary" if table.shape[1] == 2 else "multiclass"
+    return Outcome(task, np.asarray(y), decisions, *[np.ones(rows)] * 3, threshold=threshold)
+
+
+answers = st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0.0, 0.25, 0.5, 0.7, 1.0])), min_size=2, max_size=12)
+
+
+@given(answers.filter(lambda told: len({y for y, _ in told}) == 2))
+def test_auc_is_scikit_learns_with_ties(told):
+    y, p = np.array([y for y, _ in told]), np.array([p for _, p in told])
+    outcome = answered(y, np.column_stack([1 - p, p]))
+    assert KNOWN["auc"].function(outcome) == pytest.approx(roc_auc_score(y, p), abs=1e-12)
+
+
+def test_auc_is_a_half_where_one_class_is_missing_and_is_not_for_several_classes():
+    assert KNOWN["auc"].function(answered([1, 1], [[0.2, 0.8], [0.9, 0.1]])) == 0.5
+    assert not measure(answered([0, 2], np.full((2, 3), 1 / 3)), {"auc": KNOWN["auc"]})
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.tuples(*[st.floats(0.01, 1.0)] * 3)), min_size=1, max_size=8))
+def test_log_loss_is_scikit_learns_and_the_brier_score_a_distance(told):
+    y, table = np.array([y for y, _ in told]), np.array([row for _, row in told])
+    table = table / table.sum(axis=1, keepdims=True)
+    outcome = answered(y, table)
+    assert KNOWN["log-loss"].function(outcome) == pytest.approx(log_loss(y, table, labels=[0, 1, 2]), abs=1e-9)
+    assert KNOWN["brier"].function(outcome) == pytest.approx(np.square(table - np.eye(3)[y]).sum() / len(y), abs=1e-12)
+
+
+def test_certainty_that_is_wrong_has_a_finite_log_loss():
+    assert KNOWN["log-loss"].function(answered([0], [[0.0, 1.0]])) == pytest.approx(-np.log(1e-15))
+
+
+def test_a_cost_matrix_decides_by_the_least_expected_cost():
+    """Missing the second class costs 10: with 0.2 of it, saying it costs 0.8 and not saying it 2."""
+    matrix = np.array([[0.0, 1.0], [10.0, 0.0]])
+    outcome = answered([0, 1, 0, 1], [[0.8, 0.2], [0.8, 0.2], [0.95, 0.05], [0.95, 0.05]])
+    assert misclassification_cost(outcome, matrix) == pytest.approx((1 + 0 + 0 + 10) / 4)
+    assert resolve_metric("misclassification-cost@10", KNOWN).function(outcome) == pytest.approx(11 / 4)
+    assert resolve_metric("misclassification-cost@1", KNOWN).function(outcome) == pytest.approx(2 / 4)
+
+
+@given(answers, st.integers(1, 20))
+def test_equal_costs_of_errors_give_the_error_times_the_cost(told, cost):
+    y, p = np.array([y for y, _ in told]), np.array([p for _, p in told])
+    outcome = answered(y, np.column_stack([1 - p, p]))
+    even = misclassification_cost(outcome, cost * (1 - np.eye(2)))
+    assert even == pytest.approx(cost * KNOWN["error"].function(outcome))
+
+
+def test_metrics_of_probabilities_say_what_they_lack():
+    for name in ("log-loss", "brier"):
+        with pytest.raises(RequestError, match="need class probabilities"):
+            KNOWN[name].function(ranked([1, 0], [1, 0]))

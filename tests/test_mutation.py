@@ -28,13 +28,7 @@ def tree(tmp_path: Path) -> Path:
 
 def fault(name: str, old: str = "a > b", new: str = "a < b", **more: str) -> str:
     lines = [f"{key} = {value}" for key, value in more.items()]
-    head = [
-        "[[faults]]",
-        f'name = "{name}"',
-        'file = "code_under_test.py"',
-        f'old = "{old}"',
-        f'new = "{new}"',
-    ]
+    head = ["[[faults]]", f'name = "{name}"', 'file = "code_under_test.py"', f'old = "{old}"', f'new = "{new}"']
     return "\n".join([*head, *(["tests = ['test_code.py']"] if "tests" not in more else []), *lines, ""])
 
 
@@ -46,9 +40,7 @@ def ran(tree: Path, *faults: str, capsys: pytest.CaptureFixture[str]) -> tuple[i
 
 
 @pytest.mark.slow
-def test_a_fault_is_noticed_or_survives_and_is_taken_back(
-    tree: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_fault_is_noticed_or_survives_and_is_taken_back(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = ran(tree, fault("swapped"), fault("ties go to b", new="a >= b"), capsys=capsys)
     assert code == 1
     assert said[0].startswith("noticed ")
@@ -96,9 +88,7 @@ def test_a_fault_may_wait_for_its_tests(tree: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.slow
-def test_tests_that_fail_without_a_fault_are_named_and_left_out(
-    tree: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tests_that_fail_without_a_fault_are_named_and_left_out(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tree / "test_code.py").write_text(TESTS + "\ndef test_other():\n    assert larger(1, 2) == 3\n")
     code, said = ran(tree, fault("swapped"), fault("ties go to b", new="a >= b"), capsys=capsys)
     assert code == 1

@@ -99,9 +99,7 @@ class Odd:
             raise SystemExit("over")
 
 
-@pytest.mark.parametrize(
-    ("how", "said"), [("raise", "ZeroDivisionError: no reason"), ("exit", "SystemExit: over")]
-)
+@pytest.mark.parametrize(("how", "said"), [("raise", "ZeroDivisionError: no reason"), ("exit", "SystemExit: over")])
 def test_whatever_a_class_raises_is_a_refusal_in_one_line(how, said):
     with pytest.raises(RequestError, match=f"^s.toml: parameters: {said}$"):
         build(Odd, {"how": how}, "s.toml")
@@ -142,3 +140,19 @@ def test_parameters_are_described_with_type_and_default():
     assert said["C"] == "float = 1.0"
     assert said["groups"] == "dict[str, list[str]] = {}"
     assert describe(Bare) == {}
+
+
+def test_a_parameter_that_joined_later_is_left_out_while_it_has_its_default():
+    @dataclass(frozen=True)
+    class Before:
+        C: float = 1.0
+
+    @dataclass(frozen=True)
+    class After:
+        C: float = 1.0
+        ratios: tuple[float, ...] = field(default=(), metadata={"omit_default": True})
+
+    assert to_plain(After()) == to_plain(Before()) == {"C": 1.0}
+    assert to_plain(build(After, {"ratios": [0.5]}, "here")) == {"C": 1.0, "ratios": [0.5]}
+    assert to_plain(build(After, {"ratios": []}, "here")) == {"C": 1.0}
+    assert "ratios" in describe(After)

@@ -106,18 +106,13 @@ def test_an_installed_distribution_is_found_with_name_version_and_source(install
     )  # fmt: skip
     before = plugin.source
     (site / "neighbour.py").write_text("x = 1\n")
-    assert load_registry().plugins["kit-good"].source == before, (
-        "a neighbour in site-packages is not its source"
-    )
+    assert load_registry().plugins["kit-good"].source == before, "a neighbour in site-packages is not its source"
 
 
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (
-            "import a_module_that_does_not_exist",
-            "ModuleNotFoundError: No module named 'a_module_that_does_not_exist'",
-        ),
+        ("import a_module_that_does_not_exist", "ModuleNotFoundError: No module named 'a_module_that_does_not_exist'"),
         ("raise RuntimeError('no licence\\nfound')", "RuntimeError: no licence found"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
         ("x = (", "SyntaxError"),
@@ -183,13 +178,9 @@ def test_a_broken_plugin_is_named_and_skipped_and_the_rest_works(install, source
 def test_asking_for_what_a_broken_plugin_may_have_says_so(install):
     install("budgetbench-broken", "kit_broken", "import nowhere_to_be_found", name="kit-broken")
     made = load_registry()
-    with pytest.raises(
-        RequestError, match=r"s.toml: there is no method 'qwyc-x'; .*plugin 'kit-broken' could not"
-    ):
+    with pytest.raises(RequestError, match=r"s.toml: there is no method 'qwyc-x'; .*plugin 'kit-broken' could not"):
         made.method("qwyc-x", "s.toml")
-    with pytest.raises(
-        RequestError, match=r"s.toml: metric 'acuracy' .*'accuracy'.*plugin 'kit-broken' could not"
-    ):
+    with pytest.raises(RequestError, match=r"s.toml: metric 'acuracy' .*'accuracy'.*plugin 'kit-broken' could not"):
         made.metric("acuracy", "s.toml")
 
 
@@ -225,9 +216,7 @@ def test_a_metric_name_that_two_claim_is_an_error_too(name):
         register(Metric(name, len, "max"))
 
     made = registry(mine=module(bench_register_metrics=bench_register_metrics))
-    with pytest.raises(
-        RequestError, match=f"metric name '{name}' is claimed by plugins 'bench-core' and 'mine'"
-    ):
+    with pytest.raises(RequestError, match=f"metric name '{name}' is claimed by plugins 'bench-core' and 'mine'"):
         made.metric(name.replace("k", "5") if "@" in name else name)
     assert made.metric("cost").name == "cost"
 
@@ -282,9 +271,7 @@ def test_what_is_no_metric_is_not_registered(thing):
     def bench_register_metrics(register):
         register(thing)
 
-    assert (
-        "metric" in registry(bad=module(bench_register_metrics=bench_register_metrics)).plugins["bad"].error
-    )
+    assert "metric" in registry(bad=module(bench_register_metrics=bench_register_metrics)).plugins["bad"].error
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import importlib
+import subprocess
+import sys
 from pathlib import Path
 
 import bench_leaderboard
 import pytest
-from support.bench import ROOT
+from support.bench import ROOT, Bench, install
 from support.sources import Import, Project, imports, projects
 
 import bench_core
@@ -32,11 +34,7 @@ def private(used: Import) -> bool:
 def entry_modules(project: Project) -> list[Path]:
     """The modules that the entry points of a plugin name."""
     groups = project.metadata["project"].get("entry-points", {})
-    names = [
-        module
-        for group in ("budgetbench", "budgetbench.commands")
-        for module in groups.get(group, {}).values()
-    ]
+    names = [module for group in ("budgetbench", "budgetbench.commands") for module in groups.get(group, {}).values()]
     return [project.folder / f"{name.replace('.', '/')}.py" for name in names]
 
 
@@ -70,20 +68,14 @@ def test_every_public_name_can_be_imported(module: object) -> None:
 
 @pytest.mark.parametrize("module", sorted(PUBLIC))
 def test_types_and_a_running_program_find_a_public_name_in_the_same_place(module: str) -> None:
-    """A package that loads its names on first use names each place twice: for type checkers, and for itself."""
+    """A package lists the places of its names in its stub, which type checkers read, and which it loads them by."""
     package = importlib.import_module(module)
-    tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
-    typed = {
-        alias.name: node.module
-        for block in tree.body
-        if isinstance(block, ast.If)
-        for node in block.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert set(typed) == {name for name in package.__all__ if name not in vars(package) or name in typed}
+    stub = ast.parse(Path(f"{package.__file__}i").read_text(encoding="utf-8"))
+    typed = {alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    written = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)} - {"__all__"}
+    assert set(package.__all__) == {*typed, *written}
     for name, home in typed.items():
-        assert getattr(package, name) is getattr(importlib.import_module(str(home)), name)
+        assert getattr(package, name) is getattr(importlib.import_module(f"{module}.{home}"), name)
 
 
 @pytest.mark.parametrize("project", PLUGINS, ids=lambda project: project.folder.name)
@@ -96,3 +88,27 @@ def test_every_entry_point_module_says_which_contract_it_was_built_for(project: 
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "BENCH_CONTRACT_VERSION"
         ]
         assert values == [bench_core.CONTRACT_VERSION], file.relative_to(ROOT)
+
+
+def test_plugins_add_names_to_the_core_that_are_imported_when_they_are_asked_for(bench: Bench) -> None:
+    source = "def greet(): return 'hello'\n"
+    for name in ("one", "two"):
+        install(bench.plugins, f"greeter_{name}", source, name)
+        points = bench.plugins / f"greeter_{name}-1.0.dist-info" / "entry_points.txt"
+        both = f"[budgetbench.names]\ngreet_{name} = greeter_{name}:greet\n"
+        points.write_text(f"{both}greet_twice = greeter_{name}:greet\nRows = greeter_{name}:greet\n")
+    code = (
+        "import sys, bench_core\n"
+        "assert bench_core.Rows.__module__.startswith('bench_core')\n"
+        "assert 'greeter_one' not in sys.modules\n"
+        "from bench_core import greet_one\n"
+        "print(greet_one(), 'greeter_two' in sys.modules, hasattr(bench_core, 'greet_three'))\n"
+        "try: bench_core.greet_twice\n"
+        "except AttributeError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=bench.environment(), capture_output=True, text=True, timeout=120
+    )
+    first, second = done.stdout.splitlines()
+    assert first == "hello False False", done.stderr
+    assert second == "bench_core.greet_twice is added by greeter_one:greet and greeter_two:greet; uninstall one of them"

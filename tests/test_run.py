@@ -185,15 +185,9 @@ def test_strict_stops_at_the_first_failure(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("how", "limit", "message"),
-    [
-        ("hang", ["--timeout", "15"], "longer than the time limit of 15 s"),
-        ("memory", ["--memory", "2G"], "MemoryError"),
-        ("exit", ["--jobs", "2"], "its process died (exit code 7)"),
-    ],
+    [("memory", ["--memory", "2G"], "MemoryError"), ("exit", ["--jobs", "2"], "its process died (exit code 7)")],
 )
-def test_a_trial_that_breaks_its_limits_fails_alone(
-    bench: Bench, how: str, limit: list[str], message: str
-) -> None:
+def test_a_trial_that_breaks_its_limits_fails_alone(bench: Bench, how: str, limit: list[str], message: str) -> None:
     suite = bench.suite(
         f'[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "fails"\nparameters = {{ how = "{how}" }}\n'
         '[[methods]]\nuse = "slopes"\n'
@@ -205,16 +199,51 @@ def test_a_trial_that_breaks_its_limits_fails_alone(
     assert message in f"{failed[0]['error']['type']} {failed[0]['error']['message']}"
 
 
+def test_a_trial_over_the_time_limit_is_an_outcome_and_not_tried_again_unasked(bench: Bench) -> None:
+    suite = bench.suite(
+        '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "fails"\nparameters = { how = "hang" }\n'
+        '[[methods]]\nuse = "slopes"\n'
+    )
+    limit = "took longer than the time limit of 3 s"
+    bench("run", suite, "--only", "method=slopes")
+    said = bench("run", suite, "--strict", "--timeout", "3")
+    assert "1 trial(s) computed, 1 kept" in said.stdout
+    assert f"over the limit: fails on blobs, seed 0: it {limit}" in said.stderr
+    assert "2 trials: 1 done, 0 failed, 1 over the limit, 0 to compute" in bench("plan", suite).stdout
+    section = bench.page().split("## Over the time limit")[1]
+    assert limit in section.split("\n## ")[0]
+    assert "Failed trials" not in bench.page()
+    # Neither the store's record nor the published one is tried again, until that is asked for.
+    for place in (".bench-store", "nowhere"):
+        again = bench("run", suite, "--retry-failed", "--store", place)
+        assert "0 trial(s) computed" in again.stdout
+        assert "1 trial(s) took longer than the time limit before; --retry-over-limit" in again.stderr
+    retried = bench("run", suite, "--retry-over-limit", "--timeout", "4")
+    assert "1 trial(s) computed" in retried.stdout
+    assert "the time limit of 4 s" in retried.stderr
+
+
+def test_a_suite_may_set_the_time_limit_and_the_command_another(bench: Bench) -> None:
+    hangs = '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "fails"\nparameters = { how = "hang" }\n'
+    suite = bench.suite(hangs)
+    with open(bench.folder / suite, "a") as file:
+        file.write("[protocol]\ntimeout = 3.0\n")
+    assert "the time limit of 3 s" in bench("run", suite).stderr
+    assert "the time limit of 2 s" in bench("run", suite, "--timeout", "2", "--retry-over-limit").stderr
+
+
+def test_a_method_that_only_exits_at_a_threshold_is_selected_like_those_without_one(bench: Bench) -> None:
+    suite = bench.suite('[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\nexit_threshold = 0.9\n')
+    bench("run", suite)
+    row = next(line for line in bench.page().splitlines() if line.startswith("| slopes "))
+    assert "error" in [cell.strip() for cell in row.split("|")]
+
+
 def test_missing_data_is_said_with_its_remedy_and_the_rest_runs(bench: Bench) -> None:
     names = ["gone", "one-class", "broken", "blobs"]
-    suite = bench.suite(
-        "".join(f'[[datasets]]\nuse = "{n}"\n' for n in names) + '[[methods]]\nuse = "slopes"\n'
-    )
+    suite = bench.suite("".join(f'[[datasets]]\nuse = "{n}"\n' for n in names) + '[[methods]]\nuse = "slopes"\n')
     said = bench("run", suite, expect=1)
-    assert (
-        "data set 'gone' is missing: the table is on another planet; run: bench data fetch gone"
-        in said.stderr
-    )
+    assert "data set 'gone' is missing: the table is on another planet; run: bench data fetch gone" in said.stderr
     assert "classification needs at least two classes" in said.stderr
     assert "data set 'broken' cannot be used: column 'x' is rotten" in said.stderr
     assert "1 trial(s) computed" in said.stdout
@@ -234,6 +263,20 @@ def test_a_metric_added_later_comes_from_the_stored_decisions(bench: Bench) -> N
     fresh = bench("run", suite, "--store", "fresh", "--out", "page-fresh")
     assert "12 trial(s) computed" in fresh.stdout
     assert bench.page(out="page-fresh") == page
+
+
+def test_metrics_on_request_are_computed_only_where_a_suite_names_them(bench: Bench) -> None:
+    import pandas as pd
+
+    bench("run", bench.suite(SMALL))
+    records = bench.folder / "leaderboard" / "s" / "records.parquet"
+    plain = set(pd.read_parquet(records).columns)
+    bench.suite('metrics = ["accuracy", "auc", "log-loss", "cost"]\n' + SMALL)
+    text = (bench.folder / "s.toml").read_text().replace('[suite]\nname = "s"\n', "")
+    (bench.folder / "s.toml").write_text(text.replace("[protocol]", '[suite]\nname = "s"\n[protocol]', 1))
+    bench("run", "s.toml")
+    assert set(pd.read_parquet(records).columns) - plain >= {"test.auc", "test.log-loss"}
+    assert not {"test.auc", "test.brier", "test.log-loss"} & plain
 
 
 def test_a_filter_runs_a_part_and_the_page_counts_the_rest(bench: Bench) -> None:

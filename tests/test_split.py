@@ -126,10 +126,7 @@ def test_whole_counts_are_met_exactly():
 
 def test_without_stratification_classes_fall_as_they_may():
     target = np.array([0, 1] * 50)
-    held = {
-        int(target[make_split(labelled(target), SplitRule(stratify=False), seed).train].sum())
-        for seed in range(9)
-    }
+    held = {int(target[make_split(labelled(target), SplitRule(stratify=False), seed).train].sum()) for seed in range(9)}
     assert len(held) > 1
 
 

@@ -17,8 +17,8 @@ import pytest
 from support.told import record_of
 
 from bench_core.contract.decisions import Decisions, Outcome
+from bench_core.run.record_file import unseal
 from bench_core.run.run_trial import PolicyOutcome, TrialResult
-from bench_core.run.sealed import unseal
 from bench_core.run.store import Store
 
 NAME = "ab" + "0" * 62
@@ -36,11 +36,7 @@ def judged(policy: int, part: str, **columns: np.ndarray) -> PolicyOutcome:
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize(
     ("name", "values"),
-    [
-        ("stage", np.array([1, 2, 3])),
-        ("evaluations", np.array([4.0, 0.0, 2.5])),
-        ("score", np.array([-1.0, 0.0, 2.0])),
-    ],
+    [("stage", np.array([1, 2, 3])), ("evaluations", np.array([4.0, 0.0, 2.5])), ("score", np.array([-1.0, 0.0, 2.0]))],
 )
 def test_policies_of_a_family_may_tell_different_things(
     tmp_path: Path, name: str, values: np.ndarray, first: bool

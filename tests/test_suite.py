@@ -8,6 +8,7 @@ import json
 import math
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,17 @@ def change(old: str, new: str) -> str:
     return GOOD.replace(old, new)
 
 
+def test_a_suite_names_the_plugins_whose_code_runs_with_its_judge(registry: Registry) -> None:
+    assert parse(GOOD, registry).plugins_in_judge() == {"tiny": ["data sets"]}
+    plugins = [("tiny", tiny_plugin), ("cost-trees", import_module("bench_cost_trees.plugin"))]
+    text = f'metrics = ["cost", "ndcg@5", "test-plus-error-cost@50"]\n{GOOD}'
+    suite = parse(text, load_registry(plugins, entry_points=False))
+    assert suite.plugins_in_judge() == {"cost-trees": ["metrics"], "tiny": ["data sets"]}
+
+
 WRONG = {
     "unknown key of the file": ("metric = ['cost']\n" + GOOD, ["metric", "did you mean 'metrics'?"]),
-    "unknown key of a table": (
-        change("threshold", "treshold"),
-        ["protocol.treshold", "did you mean 'threshold'?"],
-    ),
+    "unknown key of a table": (change("threshold", "treshold"), ["protocol.treshold", "did you mean 'threshold'?"]),
     "unknown key of a method": (
         change('use = "slopes"', 'use = "slopes"\nparameter = {}'),
         ["methods[0].parameter", "did you mean 'parameters'?"],
@@ -74,14 +80,8 @@ WRONG = {
         change('use = "blobs"', 'use = "blobs"\ncosts = { use = "uniform", params = {} }'),
         ["datasets[0].costs", "params"],
     ),
-    "unknown method": (
-        change("slopes", "slops"),
-        ["methods[0]", "no method 'slops'", "did you mean 'slopes'?"],
-    ),
-    "unknown data set": (
-        change("blobs", "blob"),
-        ["datasets[0]", "no data set 'blob'", "did you mean 'blobs'?"],
-    ),
+    "unknown method": (change("slopes", "slops"), ["methods[0]", "no method 'slops'", "did you mean 'slopes'?"]),
+    "unknown data set": (change("blobs", "blob"), ["datasets[0]", "no data set 'blob'", "did you mean 'blobs'?"]),
     "unknown cost scheme": (
         change('use = "blobs"', 'use = "blobs"\ncosts = { use = "unifrom" }'),
         ["datasets[0]", "no cost scheme 'unifrom'", "did you mean 'uniform'?"],
@@ -130,10 +130,7 @@ WRONG = {
     "a name that is this folder": (change('name = "s"', 'name = "."'), ["suite.name"]),
     "a name that is the folder above": (change('name = "s"', 'name = ".."'), ["suite.name"]),
     "a name in another folder": (change('name = "s"', 'name = "a/b"'), ["suite.name"]),
-    "a name of 300 letters": (
-        change('name = "s"', f'name = "{"s" * 300}"'),
-        ["suite.name", "100 characters"],
-    ),
+    "a name of 300 letters": (change('name = "s"', f'name = "{"s" * 300}"'), ["suite.name", "100 characters"]),
     "a data set's name of 300 letters": (
         change('use = "blobs"', f'use = "blobs"\nname = "{"b" * 300}"'),
         ["datasets[0].name", "200 characters"],
@@ -141,10 +138,7 @@ WRONG = {
     "a name of two lines": (change('use = "blobs"', 'use = "blobs"\nname = "a\\nb"'), ["datasets[0].name"]),
     "a list of no seeds": (change("seeds = 2", "seeds = []"), ["protocol.seeds"]),
     "no seeds on a data set": (change('use = "blobs"', 'use = "blobs"\nseeds = 0'), ["datasets[0].seeds"]),
-    "a list of no seeds on a data set": (
-        change('use = "blobs"', 'use = "blobs"\nseeds = []'),
-        ["datasets[0].seeds"],
-    ),
+    "a list of no seeds on a data set": (change('use = "blobs"', 'use = "blobs"\nseeds = []'), ["datasets[0].seeds"]),
     "seeds as a truth": (change("seeds = 2", "seeds = true"), ["protocol.seeds", "whole number"]),
     "a seed as a truth": (change("seeds = 2", "seeds = [0, true]"), ["protocol.seeds", "whole number"]),
     "seeds as a fraction": (change("seeds = 2", "seeds = 2.0"), ["protocol.seeds", "whole number"]),
@@ -163,10 +157,7 @@ WRONG = {
         ["methods[0].reject", "valid boolean"],
     ),
     "a fraction as text": (change("seeds = 2", 'split = { train = "0.5" }'), ["protocol.split.train"]),
-    "a fraction that is no number": (
-        change("seeds = 2", "split = { train = nan }"),
-        ["protocol.split.train"],
-    ),
+    "a fraction that is no number": (change("seeds = 2", "split = { train = nan }"), ["protocol.split.train"]),
     "no metrics": ("metrics = []\n" + GOOD, ["metrics", "at least 1"]),
     "no costs": (change('use = "blobs"', 'use = "blobs"\ncosts = []'), ["datasets[0].costs", "at least 1"]),
     "costs twice under one name": (
@@ -194,15 +185,11 @@ WRONG = {
         ["datasets[0] 'blobs'", "rows", "64 bits"],
     ),
     "a price that is no number": (
-        change(
-            'use = "blobs"', 'use = "blobs"\ncosts = { use = "uniform", parameters = { price_each = nan } }'
-        ),
+        change('use = "blobs"', 'use = "blobs"\ncosts = { use = "uniform", parameters = { price_each = nan } }'),
         ["datasets[0]", "costs", "price_each", "finite"],
     ),
     "a negative price": (
-        change(
-            'use = "blobs"', 'use = "blobs"\ncosts = { use = "table", parameters = { prices = [1, -1] } }'
-        ),
+        change('use = "blobs"', 'use = "blobs"\ncosts = { use = "table", parameters = { prices = [1, -1] } }'),
         ["datasets[0]", "costs", "prices[1]", "not negative"],
     ),
     "a group that has a price and no features": (
@@ -221,9 +208,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "said"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_suite_is_refused_with_file_key_and_remedy(
-    text: str, said: list[str], registry: Registry
-) -> None:
+def test_a_wrong_suite_is_refused_with_file_key_and_remedy(text: str, said: list[str], registry: Registry) -> None:
     with pytest.raises(RequestError) as caught:
         parse(text, registry)
     for part in ["s.toml", *said]:
@@ -321,10 +306,12 @@ value = 0.5
 kind = "value"
 text = "It covers half."
 source = "p. 1"
+standing = "same data"
 method = "slopes"
 metric = "coverage"
 value = 0.5
 tolerance = 0.1
+reason = "about half"
 """
 
 ODD: list[Any] = [
@@ -429,6 +416,16 @@ def test_the_identity_is_canonical_json(registry: Registry) -> None:
     for trial in parse(GOOD, registry).trials():
         text = trial.identity("f" * 64)
         assert canonical_json(json.loads(text)) == text
+
+
+def test_a_threshold_to_exit_at_stands_in_only_where_there_is_none(registry: Registry) -> None:
+    exits = 'use = "slopes"\nexit_threshold = 0.9'
+    with_one = parse(change('use = "slopes"', exits), registry)
+    assert {(t.threshold, t.reject) for t in with_one.trials()} == {(0.7, True)}
+    without = change('use = "slopes"', exits).replace("threshold = 0.7", "")
+    assert {(t.threshold, t.reject) for t in parse(without, registry).trials()} == {(0.9, False)}
+    neither = GOOD.replace("threshold = 0.7", "")
+    assert {(t.threshold, t.reject) for t in parse(neither, registry).trials()} == {(None, True)}
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=8, unique=True))

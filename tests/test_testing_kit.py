@@ -71,11 +71,7 @@ class Good(Method):
 
     def fit(self, problem):
         X = np.nan_to_num(problem.train.X)
-        y = (
-            problem.train.y[:, None]
-            if not problem.n_classes
-            else np.eye(problem.n_classes)[problem.train.y] * 5
-        )
+        y = problem.train.y[:, None] if not problem.n_classes else np.eye(problem.n_classes)[problem.train.y] * 5
         order = np.argsort(problem.costs.prices[:, 0], kind="stable")
         policies = []
         for size in self.sizes:
@@ -100,11 +96,7 @@ def test_a_compiled_policy_passes():
 
 
 def failures(method, tasks=("binary",)):
-    return {
-        result.check: result.message
-        for result in check_method(method, tasks=tasks)
-        if result.outcome == "failed"
-    }
+    return {result.check: result.message for result in check_method(method, tasks=tasks) if result.outcome == "failed"}
 
 
 def bad(decide):
@@ -195,9 +187,7 @@ BAD_POLICIES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("habit", "check", "said"), BAD_POLICIES, ids=lambda value: getattr(value, "__name__", None)
-)
+@pytest.mark.parametrize(("habit", "check", "said"), BAD_POLICIES, ids=lambda value: getattr(value, "__name__", None))
 def test_a_bad_policy_fails_the_check_for_it(habit, check, said):
     found = failures(bad(habit))
     assert check in found
@@ -266,6 +256,32 @@ class Threaded(Good):
 
     def policy(self, weights, acquired, problem):
         return super().policy(weights * problem.threads, acquired, problem)
+
+
+@dataclass(frozen=True)
+class KeepsALambda(Good):
+    """What its policy keeps cannot be pickled."""
+
+    def policy(self, weights, acquired, problem):
+        policy = super().policy(weights, acquired, problem)
+        policy.link = lambda score: score
+        return policy
+
+
+class Shifted(Linear):
+    """Its copy has other weights."""
+
+    def __reduce__(self):
+        return Linear, (self.weights + 0.5, self.acquired, self.classes, self.label)
+
+
+@dataclass(frozen=True)
+class CopiesOtherwise(Good):
+    """Its policy is another one when it is restored from a pickle."""
+
+    def policy(self, weights, acquired, problem):
+        policy = super().policy(weights, acquired, problem)
+        return Shifted(policy.weights, policy.acquired, policy.classes, policy.label)
 
 
 @dataclass(frozen=True)
@@ -369,6 +385,8 @@ BAD_METHODS = [
     (Reseeding(), "global-random-state", "draws from the global random state"),
     (InPlace(), "problem-unchanged", "fit changed problem.train.X in place"),
     (Threaded(), "threads", "two threads instead of one: 30 of 30"),
+    (KeepsALambda(), "pickling", "does not survive pickling.* no lambda"),
+    (CopiesOtherwise(), "pickling", r"pickled and restored: \d+ of 30 rows were decided differently"),
     (OverBudget(), "bill", r"promises a budget of 1 and exceeds it on 30 of 30 rows \(dearest: 12\)"),
     (DividesByPrice(), "zero-prices", "division by zero"),
     (Rude(), "missing-values", "must name a feature with missing values; it was ValueError: cannot do this"),
@@ -385,9 +403,7 @@ BAD_METHODS = [
 
 
 @pytest.mark.parametrize(
-    ("method", "check", "said"),
-    BAD_METHODS,
-    ids=[f"{type(m).__name__}-{check}" for m, check, _ in BAD_METHODS],
+    ("method", "check", "said"), BAD_METHODS, ids=[f"{type(m).__name__}-{check}" for m, check, _ in BAD_METHODS]
 )
 def test_a_bad_method_fails_the_check_for_it(method, check, said):
     found = failures(method)
@@ -408,14 +424,8 @@ DISHONEST = [habit for habit in cheats.HABITS if not habit.startswith("honest") 
 def test_every_cheat_is_caught(habit):
     found = failures(cheats.Cheat(habit))
     said = {
-        "recognises-the-audit": (
-            "no-trace",
-            "remembers earlier rows: paid values changed, a fresh policy differs",
-        ),
-        "remembers-by-shape": (
-            "audit",
-            "of 30 rows when nothing is replaced and the rows come in another order",
-        ),
+        "recognises-the-audit": ("no-trace", "remembers earlier rows: paid values changed, a fresh policy differs"),
+        "remembers-by-shape": ("audit", "of 30 rows when nothing is replaced and the rows come in another order"),
         "remembers-by-place": ("audit", "answers differently on"),
         "returns-a-subclass": ("shapes", "decide must return Decisions, not its subclass OtherDecisions"),
         "writes-prices": ("problem-unchanged", "fit changed problem.costs in place"),
@@ -550,17 +560,7 @@ def test_pytest_shows_one_case_per_check_and_task(tmp_path):
     shared = tmp_path / "shared"
     shared.mkdir()
     environment = {**os.environ, "BUDGETBENCH_SHARED": str(shared)}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-v",
-        "-rs",
-        "--strict-markers",
-        "-p",
-        "no:cacheprovider",
-        str(tmp_path),
-    ]
+    command = [sys.executable, "-m", "pytest", "-v", "-rs", "--strict-markers", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     lines = done.stdout.splitlines()
     assert any("test_contract[audit-binary] FAILED" in line for line in lines), done.stdout
@@ -571,9 +571,7 @@ def test_pytest_shows_one_case_per_check_and_task(tmp_path):
     assert any("test_fixtures PASSED" in line for line in lines)
     assert "read without paying: feature 'large' on 30 rows" in done.stdout
     del environment["BUDGETBENCH_SHARED"]
-    done = subprocess.run(
-        [*command, "-k", "fixtures"], capture_output=True, text=True, env=environment, check=False
-    )
+    done = subprocess.run([*command, "-k", "fixtures"], capture_output=True, text=True, env=environment, check=False)
     assert "BUDGETBENCH_SHARED is not set" in done.stdout
 
 

@@ -43,9 +43,7 @@ class Counted(DataSource):
 
 def test_the_command_line_has_one_blas_thread_whatever_the_environment_says() -> None:
     environment = {**os.environ, **dict.fromkeys(BLAS_VARIABLES, "2")}
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", COUNT], env=environment, capture_output=True, text=True, check=True)
     assert set(json.loads(done.stdout.splitlines()[-1])) == {1}
 
 
@@ -54,3 +52,26 @@ def test_data_is_loaded_with_one_blas_thread(tmp_path: Path) -> None:
     with threadpool_limits(2, user_api="blas"):
         assert cache.load("counted", Counted()).values.tolist() == [[1.0], [1.0]]
         assert blas_threads() == {2}
+
+
+LATE = """
+import numpy, sys
+from threadpoolctl import threadpool_info
+from bench_core.run.threads import one_blas_thread
+
+def counts():
+    return {one["filepath"]: one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+with one_blas_thread():
+    before = counts()
+import scipy.linalg
+with one_blas_thread():
+    after = counts()
+print([set(before.values()), set(after.values()), len(after) - len(before), set(counts().values())])
+"""
+
+
+def test_libraries_that_are_loaded_between_two_calls_have_one_thread_in_the_second() -> None:
+    environment = {**os.environ, **dict.fromkeys(BLAS_VARIABLES, "2")}
+    done = subprocess.run([sys.executable, "-c", LATE], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() in ("[{1}, {1}, 1, {2}]", "[{1}, {1}, 0, {2}]")  # SciPy may share NumPy's library

@@ -32,7 +32,7 @@ from bench_core.run.trial import Trial
 from bench_core.testing import cheats
 
 KNOWN = {metric.name: metric for metric in BUILT_IN}
-METRICS = {name: metric for name, metric in KNOWN.items() if not name.endswith("@k")}
+METRICS = {name: metric for name, metric in KNOWN.items() if not name.endswith("@k") and not metric.on_request}
 GIVEN = SplitRule(kind="given")
 
 # a costs 1 + the item's size, b 2, c 3, d 4; b and c are in a group that costs 5 once; a base model costs 0.5.
@@ -193,9 +193,7 @@ def test_the_numbers_of_a_record_are_those_worked_out_by_hand() -> None:
     assert made["costs"]["evaluation"] == 0.5
 
 
-def test_every_policy_is_audited_with_values_from_the_training_rows_where_the_test_rows_have_but_one() -> (
-    None
-):
+def test_every_policy_is_audited_with_values_from_the_training_rows_where_the_test_rows_have_but_one() -> None:
     said = failure(lambda problem: [*THREE, Told(peeks_at_c, label="last")])
     assert said == "policy 3 (last) read without paying: feature 'c' on 4 rows (of 4 rows)"
     # Every test row has 7; only the training rows have other values.
@@ -253,9 +251,7 @@ def scribble(array: np.ndarray) -> None:
     ctypes.memset(array.ctypes.data, 0, array.nbytes)
 
 
-@pytest.mark.parametrize(
-    "name", ["costs.prices", "costs.group_prices", "train.X", "validation.y", "train.sizes"]
-)
+@pytest.mark.parametrize("name", ["costs.prices", "costs.group_prices", "train.X", "validation.y", "train.sizes"])
 def test_an_array_that_was_written_past_numpy_fails_the_trial_by_name(name: str) -> None:
     def scribbles(problem: Problem) -> list[Policy]:
         scribble(handed(problem)[name])
@@ -313,21 +309,15 @@ def test_the_neighbour_of_a_method_that_writes_gets_the_data_as_it_was(tmp_path:
     costs = []
     for name, text in (("alone", alone), ("both", both)):
         path = tmp_path / f"{name}.toml"
-        path.write_text(
-            f'[suite]\nname = "{name}"\n[protocol]\nseeds = 1\nthreshold = 0.7\n{text}', encoding="utf-8"
-        )
+        path.write_text(f'[suite]\nname = "{name}"\n[protocol]\nseeds = 1\nthreshold = 0.7\n{text}', encoding="utf-8")
         registry = load_registry([("tiny", tiny_plugin), ("scribblers", SCRIBBLERS)], entry_points=False)
         store = Store(tmp_path / name)
         here = SuiteSession(
-            load_suite(path, registry),
-            registry,
-            store,
-            tmp_path / "out",
-            DataContext(cache=tmp_path / "cache"),
+            load_suite(path, registry), registry, store, tmp_path / "out", DataContext(cache=tmp_path / "cache")
         )
         plan = here.plan()
         needed = tuple(here.suite.needed_metrics())
-        summary = execute(plan, registry, store.path, here.context, needed, Options(), here.cache)
+        summary = execute(plan, registry, store.path, here.context, needed, Options(isolation="none"), here.cache)
         assert len(summary.failures) == (name == "both")
         done = [store.read(planned.name) for planned in plan.planned if planned.trial.method == "slopes"]
         assert done[0] is not None
@@ -476,9 +466,7 @@ def test_an_order_within_a_query_is_no_channel() -> None:
     assert "feature 'c'" in cheating(cheats.TinyScores(4, unpaid=2), "ranking")
 
 
-def test_scores_of_a_regression_may_differ_by_a_billionth_of_the_targets_spread_and_it_does_not_help() -> (
-    None
-):
+def test_scores_of_a_regression_may_differ_by_a_billionth_of_the_targets_spread_and_it_does_not_help() -> None:
     made = record(lambda problem: [cheats.TinyScores(4, unpaid=2)], many("regression"), FREE)
     blind = record(
         lambda problem: [Told(lambda rows: Decisions(acquiring(rows), score=np.zeros(len(rows))))],
@@ -522,9 +510,7 @@ def test_the_place_of_a_row_tells_nothing() -> None:
         yes = np.where(np.arange(len(rows)) >= len(rows) / 2, 0.9, 0.1)
         return Decisions(acquiring(rows), np.column_stack([1 - yes, yes]))
 
-    assert (
-        record(lambda problem: [Told(by_place)], many(), FREE, rounds=0)["policies"]["test"]["error"][0] > 0.2
-    )
+    assert record(lambda problem: [Told(by_place)], many(), FREE, rounds=0)["policies"]["test"]["error"][0] > 0.2
     assert "its place in the batch or on other rows" in cheating(Told(by_place))
 
 

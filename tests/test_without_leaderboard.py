@@ -32,14 +32,15 @@ kind = "none"
 
 @pytest.fixture
 def bare(bench: Bench) -> Bench:
-    """`bench` where the leaderboard is not installed.
+    """`bench` where the leaderboard and the site are not installed.
 
     A distribution of its name that comes earlier on the path and has no entry points takes its place: one environment
     has one distribution of a name.
     """
-    info = bench.plugins / "budgetbench_leaderboard-0.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: budgetbench-leaderboard\nVersion: 0.0\n")
+    for name in ("leaderboard", "site"):  # the site is made of the leaderboard, and needs it
+        info = bench.plugins / f"budgetbench_{name}-0.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: budgetbench-{name}\nVersion: 0.0\n")
     return bench
 
 

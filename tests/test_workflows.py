@@ -123,10 +123,8 @@ def test_the_leaderboard_workflows_commands_work(tmp_path: Path) -> None:
         ".ci/leaderboard site _site",
     ]
     pushed = subprocess.run(
-        ["git", "--git-dir", str(remote), "log", "--all", "--format=%s"],
-        capture_output=True,
-        text=True,
-        check=True,
+        ["git", "--git-dir", str(remote), "log", "--all", "--format=%s"], capture_output=True, text=True, check=True
     )
     assert "Leaderboard: what the scheduled run measured" in pushed.stdout
-    assert (clone / "_site" / "quickstart.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    page = (clone / "_site" / "suites" / "quickstart" / "index.html").read_text(encoding="utf-8")
+    assert page.lstrip().lower().startswith("<!doctype html>")

@@ -30,8 +30,9 @@ def measure(count: int, wanted: int) -> None:
     import numpy as np
     from bench_leaderboard.analysis.export import write_export
     from bench_leaderboard.analysis.records import tabulate
-    from bench_leaderboard.render.curves import figure_files
-    from bench_leaderboard.render.index import describe, render_index
+    from bench_leaderboard.render.figure_files import figure_files
+    from bench_leaderboard.render.front import render_front
+    from bench_leaderboard.render.index import describe
     from bench_leaderboard.render.page import Analysed, render_page
     from bench_leaderboard.render.timings import render_timings
     from support.told import labelled, record_of, suite_of
@@ -43,14 +44,7 @@ def measure(count: int, wanted: int) -> None:
     datasets, methods = [f"D{i}" for i in range(sets)], [f"m{i}" for i in range(METHODS)]
     rng = np.random.default_rng(0)
     values = rng.random((sets, METHODS, seeds, 13))
-    names = [
-        "coverage",
-        "conclusive-accuracy",
-        "cost",
-        "combined",
-        "cost-share",
-        *(f"x{i}" for i in range(8)),
-    ]
+    names = ["coverage", "conclusive-accuracy", "cost", "combined", "cost-share", *(f"x{i}" for i in range(8))]
     records = [
         record_of(d, m, s, dict(zip(names, values[i, j, s], strict=True)))
         for i, d in enumerate(datasets)
@@ -65,13 +59,13 @@ def measure(count: int, wanted: int) -> None:
         started, busy = time.perf_counter(), time.process_time()
         table = tabulate(pieces)
         analysed = Analysed(suite, table)
-        described = describe(suite, analysed.tables)
+        described = describe(suite, table, analysed.tables)
         files = [
             *write_export(table, Path()).values(),
             described,
             render_page(analysed).encode(),
             render_timings(suite, table).encode(),
-            render_index([json.loads(described)]).encode(),
+            render_front([json.loads(described)]).encode(),
         ]
         if not turn:
             spent, work = time.perf_counter() - started, time.process_time() - busy
@@ -79,7 +73,7 @@ def measure(count: int, wanted: int) -> None:
     if hashes[0] != hashes[1]:
         raise SystemExit("the order of the records shows in the bytes")
     started = time.perf_counter()
-    drawn = figure_files(suite, table, Path(), analysed.rankings)
+    drawn = figure_files(analysed.figures, Path())
     drawing = time.perf_counter() - started
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(

@@ -148,11 +148,7 @@ def copy_tree(root: Path, to: Path) -> None:
 def environment(root: Path, numba_cache: Path) -> dict[str, str]:
     """Imports come from this tree, whatever is installed."""
     folders = [root, *sorted(path.parent for path in root.glob("plugins/*/pyproject.toml"))]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(map(str, folders)),
-        "NUMBA_CACHE_DIR": str(numba_cache),
-    }
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders)), "NUMBA_CACHE_DIR": str(numba_cache)}
 
 
 def run_tests(
@@ -161,9 +157,7 @@ def run_tests(
     """Pytest's exit code (−1: out of time), the first test that failed, and what was printed."""
     command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-rfE", *options, *tests]
     try:
-        done = subprocess.run(
-            command, cwd=root, env=dict(variables), capture_output=True, text=True, timeout=timeout
-        )
+        done = subprocess.run(command, cwd=root, env=dict(variables), capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
         return -1, "out of time", ""
     lines = [line.split(" - ")[0] for line in done.stdout.splitlines()]
@@ -193,12 +187,7 @@ def try_fault(fault: Fault, root: Path, without: Sequence[str], numba_cache: Pat
         # numba does not see that a function compiled into another one has changed: such a file needs a new cache.
         compiled = "numba" in (root / fault.file).read_text(encoding="utf-8")
         variables = environment(root, Path(fresh) if compiled else numba_cache)
-        options = [
-            "-x",
-            "-p",
-            "no:cacheprovider",
-            *(part for node in without for part in ("--deselect", node)),
-        ]
+        options = ["-x", "-p", "no:cacheprovider", *(part for node in without for part in ("--deselect", node))]
         code, first, printed = run_tests(root, fault.tests, options, variables, timeout)
     seconds = time.monotonic() - began
     if code == 0:
@@ -208,9 +197,7 @@ def try_fault(fault: Fault, root: Path, without: Sequence[str], numba_cache: Pat
     return Result(fault, f"pytest gave exit code {code}", printed[-2000:], seconds)
 
 
-def run_faults(
-    faults: Sequence[Fault], root: Path, jobs: int = 1, timeout: float = TIMEOUT
-) -> Iterator[Result]:
+def run_faults(faults: Sequence[Fault], root: Path, jobs: int = 1, timeout: float = TIMEOUT) -> Iterator[Result]:
     """The results, as they come; first, under the fault's name "none", those of tests that fail without any.
 
     Raises:
@@ -263,20 +250,14 @@ def score(results: Sequence[Result]) -> str:
     tried = noticed + sum(result.outcome == "survived" for result in results)
     share = f" ({100 * noticed / tried:.0f} %)" if tried else ""
     waiting = sum(result.outcome == "waits" for result in results)
-    return f"{noticed} of {tried} faults noticed{share}" + (
-        f", {waiting} wait for their tests" if waiting else ""
-    )
+    return f"{noticed} of {tried} faults noticed{share}" + (f", {waiting} wait for their tests" if waiting else "")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--faults", type=Path, default=FAULTS, help="another list of faults")
     parser.add_argument("--root", type=Path, default=ROOT, help="another tree")
-    parser.add_argument(
-        "--only", nargs="+", default=[], metavar="WORD", help="faults whose file or name has a word"
-    )
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="faults whose file or name has a word")
     parser.add_argument("--jobs", type=int, default=1, help="copies of the tree that are worked on at once")
     parser.add_argument("--timeout", type=float, default=TIMEOUT, help="seconds for the tests of one fault")
     parser.add_argument("--check", action="store_true", help="only say whether every fault applies")
@@ -299,9 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             results.append(result)
             mark = "" if result.expected else "  <--"
             said = result.fault.survives if result.outcome == "survived" else result.said
-            print(
-                f"{result.outcome:9} {result.seconds:5.0f} s  {result.fault.name}: {said}{mark}", flush=True
-            )
+            print(f"{result.outcome:9} {result.seconds:5.0f} s  {result.fault.name}: {said}{mark}", flush=True)
     except FaultError as error:
         print(error, file=sys.stderr)
         return 1

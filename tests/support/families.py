@@ -73,16 +73,10 @@ def made_up_suite(
 ) -> Suite:
     """A checked suite of those names."""
     registry = load_registry([*FIGURES, ("made-up", Offer())], entry_points=False)
-    lines = [
-        f"metrics = {json.dumps(list(metrics))}",
-        '[suite]\nname = "made_up"',
-        f"[protocol]\nseeds = {seeds}",
-    ]
+    lines = [f"metrics = {json.dumps(list(metrics))}", '[suite]\nname = "made_up"', f"[protocol]\nseeds = {seeds}"]
     if threshold is not None:
         lines.append(f"threshold = {threshold}")
-    lines += [
-        f'[[datasets]]\nuse = "nothing"\nname = {json.dumps(name, ensure_ascii=False)}' for name in datasets
-    ]
+    lines += [f'[[datasets]]\nuse = "nothing"\nname = {json.dumps(name, ensure_ascii=False)}' for name in datasets]
     lines += [f'[[methods]]\nuse = "idle"\nname = {json.dumps(name, ensure_ascii=False)}' for name in methods]
     return parse_suite("\n".join([*lines, more]), "suites/made_up.toml", registry)
 
@@ -114,9 +108,7 @@ def made_up_records(
                 count = sizes or SIZE.get(method, 20)
                 rows += _family(rng, dataset, method, seed, name, count, skill, features, threshold)
                 infos[name] = _info(rng, method, count, features, kinds if classes else None, threshold)
-    frame = pd.DataFrame(rows).sort_values(
-        ["dataset", "costs", "method", "seed", "policy"], ignore_index=True
-    )
+    frame = pd.DataFrame(rows).sort_values(["dataset", "costs", "method", "seed", "policy"], ignore_index=True)
     return Records(frame, infos)
 
 
@@ -172,7 +164,7 @@ def _info(
     usage = np.sort(rng.beta(0.6, 0.6, size=(count, features)))[:, ::-1]
     return {
         "trial": canonical_json(
-            {"threshold": threshold, "dataset": "0" * 64, "seed": 0, "split": {"kind": "random"}}
+            {"threshold": threshold, "dataset": "0" * 64, "seed": 0, "split": {"kind": "random"}, "reject": True}
         ),
         "status": "ok",
         "task": "binary",

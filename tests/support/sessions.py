@@ -36,9 +36,7 @@ class Place:
 
     def session(self, text: str, store: str = "store", out: str = "out") -> SuiteSession:
         """A session on a suite ``s`` of this text, with one metric: drawing figures is what takes time here."""
-        suite = parse_suite(
-            f'metrics = ["cost"]\n[suite]\nname = "s"\n{text}', "suites/s.toml", self.registry
-        )
+        suite = parse_suite(f'metrics = ["cost"]\n[suite]\nname = "s"\n{text}', "suites/s.toml", self.registry)
         context = DataContext(cache=self.folder / "cache")
         return SuiteSession(suite, self.registry, Store(self.folder / store), self.folder / out, context)
 
@@ -49,12 +47,13 @@ class Place:
         self.said.clear()
         return run_suite(
             self.session(text, store, out),
-            Options(),
+            Options(isolation="none"),
             seeds,
             more.pop("only", {}),
             lambda plan, count: None,
             lambda planned, done: None,
             self.said.append,
+            plugin_options={"private": True, **more.pop("plugin_options", {})},
             **more,
         )
 

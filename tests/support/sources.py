@@ -58,10 +58,7 @@ class Project:
 
 def projects() -> list[Project]:
     """The core, then every plugin in order of name."""
-    return [
-        Project(ROOT),
-        *map(Project, sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))),
-    ]
+    return [Project(ROOT), *map(Project, sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml")))]
 
 
 @cache

@@ -175,9 +175,5 @@ def bench_register_methods(register):  # type: ignore[no-untyped-def]
 
 @hookimpl
 def bench_register_metrics(register):  # type: ignore[no-untyped-def]
-    register(
-        Metric(
-            "accuracy-under@k", accuracy_under, "max", "Accuracy, cost ≤ @k", missed=lambda value: value < 0
-        )
-    )
+    register(Metric("accuracy-under@k", accuracy_under, "max", "Accuracy, cost ≤ @k", missed=lambda value: value < 0))
     register(Metric("max-cost", lambda outcome: float(outcome.bill.max()), "min", "Dearest row"))

@@ -1,0 +1,61 @@
+"""Blocks of code in Markdown pages, and how they are run: see `tests/test_docs.py` for the kinds."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.bench import Bench, scripts
+
+FENCE = re.compile(
+    r'(?P<before><!-- not run: (?P<why>[^>]+) -->\n+)?^```(?P<kind>[a-z]*)(?: title="(?P<title>[^"]+)")?\n'
+    r"(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its kind, the file it goes to, its text, its line, and why it is not run."""
+
+    kind: str
+    title: str
+    text: str
+    line: int
+    why: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(m["kind"], m["title"] or "", m["text"], text[: m.start("kind")].count("\n") + 1, m["why"] or "")
+        for m in FENCE.finditer(text)
+    ]
+
+
+def commands(text: str) -> list[tuple[str, int]]:
+    """The commands of a block with the exit code each must end with; lines that end in a backslash go on."""
+    found = []
+    for line in text.replace("\\\n", " ").splitlines():
+        said, _, comment = line.partition("  # exit code ")
+        if said.strip() and not said.lstrip().startswith("#"):
+            found.append((said.strip(), int(comment or 0)))
+    return found
+
+
+def run_command(bench: Bench, command: str, code: int, where: str) -> None:
+    words = shlex.split(command)
+    if words[0] == "bench" and not set(words) & {"|", ">", "&&"}:
+        ran = bench(*words[1:], expect=None)
+    else:
+        environment = bench.environment(PATH=f"{scripts()}{os.pathsep}{os.environ.get('PATH', '')}")
+        ran = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command],
+            cwd=bench.folder, env=environment, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+    assert ran.returncode == code, f"{where}: {command}\n{ran.stdout}\n{ran.stderr}"

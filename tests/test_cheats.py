@@ -1,0 +1,111 @@
+"""Under isolation no method gains by cheating, whatever it reaches for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import psutil
+import pytest
+from support import cheat_plugin, sharing_plugin, tiny_plugin
+
+from bench_core.contract.dataset import DataContext
+from bench_core.plugins.manager import load_registry
+from bench_core.plugins.registry import Registry
+from bench_core.run.execute import Options, execute
+from bench_core.run.execute.sandbox import layers
+from bench_core.run.session import SuiteSession
+from bench_core.run.store import Store
+from bench_core.run.suite import parse_suite
+from bench_core.testing.cheats import HABITS
+from bench_core.testing.cheats_reach import CARRIERS, LIARS, THIEVES, Carrier, Liar, Thief
+
+PLUGINS = [("tiny", tiny_plugin), ("cheats", cheat_plugin), ("sharing", sharing_plugin)]
+REGISTRY = load_registry(PLUGINS, entry_points=False)
+CONFINED = len(layers()) == 2
+HONEST = {"honest-kernel", "honest-early-exit"}
+BLOBS = '[[datasets]]\nuse = "blobs"\nparameters = { rows = 400 }\n'
+
+
+def session(folder: Path, text: str, store: str = "store", registry: Registry = REGISTRY) -> SuiteSession:
+    head = 'metrics = ["cost", "accuracy"]\n[suite]\nname = "s"\n[protocol]\nseeds = 1\n'
+    suite = parse_suite(f"{head}{text}", "s.toml", registry)
+    return SuiteSession(suite, registry, Store(folder / store), folder / "out", DataContext(cache=folder / "cache"))
+
+
+def run(folder: Path, text: str, store: str = "store", **options: Any) -> dict[str, dict[str, Any]]:
+    """Record by the method's name in the suite."""
+    here = session(folder, text, store)
+    plan = here.plan()
+    execute(plan, REGISTRY, here.store.path, here.context, ("cost", "accuracy"), Options(**options), here.cache)
+    return {planned.trial.method: record_of(here.store, planned.name) for planned in plan.planned}
+
+
+def record_of(store: Store, name: str) -> dict[str, Any]:
+    return next(json.loads(path.read_text()) for path in store.path.rglob(f"{name}*.json"))
+
+
+def method(use: str, name: str, **parameters: Any) -> str:
+    said = ", ".join(f"{key} = {json.dumps(value)}" for key, value in parameters.items())
+    return f'[[methods]]\nuse = "{use}"\nname = "{name}"\nparameters = {{ {said} }}\n'
+
+
+def gained(record: dict[str, Any]) -> bool:
+    """Whether a method got away with something: right answers that it did not pay for, or a way out."""
+    if record["status"] == "failed":
+        return False
+    test = record["policies"]["test"]
+    return record["diagnostics"].get("reached", False) or (test["accuracy"][0] > 0.62 and test["cost"][0] < 1.99)
+
+
+CHEATS = {
+    **{habit: ("cheat", "habit") for habit in HABITS if habit not in HONEST},
+    **{way: (use, "way") for use, ways in (("carrier", CARRIERS), ("thief", THIEVES), ("liar", LIARS)) for way in ways},
+}
+del CHEATS["anonymous-memory"]  # its plugin has to prepare for it when it is imported
+
+
+@pytest.fixture(scope="module")
+def caught(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
+    """What became of every cheat, in one run; there are data in the cache and another's record in the store."""
+    folder = tmp_path_factory.mktemp("cheats")
+    (folder / "cache").mkdir()
+    (folder / "cache" / "labels.csv").write_text("label\n1\n")
+    text = "".join(method(use, name, **{key: name}, paid=1, unpaid=0) for name, (use, key) in CHEATS.items())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUDGETBENCH_CACHE", str(folder / "cache"))
+        return folder, run(folder, BLOBS + method("slopes", "first") + text + method("sharing", "anonymous-memory"))
+
+
+def test_there_are_25_cheats_and_each_can_be_chosen() -> None:
+    assert len(CHEATS) >= 25
+    for kind, ways in ((Carrier, CARRIERS), (Thief, THIEVES), (Liar, LIARS)):
+        assert set(get_args(get_type_hints(kind)["way"])) == set(ways)
+
+
+@pytest.mark.skipif(not CONFINED, reason="this kernel has no Landlock or no seccomp")
+@pytest.mark.parametrize("name", [*CHEATS, "anonymous-memory"])
+def test_no_cheat_gains_by_it(caught: tuple[Path, dict[str, dict[str, Any]]], name: str) -> None:
+    assert not gained(caught[1][name])
+
+
+def test_cheats_leave_nothing_and_harm_nobody(caught: tuple[Path, dict[str, dict[str, Any]]]) -> None:
+    folder, records = caught
+    assert records["first"]["status"] == "ok"
+    assert list((folder / "store" / "running").iterdir()) == []
+    left = [child for child in psutil.Process().children(recursive=True) if "party" in " ".join(child.cmdline())]
+    assert left == []
+    assert not list(Path("/dev/shm").glob("bench-cheat*"))
+
+
+@pytest.mark.parametrize("name", ["frames", "garbage-collector", "variable", "environment", "temporary-file"])
+def test_in_one_process_a_judge_can_be_reached(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that it is known that these cheats work where nothing keeps them from it."""
+    monkeypatch.setenv("bench-cheat", "{}")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    use, key = CHEATS[name]
+    text = BLOBS + method(use, name, **{key: name}, paid=1, unpaid=0)
+    record = run(tmp_path, text, isolation="none")[name]
+    assert gained(record)
+    assert record["provenance"]["isolation"] == "none"

@@ -1,0 +1,383 @@
+"""A method in processes of its own: the same records, ends that are told apart, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+from support import tiny_plugin
+from support.bench import Bench, contents, decisions, install
+from test_cheats import BLOBS, method, record_of, run, session
+
+from bench_core import hookimpl
+from bench_core.contract.errors import RequestError
+from bench_core.plugins.hookspecs import RegisterExecutor
+from bench_core.plugins.manager import load_registry
+from bench_core.run.execute import Options, Work, Worker, execute
+
+SLOPES = method("slopes", "slopes", noise=0.1)
+MANY = "".join(
+    f'[[datasets]]\nuse = "blobs"\nname = "t{seed}"\nparameters = {{ seed = {seed} }}\n' for seed in range(12)
+)
+
+
+def parties(process: psutil.Process | None = None) -> list[psutil.Process]:
+    """The processes below one (this by default) that import plugins, what they are forks of, and their forks."""
+    found = []
+    for child in (process or psutil.Process()).children(recursive=True):
+        try:
+            if child.name() in ("bench-base", "bench-plugin", "bench-method"):
+                found.append(child)
+        except psutil.Error:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_records_and_decisions_are_those_of_one_process(tmp_path: Path, jobs: int) -> None:
+    text = MANY + SLOPES + method("peeker", "peeker") + method("fails", "nan", how="nan")
+    text += method("fails", "raise", how="raise") + method("fails", "shape", how="shape")
+    run(tmp_path, text, "none", isolation="none")
+    if jobs == 1:
+        run(tmp_path, text, "full")
+    else:
+        bench_run(tmp_path, text, "full", "--jobs", "2")
+    here, apart = contents(tmp_path / "none"), contents(tmp_path / "full")
+    for record in [*here.values(), *apart.values()]:
+        record.get("error", {}).pop("traceback", None)  # with two jobs the plugin is another file
+    assert here == apart
+    assert decisions(tmp_path / "none") == decisions(tmp_path / "full")
+    assert parties() == []
+    assert list((tmp_path / "full" / "running").iterdir()) == []
+
+
+def bench_run(folder: Path, text: str, store: str, *more: str, wait: bool = True) -> subprocess.Popen[str]:
+    """``bench run`` on a suite like `session`'s, isolated, with the tiny plugin installed."""
+    plugins = folder / "plugins"
+    if not plugins.exists():
+        install(plugins, "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
+    head = 'metrics = ["cost", "accuracy"]\n[suite]\nname = "s"\n[protocol]\nseeds = 1\n'
+    (folder / "s.toml").write_text(head + text, encoding="utf-8")
+    environment = Bench(folder, plugins).environment(BUDGETBENCH_ISOLATION="full")
+    started = subprocess.Popen(
+        [sys.executable, "-m", "bench_core.cli.main", "run", "s.toml", "--store", store, *more],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if wait:
+        started.communicate(timeout=300)
+    return started
+
+
+@pytest.fixture
+def rogue(bench: Bench) -> Bench:
+    install(bench.plugins, "rogue_plugin", Path(__file__).parent / "support" / "rogue_plugin.py", "rogue")
+    return bench
+
+
+def rogues(*hows: str) -> str:
+    return "".join(method("rogue", how, how=how) for how in hows)
+
+
+ENDS = {
+    "sys.exit": ("exit", "SystemExit was raised: 0"),
+    "exit while deciding": ("exit", "SystemExit was raised: decided to leave"),
+    "generator exit": ("error", "GeneratorExit was raised"),
+    "own interrupt": ("error", "KeyboardInterrupt was raised"),
+    "unprintable": ("error", "its message cannot be read"),
+    "surrogate": ("error", r"a lone \udc80 surrogate"),
+    "huge number kept": ("error", "Exceeds the limit"),
+    "os._exit": ("exit", "exit code 0"),
+    "segfault": ("crash", "SIGSEGV"),
+    "killed": ("killed", "SIGKILL"),
+    "children, then dies": ("error", "No such file"),  # where it would note them
+}
+
+
+def test_how_a_method_ended_is_told_apart_and_its_run_goes_on(rogue: Bench) -> None:
+    suite = rogue.suite(
+        BLOBS + rogues(*ENDS) + rogues("chdir", "surrogates kept") + method("slopes", "slopes")
+        + method("fails", "memory", how="memory") + method("fails", "hang", how="hang")
+    )  # fmt: skip
+    rogue("run", suite, "--timeout", "3", "--memory", "3G", expect=1, BUDGETBENCH_ISOLATION="full")
+    errors = {}
+    for record in contents(rogue.folder / ".bench-store").values():
+        parameters = json.loads(record["trial"])["method"]["parameters"]
+        errors[parameters.get("how", "slopes")] = record.get("error")
+    wanted = ENDS | {"hang": ("time", "time limit of 3 s"), "memory": ("memory", "out of memory (limit 3072 MiB)")}
+    for how, (kind, message) in wanted.items():
+        assert (errors[how]["kind"], message in errors[how]["message"]) == (kind, True), errors[how]
+    assert {how for how, error in errors.items() if error is None} == {"chdir", "surrogates kept", "slopes"}
+    left = [p for p in psutil.process_iter(["cmdline"]) if "time.sleep(600)" in " ".join(p.info["cmdline"] or [])]
+    assert not [p for p in left if str(rogue.folder) in " ".join(p.environ().values())]
+
+
+def test_the_time_limit_does_not_count_what_importing_takes(tmp_path: Path) -> None:
+    plugin = (
+        "import time\nfrom dataclasses import dataclass\nfrom tiny_plugin import Slopes\n"
+        "from bench_core import hookimpl\nBENCH_CONTRACT_VERSION = 1\ntime.sleep(1.5)\n"
+        "@dataclass(frozen=True)\nclass Late(Slopes):\n    '''Slow to import.'''\n"
+        "@hookimpl\ndef bench_register_methods(register): register('late', Late)\n"
+    )
+    install(tmp_path / "plugins", "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
+    install(tmp_path / "plugins", "late", plugin, "late")
+    done = bench_run(tmp_path, BLOBS + method("late", "late"), "store", "--timeout", "1")
+    assert done.returncode == 0
+
+
+_LOOKS = """
+import os, sys, threading
+from dataclasses import dataclass
+from bench_core import Family, Method, hookimpl
+from tiny_plugin import FirstFeature
+
+BENCH_CONTRACT_VERSION = 1
+HERE = {
+    "libraries": [name for name in ("sklearn.linear_model", "numba") if name in sys.modules],
+    "kernels": os.environ.get("NUMBA_CACHE_DIR", ""),
+    "numba's kernels": sys.modules["numba"].config.CACHE_DIR if "numba" in sys.modules else "",
+    "threads": len(os.listdir("/proc/self/task")),
+    "names": sorted(name for name in sys.modules if name.startswith(("looks_", "bench_emsco"))),
+}
+
+@dataclass(frozen=True)
+class Looks(Method):
+    def fit(self, problem):
+        files = [os.readlink(f"/proc/self/fd/{n}") for n in (0, 1, 2)]
+        shared = [line for line in open("/proc/self/maps") if line.split()[1][3] == "s" and "/usr/" not in line]
+        now = {"files": files, "open": len(os.listdir("/proc/self/fd")), "shared": shared}
+        return Family([FirstFeature(1.0, problem.n_features)], diagnostics={**HERE, **now})
+
+@hookimpl
+def bench_register_methods(register):
+    register(__name__, Looks)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_plugins_process_has_the_libraries_it_needs_and_nothing_of_another(tmp_path: Path, jobs: str) -> None:
+    needs = {
+        "looks_plain": [],
+        "looks_sklearn": ["Scikit_Learn>=1.5"],
+        "looks_through": ["looks_sklearn", "numba; extra == 'fast'"],
+        "looks_numba": ["numba"],
+    }
+    for name, required in needs.items():
+        install(tmp_path / "plugins", name, _LOOKS, name)
+        with (tmp_path / "plugins" / f"{name}-1.0.dist-info" / "METADATA").open("a") as file:
+            file.writelines(f"Requires-Dist: {line}\n" for line in required)
+    install(tmp_path / "plugins", "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
+    text = '[[datasets]]\nuse = "blobs"\n' + "".join(method(name, name) for name in needs)
+    bench_run(tmp_path, text, "full", "--jobs", jobs)
+    found = {json.loads(r["trial"])["method"]["use"]: r["diagnostics"] for r in contents(tmp_path / "full").values()}
+    libraries = {name: found[name]["libraries"] for name in needs}
+    both = ["sklearn.linear_model", "numba"]
+    assert libraries == dict(zip(needs, ([], both[:1], both[:1], both), strict=True))
+    for name, looked in found.items():
+        assert looked["names"] == [name]
+        assert Path(looked["kernels"]).name.startswith(f"{name}-")
+        assert looked["numba's kernels"] == (looked["kernels"] if name == "looks_numba" else "")
+        assert looked["files"] == ["/dev/null"] * 3
+        assert looked["open"] <= 6  # those, the socket, the problem, and the folder that is listed
+        assert looked["shared"] == []
+        assert looked["threads"] == 1 or name != "looks_plain"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there has a process a name")
+def test_a_killed_base_is_replaced(tmp_path: Path) -> None:
+    here = session(tmp_path, MANY + SLOPES, "store")
+    at: list[int] = []
+
+    def kill(planned: object, done: object) -> None:
+        bases = [process for process in parties() if process.name() == "bench-base"]
+        at.append(bases[0].pid)
+        if len(at) == 3:
+            bases[0].kill()
+
+    summary = execute(
+        here.plan(), here.registry, here.store.path, here.context, tuple(here.suite.needed_metrics()), Options(),
+        progress=kill,
+    )  # fmt: skip
+    assert (summary.computed, summary.failures) == (12, [])
+    assert len(set(at)) == 2
+    assert parties() == []
+
+
+def test_a_policy_that_cannot_be_pickled_is_refused_with_what_to_change(tmp_path: Path) -> None:
+    plugin = (
+        "from dataclasses import dataclass\nfrom tiny_plugin import FirstFeature\n"
+        "from bench_core import Method, hookimpl\n"
+        "BENCH_CONTRACT_VERSION = 1\n@dataclass(frozen=True)\nclass Closes(Method):\n    '''Keeps a lambda.'''\n"
+        "    def fit(self, problem):\n        policy = FirstFeature(1.0, problem.n_features)\n"
+        "        policy.link = lambda z: z\n        return [policy]\n"
+        "@hookimpl\ndef bench_register_methods(register): register('closes', Closes)\n"
+    )
+    install(tmp_path / "plugins", "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
+    install(tmp_path / "plugins", "closes", plugin, "closes")
+    bench_run(tmp_path, BLOBS + method("closes", "closes"), "store")
+    (record,) = contents(tmp_path / "store").values()
+    assert "does not survive pickling" in record["error"]["message"]
+    assert "no lambda" in record["error"]["message"]
+
+
+def test_a_plugin_that_exists_in_this_process_only_is_refused_by_name(tmp_path: Path) -> None:
+    class Here:
+        BENCH_CONTRACT_VERSION = 1
+        bench_register_methods = staticmethod(tiny_plugin.bench_register_methods)
+
+    registry = load_registry([("here", Here)], entry_points=False)
+    other = load_registry([("blobs", tiny_plugin)], entry_points=False)
+    registry.datasets = other.datasets
+    registry.plugins["blobs"] = other.plugins["blobs"]
+    here = session(tmp_path, BLOBS + SLOPES)
+    here.registry = registry
+    plan = here.plan()
+    execute(plan, registry, here.store.path, here.context, (), Options(), here.cache)
+    error = record_of(here.store, plan.planned[0].name)["error"]
+    assert "plugin 'here' cannot be loaded in a process of its own" in error["message"]
+
+
+class Backwards:
+    """A plugin with an executor of its own."""
+
+    BENCH_CONTRACT_VERSION = 1
+
+    @hookimpl
+    def bench_register_executors(self, register: RegisterExecutor) -> None:
+        register("backwards", self.run)
+
+    def run(self, work: Work) -> None:
+        with closing(Worker(work.settings, work.registry, work.cache)) as worker:
+            for planned in reversed(work.todo):
+                work.note(worker.run(planned))
+
+
+def test_a_plugin_may_bring_an_executor(tmp_path: Path) -> None:
+    registry = load_registry([("tiny", tiny_plugin), ("backwards", Backwards())], entry_points=False)
+    run(tmp_path, MANY + SLOPES, "none", isolation="none")
+    here = session(tmp_path, MANY + SLOPES, "other")
+    done: list[str] = []
+
+    def execute_by(name: str) -> None:
+        options, note = Options(executor=name, isolation="none"), lambda planned, status: done.append(planned.name)
+        execute(here.plan(), registry, here.store.path, here.context, ("cost", "accuracy"), options, None, note)
+
+    with pytest.raises(RequestError, match="no executor 'backward'; did you mean 'backwards'"):
+        execute_by("backward")
+    planned = [one.name for one in here.plan().planned]
+    execute_by("backwards")
+    assert done == planned[::-1]
+    assert contents(tmp_path / "other") == contents(tmp_path / "none")
+
+
+def killing(stop: threading.Event, kills: list[int], most: int, rng: random.Random) -> None:
+    """Kill processes of plugins, their forks and workers below this one, at random times."""
+    while not stop.wait(rng.uniform(0.02, 0.15)) and len(kills) < most:
+        found = parties()
+        if found:
+            chosen = rng.choice(found)
+            kills.append(chosen.pid)
+            chosen.kill()
+
+
+def test_what_is_killed_is_done_again_and_nothing_is_left(tmp_path: Path) -> None:
+    run(tmp_path, MANY + SLOPES, "calm", isolation="none")
+    stop, kills = threading.Event(), list[int]()
+    killer = threading.Thread(target=killing, args=(stop, kills, 5, random.Random(1)))
+    killer.start()
+    try:
+        run(tmp_path, MANY + SLOPES, "killed")
+    finally:
+        stop.set()
+        killer.join()
+    assert kills
+    run(tmp_path, MANY + SLOPES, "killed", retry_failed=True)
+    assert contents(tmp_path / "killed") == contents(tmp_path / "calm")
+    assert parties() == []
+    assert list((tmp_path / "killed" / "running").iterdir()) == []
+
+
+def test_a_worker_that_dies_before_its_first_trial_is_replaced(tmp_path: Path) -> None:
+    run(tmp_path, MANY + SLOPES, "calm", isolation="none")
+    started = bench_run(tmp_path, MANY + SLOPES, "killed", "--jobs", "2", wait=False)
+    killed: list[psutil.Process] = []
+    while not killed and started.poll() is None:
+        with suppress(psutil.Error):
+            killed = [p for p in psutil.Process(started.pid).children() if "spawn_main" in " ".join(p.cmdline())]
+    for process in killed:
+        process.kill()
+    told, _ = started.communicate(timeout=300)
+    assert (started.returncode, len(killed) > 0) == (0, True), told
+    assert contents(tmp_path / "killed") == contents(tmp_path / "calm")
+
+
+REAL = {
+    "budgetrf": {"n_estimators": 4}, "ccp": {"n_estimators": 6}, "cegb": {}, "cost-ordered": {}, "cstc": {},
+    "emsco": {}, "cronus": {}, "greedymiser": {}, "greedyprune": {"n_estimators": 6}, "lasso": {},
+    "qwyc": {"n_estimators": 6, "max_depth": 3}, "single-stage": {},
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_methods_of_papers_give_bit_for_bit_what_they_give_in_one_process(tmp_path: Path) -> None:
+    registry = load_registry([("tiny", tiny_plugin)])
+    text = BLOBS.replace("400", "120") + "".join(method(name, name, **values) for name, values in REAL.items())
+    text = f"threshold = 0.6\n{text}"  # of the protocol, whose table comes before
+    for isolation in ("none", "full"):
+        here = session(tmp_path, text, isolation, registry)
+        options = Options(isolation=isolation)
+        done = execute(here.plan(), registry, here.store.path, here.context, ("cost", "accuracy"), options, here.cache)
+        assert (done.computed, done.failures) == (len(REAL), [])
+    assert contents(tmp_path / "none") == contents(tmp_path / "full")
+    assert decisions(tmp_path / "none") == decisions(tmp_path / "full")
+
+
+LONG = pytest.mark.skipif("BUDGETBENCH_KILLS" not in os.environ, reason="takes a long time; the weekly run has it")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [10, pytest.param(200, marks=LONG)])
+def test_random_kills_of_everything_leave_the_store_of_an_undisturbed_run(tmp_path: Path, count: int) -> None:
+    seeds = MANY + SLOPES.replace("noise = 0.1", "noise = 0.1, seconds = 0.2")
+    run(tmp_path, seeds, "calm", isolation="none")
+    rng, killed, rounds = random.Random(7), {"coordinator": 0, "worker": 0, "party": 0}, 0
+    while sum(killed.values()) < count:
+        rounds += 1
+        store = f"killed{rounds}"
+        for _ in range(400):
+            below: list[psutil.Process] = []
+            # Published records count as done: a round has pages of its own.
+            more = "--jobs", "2", "--retry-failed", "--out", f"pages{rounds}"
+            started = bench_run(tmp_path, seeds, store, *more, wait=False)
+            process = psutil.Process(started.pid)
+            while started.poll() is None and sum(killed.values()) < count:
+                time.sleep(rng.uniform(0.1, 1.0))
+                with suppress(psutil.Error):
+                    below, forks = process.children(recursive=True), parties(process)
+                    what = rng.choice(["coordinator", "worker", *["party"] * 6])
+                    workers = [p for p in below if p not in forks and "spawn_main" in " ".join(p.cmdline())]
+                    chosen = {"coordinator": [process], "worker": workers, "party": forks}[what]
+                    if chosen and below:
+                        rng.choice(chosen).send_signal(signal.SIGKILL)
+                        killed[what] += 1
+            told, _ = started.communicate(timeout=300)
+            assert psutil.wait_procs(below, timeout=10)[1] == []
+            if started.returncode == 0:
+                break
+        assert started.returncode == 0, told
+        assert contents(tmp_path / store) == contents(tmp_path / "calm")
+        assert list((tmp_path / store / "running").iterdir()) == []

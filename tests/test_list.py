@@ -1,0 +1,85 @@
+"""``bench list``: what is installed, at the width of a terminal; one thing whole; and what a shell completes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from support.bench import Bench, scripts
+from support.sessions import REGISTRY
+
+from bench_core import RequestError, build, load_registry
+from bench_core.cli.about import about
+from bench_core.cli.listing import SHELVES
+
+
+def test_lists_fit_a_terminal_of_80_columns(bench: Bench) -> None:
+    everything = bench("list").stdout
+    assert max(map(len, everything.splitlines())) <= 80
+    for word in ("datasets:", "costs:", "methods:", "metrics:", "plugins:", "importance-quantiles", "ndcg@k", "slopes"):
+        assert word in everything
+    methods = bench("list", "methods").stdout
+    assert "A family of slopes on the first feature." in methods
+    assert "datasets:" not in methods
+
+
+def test_what_is_not_there_is_answered_with_the_nearest_name(bench: Bench) -> None:
+    assert "did you mean 'slopes'?" in bench("list", "slops", expect=2).stderr
+    assert "did you mean 'methods'?" in bench("list", "method", expect=2).stderr
+
+
+def test_one_method_is_shown_with_tasks_parameters_and_an_entry(bench: Bench) -> None:
+    shown = bench("list", "slopes").stdout
+    for word in ("method slopes", "noise: float = 0.0", "Tasks: ", "[[methods]]", 'use = "slopes"', "Plugin: tiny"):
+        assert word in shown
+
+
+def test_a_parameter_is_shown_with_its_meaning_default_unit_and_what_is_refused() -> None:
+    lines = "\n".join(about(load_registry(), "cstc"))
+    assert "rho: float = 0.001" in lines
+    assert "the weight of the l1 norm" in lines  # said by the class that it inherits from
+    assert "rho must be finite and not negative, not -1.0" in lines
+    shared = "\n".join(about(load_registry(), "cact-lasso"))
+    assert shared.count("the grid of λ, from 0.") == 2  # of two parameters at once
+
+
+def test_everything_that_is_installed_can_be_shown_at_80_columns_and_its_entry_is_right() -> None:
+    registry = load_registry()
+    for kind, shelf in SHELVES.items():
+        for name, thing in getattr(registry, shelf).items():
+            lines = about(registry, name)
+            assert max(map(len, lines)) <= 80, name
+            at = [i for i, line in enumerate(lines) if line == "In a suite:"]
+            assert at, name
+            if kind in ("methods", "datasets") and len(at) == 1:
+                entry = "\n".join(line for line in lines[at[0] + 2 :] if line.startswith("    ") or not line)
+                (said,) = tomllib.loads(entry.partition("\n\n")[0])[kind]
+                assert said["use"] == name
+                if "parameters" in said:
+                    build(thing, said["parameters"], name)
+
+
+def test_a_plugin_is_shown_with_what_it_brings() -> None:
+    shown = "\n".join(about(load_registry(), "public_data"))
+    assert "pima" in shown
+    assert "budgetbench-public-data" in shown
+
+
+def test_nothing_is_shown_of_a_name_that_nobody_registers() -> None:
+    with pytest.raises(RequestError, match="nothing is called 'absent'"):
+        about(REGISTRY, "absent")
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"), [("bench list emsc", "emsco"), ("bench li", "list"), ("bench new met", "metric")]
+)
+def test_a_shell_completes_commands_kinds_and_names(words: str, offered: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "_BENCH_COMPLETE": "bash_complete", "COMP_WORDS": words}
+    environment["COMP_CWORD"] = str(len(words.split()) - 1)
+    done = subprocess.run(
+        [str(scripts() / "bench")], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert offered in [line.rpartition(",")[2] for line in done.stdout.splitlines()]

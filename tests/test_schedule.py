@@ -1,0 +1,206 @@
+"""Which trial runs next and where: long ones first, one split with one worker, within the memory; results the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import tiny_plugin
+from support.sessions import Place
+from support.tiny_plugin import Slopes
+
+from bench_core import DataFacts, hookimpl
+from bench_core.plugins.manager import load_registry
+from bench_core.run.execute import Schedule
+from bench_core.run.execute.schedule import expected_memory, expected_seconds
+from bench_core.run.plan import Planned
+
+GRID = """
+[protocol]
+seeds = 6
+[[datasets]]
+use = "blobs"
+name = "small"
+[[datasets]]
+use = "blobs"
+name = "large"
+parameters = { rows = 400 }
+[[methods]]
+use = "slopes"
+name = "quick"
+[[methods]]
+use = "slopes"
+name = "long"
+parameters = { noise = 0.1 }
+[[methods]]
+use = "peeker"
+"""
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> list[Planned]:
+    return Place(tmp_path_factory.mktemp("plan")).session(GRID).plan().planned
+
+
+def split_of(planned: Planned) -> tuple[str, int]:
+    return planned.content, planned.trial.seed
+
+
+def run(schedule: Schedule, seconds: dict[str, float], places: int) -> tuple[list[tuple[int, Planned]], float]:
+    """Who ran what in which order, and when the last was done."""
+    free, order = dict.fromkeys(range(places), 0.0), []
+    while free:
+        place = min(free, key=lambda one: (free[one], one))
+        one = schedule.take(place, places)
+        if one is None:
+            break
+        order.append((place, one))
+        free[place] += seconds[one.name]
+    return order, max(free.values())
+
+
+@given(data=st.data(), places=st.integers(1, 5))
+def test_every_trial_is_run_once_and_the_end_is_near_the_best(planned: list[Planned], data: Any, places: int) -> None:
+    times = data.draw(st.lists(st.floats(0, 100), min_size=len(planned), max_size=len(planned)))
+    seconds = {one.name: time for one, time in zip(planned, times, strict=True)}
+    order, end = run(Schedule(planned, seconds), seconds, places)
+    assert Counter(one.name for _, one in order) == Counter(one.name for one in planned)
+    # Nobody is idle while anything waits: Graham's bound for any such schedule.
+    assert end <= sum(times) / places + max(times) + 1e-6
+
+
+def test_the_longest_is_first_and_what_is_long_does_not_wait_for_the_end(planned: list[Planned]) -> None:
+    seconds = {one.name: 1.0 for one in planned}
+    long = planned[-2].name
+    seconds[long] = 30.0
+    order, end = run(Schedule(planned, seconds), seconds, 2)
+    assert order[0][1].name == long
+    assert end <= 36.0  # of 65 seconds of work
+
+
+def test_trials_of_one_split_stay_with_one_worker(planned: list[Planned]) -> None:
+    seconds = {one.name: 1.0 + (one.trial.method == "long") for one in planned}
+    order, _ = run(Schedule(planned, seconds), seconds, 3)
+    workers = Counter(split for split in {(split_of(one), place) for place, one in order} for split in [split[0]])
+    assert len(workers) == 12
+    assert sum(count > 1 for count in workers.values()) <= 3  # shared at the very end only
+    for place in range(3):
+        splits = [split_of(one) for where, one in order if where == place]
+        changes = sum(before != after for before, after in pairwise(splits))
+        assert changes <= len(set(splits))
+
+
+def test_what_is_to_be_first_goes_before_the_longest_and_once(planned: list[Planned]) -> None:
+    seconds = {one.name: float(number) for number, one in enumerate(planned)}
+    schedule = Schedule(planned, seconds, first=planned[:2])
+    assert len(schedule) == len(planned)
+    taken = [schedule.take(place % 2, 2) for place in range(len(planned))]
+    assert taken[:2] == planned[:2]
+    assert sorted(one.name for one in taken if one is not None) == sorted(one.name for one in planned)
+    assert schedule.take(0) is None
+
+
+def plugin(planned: Planned) -> str:
+    return planned.trial.method
+
+
+@given(data=st.data(), places=st.integers(2, 4))
+def test_nobody_waits_for_a_plugin_that_is_being_opened_while_there_is_something_else(
+    planned: list[Planned], data: Any, places: int
+) -> None:
+    seconds = {one.name: data.draw(st.floats(0, 100)) for one in planned}
+    first = list({plugin(one): one for one in reversed(planned)}.values())
+    schedule = Schedule(planned, seconds, first=first, plugin_of=plugin)
+    running: dict[int, Planned] = {}
+    opening: set[str] = set()
+    waiting, opened = {one.name: one for one in planned}, set[str]()
+    while len(schedule) or running:
+        place = data.draw(st.integers(0, places - 1))
+        if place in running:
+            one = running.pop(place)
+            schedule.ended(one)
+            opening -= {plugin(one)} if one in first else set()
+        elif (one := schedule.take(place, places)) is not None:
+            running[place] = waiting.pop(one.name)
+            if one in first:
+                assert plugin(one) not in opened
+                opening.add(plugin(one))
+                opened.add(plugin(one))
+            elif plugin(one) in opening:
+                assert {plugin(other) for other in waiting.values()} <= opening
+        assert schedule.is_opening == bool(opening)
+    assert not waiting
+
+
+def test_without_plugins_nothing_is_waited_for(planned: list[Planned]) -> None:
+    schedule = Schedule(planned, {}, first=planned[:1])
+    assert schedule.take("a") is planned[0]
+    assert not schedule.is_opening
+
+
+def test_a_trial_that_is_put_back_is_run_again(planned: list[Planned]) -> None:
+    schedule = Schedule(planned, {})
+    first = schedule.take("a")
+    assert first is not None
+    schedule.put(first)
+    names = []
+    while (one := schedule.take("b")) is not None:
+        names.append(one.name)
+    assert sorted(names) == sorted(one.name for one in planned)
+
+
+def test_what_does_not_fit_waits_and_what_fits_is_taken(planned: list[Planned]) -> None:
+    seconds = {one.name: 1.0 for one in planned} | {planned[3].name: 9.0}
+    schedule = Schedule(planned, seconds)
+    taken = [schedule.take("a", 2, lambda one: one is not planned[3]) for _ in planned]
+    assert taken[-1] is None
+    assert planned[3] not in taken
+    assert schedule.take("a") is planned[3]
+
+
+def test_what_a_trial_takes_is_known_from_the_store_else_guessed_by_size(tmp_path: Path) -> None:
+    place = Place(tmp_path, load_registry([("tiny", tiny_plugin)], entry_points=False))  # nothing that draws
+    text = GRID.replace("seeds = 6", "seeds = 1").replace(
+        'use = "peeker"', 'use = "fails"\nparameters = { how = "nan" }'
+    )
+    place.run(text, seeds=1, only={"method": ["long"]})
+    session = place.session(text.replace("seeds = 1", "seeds = 2"))
+    plan = session.plan()
+    done = [one for one in plan.planned if one.state == "done"]
+    assert len(done) == 2
+    expected = expected_seconds(plan.to_run(), done, session.store, session.cache)
+    by_trial = {(one.trial.dataset, one.trial.method, one.trial.seed): expected[one.name] for one in plan.to_run()}
+    for one in done:
+        timings = session.store.read(one.name)["timings"]  # type: ignore[index]
+        measured = sum(timings[step] for step in ("fit", "decide", "audit", "metrics"))
+        assert by_trial[one.trial.dataset, "long", 1] == pytest.approx(measured)
+        assert by_trial[one.trial.dataset, "quick", 0] == pytest.approx(measured)  # the same method, other parameters
+    assert by_trial["large", "fails", 0] == pytest.approx(5 * by_trial["small", "fails", 0])  # never run: by cells
+
+
+def test_a_method_may_say_what_memory_it_needs(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Hungry(Slopes):
+        """Needs a kilobyte for each value."""
+
+        def memory_needed(self, data: DataFacts) -> float | None:
+            return 1000.0 * data.n_rows * data.n_features
+
+    class Plugin:
+        BENCH_CONTRACT_VERSION = 1
+
+        @hookimpl
+        def bench_register_methods(self, register: Any) -> None:
+            register("hungry", Hungry)
+
+    registry = load_registry([("tiny", tiny_plugin), ("hungry", Plugin())], entry_points=False)
+    text = '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "hungry"\n[[methods]]\nuse = "slopes"\n'
+    session = Place(tmp_path, registry).session(text)
+    todo = session.plan().to_run()
+    assert expected_memory(todo, session.cache) == {todo[0].name: 1000.0 * 80 * 5}

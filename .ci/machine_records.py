@@ -85,9 +85,7 @@ def compare_runs(suite: str, first: Path, second: Path) -> Compared:
 
 _TRIAL = ["dataset", "costs", "method", "seed", "point"]
 _SHARES = [
-    f"{part}.{metric}"
-    for part in ("validation", "test")
-    for metric in ("accuracy", "coverage", "mse", "ndcg@5")
+    f"{part}.{metric}" for part in ("validation", "test") for metric in ("accuracy", "coverage", "mse", "ndcg@5")
 ]
 
 

@@ -116,9 +116,7 @@ def names(settings: Sequence[str], mirror: Path | None) -> int:
 
 def _shown(setting: str, scratch: Path, mirror: Path | None) -> Mapping[str, str]:
     command = [sys.executable, __file__, "show", *(["--mirror", str(mirror)] if mirror else [])]
-    done = subprocess.run(
-        command, env=environment(setting, scratch), stdout=subprocess.PIPE, text=True, check=True
-    )
+    done = subprocess.run(command, env=environment(setting, scratch), stdout=subprocess.PIPE, text=True, check=True)
     answer: dict[str, str] = json.loads(done.stdout)
     return answer
 
@@ -133,15 +131,11 @@ def suites(settings: Sequence[str], wanted: Sequence[Path], scratch: Path, seeds
         for setting in settings:
             jobs = "1" if setting in SERIAL else "2"
             few = ["--seeds", str(seeds)] if seeds else []
-            _bench(
-                setting, scratch, "run", suite, "--jobs", jobs, *few, "--store", scratch / setting / "store"
-            )
+            _bench(setting, scratch, "run", suite, "--jobs", jobs, *few, "--store", scratch / setting / "store")
         for setting in others:
             found = compare_runs(suite.stem, scratch / first, scratch / setting)
             pages = compare_pages(suite.stem, scratch / first, scratch / setting)
-            same = _bench(
-                setting, scratch, "leaderboard", suite, "--check", "--store", scratch / "none", of=first
-            )
+            same = _bench(setting, scratch, "leaderboard", suite, "--check", "--store", scratch / "none", of=first)
             wrong += bool(found.names) + bool(same)
             print(f"{suite.stem}, {setting} against {first}:")
             print(f"  names and data: {len(found.names)} differ")
@@ -177,9 +171,7 @@ def _bench(setting: str, scratch: Path, verb: str, suite: Path, *options: str | 
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["names", "suites", "show"])
     parser.add_argument("suite", nargs="*", type=lambda text: Path(text).resolve())
     parser.add_argument("--mirror", type=Path)

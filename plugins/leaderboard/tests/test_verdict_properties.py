@@ -33,6 +33,22 @@ def test_a_relation_and_its_opposite_have_opposite_verdicts(values: list[float],
     assert compared(ours, SIGNS[sign], limit) == negated(compared(ours, sign, limit))
 
 
+@pytest.mark.parametrize(
+    ("sign", "above", "below"),
+    [
+        (">", "cannot be told", "contradicted"),
+        (">=", "holds", "cannot be told"),
+        ("<", "contradicted", "cannot be told"),
+        ("<=", "cannot be told", "holds"),
+    ],
+)
+def test_an_interval_that_ends_at_the_limit_counts_it_where_equality_is_allowed(
+    sign: str, above: str, below: str
+) -> None:
+    assert compared(Estimate(3.5, low=3.0, high=4.0), sign, 3.0) == above
+    assert compared(Estimate(2.5, low=2.0, high=3.0), sign, 3.0) == below
+
+
 @given(NUMBERS, NUMBER)
 def test_a_large_enough_shift_decides_either_way(values: list[float], limit: float) -> None:
     made = estimate(values)

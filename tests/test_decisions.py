@@ -117,3 +117,15 @@ def test_rows_are_gathered_by_query():
     groups = outcome(query=np.array([5, 2, 5])).per_query()
     assert [group.tolist() for group in groups] == [[1], [0, 2]]
     assert [group.tolist() for group in outcome().per_query()] == [[0, 1, 2]]
+
+
+def test_what_is_received_is_the_cores_own_and_cannot_be_written_to() -> None:
+    acquired, probabilities = np.ones((3, 2), dtype=bool), np.full((3, 2), 0.5)
+    received = Decisions.received(Decisions(acquired, probabilities), np.arange(3), 3, 2, 2)
+    acquired[:], probabilities[:] = False, 0.0  # a policy that clears its buffers once it was audited
+    assert received.acquired.all()
+    assert received.probabilities is not None
+    assert (received.probabilities == 0.5).all()
+    for array in (received.acquired, received.probabilities):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0

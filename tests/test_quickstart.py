@@ -1,4 +1,4 @@
-"""The quickstart suite: every installed method, no network, the same whatever the number of workers."""
+"""The quickstart suite: no network, the same whatever the number of workers."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from bench_core.contract.dataset import Dataset
 from bench_core.contract.metric import Metric
 from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared
-from bench_core.run.execute.isolated import Isolated
+from bench_core.run.execute.isolated import Isolated, kernels_folder, once_more_if_killed
 from bench_core.run.execute.leftovers import Leftovers, adopting_orphans
 from bench_core.run.run_trial import Parties, TrialResult, run_trial
 from bench_core.run.threads import one_blas_thread
@@ -43,7 +42,7 @@ class Apart:
         if self._isolation == "full":
             folder = Path(tempfile.mkdtemp(prefix="bench-"))
             self._left.callback(shutil.rmtree, folder, ignore_errors=True)
-            kernels = Path(os.environ.get("NUMBA_CACHE_DIR", self._cache)) / "kernels"
+            kernels = kernels_folder(self._cache)
             end = lambda: self._leftovers and self._leftovers.end()  # noqa: E731
             self._parties = Isolated(self._registry, folder / "files", kernels, [self._cache], None, None, end)
             self._left.callback(self._parties.close)
@@ -73,15 +72,15 @@ class Apart:
                 (modules, kernels) too, which ``seconds`` do not count. The import of its plugin is not cut short.
         """
         parties: Parties | None = self._parties
+
+        def run() -> TrialResult:
+            if self._parties is not None:
+                self._parties.limit(seconds, until)
+            return run_trial(trial, dataset, prepared, metrics, provenance, threads, parties)
+
         try:
             with one_blas_thread():
-                for again in (True, False):
-                    if self._parties is not None:
-                        self._parties.limit(seconds, until)
-                    result = run_trial(trial, dataset, prepared, metrics, provenance, threads, parties)
-                    if not again or result.record.get("error", {}).get("kind") != "killed":
-                        break
-            return result
+                return once_more_if_killed(run)
         finally:
             if self._parties is not None:
                 self._parties.over()

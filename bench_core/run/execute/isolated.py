@@ -38,13 +38,24 @@ from bench_core.run.execute.parties import (
 )
 from bench_core.run.execute.sandbox import hide_memory, importable, readable
 from bench_core.run.execute.wire import EndedError, MalformedError, Packed, arrays_from, pack
-from bench_core.run.run_trial import TrialStopped
+from bench_core.run.run_trial import TrialResult, TrialStopped
 from bench_core.run.trial import Trial, parameters_of
 
-__all__ = ["Isolated"]
+__all__ = ["Isolated", "kernels_folder", "once_more_if_killed"]
 
 _REHEARSAL_SECONDS = 120.0
 _MOST_COPY = 2**32
+
+
+def kernels_folder(cache: Path) -> Path:
+    """Where compiled kernels are kept: below the folder that Numba is given, or else the cache."""
+    return Path(os.environ.get("NUMBA_CACHE_DIR", cache)) / "kernels"
+
+
+def once_more_if_killed(run: Callable[[], TrialResult]) -> TrialResult:
+    """The result of a trial, which is run a second time where its method was killed from outside."""
+    result = run()
+    return run() if result.record.get("error", {}).get("kind") == "killed" else result
 
 
 class Isolated:

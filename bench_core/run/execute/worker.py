@@ -23,7 +23,7 @@ from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared, prepare
 from bench_core.run.execute.bases import Bases
 from bench_core.run.execute.interrupts import Interrupts
-from bench_core.run.execute.isolated import Isolated
+from bench_core.run.execute.isolated import Isolated, kernels_folder, once_more_if_killed
 from bench_core.run.execute.leftovers import Leftovers
 from bench_core.run.execute.markers import Marker
 from bench_core.run.plan import OVER_LIMIT, DatasetCache, Planned
@@ -136,7 +136,7 @@ class Worker:
         """Where methods run: apart from the data, the records and what is published."""
         context, store = self.settings.context, self.settings.store.absolute()
         closed = [store, context.cache, *([context.mirror] if context.mirror else []), Path("leaderboard").absolute()]
-        kernels = Path(os.environ.get("NUMBA_CACHE_DIR", context.cache)) / "kernels"
+        kernels = kernels_folder(context.cache)
         limits, killed = (self.settings.timeout, self.settings.memory), lambda: self.leftovers.end()
         return Isolated(self.registry, self.marker.folder, kernels, closed, *limits, killed, bases)
 
@@ -154,10 +154,8 @@ class Worker:
             prepared = self._prepare(trial, dataset.content)
             step = "run"
             metrics = self._metrics_for(dataset.task)
-            for again in (True, False):
-                result = run_trial(trial, dataset, prepared, metrics, provenance, self.settings.threads, self.parties)
-                if not again or result.record.get("error", {}).get("kind") != "killed":
-                    break
+            asked = (trial, dataset, prepared, metrics, provenance, self.settings.threads, self.parties)
+            result = once_more_if_killed(lambda: run_trial(*asked))
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and self._interrupts and self._interrupts.possible:
                 raise

@@ -9,6 +9,7 @@ from .builtin.metrics import precision_at as precision_at
 from .cli.options import OUT as OUT
 from .cli.options import cli_errors as cli_errors
 from .cli.options import installed_plugins as installed_plugins
+from .cli.options import listed_plugins as listed_plugins
 from .cli.options import warn as warn
 from .cli.options import with_session as with_session
 from .cli.options import with_sessions as with_sessions
@@ -81,6 +82,7 @@ from .run.execute.elsewhere import TrialProcess as TrialProcess
 from .run.execute.elsewhere import needs_of as needs_of
 from .run.execute.elsewhere import request_of as request_of
 from .run.execute.worker import fail as fail
+from .run.failures import TrialStopped as TrialStopped
 from .run.listing import listed_registry as listed_registry
 from .run.owners import own_name as own_name
 from .run.owners import sweep as sweep
@@ -89,7 +91,6 @@ from .run.plan import Planned as Planned
 from .run.plan import definition_of as definition_of
 from .run.record_file import seal as seal
 from .run.record_file import unseal as unseal
-from .run.run_trial import TrialStopped as TrialStopped
 from .run.run_trial import run_trial as run_trial
 from .run.runner import DamagedRecordsError as DamagedRecordsError
 from .run.runner import FinishedRun as FinishedRun

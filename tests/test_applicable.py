@@ -13,8 +13,9 @@ import pytest
 from bench_core import DataContext, Dataset, DataSource, hookimpl
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
+from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute import Options, execute
-from bench_core.run.plan import DatasetCache, Plan, make_plan
+from bench_core.run.plan import Plan, make_plan
 from bench_core.run.store import Store
 from bench_core.run.suite import parse_suite
 from bench_core.testing import toml_text

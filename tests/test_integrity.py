@@ -19,8 +19,8 @@ from bench_leaderboard.analysis.records import Records, tabulate
 from bench_leaderboard.current import is_current
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.made_up import labelled, record_of, stored
 from support.sessions import Place
-from support.told import labelled, record_of, stored
 
 from bench_core.contract.errors import RequestError, StoreError
 from bench_core.run.record_file import seal, unseal

@@ -19,10 +19,10 @@ from bench_core import DataContext, RequestError, TrialProcess, needs_of, planne
 from bench_core.cli.about import about
 from bench_core.cli.listing import KINDS, SHELVES, list_rows
 from bench_core.contract.facts import DataFacts
+from bench_core.plugins.from_listings import listings_of, registry_from
 from bench_core.plugins.listed import MethodSpec, listing_from
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
-from bench_core.plugins.told import registry_from, told_by
 from bench_core.run.execute.sandbox import layers
 from bench_core.run.execute.worker import WorkerSettings
 from bench_core.run.listing import listed_registry
@@ -275,7 +275,7 @@ def test_what_was_told_is_remembered_until_the_source_changes_or_the_file_is_dam
     def listed() -> tuple[dict[str, Any], bool]:
         """The defaults of its method, and whether a process was started for them."""
         registry = listed_registry(cache=tmp_path / "cache")
-        started = registry.asker._made is not None  # type: ignore[union-attr]
+        started = registry.asker._listers is not None  # type: ignore[union-attr]
         spec = registry.build_method("remembered", {}, "here")
         registry.close()
         return dict(spec.parameters), started
@@ -317,13 +317,13 @@ def test_a_plugin_whose_process_was_killed_is_asked_in_another(tmp_path: Path) -
 def test_a_registry_travels_as_few_plain_values(both: tuple[Registry, Registry]) -> None:
     listed = both[0]
     used = {"methods": {"emsco", "qwyc"}, "datasets": {"iris"}, "cost_schemes": {"uniform"}, "metrics": {"accuracy"}}
-    told = json.dumps(told_by(listed, used))
+    told = json.dumps(listings_of(listed, used))
     assert len(told) < 2**15  # a process that is killed while it starts must not have more than a pipe holds to read
     there = registry_from(json.loads(told))
     assert there.methods.origins == {"emsco": "emsco", "qwyc": "qwyc"}
     assert there.plugins == listed.plugins
     assert there.dataset("iris") is listed.dataset("iris")
-    assert told_by(both[1], used) is None
+    assert listings_of(both[1], used) is None
 
 
 BAD: list[Any] = [

@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from support.told import record_of
+from support.made_up import record_of
 
 from bench_core.contract.decisions import Decisions, Outcome
 from bench_core.run.record_file import unseal
-from bench_core.run.run_trial import PolicyOutcome, TrialResult
+from bench_core.run.run_trial import TrialResult
 from bench_core.run.store import Store
+from bench_core.run.summary import PolicyOutcome
 
 NAME = "ab" + "0" * 62
 PROBABILITIES = np.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])

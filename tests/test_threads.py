@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from bench_core.contract.dataset import DataContext, Dataset, DataSource
 from bench_core.plugins.manager import load_registry
-from bench_core.run.plan import DatasetCache
+from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.threads import BLAS_VARIABLES
 
 COUNT = """

@@ -359,7 +359,7 @@ def test_what_a_policy_does_to_its_arrays_later_changes_nothing() -> None:
     policy = cheats.ClearsWhatItAcquired(4)
     made = record(lambda problem: [policy], rounds=2)
     assert made["policies"]["test"]["cost"] == pytest.approx([3.5 + 2 + 5])
-    assert not any(acquired.any() for acquired in policy.told[:-1])
+    assert not any(acquired.any() for acquired in policy.earlier[:-1])
 
 
 def test_a_policy_may_use_its_buffers_again() -> None:

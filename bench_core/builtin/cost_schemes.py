@@ -100,8 +100,8 @@ class CostClasses(CostScheme):
     scale: str = "T"
 
     def __post_init__(self) -> None:
-        given = self.classes.values() if isinstance(self.classes, Mapping) else self.classes
-        scaled(self.scale, np.array(list(given) or [1], dtype=np.int64))
+        classes = self.classes.values() if isinstance(self.classes, Mapping) else self.classes
+        scaled(self.scale, np.array(list(classes) or [1], dtype=np.int64))
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         listed = per_feature(self.classes, dataset.name, dataset.feature_names, "classes")
@@ -212,15 +212,15 @@ class FromData(CostScheme):
         return data.n_units
 
 
-def _check_prices(what: str, given: Any) -> None:
+def _check_prices(what: str, prices: Any) -> None:
     """Whether these may be prices: numbers, lists of coefficients, or either by name.
 
     Raises:
         ValueError: one is negative or not finite, or a list of coefficients is empty.
     """
-    named = {what: given}
-    if isinstance(given, list | Mapping):
-        items = given.items() if isinstance(given, Mapping) else enumerate(given)
+    named = {what: prices}
+    if isinstance(prices, list | Mapping):
+        items = prices.items() if isinstance(prices, Mapping) else enumerate(prices)
         named = {f"{what}[{key!r}]": price for key, price in items}
     for place, price in named.items():
         coefficients = price if isinstance(price, list) else [price]
@@ -231,23 +231,23 @@ def _check_prices(what: str, given: Any) -> None:
                 raise ValueError(f"{place} must be finite and not negative, not {value}")
 
 
-def per_feature(given: list[Any] | Mapping[str, Any], dataset: str, names: tuple[str, ...], what: str) -> list[Any]:
+def per_feature(values: list[Any] | Mapping[str, Any], dataset: str, names: tuple[str, ...], what: str) -> list[Any]:
     """Values in feature order, from a list of the right length or a table that names every feature once.
 
     Raises:
         DataError: a wrong length, an unknown or a missing feature.
     """
-    if isinstance(given, list):
-        if len(given) != len(names):
-            raise DataError(f"data set {dataset!r}: {what} has {len(given)} entries for {len(names)} features")
-        return given
-    for name in given:
+    if isinstance(values, list):
+        if len(values) != len(names):
+            raise DataError(f"data set {dataset!r}: {what} has {len(values)} entries for {len(names)} features")
+        return values
+    for name in values:
         if name not in names:
             raise DataError(f"data set {dataset!r}: {what} names {name!r}; {did_you_mean(name, names)}")
-    missing = [name for name in names if name not in given]
+    missing = [name for name in names if name not in values]
     if missing:
         raise DataError(f"data set {dataset!r}: {what} misses {', '.join(map(repr, missing[:5]))}")
-    return [given[name] for name in names]
+    return [values[name] for name in names]
 
 
 def _rectangular(prices: list[Any]) -> NDArray[np.float64]:

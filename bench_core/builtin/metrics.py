@@ -201,8 +201,8 @@ def auc(outcome: Outcome) -> float:
 
 def log_loss(outcome: Outcome) -> float:
     """Mean of −ln of the true class's probability, at least 1e-15 of it; in nats."""
-    told = _probabilities(outcome)[np.arange(len(outcome.y)), outcome.y]
-    return _mean(-np.log(np.maximum(told, _LEAST)))
+    probabilities = _probabilities(outcome)[np.arange(len(outcome.y)), outcome.y]
+    return _mean(-np.log(np.maximum(probabilities, _LEAST)))
 
 
 def brier(outcome: Outcome) -> float:
@@ -231,8 +231,8 @@ def misclassification_cost(outcome: Outcome, matrix: NDArray[np.float64]) -> flo
     expected = sum(
         column[:, None] * costs[None, :] for column, costs in zip(_probabilities(outcome).T, matrix, strict=True)
     )
-    said = np.asarray(expected).argmin(axis=1)
-    return _mean(matrix[outcome.y, said])
+    answers = np.asarray(expected).argmin(axis=1)
+    return _mean(matrix[outcome.y, answers])
 
 
 def cost_of_missing(outcome: Outcome, k: int) -> float:

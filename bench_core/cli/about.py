@@ -27,18 +27,18 @@ def about(registry: Registry, name: str) -> list[str]:
     Raises:
         RequestError: nothing is; the nearest names and kinds are offered.
     """
-    found = [kind for kind, shelf in SHELVES.items() if name in getattr(registry, shelf)]
-    if name in registry.plugins and not found:
+    kinds = [kind for kind, shelf in SHELVES.items() if name in getattr(registry, shelf)]
+    if name in registry.plugins and not kinds:
         return _plugin(registry, name)
-    if not found:
+    if not kinds:
         known = [*KINDS, *registry.plugins, *(n for shelf in SHELVES.values() for n in getattr(registry, shelf))]
         raise RequestError(f"nothing is called {name!r}; {did_you_mean(name, known)}")
     lines: list[str] = []
-    for kind in found:
-        told = getattr(registry, SHELVES[kind]).described(name)
+    for kind in kinds:
+        description = getattr(registry, SHELVES[kind]).described(name)
         plugin = registry.plugin_of(SHELVES[kind], name)
         lines += ["", f"{_WORDS[kind]} {name}", ""] if lines else [f"{_WORDS[kind]} {name}", ""]
-        lines += _metric(name, told) if kind == "metrics" else _parametrised(kind, name, told)
+        lines += _metric(name, description) if kind == "metrics" else _parametrised(kind, name, description)
         lines += ["", f"Plugin: {plugin.name} {plugin.version}".rstrip(), *_summary(plugin.distribution)]
     return lines
 
@@ -57,34 +57,34 @@ def _plugin(registry: Registry, name: str) -> list[str]:
 
 def _summary(distribution: str) -> list[str]:
     with suppress(metadata.PackageNotFoundError, ValueError):
-        said = metadata.metadata(distribution)["Summary"]
-        return _wrapped(f"{distribution}: {said}" if said else distribution, indent="    ")
+        summary = metadata.metadata(distribution)["Summary"]
+        return _wrapped(f"{distribution}: {summary}" if summary else distribution, indent="    ")
     return []
 
 
-def _metric(name: str, told: Mapping[str, Any]) -> list[str]:
-    lines = [*_paragraphs(told["doc"]), ""] if told["doc"] else []
-    lines.append(f"Better: {'larger' if told['goal'] == 'max' else 'smaller'}. Title: {told['title']}.")
-    lines += _wrapped(f"Tasks: {', '.join(told['tasks'])}.")
-    if told["reference"]:
+def _metric(name: str, description: Mapping[str, Any]) -> list[str]:
+    lines = [*_paragraphs(description["doc"]), ""] if description["doc"] else []
+    lines.append(f"Better: {'larger' if description['goal'] == 'max' else 'smaller'}. Title: {description['title']}.")
+    lines += _wrapped(f"Tasks: {', '.join(description['tasks'])}.")
+    if description["reference"]:
         lines.append("It needs a method that gives reference decisions.")
     return [*lines, "", "In a suite:", "", f'    metrics = ["{name.replace("@k", "@5")}"]']
 
 
-def _parametrised(kind: str, name: str, told: Mapping[str, Any]) -> list[str]:
-    lines = _paragraphs(_without_attributes(told["doc"]))
+def _parametrised(kind: str, name: str, description: Mapping[str, Any]) -> list[str]:
+    lines = _paragraphs(_without_attributes(description["doc"]))
     if kind == "methods":
-        lines += ["", *_wrapped(f"Tasks: {', '.join(told['tasks'])}.")]
-        if told["features_limit"]:
-            lines.append(f"Features: at most {told['features_limit']}.")
-    if told["parameters"]:
+        lines += ["", *_wrapped(f"Tasks: {', '.join(description['tasks'])}.")]
+        if description["features_limit"]:
+            lines.append(f"Features: at most {description['features_limit']}.")
+    if description["parameters"]:
         lines += ["", "Parameters:"]
-        for parameter, kind_and_default, *said in told["parameters"]:
+        for parameter, kind_and_default, *notes in description["parameters"]:
             lines += ["", *_wrapped(f"  {parameter}: {kind_and_default}", indent="      ")]
-            lines += [line for one in said if one for line in _wrapped(f"      {one}", indent="      ")]
+            lines += [line for note in notes if note for line in _wrapped(f"      {note}", indent="      ")]
     else:
         lines += ["", "It has no parameters."]
-    return [*lines, "", "In a suite:", "", *_example(kind, name, told["defaults"] or {})]
+    return [*lines, "", "In a suite:", "", *_example(kind, name, description["defaults"] or {})]
 
 
 def _example(kind: str, name: str, defaults: Mapping[str, Any]) -> list[str]:
@@ -92,7 +92,7 @@ def _example(kind: str, name: str, defaults: Mapping[str, Any]) -> list[str]:
     from bench_core.testing.plain_toml import toml_text
 
     pairs: list[str] = []
-    made = _entry(kind, name, "")
+    entry = _entry(kind, name, "")
     with suppress(Exception):  # a default that has no TOML form: the entry goes without
         for parameter, value in defaults.items():
             pair = "" if value is None else toml_text({parameter: value}).strip()
@@ -102,8 +102,8 @@ def _example(kind: str, name: str, defaults: Mapping[str, Any]) -> list[str]:
             longer = _entry(kind, name, f"parameters = {{ {', '.join(pairs)} }}")
             if max(map(len, longer)) > _WIDTH or len(pairs) > 3:
                 break
-            made = longer
-    return made
+            entry = longer
+    return entry
 
 
 def _entry(kind: str, name: str, parameters: str) -> list[str]:

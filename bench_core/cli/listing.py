@@ -12,7 +12,8 @@ from typing import Any
 from bench_core.contract.dataset import DataContext, DataSource
 from bench_core.contract.errors import RequestError, attempt, did_you_mean, with_hint
 from bench_core.contract.parameters import build
-from bench_core.plugins.registry import Registry, Shelf
+from bench_core.plugins.registry import Registry
+from bench_core.plugins.shelf import Shelf
 
 SHELVES = {"datasets": "datasets", "costs": "cost_schemes", "methods": "methods", "metrics": "metrics"}
 """What the command line calls a kind → the attribute of `Registry` that holds its names."""
@@ -28,11 +29,14 @@ def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]
         ]
         return ["plugin", "distribution", "version", "state"], rows
     shelf: Shelf[Any] = getattr(registry, SHELVES[kind])
-    told = [(name, shelf.described(name)) for name in sorted(shelf)]
+    descriptions = [(name, shelf.described(name)) for name in sorted(shelf)]
     if kind == "metrics":
-        rows = [[name, one["goal"], one["title"], ", ".join(one["tasks"])] for name, one in told]
+        rows = [
+            [name, description["goal"], description["title"], ", ".join(description["tasks"])]
+            for name, description in descriptions
+        ]
         return ["metric", "better", "title", "tasks"], rows
-    return ["name", "what it is"], [[name, one["summary"]] for name, one in told]
+    return ["name", "what it is"], [[name, description["summary"]] for name, description in descriptions]
 
 
 def doctor_rows(registry: Registry, context: DataContext, store: Path) -> tuple[list[list[str]], list[str]]:

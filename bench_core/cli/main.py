@@ -110,9 +110,9 @@ def run(
     most = None if memory is None else int(memory)
     options = Options(jobs, executor, timeout, most, retry_failed, isolation, skip_crashed, retry_over_limit)
     with Progress(strict) as progress:
-        wanted = parse_only(only, session.suite)
+        chosen = parse_only(only, session.suite)
         report = run_suite(
-            session, options, seeds, wanted, progress.started, progress.advance, progress.notice, plugin_options
+            session, options, seeds, chosen, progress.started, progress.advance, progress.notice, plugin_options
         )
     return _report(report)
 
@@ -130,8 +130,8 @@ def _report(report: RunReport) -> int:
         click.echo(f"{report.earlier_failures} trial(s) failed before; --retry-failed runs them again", err=True)
     _name_trials("over the limit", report.summary.over_limit)
     if report.earlier_over_limit:
-        said = f"{report.earlier_over_limit} trial(s) took longer than the time limit before"
-        click.echo(f"{said}; --retry-over-limit runs them again", err=True)
+        sentence = f"{report.earlier_over_limit} trial(s) took longer than the time limit before"
+        click.echo(f"{sentence}; --retry-over-limit runs them again", err=True)
     if report.table is not None:
         print_table(*report.table)
     written = "".join(f"; {line}" for line in report.written)

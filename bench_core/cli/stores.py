@@ -33,18 +33,21 @@ def merge(stores: tuple[Path, ...], into: Path) -> int:
 
     wrong = False
     for report in merge_stores(stores, into):
-        said = [f"{report.added} added", f"{report.same} there already"]
-        said += [f"{report.done_now} done in one store and failed in the other"] if report.done_now else []
-        said += [f"{len(report.differ)} differ"] if report.differ else []
-        said += [f"{len(report.damage)} damaged"] if report.damage else []
-        said += [f"{report.old} of an earlier format"] if report.old else []
-        click.echo(f"{report.source}: {', '.join(said)}")
-        for one in report.differ[:_MOST_TRIALS]:
-            click.echo(f"{into} and {report.source} differ on {one.dataset}, {one.name}: {one.trial}", err=True)
-            for what, kept, other in one.numbers[:_MOST_NUMBERS]:
-                click.echo(f"  {what}: {_short(kept)} and {_short(other)}", err=True)
-            if len(one.numbers) > _MOST_NUMBERS:
-                click.echo(f"  … and {len(one.numbers) - _MOST_NUMBERS} more", err=True)
+        counts = [f"{report.added} added", f"{report.same} there already"]
+        counts += [f"{report.done_now} done in one store and failed in the other"] if report.done_now else []
+        counts += [f"{len(report.differ)} differ"] if report.differ else []
+        counts += [f"{len(report.damage)} damaged"] if report.damage else []
+        counts += [f"{report.old} of an earlier format"] if report.old else []
+        click.echo(f"{report.source}: {', '.join(counts)}")
+        for difference in report.differ[:_MOST_TRIALS]:
+            click.echo(
+                f"{into} and {report.source} differ on {difference.dataset}, {difference.name}: {difference.trial}",
+                err=True,
+            )
+            for what, stored, other in difference.numbers[:_MOST_NUMBERS]:
+                click.echo(f"  {what}: {_short(stored)} and {_short(other)}", err=True)
+            if len(difference.numbers) > _MOST_NUMBERS:
+                click.echo(f"  … and {len(difference.numbers) - _MOST_NUMBERS} more", err=True)
         if len(report.differ) > _MOST_TRIALS:
             click.echo(f"… and {len(report.differ) - _MOST_TRIALS} more trials that differ", err=True)
         print_damage(report.damage)
@@ -69,18 +72,18 @@ def check(path: Path, repair: bool) -> tuple[list[str], bool]:
     from bench_core.run.store import DAMAGED, Store
 
     store = Store(path)
-    found = check_store(store)
-    print_damage(found.damage)
-    said = f"{found.done} done, {found.failed} failed, {len(found.damage)} damaged"
-    said += f", {found.old} of an earlier format" if found.old else ""
-    said += f", {len(found.left_over)} decisions without a record" if found.left_over else ""
-    if repair and (found.damage or found.old or found.left_over):
-        moved = repair_store(store, found)
+    result = check_store(store)
+    print_damage(result.damage)
+    summary = f"{result.done} done, {result.failed} failed, {len(result.damage)} damaged"
+    summary += f", {result.old} of an earlier format" if result.old else ""
+    summary += f", {len(result.left_over)} decisions without a record" if result.left_over else ""
+    if repair and (result.damage or result.old or result.left_over):
+        moved = repair_store(store, result)
         click.echo(f"{moved} moved to {path / DAMAGED}; the next run computes what is missing", err=True)
-        return ["records", said], True
-    if found.damage:
+        return ["records", summary], True
+    if result.damage:
         click.echo(f"bench doctor --store {path} --repair moves them to {path / DAMAGED}", err=True)
-    return ["records", said], not found.damage
+    return ["records", summary], not result.damage
 
 
 def _short(value: object) -> str:

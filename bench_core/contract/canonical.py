@@ -97,11 +97,11 @@ def source_hash(folder: Path) -> str:
 
 def _python_files(folder: str, above: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """The Python files below a folder, each by the parts of its path; what pathlib does takes several times as long."""
-    found: list[tuple[str, ...]] = []
+    paths: list[tuple[str, ...]] = []
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                found += _python_files(entry.path, (*above, entry.name))
+                paths += _python_files(entry.path, (*above, entry.name))
             elif entry.name.endswith(".py"):
-                found.append((*above, entry.name))
-    return found
+                paths.append((*above, entry.name))
+    return paths

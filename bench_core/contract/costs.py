@@ -48,8 +48,8 @@ def _polynomials(prices: Any, what: str) -> NDArray[np.float64]:
     return table
 
 
-def _codes(given: Any, features: int, what: str) -> NDArray[np.int64]:
-    codes = np.asarray(given, dtype=np.int64)
+def _codes(values: Any, features: int, what: str) -> NDArray[np.int64]:
+    codes = np.asarray(values, dtype=np.int64)
     if codes.shape != (features,):
         raise DataError(f"{what}: {features} are needed, {codes.size} are given; one entry per feature ({features})")
     return codes

@@ -75,23 +75,23 @@ class Decisions:
         return Decisions(**taken)
 
     @staticmethod
-    def exact(given: Any) -> Decisions:
+    def exact(answer: Any) -> Decisions:
         """What a policy returned, read once: plain arrays of numbers.
 
         Raises:
             ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), or
                 what is no number.
         """
-        if isinstance(given, ContractError):  # what another process found wrong with it
-            raise given
-        if type(given) is not Decisions:
-            said = type(given).__name__
-            if isinstance(given, Decisions):
-                said = f"its subclass {said}"
-            raise ContractError(f"decide must return Decisions, not {said}")
+        if isinstance(answer, ContractError):  # what another process found wrong with it
+            raise answer
+        if type(answer) is not Decisions:
+            kind = type(answer).__name__
+            if isinstance(answer, Decisions):
+                kind = f"its subclass {kind}"
+            raise ContractError(f"decide must return Decisions, not {kind}")
         exact: dict[str, Any] = {}
         for name in ("acquired", *_COLUMNS):
-            value = getattr(given, name)
+            value = getattr(answer, name)
             # An ndarray of a subclass, or anything with __array__, becomes a plain array here and is not asked again.
             exact[name] = None if value is None else np.asarray(value)
             # Objects could answer a comparison as they like.
@@ -100,11 +100,11 @@ class Decisions:
         return Decisions(**exact)
 
     @staticmethod
-    def received(given: Any, order: NDArray[np.int64] | None, rows: int, features: int, classes: int) -> Decisions:
+    def received(answer: Any, order: NDArray[np.int64] | None, rows: int, features: int, classes: int) -> Decisions:
         """What a policy returned, read once; with an order, checked, and the core's own read-only copy.
 
         Args:
-            given: what ``decide`` returned.
+            answer: what ``decide`` returned.
             order: int64 (rows,): which of the given rows becomes row 0, row 1, …; None to compare it and forget it.
             rows, features, classes: as for `checked`.
 
@@ -112,7 +112,7 @@ class Decisions:
             ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), a
                 wrong shape or type, NaN, improper probabilities.
         """
-        exact: dict[str, Any] = dict(vars(Decisions.exact(given)))
+        exact: dict[str, Any] = dict(vars(Decisions.exact(answer)))
         for name, value in exact.items():
             if value is not None and order is not None and value.shape[:1] == (rows,):
                 exact[name] = value[order]  # taking the rows copies it
@@ -155,8 +155,8 @@ class Decisions:
             if column.shape != (rows,):
                 raise ContractError(f"Decisions.{name} must have shape ({rows},), not {column.shape}")
             if column.dtype.kind not in kind:
-                wanted = {"f": "a float", "iu": "an integer"}.get(kind, "a number")
-                raise ContractError(f"Decisions.{name} must be {wanted} array, not {column.dtype}")
+                expected = {"f": "a float", "iu": "an integer"}.get(kind, "a number")
+                raise ContractError(f"Decisions.{name} must be {expected} array, not {column.dtype}")
             if not np.isfinite(column).all():
                 count = int((~np.isfinite(column)).sum())
                 raise ContractError(f"Decisions.{name} holds {count} value(s) that are not finite")

@@ -100,9 +100,9 @@ class Problem:
 
     def columns_of_set(self, features: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
         """Columns of X that belong to any of the features; int64, ascending."""
-        wanted = np.zeros(self.n_features, dtype=bool)
-        wanted[np.asarray(features, dtype=np.int64)] = True
-        return np.flatnonzero(wanted[self.feature_of_column])
+        mask = np.zeros(self.n_features, dtype=bool)
+        mask[np.asarray(features, dtype=np.int64)] = True
+        return np.flatnonzero(mask[self.feature_of_column])
 
     def rng(self, *use: str) -> np.random.Generator:
         """A generator seeded by the trial's seed and by what it is used for."""
@@ -283,9 +283,9 @@ def as_family(fitted: Any, method: str) -> Family:
     """
     if not isinstance(fitted, Family | Sequence):
         raise ContractError(f"{method}.fit must return policies or a Family, not {type(fitted).__name__}")
-    given = fitted if isinstance(fitted, Family) else Family(fitted)
+    returned = fitted if isinstance(fitted, Family) else Family(fitted)
     # Read once, whatever a property or another sequence would give the next time.
-    fields = {name: getattr(given, name) for name in Family.__dataclass_fields__}
+    fields = {name: getattr(returned, name) for name in Family.__dataclass_fields__}
     family = Family(**{**fields, "policies": tuple(fields["policies"])})
     if not family.policies:
         raise ContractError(f"{method}.fit returned no policy")

@@ -135,7 +135,7 @@ def to_plain(instance: Any) -> dict[str, Any]:
     }
 
 
-def given(instance: Any) -> dict[str, Any]:
+def given_parameters(instance: Any) -> dict[str, Any]:
     """The parameters of an instance that are not their defaults, as plain JSON values; see `to_plain`."""
     defaults = {f.name: _default_of(f) for f in dataclasses.fields(instance)}
     return {

@@ -56,5 +56,5 @@ def checksums(arrays: Mapping[str, NDArray[Any] | None]) -> dict[str, int]:
 
 def is_write_refusal(error: object) -> bool:
     """Whether an error, or its message, is NumPy's, Cython's or Numba's refusal to write to a read-only array."""
-    said = str(error).lower()
-    return "read-only" in said or "readonly array" in said
+    message = str(error).lower()
+    return "read-only" in message or "readonly array" in message

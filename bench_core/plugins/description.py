@@ -34,11 +34,11 @@ def description_of(thing: Any) -> dict[str, Any]:
             "reference": thing.reference,
         }
     types = describe(thing)
-    said = _said_of_parameters(thing, set(types)) if types else {}
+    meanings = _meanings(thing, set(types)) if types else {}
     described: dict[str, Any] = {
         "summary": (thing.__doc__ or "").strip().partition("\n")[0],
         "doc": inspect.getdoc(thing) or "",
-        "parameters": [[name, kind, said.get(name, ""), _limit(thing, name)] for name, kind in types.items()],
+        "parameters": [[name, kind, meanings.get(name, ""), _limit(thing, name)] for name, kind in types.items()],
         "defaults": None,
     }
     with suppress(Exception):  # a required parameter, or a default that has no plain form
@@ -48,9 +48,9 @@ def description_of(thing: Any) -> dict[str, Any]:
     return described
 
 
-def _said_of_parameters(cls: type[Any], names: set[str]) -> dict[str, str]:
+def _meanings(cls: type[Any], names: set[str]) -> dict[str, str]:
     """Parameter → what a docstring says of it: the class's own, or of a class it inherits from."""
-    said: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     name = rf"(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})"
     start = re.compile(rf"(?:^|(?<=[.;] )|(?<=\n))\s*({name}(?:, {name})*): ")
     for base in cls.__mro__:
@@ -60,9 +60,9 @@ def _said_of_parameters(cls: type[Any], names: set[str]) -> dict[str, str]:
                 text = block.removeprefix("Attributes:").strip()
                 pieces = start.split(text)
                 for heads, what in zip(pieces[1::2], pieces[2::2], strict=True):
-                    for one in heads.split(", "):
-                        said.setdefault(one, " ".join(what.split()))
-    return said
+                    for parameter in heads.split(", "):
+                        meanings.setdefault(parameter, " ".join(what.split()))
+    return meanings
 
 
 def _limit(cls: type[Any], parameter: str) -> str:

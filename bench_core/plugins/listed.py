@@ -89,7 +89,7 @@ class MethodSpec:
 class MethodAsker(Protocol):
     """Who asks plugins, in processes of their own."""
 
-    def build(self, plugin: str, wanted: Sequence[tuple[ListedMethod, Mapping[str, Any], str]]) -> list[Any]:
+    def build(self, plugin: str, requests: Sequence[tuple[ListedMethod, Mapping[str, Any], str]]) -> list[Any]:
         """Methods of a plugin with parameters: a `MethodSpec` for each, or the `RequestError` that says why not."""
 
     def ask(self, plugin: str, what: str, asked: Sequence[tuple[MethodSpec, DataFacts]]) -> list[Any]:
@@ -140,26 +140,26 @@ class Listing:
     plain: Mapping[str, Any]
 
 
-def listing_from(told: Any, plugin: str) -> Listing:
+def listing_from(values: Any, plugin: str) -> Listing:
     """Check what a plugin told of itself.
 
     Raises:
         ValueError: it is nothing that a plugin may say; the message says what is wrong.
     """
-    _need(isinstance(told, dict), "a listing")
-    things = {kind: _table(told.get(kind)) for kind in ("datasets", "cost_schemes", "metrics")}
-    for kind, found in things.items():
-        for about in found.values():
+    _need(isinstance(values, dict), "a listing")
+    things = {kind: _table(values.get(kind)) for kind in ("datasets", "cost_schemes", "metrics")}
+    for kind, table in things.items():
+        for about in table.values():
             _check_about(about, "metric" if kind == "metrics" else "class")
-    replays = {hook: _list(calls) for hook, calls in _table(told.get("replays")).items()}
+    replays = {hook: _list(calls) for hook, calls in _table(values.get("replays")).items()}
     for calls in replays.values():
         for texts in calls:
             _texts(texts)
-    hooks = _table(told.get("hooks"))
+    hooks = _table(values.get("hooks"))
     _need(all(isinstance(optional, bool) for optional in hooks.values()), "whether a hook is optional")
-    methods = {name: _method(name, plugin, said) for name, said in _table(told.get("methods")).items()}
-    names = {key: tuple(_texts(told.get(key))) for key in ("unmarked", "sections", "executors")}
-    return Listing(hooks=hooks, replays=replays, things=things, methods=methods, plain=told, **names)
+    methods = {name: _method(name, plugin, method) for name, method in _table(values.get("methods")).items()}
+    names = {key: tuple(_texts(values.get(key))) for key in ("unmarked", "sections", "executors")}
+    return Listing(hooks=hooks, replays=replays, things=things, methods=methods, plain=values, **names)
 
 
 def named(names: Mapping[str, Sequence[str]], plugin: str) -> Listing:
@@ -171,40 +171,40 @@ def named(names: Mapping[str, Sequence[str]], plugin: str) -> Listing:
     return Listing({}, (), {}, things, methods, (), (), names)
 
 
-def _method(name: str, plugin: str, said: Any) -> ListedMethod:
-    _need(isinstance(said, dict) and type(said.get("version")) is int, "the version of a method")
-    asks = _texts(said.get("asks"))
+def _method(name: str, plugin: str, values: Any) -> ListedMethod:
+    _need(isinstance(values, dict) and type(values.get("version")) is int, "the version of a method")
+    asks = _texts(values.get("asks"))
     _need(set(asks) <= set(ASKED), "what a method can be asked")
-    _check_about(said.get("about"), "class")
-    limits = None if said.get("limits") is None else limits_from(said["limits"])
-    return ListedMethod(name, plugin, said["version"], limits, tuple(asks), said["about"])
+    _check_about(values.get("about"), "class")
+    limits = None if values.get("limits") is None else limits_from(values["limits"])
+    return ListedMethod(name, plugin, values["version"], limits, tuple(asks), values["about"])
 
 
-def limits_from(told: Any) -> TaskLimits:
+def limits_from(values: Any) -> TaskLimits:
     """Check what a method told of its limits.
 
     Raises:
         ValueError: it cannot be read.
     """
-    _need(isinstance(told, list) and len(told) == 5, "the limits of a method")
-    tasks, classes, features, missing, threshold = told
+    _need(isinstance(values, list) and len(values) == 5, "the limits of a method")
+    tasks, classes, features, missing, threshold = values
     _need(set(_texts(tasks)) <= ALL_TASKS, "the tasks of a method")
     _need(all(most is None or type(most) is int for most in (classes, features)), "the limits of a method")
     _need(isinstance(missing, bool) and isinstance(threshold, bool), "what a method takes")
     return TaskLimits(tuple(tasks), classes, features, missing, threshold)
 
 
-def spec_from(told: Any, method: ListedMethod) -> MethodSpec:
+def spec_from(values: Any, method: ListedMethod) -> MethodSpec:
     """Check what a plugin told of a method with parameters.
 
     Raises:
         ValueError: it cannot be read.
     """
-    _need(isinstance(told, dict), "a method with parameters")
-    parameters, given = _table(told.get("parameters")), _table(told.get("given"))
+    _need(isinstance(values, dict), "a method with parameters")
+    parameters, given = _table(values.get("parameters")), _table(values.get("given"))
     _need(set(given) <= set(parameters), "the parameters of a method")
     own = "inapplicable" in method.asks
-    limits = None if own else limits_from(told["limits"]) if "limits" in told else method.limits
+    limits = None if own else limits_from(values["limits"]) if "limits" in values else method.limits
     return MethodSpec(
         method.name, method.plugin, method.version, parameters, given, limits, "memory_needed" in method.asks
     )
@@ -212,7 +212,7 @@ def spec_from(told: Any, method: ListedMethod) -> MethodSpec:
 
 def _check_about(about: Any, kind: str) -> None:
     _need(isinstance(about, dict), "what it offers")
-    _need(all(isinstance(about.get(key), wanted) for key, wanted in _ABOUT[kind].items()), "what it offers")
+    _need(all(isinstance(about.get(key), expected) for key, expected in _ABOUT[kind].items()), "what it offers")
     _need(all(len(text) <= _MOST_TEXT for text in about.values() if isinstance(text, str)), "a text of that length")
     for parameter in about.get("parameters", []):
         _need(len(_texts(parameter)) == 4, "a parameter")
@@ -222,22 +222,22 @@ def _check_about(about: Any, kind: str) -> None:
     _need(about.get("defaults") is None or isinstance(about["defaults"], dict), "the defaults of parameters")
 
 
-def _table(told: Any) -> dict[str, Any]:
-    _need(isinstance(told, dict) and len(told) <= _MOST_NAMES, "a table")
-    _texts(list(told))
-    table: dict[str, Any] = told
+def _table(value: Any) -> dict[str, Any]:
+    _need(isinstance(value, dict) and len(value) <= _MOST_NAMES, "a table")
+    _texts(list(value))
+    table: dict[str, Any] = value
     return table
 
 
-def _list(told: Any) -> list[Any]:
-    _need(isinstance(told, list) and len(told) <= _MOST_NAMES, "a list")
-    found: list[Any] = told
-    return found
+def _list(value: Any) -> list[Any]:
+    _need(isinstance(value, list) and len(value) <= _MOST_NAMES, "a list")
+    values: list[Any] = value
+    return values
 
 
-def _texts(told: Any) -> list[str]:
-    _need(all(isinstance(text, str) and len(text) <= _MOST_TEXT for text in _list(told)), "a list of texts")
-    texts: list[str] = told
+def _texts(value: Any) -> list[str]:
+    _need(all(isinstance(text, str) and len(text) <= _MOST_TEXT for text in _list(value)), "a list of texts")
+    texts: list[str] = value
     return texts
 
 

@@ -24,7 +24,8 @@ from bench_core.plugins import hookspecs
 if TYPE_CHECKING:
     import click
 
-    from bench_core.plugins.registry import Plugin, Registry
+    from bench_core.plugins.registry import Registry
+    from bench_core.plugins.shelf import Plugin
 
 GROUP = "budgetbench"
 _COMMANDS = "budgetbench.commands"
@@ -100,7 +101,8 @@ def registered_alone(name: str, value: str) -> tuple[Registry, object]:
 
     Whatever it raises is the plugin's error. Its hooks are not checked: others may define them.
     """
-    from bench_core.plugins.registry import Plugin, Registry
+    from bench_core.plugins.registry import Registry
+    from bench_core.plugins.shelf import Plugin
 
     registry = Registry(new_manager())
     registry.plugins[name] = Plugin(name, "", "", value)
@@ -113,7 +115,7 @@ def registered_alone(name: str, value: str) -> tuple[Registry, object]:
 
 def installed(manager: pluggy.PluginManager) -> list[Plugin]:
     """Every installed plugin in order of name, none of them imported."""
-    from bench_core.plugins.registry import Plugin
+    from bench_core.plugins.shelf import Plugin
 
     return [
         Plugin(point.name, *_distribution(point), point.value, folder=_folder_of(point))
@@ -130,8 +132,8 @@ def _folder_of(point: metadata.EntryPoint) -> Path | None:
         name = ""
         for part in point.module.split("."):
             name = f"{name}.{part}" if name else part
-            found = (finder.find_spec(name, path) for finder in sys.meta_path if hasattr(finder, "find_spec"))
-            spec = next((one for one in found if one is not None), None)
+            specs = (finder.find_spec(name, path) for finder in sys.meta_path if hasattr(finder, "find_spec"))
+            spec = next((candidate for candidate in specs if candidate is not None), None)
             if spec is None:
                 return None
             path = spec.submodule_search_locations
@@ -147,7 +149,8 @@ def _candidates(
 ) -> Iterator[tuple[Plugin, Callable[[], object]]]:
     """Every plugin that there is, and what gives its module."""
     from bench_core import __version__
-    from bench_core.plugins.registry import CORE, Plugin
+    from bench_core.plugins.registry import CORE
+    from bench_core.plugins.shelf import Plugin
 
     yield Plugin(CORE, "budgetbench", __version__, _BUILT_IN), partial(import_module, _BUILT_IN)
     for point in points:
@@ -156,15 +159,15 @@ def _candidates(
         yield Plugin(name, "", "", getattr(thing, "__name__", repr(thing))), partial(lambda thing: thing, thing)
 
 
-_FOUND: WeakKeyDictionary[pluggy.PluginManager, list[metadata.EntryPoint]] = WeakKeyDictionary()
+_POINTS: WeakKeyDictionary[pluggy.PluginManager, list[metadata.EntryPoint]] = WeakKeyDictionary()
 
 
 def _points(group: str, manager: pluggy.PluginManager) -> list[metadata.EntryPoint]:
     """The installed entry points of a group, in order of name; looked for once for a manager, which takes long."""
-    if manager not in _FOUND:
-        found: Any = metadata.entry_points()  # of another type before Python 3.12; both can select
-        _FOUND[manager] = [*found.select(group=GROUP), *found.select(group=_COMMANDS)]
-    return sorted((point for point in _FOUND[manager] if point.group == group), key=lambda point: point.name)
+    if manager not in _POINTS:
+        points: Any = metadata.entry_points()  # of another type before Python 3.12; both can select
+        _POINTS[manager] = [*points.select(group=GROUP), *points.select(group=_COMMANDS)]
+    return sorted((point for point in _POINTS[manager] if point.group == group), key=lambda point: point.name)
 
 
 def take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
@@ -249,7 +252,7 @@ def _distribution(point: metadata.EntryPoint) -> tuple[str, str]:
     try:
         if not point.dist:
             return "", ""
-        told = point.dist.metadata  # read once: it takes half a millisecond
-        return told["Name"] or "", told["Version"] or ""
+        fields = point.dist.metadata  # read once: it takes half a millisecond
+        return fields["Name"] or "", fields["Version"] or ""
     except Exception:
         return "", ""

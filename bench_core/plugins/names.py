@@ -21,10 +21,10 @@ def added_name(name: str) -> Any:
         AttributeError: none does, or several do.
     """
     points: Any = metadata.entry_points()
-    found = [point for point in points.select(group=NAMES) if point.name == name]
-    if len(found) > 1:
-        several = " and ".join(sorted(point.value for point in found))
+    matches = [point for point in points.select(group=NAMES) if point.name == name]
+    if len(matches) > 1:
+        several = " and ".join(sorted(point.value for point in matches))
         raise AttributeError(f"bench_core.{name} is added by {several}; uninstall one of them")
-    if not found:
+    if not matches:
         raise AttributeError(f"bench_core has no {name!r}, and no installed plugin adds it")
-    return found[0].load()
+    return matches[0].load()

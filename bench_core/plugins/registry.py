@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from pathlib import Path
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
-from bench_core.contract.canonical import source_hash
 from bench_core.contract.costs import CostScheme
 from bench_core.contract.dataset import DataSource
 from bench_core.contract.errors import ContractError, RequestError, attempt, did_you_mean
@@ -23,6 +21,7 @@ from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.contract.parameters import build, check_values
 from bench_core.plugins.hookspecs import SuiteSection
 from bench_core.plugins.listed import ListedMethod, Listing, MethodAsker, MethodSpec, Offered
+from bench_core.plugins.shelf import Plugin, Shelf
 
 if TYPE_CHECKING:
     from bench_core.contract.facts import DataFacts
@@ -32,113 +31,6 @@ T = TypeVar("T")
 
 CORE = "bench-core"
 """The name of the core as a plugin: its built-in data sets, cost schemes and metrics."""
-
-
-@dataclass(frozen=True)
-class Plugin:
-    """One plugin, loaded or broken.
-
-    Attributes:
-        name: the entry point's name.
-        distribution: the distribution it is installed as; may be empty.
-        version: that distribution's version.
-        module: what the entry point names.
-        error: why it could not be loaded; empty when it was.
-        folder: where its code is, for the source hash: a folder, or a single file.
-    """
-
-    name: str
-    distribution: str
-    version: str
-    module: str
-    error: str = ""
-    folder: Path | None = None
-
-    @cached_property
-    def source(self) -> str:
-        """SHA-256 of the plugin's Python files (provenance); empty when they cannot be found."""
-        return source_hash(self.folder) if self.folder is not None and self.folder.exists() else ""
-
-
-class Shelf(dict[str, T]):
-    """Registered things of one kind, by name, with the plugin each came from.
-
-    Attributes:
-        kind: what messages call one of them.
-        base: the class it is of, or a subclass of.
-        origins: name → plugin.
-        claims: name → the plugins that claim it, where there are several.
-
-    What an `Offered` stands for is imported when it is asked for; names alone import nothing.
-    """
-
-    def __init__(self, kind: str, base: type[Any]) -> None:
-        super().__init__()
-        self.kind, self.base = kind, base
-        self.origins: dict[str, str] = {}
-        self.claims: dict[str, list[str]] = {}
-
-    def __getitem__(self, name: str) -> T:
-        thing = super().__getitem__(name)
-        if isinstance(thing, Offered):
-            thing.fetch()
-            thing = super().__getitem__(name)
-        return thing
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """What is registered under a name."""
-        return self[name] if name in self else default  # noqa: SIM401
-
-    def items(self) -> Any:
-        """Every name and what is registered under it."""
-        return {name: self[name] for name in self}.items()
-
-    def values(self) -> Any:
-        """Everything that is registered."""
-        return dict(self.items()).values()
-
-    def described(self, name: str) -> Mapping[str, Any]:
-        """What `bench_core.plugins.description.description_of` says of it; nothing is imported."""
-        from bench_core.plugins.description import description_of
-
-        thing = super().__getitem__(name)
-        return thing.about if isinstance(thing, Offered | ListedMethod) else description_of(thing)
-
-    def waiting(self, plugin: str) -> list[str]:
-        """The names of what a plugin offers and that is not imported."""
-        return [name for name, thing in super().items() if self.origins[name] == plugin and isinstance(thing, Offered)]
-
-    def add(self, plugin: str, name: str, thing: T) -> None:
-        """Register a thing under a name; the first that claims it is found."""
-        if name in self:
-            self.claims.setdefault(name, [self.origins[name]]).append(plugin)
-        else:
-            self[name], self.origins[name] = thing, plugin
-
-    def add_class(self, plugin: str, name: str, thing: Any) -> None:
-        """Register a class of parameters under a name.
-
-        Raises:
-            ContractError: no name, or the class is not of this kind, or no dataclass.
-        """
-        if not isinstance(name, str) or not name.strip():
-            raise ContractError(f"a {self.kind} needs a name, not {name!r}")
-        if not (isinstance(thing, type) and issubclass(thing, self.base)):
-            raise ContractError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, not {thing!r}")
-        if not hasattr(thing, "__dataclass_fields__"):
-            raise ContractError(f"{self.kind} {name!r}: {thing.__name__} must be a dataclass (frozen=True)")
-        self.add(plugin, name, thing)  # type: ignore[arg-type]
-
-    def drop(self, plugin: str) -> None:
-        """Forget what a plugin registered before it failed."""
-        for name in [name for name, origin in self.origins.items() if origin == plugin]:
-            del self[name], self.origins[name]
-        left = {name: [other for other in claims if other != plugin] for name, claims in self.claims.items()}
-        self.claims = {name: claims for name, claims in left.items() if len(claims) > 1}
-
-    def conflict(self, name: str) -> str:
-        """A sentence on a name that several plugins claim."""
-        return f"the {self.kind} name {name!r} is claimed by plugins {' and '.join(map(repr, self.claims[name]))}"
 
 
 class Registry:
@@ -198,18 +90,18 @@ class Registry:
         """
         return self._get(self.methods, name, where)
 
-    def build_methods(self, wanted: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Any]:
+    def build_methods(self, requests: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Any]:
         """Methods with parameters, the plugins of listed ones asked once for all.
 
         Args:
-            wanted: name, parameters as TOML gave them, and what a message calls the place.
+            requests: name, parameters as TOML gave them, and what a message calls the place.
 
         Returns:
             An instance for each, a `MethodSpec` where the plugin is listed, or the `RequestError` that says why not.
         """
-        built: list[Any] = [None] * len(wanted)
+        built: list[Any] = [None] * len(requests)
         listed: dict[str, list[int]] = defaultdict(list)
-        for i, (name, parameters, where) in enumerate(wanted):
+        for i, (name, parameters, where) in enumerate(requests):
             cls: Any = attempt(partial(self.method, name, where))
             if isinstance(cls, BaseException):
                 built[i] = cls
@@ -220,9 +112,9 @@ class Registry:
             else:
                 built[i] = attempt(partial(build, cls, parameters, where))
         for plugin, places in listed.items():
-            asked: list[Any] = [(self.methods[wanted[i][0]], *wanted[i][1:]) for i in places]
-            for i, told in zip(places, self._asker.build(plugin, asked), strict=True):
-                built[i] = told
+            asked: list[Any] = [(self.methods[requests[i][0]], *requests[i][1:]) for i in places]
+            for i, answer in zip(places, self._asker.build(plugin, asked), strict=True):
+                built[i] = answer
         return built
 
     def build_method(self, name: str, parameters: Mapping[str, Any], where: str) -> Any:
@@ -246,15 +138,15 @@ class Registry:
         listed: dict[str, list[int]] = defaultdict(list)
         for i, (method, facts) in enumerate(asked):
             if not isinstance(method, MethodSpec):
-                said = attempt(partial(getattr(method, what), facts))
-                answers[i] = None if isinstance(said, BaseException) else said
+                result = attempt(partial(getattr(method, what), facts))
+                answers[i] = None if isinstance(result, BaseException) else result
             elif what == "inapplicable" and method.limits is not None:
                 answers[i] = method.beyond(facts) or None
             elif what == "inapplicable" or method.asks_memory:
                 listed[method.plugin].append(i)
         for plugin, places in listed.items():
-            told = self._asker.ask(plugin, what, [asked[i] for i in places])
-            for i, answer in zip(places, told, strict=True):
+            replies = self._asker.ask(plugin, what, [asked[i] for i in places])
+            for i, answer in zip(places, replies, strict=True):
                 answers[i] = answer
         return answers
 

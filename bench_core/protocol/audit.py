@@ -111,11 +111,11 @@ class Auditor:
             rounds: how many substitutions, each one ``decide`` per policy.
             agreement: when two answers are the same; by default nothing is refused and nothing ranked.
         """
-        made = substitutes(rows.X, feature_of_column, others, rng, rounds)
+        tables = substitutes(rows.X, feature_of_column, others, rng, rounds)
         again = _chosen(rows, rng.bit_generator) if rounds else np.zeros(0, dtype=np.int64)
         batch, place = _arranged(rows, again, rng.bit_generator)
         arranged = []
-        for table in made:
+        for table in tables:
             shown = table[batch.source]
             shown[place[len(rows) :]] = rows.X[again]
             arranged.append(shown)
@@ -218,9 +218,9 @@ class Auditor:
                 f"{name} depends on features it did not acquire (no single one explains it) on "
                 f"{int(changed.sum())} of {rows} rows"
             )
-        said = "; ".join(f"feature {feature!r} on {count} rows" for count, feature in guilty[:5])
+        findings = "; ".join(f"feature {feature!r} on {count} rows" for count, feature in guilty[:5])
         more = f"; and {len(guilty) - 5} more features" if len(guilty) > 5 else ""
-        return f"{name} read without paying: {said}{more} (of {rows} rows)"
+        return f"{name} read without paying: {findings}{more} (of {rows} rows)"
 
 
 _UNPICKLABLE = (

@@ -137,16 +137,16 @@ class ReplayAudit:
         """
         chosen = self._chosen(number, policy.decision_scope == "query")
         rows, first = _renumbered(self.rows.take(chosen)), decisions.take(chosen)
-        said = f"{name}, asked step by step and shown only what it asked for,"
+        subject = f"{name}, asked step by step and shown only what it asked for,"
         try:
             asked = replay(policy, rows, self.feature_of_column, most_rounds=_ROUNDS)
             classes = 0 if first.probabilities is None else first.probabilities.shape[1]
             done = asked.finished
             again = Decisions.received(asked.decisions, None, len(done), first.acquired.shape[1], classes)
         except ContractError as error:
-            raise AuditError(f"{said} does not do as when it decides on whole rows: {error}") from None
+            raise AuditError(f"{subject} does not do as when it decides on whole rows: {error}") from None
         except Exception as error:
-            raise AuditError(f"{said} failed: {type(error).__name__}: {error}") from error
+            raise AuditError(f"{subject} failed: {type(error).__name__}: {error}") from error
         more = asked.known & ~first.acquired
         less = first.acquired[done] & ~asked.known[done]
         for table, what in ((more, "asks for more than it acquires"), (less, "acquires more than it asks for")):
@@ -154,13 +154,13 @@ class ReplayAudit:
                 feature = int(table.any(axis=0).argmax())
                 count = int(table.any(axis=1).sum())
                 raise AuditError(
-                    f"{said} {what} when it decides on whole rows: feature {feature_names[feature]!r} first "
+                    f"{subject} {what} when it decides on whole rows: feature {feature_names[feature]!r} first "
                     f"({count} of {len(rows)} rows)"
                 )
         changed = self.agreement.changed(first.take(done), again, None if rows.query is None else rows.query[done])
         if changed.any():
             raise AuditError(
-                f"{said} answers otherwise than on whole rows, on {int(changed.sum())} of {len(rows)} rows: it uses "
+                f"{subject} answers otherwise than on whole rows, on {int(changed.sum())} of {len(rows)} rows: it uses "
                 "what it does not ask for"
             )
 
@@ -173,14 +173,14 @@ class ReplayAudit:
             return np.arange(count)
         query = self.rows.query
         start = self.order[number * _ROWS % count]
-        wanted, rows = [query[start]], int((query == query[start]).sum())
-        for one in query[np.roll(self.order, -number * _ROWS)]:
+        queries, rows = [query[start]], int((query == query[start]).sum())
+        for query_id in query[np.roll(self.order, -number * _ROWS)]:
             if rows >= _ROWS:
                 break
-            if one not in wanted:
-                wanted.append(one)
-                rows += int((query == one).sum())
-        return np.flatnonzero(np.isin(query, wanted))
+            if query_id not in queries:
+                queries.append(query_id)
+                rows += int((query == query_id).sum())
+        return np.flatnonzero(np.isin(query, queries))
 
 
 def _renumbered(rows: Rows) -> Rows:

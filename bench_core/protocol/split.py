@@ -68,7 +68,7 @@ def make_split(dataset: Dataset, rule: SplitRule, seed: int) -> Split:
     """
     rng = Shuffler(np.random.PCG64(np.random.SeedSequence([seed, 0x5B117])))
     if rule.kind == "given":
-        return _given(dataset, rule, rng)
+        return _given_split(dataset, rule, rng)
     if dataset.query is not None:
         queries, of_row = np.unique(dataset.query, return_inverse=True)
         parts = _divide(dataset, np.zeros(len(queries), dtype=np.int64), rule, rng, "queries")
@@ -159,7 +159,7 @@ def _path(
     raise RuntimeError("shares that sum to whole numbers can always be rounded")
 
 
-def _given(dataset: Dataset, rule: SplitRule, rng: Shuffler) -> Split:
+def _given_split(dataset: Dataset, rule: SplitRule, rng: Shuffler) -> Split:
     if dataset.split is None:
         raise DataError(f"data set {dataset.name!r} comes without a split; use split.kind = 'random'")
     train, validation, test = (np.flatnonzero(dataset.split == code) for code in range(3))

@@ -37,9 +37,9 @@ def substitutes(
     Returns:
         float64 (rows, columns) each. A value stays itself only where the feature has no other.
     """
-    made = tuple(np.array(X, order="C") for _ in range(rounds))
+    tables = tuple(np.array(X, order="C") for _ in range(rounds))
     if not rounds or not len(X):
-        return made
+        return tables
     starts = np.flatnonzero(np.diff(feature_of_column, prepend=-1))
     stops = np.append(starts[1:], len(feature_of_column))
     alone = stops - starts == 1
@@ -52,12 +52,12 @@ def substitutes(
 
     for own_is_enough in (True, False):
         for chunk in _chunks(starts[alone & (enough == own_is_enough)], len(X) + len(others)):
-            _substitute_columns(*with_pool(chunk, own_is_enough), rng, made, chunk)
+            _substitute_columns(*with_pool(chunk, own_is_enough), rng, tables, chunk)
     for feature in np.flatnonzero(~alone):
         columns = slice(starts[feature], stops[feature])
         own, pool = with_pool(columns, bool(enough[feature]))
-        _substitute_block(own, pool, rng, made, int(starts[feature]))
-    return made
+        _substitute_block(own, pool, rng, tables, int(starts[feature]))
+    return tables
 
 
 _ENOUGH_ROWS = 50
@@ -77,7 +77,7 @@ def _substitute_columns(
     own: NDArray[np.float64],
     pool: NDArray[np.float64],
     rng: np.random.Generator,
-    made: tuple[NDArray[np.float64], ...],
+    tables: tuple[NDArray[np.float64], ...],
     columns: NDArray[np.int64],
 ) -> None:
     """Other values for the rows of one-column features, where there are others.
@@ -85,8 +85,8 @@ def _substitute_columns(
     Args:
         own: float64 (rows, features).
         pool: float64 (values, features): where values are taken from; its first rows are ``own``.
-        rng, made: as in `substitutes`.
-        columns: int64 (features,): where in ``made`` they belong.
+        rng, tables: as in `substitutes`.
+        columns: int64 (features,): where in ``tables`` they belong.
     """
     ordered, low, equal = _ranked(pool, len(own))
     able = equal < len(ordered)
@@ -94,7 +94,7 @@ def _substitute_columns(
     numbers = len(ordered) - np.isnan(ordered).sum(axis=0)
     least, most = ordered[0], ordered[np.maximum(numbers, 1) - 1, np.arange(len(numbers))]
     two_levels = ((ordered == least) | (ordered == most)).sum(axis=0) == numbers
-    for number, target in enumerate(made):
+    for number, target in enumerate(tables):
         if number % 2 == 0:
             chosen = _drawn(own, ordered, low, equal, rng, inner=number % 4 == 0)
         else:
@@ -154,16 +154,16 @@ def _substitute_block(
     own: NDArray[np.float64],
     pool: NDArray[np.float64],
     rng: np.random.Generator,
-    made: tuple[NDArray[np.float64], ...],
+    tables: tuple[NDArray[np.float64], ...],
     start: int,
 ) -> None:
     """The same for a feature of several columns: whole blocks of another row, different ones where they exist."""
     levels, codes = np.unique(np.concatenate([own, pool]), axis=0, return_inverse=True)
     numbers = np.asarray(codes, dtype=np.float64).reshape(-1)
-    work: tuple[NDArray[Any], ...] = tuple(np.empty((len(own), 1)) for _ in made)
+    work: tuple[NDArray[Any], ...] = tuple(np.empty((len(own), 1)) for _ in tables)
     for column in work:
         column[:, 0] = numbers[: len(own)]
     pool_codes = numbers[len(own) :]
     _substitute_columns(pool_codes[: len(own), None], pool_codes[:, None], rng, work, np.zeros(1, dtype=np.int64))
-    for target, column in zip(made, work, strict=True):
+    for target, column in zip(tables, work, strict=True):
         target[:, start : start + own.shape[1]] = levels[column[:, 0].astype(np.int64)]

@@ -12,7 +12,8 @@ from typing import Any
 
 from bench_core.contract.errors import StoreError
 from bench_core.run.record_file import unseal
-from bench_core.run.store import DAMAGED, Store, StoreFile, move_aside
+from bench_core.run.store import DAMAGED, Store, StoreFile
+from bench_core.run.whole_files import move_aside
 
 __all__ = ["StoreCheck", "check_store", "misplaced_files", "repair_store"]
 
@@ -46,21 +47,21 @@ def check_store(store: Store) -> StoreCheck:
     Raises:
         StoreError: a folder cannot be read.
     """
-    found = StoreCheck()
+    result = StoreCheck()
     files = list(store.files())
     names = {file.name for file in files if file.kind in ("done", "failed")}
     misplaced = misplaced_files(files)
-    found.misplaced += misplaced
-    found.damage += misplaced.values()
+    result.misplaced += misplaced
+    result.damage += misplaced.values()
     for file in files:
         if file.kind == "decisions" and file.in_place and file.name not in names and _is_old_enough(file):
-            found.left_over.append(file.path)
+            result.left_over.append(file.path)
     before = store.unbelieved
     for name in sorted({file.name for file in files if file.in_place and file.kind in ("done", "failed")}):
         try:
             record = store.read(name)
         except StoreError as error:  # the disk does not give it: no reason to stop
-            found.damage.append(str(error))
+            result.damage.append(str(error))
             continue
         if record is None:
             continue
@@ -68,10 +69,10 @@ def check_store(store: Store) -> StoreCheck:
         if wrong:
             store.disbelieve(name, f"{store.path_of_decisions(name)} {wrong}")
         else:
-            found.done += record["status"] == "ok"
-            found.failed += record["status"] == "failed"
-    found.damage += store.damage
-    found.old = len(store.unbelieved - before) - len(store.damage)
+            result.done += record["status"] == "ok"
+            result.failed += record["status"] == "failed"
+    result.damage += store.damage
+    result.old = len(store.unbelieved - before) - len(store.damage)
     index = store.path / "datasets.json"
     try:
         if not isinstance(unseal(index.read_bytes()).get("hashes"), dict):
@@ -79,23 +80,23 @@ def check_store(store: Store) -> StoreCheck:
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:
-        found.misplaced.append(index)
-        found.damage.append(f"{index} is damaged: {error}")
-    return found
+        result.misplaced.append(index)
+        result.damage.append(f"{index} is damaged: {error}")
+    return result
 
 
 def misplaced_files(files: Iterable[StoreFile]) -> dict[Path, str]:
     """Files that lie where no reader looks for them → a line on each."""
-    found = {}
+    misplaced = {}
     for file in files:
         if file.kind == "other":
-            found[file.path] = f"{file.path} is no file of a store"
+            misplaced[file.path] = f"{file.path} is no file of a store"
         elif not file.in_place:
-            found[file.path] = f"{file.path} lies in the wrong folder: it is looked for in {file.name[:2]}"
-    return found
+            misplaced[file.path] = f"{file.path} lies in the wrong folder: it is looked for in {file.name[:2]}"
+    return misplaced
 
 
-def repair_store(store: Store, found: StoreCheck) -> int:
+def repair_store(store: Store, result: StoreCheck) -> int:
     """Move to ``damaged`` whatever a check found, so that the next run computes it; how many trials and files.
 
     Temporary files of processes that are gone are removed.
@@ -104,7 +105,7 @@ def repair_store(store: Store, found: StoreCheck) -> int:
         StoreError: something cannot be moved.
     """
     moved = len(store.set_aside())
-    for path in [*found.misplaced, *found.left_over]:
+    for path in [*result.misplaced, *result.left_over]:
         move_aside(path, store.path / DAMAGED)
         moved += 1
     store.sweep()
@@ -125,14 +126,14 @@ def _wrong_decisions(store: Store, record: dict[str, Any]) -> str:
 
     try:
         with pq.ParquetFile(store.path_of_decisions(record["name"])) as file:
-            rows, said = file.metadata.num_rows, file.schema_arrow.metadata or {}
-        budgets = json.loads(said[b"budgets"])
+            rows, metadata = file.metadata.num_rows, file.schema_arrow.metadata or {}
+        budgets = json.loads(metadata[b"budgets"])
     except (OSError, ValueError, KeyError) as error:
         return f"is damaged: {' '.join(str(error).split())}"
     policies = len(record["policies"]["label"])
-    wanted = policies * (record["rows"].get("validation", 0) + record["rows"].get("test", 0))
-    if rows != wanted:
-        return f"is damaged: it has {rows} decisions, its record needs {wanted}"
+    needed = policies * (record["rows"].get("validation", 0) + record["rows"].get("test", 0))
+    if rows != needed:
+        return f"is damaged: it has {rows} decisions, its record needs {needed}"
     if len(budgets) != policies:
         return f"is damaged: it is of {len(budgets)} policies, its record of {policies}"
     return ""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.decisions import Decisions, Outcome
-from bench_core.run.run_trial import PolicyOutcome
+from bench_core.run.summary import PolicyOutcome
 
 _FEW_ROWS = 500
 _NUMBERS = ("bill", "full_bill", "evaluation_bill")

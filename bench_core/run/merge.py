@@ -121,44 +121,44 @@ def _merge(source: Store, store: Store) -> MergeReport:
 def _differences(ours: dict[str, Any], theirs: dict[str, Any], store: Store, source: Store) -> Iterator[Any]:
     """What two records of one trial say differently, and should not."""
     if ours["status"] == "failed":
-        one, other = ours["error"], theirs["error"]
-        if {one.get("kind"), other.get("kind")} & set(_MACHINES):
+        left, right = ours["error"], theirs["error"]
+        if {left.get("kind"), right.get("kind")} & set(_MACHINES):
             return
         for key in ("type", "message", "step"):
-            if one.get(key) != other.get(key):
-                yield f"error.{key}", one.get(key), other.get(key)
+            if left.get(key) != right.get(key):
+                yield f"error.{key}", left.get(key), right.get(key)
         return
     for key in sorted((ours.keys() | theirs.keys()) - set(_MAY_DIFFER) - {"policies"}):
         yield from _unequal(key, ours.get(key), theirs.get(key))
-    one, other = dict(ours["policies"]), dict(theirs["policies"])
+    left, right = dict(ours["policies"]), dict(theirs["policies"])
     for part in ("validation", "test"):
         # A metric that was asked for later is in one of them only: it comes from the same decisions.
-        mine, yours = one.pop(part), other.pop(part)
+        mine, yours = left.pop(part), right.pop(part)
         for metric in sorted(mine.keys() & yours.keys()):
             yield from _unequal(f"{part}.{metric}", mine[metric], yours[metric])
-    yield from _unequal("policies", one, other)
+    yield from _unequal("policies", left, right)
     noted = [record.get("decisions", {}) for record in (ours, theirs)]
     if noted[0].get("sha256") != noted[1].get("sha256"):
         yield from _unequal_decisions(ours, store, source)
 
 
-def _unequal(what: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
+def _unequal(what: str, left: Any, right: Any) -> Iterator[tuple[str, Any, Any]]:
     """The leaves in which two plain values differ, each with its place."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in sorted(one.keys() | other.keys()):
-            yield from _unequal(f"{what}.{key}", one.get(key), other.get(key))
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for place, (mine, yours) in enumerate(zip(one, other, strict=True)):
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in sorted(left.keys() | right.keys()):
+            yield from _unequal(f"{what}.{key}", left.get(key), right.get(key))
+    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        for place, (mine, yours) in enumerate(zip(left, right, strict=True)):
             yield from _unequal(f"{what}[{place}]", mine, yours)
-    elif one != other:
-        yield what, one, other
+    elif left != right:
+        yield what, left, right
 
 
 def _unequal_decisions(ours: dict[str, Any], store: Store, source: Store) -> Iterator[tuple[str, Any, Any]]:
     """Columns of decisions that differ: another version of the library that wrote the file may be all."""
     name, task = ours["name"], ours["task"]
     with suppress(StopIteration):
-        pairs = [iter(unpack_decisions(one.path_of_decisions(name), task, None)) for one in (store, source)]
+        pairs = [iter(unpack_decisions(side.path_of_decisions(name), task, None)) for side in (store, source)]
         while True:
             mine, yours = next(pairs[0]), next(pairs[1])
             place = f"decisions of policy {mine.policy} on {mine.part}"

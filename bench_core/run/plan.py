@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Set
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
-from bench_core.contract.canonical import canonical_json, sha256_text
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
+from bench_core.contract.canonical import canonical_json
 from bench_core.contract.errors import DataUnavailable, attempt, with_hint
-from bench_core.contract.facts import DataFacts, facts_of
-from bench_core.contract.parameters import given
-from bench_core.plugins.registry import Registry
-from bench_core.run.record_file import seal, unseal
+from bench_core.contract.facts import DataFacts
+from bench_core.contract.parameters import given_parameters
+from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.store import Store
-from bench_core.run.threads import one_blas_thread
-from bench_core.run.trial import Trial, fragment
+from bench_core.run.trial import Trial
 
 OVER_LIMIT = "over the limit"
 """The state of a trial that took longer than the time limit: an outcome, which is not tried again unasked."""
@@ -105,11 +98,11 @@ class Plan:
     def to_run(self, retry_failed: bool = False, retry_over_limit: bool = False) -> list[Planned]:
         """Trials still to be computed, each name once."""
         states = ["missing"] + ["failed"] * retry_failed + [OVER_LIMIT] * retry_over_limit
-        wanted: dict[str, Planned] = {}
+        remaining: dict[str, Planned] = {}
         for planned in self.planned:
             if planned.state in states:
-                wanted.setdefault(planned.name, planned)
-        return list(wanted.values())
+                remaining.setdefault(planned.name, planned)
+        return list(remaining.values())
 
     def forget(self, names: Set[str]) -> None:
         """Trials of these names are missing after all."""
@@ -135,105 +128,9 @@ def definition_of(trial: Trial) -> str:
     Parameters that are their defaults are left out, so that a new one does not make a new definition.
     """
     source = trial.source
-    return canonical_json({"use": trial.dataset_use, "version": type(source).version, "parameters": given(source)})
-
-
-class DatasetCache:
-    """Loads data sets, keeps the last ones up to half a gigabyte, and remembers hashes and facts in the store.
-
-    They are remembered under the source's parameters, the code of its plugin, and its own fingerprint of what it
-    would read, so an unchanged data set need not be loaded to name its trials.
-
-    Attributes:
-        damage: what is wrong with what is remembered; empty when nothing is. It is then made anew.
-    """
-
-    _KEPT_BYTES = 2**29
-
-    def __init__(self, context: DataContext, registry: Registry, store: Path) -> None:
-        self.context = context
-        self.registry = registry
-        self._index_path = store / "datasets.json"
-        self._loaded: OrderedDict[str, Dataset] = OrderedDict()
-        self._known: dict[str, Any] = {}
-        self._bytes = 0
-        self._dirty = False
-        self.damage = ""
-        try:
-            known = unseal(self._index_path.read_bytes())["hashes"]
-            self._known = known if isinstance(known, dict) else {}
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-        except (OSError, ValueError, KeyError) as error:
-            self.damage = f"{self._index_path} is not believed ({error}); data sets are hashed again"
-            self._dirty = True
-
-    def content(self, use: str, source: DataSource) -> str:
-        """The content hash of a source's data set, loading it only when nothing is remembered.
-
-        Raises:
-            BenchError: it cannot be loaded.
-        """
-        fingerprint = source.fingerprint(self.context)
-        if fingerprint is None:
-            return self._content(use, source)
-        plugin = self.registry.plugin_of("datasets", use).source
-        key = sha256_text(f"{plugin}|{fragment(use, source)}|{fingerprint}")
-        if not isinstance(self._known.get(key), str):
-            self._known[key], self._dirty = self._content(use, source), True
-        return str(self._known[key])
-
-    def facts(self, use: str, source: DataSource, content: str) -> DataFacts:
-        """The facts of the data set with a content hash, loading it only when nothing is remembered.
-
-        Raises:
-            BenchError: it cannot be loaded.
-        """
-        key = f"facts|{content}"
-        try:
-            return DataFacts.from_plain(self._known[key])
-        except (KeyError, TypeError):
-            facts = facts_of(self.load(use, source))
-            self._known[key], self._dirty = facts.as_plain(), True
-            return facts
-
-    def _content(self, use: str, source: DataSource) -> str:
-        with one_blas_thread():
-            known = source.content(self.context)
-        return known if known is not None else self.load(use, source).content
-
-    def load(self, use: str, source: DataSource) -> Dataset:
-        """The data set of a source."""
-        key = fragment(use, source)
-        if key in self._loaded:
-            self._loaded.move_to_end(key)
-            return self._loaded[key]
-        with one_blas_thread():
-            dataset = source.load(self.context)
-        self._loaded[key] = dataset
-        self._bytes += dataset.values.nbytes
-        while self._bytes > self._KEPT_BYTES and len(self._loaded) > 1:
-            self._bytes -= self._loaded.popitem(last=False)[1].values.nbytes
-        return dataset
-
-    def forget(self, use: str, source: DataSource) -> None:
-        """Load the data set of a source anew when it is next asked for."""
-        dataset = self._loaded.pop(fragment(use, source), None)
-        self._bytes -= 0 if dataset is None else dataset.values.nbytes
-
-    def save(self) -> None:
-        """Write the remembered hashes, if there are new ones; where that cannot be done, they are not remembered."""
-        if not self._dirty:
-            return
-        temporary = self._index_path.with_name(f"datasets.json.{os.getpid()}")
-        try:
-            self._index_path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(seal({"hashes": self._known}))
-            os.replace(temporary, self._index_path)
-        except OSError:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-        self._dirty = False
+    return canonical_json(
+        {"use": trial.dataset_use, "version": type(source).version, "parameters": given_parameters(source)}
+    )
 
 
 def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known: KnownTrials | None = None) -> Plan:
@@ -250,7 +147,7 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
     contents = plan.contents
     unusable: dict[str, str] = {}
     applicability = _Applicability(cache)
-    found: list[tuple[Trial, str, str, str, str]] = []
+    rows: list[tuple[Trial, str, str, str, str]] = []
     for trial in trials:
         if trial.dataset in plan.unavailable and trial.dataset not in contents:
             continue
@@ -281,9 +178,9 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
             if state == "missing" and not reason and trial.dataset in unusable:
                 plan.unavailable[trial.dataset] = unusable[trial.dataset]
                 continue
-        found.append((trial, content, name, state, reason))
+        rows.append((trial, content, name, state, reason))
     applicability.ask()
-    for trial, content, name, state, reason in found:
+    for trial, content, name, state, reason in rows:
         if state != "done":
             reason = reason or applicability.of(trial)
         plan.planned.append(Planned(trial, content, name, "not applicable" if reason else state, reason))
@@ -302,7 +199,7 @@ class _Applicability:
     def __init__(self, cache: DatasetCache) -> None:
         self._cache = cache
         self._priced: dict[tuple[str, str, float | None], DataFacts | str] = {}
-        self._wanted: dict[tuple[str, str, float | None, int], tuple[Any, DataFacts]] = {}
+        self._questions: dict[tuple[str, str, float | None, int], tuple[Any, DataFacts]] = {}
         self._reasons: dict[tuple[str, str, float | None, int], str] = {}
 
     def want(self, trial: Trial, content: str) -> str:
@@ -313,13 +210,13 @@ class _Applicability:
         met = self._priced[key]
         if isinstance(met, str):
             return met
-        self._wanted.setdefault((*key, id(trial.estimator)), (trial.estimator, met))
+        self._questions.setdefault((*key, id(trial.estimator)), (trial.estimator, met))
         return ""
 
     def ask(self) -> None:
         """Ask the methods; an error of one is the trial's, whose record says what is wrong with the method."""
-        answers = self._cache.registry.ask_methods("inapplicable", list(self._wanted.values()))
-        self._reasons = {key: answer or "" for key, answer in zip(self._wanted, answers, strict=True)}
+        answers = self._cache.registry.ask_methods("inapplicable", list(self._questions.values()))
+        self._reasons = {key: answer or "" for key, answer in zip(self._questions, answers, strict=True)}
 
     def of(self, trial: Trial) -> str:
         """Why a trial's method does not apply; empty where it does, or was not asked."""

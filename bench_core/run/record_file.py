@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench_core.contract.canonical import canonical_json, sha256_text
-from bench_core.run.run_trial import RECORD_FORMAT
+
+RECORD_FORMAT = 2
+"""Of a stored record: raised when what is in one, or what it means, changes."""
 
 _KEY = "checksum"
 _HEAD = f'{{"{_KEY}":"'.encode()

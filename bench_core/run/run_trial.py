@@ -1,50 +1,36 @@
-"""Running a trial: fit, decide, audit, bill, judge; and the record of it."""
+"""Running a trial: fit, decide, audit, bill, judge."""
 
 from __future__ import annotations
 
 import copy
 import time
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.asking import can_be_asked
-from bench_core.contract.canonical import plain, writable
+from bench_core.contract.canonical import plain
 from bench_core.contract.dataset import Dataset
-from bench_core.contract.decisions import Decisions, Outcome, Rows
-from bench_core.contract.errors import BenchError, ContractError
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Family, Policy, Problem, as_family
-from bench_core.contract.metric import Metric, measure
-from bench_core.contract.readonly import HOW_TO_WRITE, is_write_refusal, locked
+from bench_core.contract.metric import Metric
+from bench_core.contract.readonly import HOW_TO_WRITE, locked
 from bench_core.plugins.listed import MethodSpec
 from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.audit import Auditor
 from bench_core.protocol.bill import outcome_of
 from bench_core.protocol.prepare import Prepared, Shown
 from bench_core.protocol.replay import ReplayAudit
-from bench_core.run.distribution import distribution
+from bench_core.run.failures import failed_record
+from bench_core.run.record_file import RECORD_FORMAT
+from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, table_of, usage_of
 from bench_core.run.trial import Trial
 
-__all__ = [
-    "RECORD_FORMAT", "Here", "Parties", "PolicyOutcome", "RemoteError", "TrialResult", "TrialStopped", "error_of",
-    "failed_record", "run_trial",
-]  # fmt: skip
-
-RECORD_FORMAT = 2
-
-
-@dataclass(frozen=True)
-class PolicyOutcome:
-    """One policy's outcome on one part."""
-
-    policy: int
-    part: str
-    outcome: Outcome
+__all__ = ["Here", "Parties", "TrialResult", "run_trial"]
 
 
 @dataclass(frozen=True)
@@ -95,31 +81,6 @@ class Here:
         return time.process_time()
 
 
-class TrialStopped(BaseException):
-    """A method's process was ended, or ended by itself.
-
-    ``kind`` is ``time``, ``crash``, ``killed`` (by another process: it may be tried again), ``exit`` or ``error``. No
-    `Exception`: what handles a method's errors must not take it for one.
-    """
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
-
-
-class RemoteError(Exception):
-    """An error raised in another process, of a subclass that has its type's name.
-
-    Attributes:
-        known: whether it is one of the core's.
-        trace: its traceback.
-    """
-
-    def __init__(self, message: str, known: bool, trace: str) -> None:
-        super().__init__(message)
-        self.known, self.trace = known, trace
-
-
 def run_trial(
     trial: Trial,
     dataset: Dataset,
@@ -159,8 +120,8 @@ def run_trial(
         return TrialResult(failed, None, None, tuple(prepared.written()))
     written = prepared.written()
     if written:
-        said = ContractError(f"{', '.join(written)} was written to: {HOW_TO_WRITE}")
-        return TrialResult(failed_record(start, said, "fit or decide", clock.seconds), None, None, tuple(written))
+        failure = ContractError(f"{', '.join(written)} was written to: {HOW_TO_WRITE}")
+        return TrialResult(failed_record(start, failure, "fit or decide", clock.seconds), None, None, tuple(written))
     record["timings"] = {**clock.seconds, **deciding}
     rows = {part: getattr(prepared.split, part) for part in ("validation", "test")}
     return TrialResult(record, outcomes, rows)
@@ -182,7 +143,7 @@ def _filled(
     with clock("fit"):
         family = parties.fit(trial, problem)
     clock.seconds["fit"] += problem.work.reused
-    described = [_described(number, policy) for number, policy in enumerate(family.policies)]
+    described = [describe(number, policy) for number, policy in enumerate(family.policies)]
     ranked = prepared.problem.task == "ranking" or prepared.test.query is not None
     agreement = Agreement(
         threshold=threshold,
@@ -192,10 +153,10 @@ def _filled(
     auditor = replace(prepared.auditor, agreement=agreement)
     outcomes, deciding = _judge(family, described, prepared, auditor, threshold, clock, parties)
     with clock("metrics"):
-        record["policies"] = _table(described, outcomes, metrics)
-        record["usage"] = _usage(outcomes)
+        record["policies"] = table_of(described, outcomes, metrics)
+        record["usage"] = usage_of(outcomes)
         tested = [judged.outcome for judged in outcomes if judged.part == "test"]
-        spread = distribution([one.decisions for one in tested], tested[0].reference)
+        spread = distribution([outcome.decisions for outcome in tested], tested[0].reference)
         if spread is not None:
             record["evaluations"] = spread
     record["status"] = "ok"
@@ -208,74 +169,9 @@ def _filled(
     return outcomes, deciding
 
 
-@dataclass(frozen=True)
-class _Described:
-    """What a policy says of itself, read once."""
-
-    said: str
-    label: str
-    details: Any
-    budget: float | None
-
-
-def _described(number: int, policy: Policy) -> _Described:
-    """Read a policy's label, details and budget.
-
-    Raises:
-        ContractError: the budget is not a number from 0.
-    """
-    label, budget = writable(str(policy.label)), policy.budget
-    said = f"policy {number}" + (f" ({label})" if label else "")
-    if budget is not None:
-        try:
-            budget = float(budget)
-        except (TypeError, ValueError):
-            budget = float("nan")
-        if not budget >= 0:
-            raise ContractError(f"{said}: budget must be a number from 0, or None, not {policy.budget!r}")
-    return _Described(said, label, plain(dict(policy.details)), budget)
-
-
-def failed_record(
-    record: dict[str, Any], error: BaseException, step: str, seconds: Mapping[str, float]
-) -> dict[str, Any]:
-    """The record of a trial that failed: what went wrong, in which step, and where."""
-    kept = {key: record[key] for key in ("format", "name", "trial", "provenance")}
-    said = error_of(error)
-    if said["type"] in ("SystemExit", "KeyboardInterrupt", "GeneratorExit"):  # their message alone says nothing
-        said["message"] = f"{said['type']} was raised" + (f": {said['message']}" if said["message"] else "")
-    refused = not said.pop("known") and is_write_refusal(said["message"])
-    said["message"] = writable(" ".join(said["message"].split()) or said["type"])
-    if refused:
-        said["message"] += f": {HOW_TO_WRITE}"
-    kind = {"MemoryError": "memory", "SystemExit": "exit"}.get(said["type"], getattr(error, "kind", "error"))
-    return {**kept, "status": "failed", "error": {**said, "kind": kind, "step": step}, "timings": dict(seconds)}
-
-
-def error_of(error: BaseException) -> dict[str, Any]:
-    """An error as plain text: type, message, whether it is one of the core's, and else where it was raised."""
-    if isinstance(error, RemoteError):
-        return {"type": type(error).__name__, "message": str(error), "known": error.known, "traceback": error.trace}
-    known = isinstance(error, BenchError | TrialStopped)
-    try:
-        message = str(error)
-    except Exception:
-        message = "its message cannot be read"
-    trace = "" if known else writable(_traceback(error))
-    return {"type": type(error).__name__, "message": message, "known": known, "traceback": trace}
-
-
-def _traceback(error: BaseException) -> str:
-    """The traceback from the first frame on that is not the core's running of a trial."""
-    here, at = str(Path(__file__).parent), error.__traceback__
-    while at is not None and at.tb_next is not None and at.tb_frame.f_code.co_filename.startswith(here):
-        at = at.tb_next
-    return "".join(traceback.format_exception(error.with_traceback(at))[-12:])
-
-
 def _judge(
     family: Family,
-    described: list[_Described],
+    described: list[Described],
     prepared: Prepared,
     auditor: Auditor,
     threshold: float | None,
@@ -293,11 +189,11 @@ def _judge(
     with clock("audit"):
         parties.copy()
 
-    def decided(policy: Policy, part: str, said: str) -> Decisions:
+    def decided(policy: Policy, part: str, name: str) -> Decisions:
         shown = prepared.shown[part]
         with clock("decide"):
-            given = policy.decide(_handed_rows(shown.rows))
-        return _received(given, shown, problem, said)
+            decisions = policy.decide(_handed_rows(shown.rows))
+        return _received(decisions, shown, problem, name)
 
     reference: dict[str, Decisions] = {}
     deciding: dict[str, Any] = {"decide_per_policy": []}
@@ -308,7 +204,7 @@ def _judge(
     judged = []
     for number, (policy, known) in enumerate(zip(family.policies, described, strict=True)):
         for part, rows in parts.items():
-            decisions = decided(policy, part, known.said)
+            decisions = decided(policy, part, known.name)
             outcome = outcome_of(
                 decisions,
                 rows,
@@ -325,13 +221,13 @@ def _judge(
         _replay(family, described, judged, auditor, problem, parties)
         for number, (policy, known) in enumerate(zip(family.policies, described, strict=True)):
             tested = judged[2 * number + 1].outcome.decisions
-            auditor.check(parties.witness(policy), tested, problem.feature_names, known.said)
+            auditor.check(parties.witness(policy), tested, problem.feature_names, known.name)
     return judged, deciding
 
 
 def _replay(
     family: Family,
-    described: list[_Described],
+    described: list[Described],
     judged: list[PolicyOutcome],
     auditor: Auditor,
     problem: Problem,
@@ -349,57 +245,15 @@ def _replay(
         if audit is None:
             audit = ReplayAudit.prepare(auditor.rows, problem.feature_of_column, auditor.agreement, problem.seed)
         tested = judged[2 * number + 1].outcome.decisions
-        audit.check(parties.witness(policy), number, tested, problem.feature_names, known.said)
+        audit.check(parties.witness(policy), number, tested, problem.feature_names, known.name)
 
 
-def _received(given: Any, shown: Shown, problem: Problem, said: str) -> Decisions:
+def _received(decisions: Any, shown: Shown, problem: Problem, name: str) -> Decisions:
     """The core's own copy of decisions on shown rows, in the part's order."""
     try:
-        return Decisions.received(given, shown.place, len(shown.place), problem.n_features, problem.n_classes)
+        return Decisions.received(decisions, shown.place, len(shown.place), problem.n_features, problem.n_classes)
     except ContractError as error:
-        raise ContractError(f"{said}: {error}") from None
-
-
-def _table(described: list[_Described], outcomes: list[PolicyOutcome], metrics: Mapping[str, Metric]) -> dict[str, Any]:
-    """The family by columns: label, details, budget, and each metric on validation and test."""
-    columns: dict[str, Any] = {
-        "label": [one.label for one in described],
-        "details": [one.details for one in described],
-        "budget": plain([one.budget for one in described]),
-        "validation": {},
-        "test": {},
-    }
-    for judged in outcomes:
-        for name, value in measure(judged.outcome, metrics).items():
-            columns[judged.part].setdefault(metrics[name].key, []).append(plain(value))
-    return columns
-
-
-_MOST_USAGE = 6000
-"""Numbers of usage kept per record: the first policies of a family come first."""
-
-
-def _usage(outcomes: list[PolicyOutcome]) -> list[list[list[float]] | None]:
-    """Per policy, per exit stage, per feature: share of test rows that left there with the feature acquired.
-
-    None for the later policies of families that would need more than `_MOST_USAGE` numbers.
-    """
-    kept: list[list[list[float]] | None] = []
-    left = _MOST_USAGE
-    for judged in outcomes:
-        if judged.part != "test":
-            continue
-        acquired, stage = judged.outcome.decisions.acquired, judged.outcome.decisions.stage
-        stages = 1 if stage is None else int(stage.max(initial=1))
-        left -= stages * acquired.shape[1]
-        if left < 0 or not len(acquired):
-            kept.append(None)
-        elif stage is None:
-            kept.append([np.round(acquired.mean(axis=0), 6).tolist()])
-        else:
-            shares = [acquired[stage == s].sum(axis=0) / len(acquired) for s in range(1, stages + 1)]
-            kept.append(np.round(np.stack(shares), 6).tolist())
-    return kept
+        raise ContractError(f"{name}: {error}") from None
 
 
 def _handed(problem: Problem, *, threshold: float | None, threads: int) -> Problem:

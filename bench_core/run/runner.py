@@ -168,9 +168,9 @@ def _finish(run: FinishedRun, report: RunReport) -> None:
     except RequestError as error:
         report.refused = str(error)
         return
-    made = [one if isinstance(one, Written) else Written(str(one)) for one in answers]
-    report.written = tuple(one.line for one in made)
-    report.table = next((one.table for one in made if one.table is not None), None)
+    written = [answer if isinstance(answer, Written) else Written(str(answer)) for answer in answers]
+    report.written = tuple(entry.line for entry in written)
+    report.table = next((entry.table for entry in written if entry.table is not None), None)
     if report.table is None:
         report.table = summary_table(run.session.suite, run.plan, run.session.store)
 

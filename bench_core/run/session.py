@@ -11,7 +11,8 @@ from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
-from bench_core.run.plan import DatasetCache, KnownTrials, NothingKnown, Plan, make_plan
+from bench_core.run.dataset_cache import DatasetCache
+from bench_core.run.plan import KnownTrials, NothingKnown, Plan, make_plan
 from bench_core.run.store import Store
 from bench_core.run.suite import Suite, load_suite
 
@@ -61,7 +62,7 @@ class SuiteSession:
         return [*self.store.warnings(), *(filter(None, [self.cache.damage]))]
 
 
-def parse_only(given: tuple[str, ...], suite: Suite) -> dict[str, list[str]]:
+def parse_only(options: tuple[str, ...], suite: Suite) -> dict[str, list[str]]:
     """``--only KIND=NAME`` options as a filter.
 
     Raises:
@@ -72,13 +73,13 @@ def parse_only(given: tuple[str, ...], suite: Suite) -> dict[str, list[str]]:
         "method": suite.method_names(),
         "costs": [costs for _, costs in suite.grids],
     }
-    wanted: dict[str, list[str]] = {}
-    for option in given:
+    chosen: dict[str, list[str]] = {}
+    for option in options:
         kind, equals, name = option.partition("=")
         if not equals or kind not in known:
             raise RequestError(f"--only {option}: say KIND=NAME with KIND one of {', '.join(known)}")
         if name not in known[kind]:
             hint = did_you_mean(name, known[kind])
             raise RequestError(f"--only {option}: the suite has no {kind} {name!r}; {hint}")
-        wanted.setdefault(kind, []).append(name)
-    return wanted
+        chosen.setdefault(kind, []).append(name)
+    return chosen

@@ -25,8 +25,10 @@ from typing import Any
 from bench_core.contract.errors import RequestError, StoreError
 from bench_core.run.decisions_file import pack_decisions, unpack_decisions
 from bench_core.run.owners import own_name, sweep
-from bench_core.run.record_file import OldFormatError, read_record, seal, unseal
-from bench_core.run.run_trial import RECORD_FORMAT, PolicyOutcome, TrialResult
+from bench_core.run.record_file import RECORD_FORMAT, OldFormatError, read_record, seal, unseal
+from bench_core.run.run_trial import TrialResult
+from bench_core.run.summary import PolicyOutcome
+from bench_core.run.whole_files import make_folder, move_aside, why, write_whole
 
 DAMAGED = "damaged"
 """The folder of a store that damaged files are moved to."""
@@ -76,7 +78,7 @@ class Store:
             raise RequestError(f"the store {path} is not a directory")
         self.path = path
         self._root = str(path)
-        self._made: set[str] = set()
+        self._made_folders: set[str] = set()
         self._count = 0
         self._damaged: dict[str, str] = {}
         self._old: set[str] = set()
@@ -100,7 +102,7 @@ class Store:
         except FileNotFoundError:
             pass
         except OSError as error:
-            raise StoreError(f"the store {self.path} cannot be read: {_why(error)}") from None
+            raise StoreError(f"the store {self.path} cannot be read: {why(error)}") from None
         return done, failed - done
 
     def files(self) -> Iterator[StoreFile]:
@@ -118,7 +120,7 @@ class Store:
                     kind = _KINDS.get(suffix, "other") if len(name) == _NAME and set(name) <= _HEX else "other"
                     yield StoreFile(path, name if kind != "other" else "", kind)
         except OSError as error:
-            raise StoreError(f"the store {self.path} cannot be read: {_why(error)}") from None
+            raise StoreError(f"the store {self.path} cannot be read: {why(error)}") from None
 
     def read(self, name: str, decisions: bool = True) -> dict[str, Any] | None:
         """The record of a trial, done or failed; None when there is none, or it is damaged or old.
@@ -188,8 +190,8 @@ class Store:
             return None
         except OSError as error:
             if error.errno in (errno.EISDIR, errno.ELOOP):
-                raise ValueError(f"{place} is damaged: {_why(error)}") from None
-            raise StoreError(f"{place} cannot be read: {_why(error)}") from None
+                raise ValueError(f"{place} is damaged: {why(error)}") from None
+            raise StoreError(f"{place} cannot be read: {why(error)}") from None
 
     def _damage_of_decisions(self, record: Mapping[str, Any]) -> str:
         noted = record.get("decisions")
@@ -204,7 +206,7 @@ class Store:
         except FileNotFoundError:
             return "is missing"
         except OSError as error:
-            return f"is damaged: {_why(error)}"
+            return f"is damaged: {why(error)}"
         return ""
 
     def warnings(self) -> list[str]:
@@ -284,7 +286,7 @@ class Store:
             record = Path(places[0]).read_bytes()
             decisions = Path(places[1]).read_bytes() if status == "ok" and os.path.exists(places[1]) else None
         except OSError as error:
-            raise StoreError(f"{error.filename} cannot be read: {_why(error)}") from None
+            raise StoreError(f"{error.filename} cannot be read: {why(error)}") from None
         return record, decisions
 
     def take(self, name: str, status: str) -> tuple[bytes, bytes | None]:
@@ -308,8 +310,8 @@ class Store:
             StoreError: they cannot be written.
         """
         status = "failed" if unseal(record).get("status") == "failed" else "ok"
-        said = read_record(record, name, status)
-        noted = said.get("decisions")
+        contents = read_record(record, name, status)
+        noted = contents.get("decisions")
         if noted is not None:
             if decisions is None:
                 raise ValueError("its decisions are missing")
@@ -320,7 +322,7 @@ class Store:
         if status == "ok":
             with suppress(OSError):
                 os.unlink(self._place(name, _FAILED))
-        return said
+        return contents
 
     def path_of_decisions(self, name: str) -> Path:
         """Where the decisions of a trial are."""
@@ -336,66 +338,20 @@ class Store:
         try:
             yield from unpack_decisions(path, task, threshold)
         except (OSError, ValueError, KeyError) as error:
-            raise StoreError(f"{path} cannot be read: {_why(error)}") from None
+            raise StoreError(f"{path} cannot be read: {why(error)}") from None
 
     def _place(self, name: str, suffix: str) -> str:
         return f"{self._root}/{name[:2]}/{name}{suffix}"
 
     def _write(self, path: str, data: bytes | memoryview) -> None:
-        """Write a whole file or none: under a temporary name, to the disk, then renamed."""
         self._count += 1
         temporary = f"{self._root}/tmp/{own_name(os.getpid())}-{self._count}"
-        try:
-            for folder in (os.path.dirname(path), f"{self._root}/tmp"):
-                if folder not in self._made:
-                    os.makedirs(folder, exist_ok=True)
-                    self._made.add(folder)
-            with open(temporary, "wb", buffering=0) as file:
-                left = memoryview(data)
-                while left:  # a disk that is nearly full takes a part, and says so only at the next
-                    left = left[file.write(left) :]
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except OSError as error:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise not_written(path, error, temporary) from None
+        for folder in (os.path.dirname(path), f"{self._root}/tmp"):
+            if folder not in self._made_folders:
+                make_folder(folder, path)
+                self._made_folders.add(folder)
+        write_whole(path, data, temporary)
 
     def sweep(self) -> None:
         """Remove temporary files whose process is gone; those that cannot be removed stay."""
         sweep(self.path / "tmp")
-
-
-def not_written(path: str | Path, error: OSError, *temporary: str) -> StoreError:
-    """The error to raise where the disk does not take a store's file, named unless it is a temporary one."""
-    at = "" if error.filename in (None, str(path), *temporary) else f" ({error.filename})"
-    return StoreError(f"{path} cannot be written: {_why(error)}{at}; what was done is kept")
-
-
-def _why(error: Exception) -> str:
-    reason = str(getattr(error, "strerror", None) or " ".join(str(error).split()))
-    return reason[:1].lower() + reason[1:]
-
-
-def move_aside(place: Path, folder: Path) -> None:
-    """Move a file into a folder under a free name, if it is there.
-
-    Raises:
-        StoreError: it cannot be moved.
-    """
-    if not os.path.lexists(place):
-        return
-    try:
-        folder.mkdir(exist_ok=True)
-        os.rename(place, _free(folder / place.name))
-    except OSError as error:
-        raise StoreError(f"{place} cannot be moved to {folder}: {_why(error)}") from None
-
-
-def _free(path: Path) -> Path:
-    """A path at which nothing is: the one given, or that with a number."""
-    free, count = path, 1
-    while os.path.lexists(free):
-        count += 1
-        free = path.with_name(f"{path.name}.{count}")
-    return free

@@ -27,9 +27,9 @@ _MethodPoint = tuple[str, int, str, Any, bool, float | None]
 
 def _grid_of(entry: MethodEntry, dataset: str) -> Iterator[dict[str, Any]]:
     """The parameters of a method on a data set, at every point of its grid."""
-    given = {**entry.parameters, **entry.on.get(dataset, {})}
+    fixed = {**entry.parameters, **entry.on.get(dataset, {})}
     for values in product(*entry.grid.values()):
-        yield {**given, **dict(zip(entry.grid, values, strict=True))}
+        yield {**fixed, **dict(zip(entry.grid, values, strict=True))}
 
 
 def _refuse_twice(entries: Sequence[Entry], where: str) -> None:
@@ -171,11 +171,11 @@ class Suite:
             "cost schemes": [("cost_schemes", costs.use) for entry in entries for costs in entry.costs],
             "metrics": [("metrics", name) for name in self.needed_metrics()],
         }
-        found: dict[str, list[str]] = {}
+        plugins: dict[str, list[str]] = {}
         for what, uses in used.items():
             for name in {self.registry.plugin_of(*use).name for use in uses} - {CORE}:
-                found.setdefault(name, []).append(what)
-        return dict(sorted(found.items()))
+                plugins.setdefault(name, []).append(what)
+        return dict(sorted(plugins.items()))
 
     def trials(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Iterator[Trial]:
         """Every trial, in a fixed order: data set, seed, cost scheme, method, grid point.
@@ -247,15 +247,15 @@ class Suite:
 
         What is wrong with one is raised where it is used.
         """
-        wanted: dict[tuple[str, str], tuple[str, Mapping[str, Any], str]] = {}
+        requests: dict[tuple[str, str], tuple[str, Mapping[str, Any], str]] = {}
         for m, entry in enumerate(self.file.methods):
             where = f"{self.path}: methods[{m}] {entry.label!r}"
             for dataset in self.dataset_names():
                 if entry.only and dataset not in entry.only:
                     continue
                 for parameters in _grid_of(entry, dataset):
-                    wanted.setdefault((entry.use, repr(parameters)), (entry.use, parameters, where))
-        self._built |= dict(zip(wanted, self.registry.build_methods(list(wanted.values())), strict=True))
+                    requests.setdefault((entry.use, repr(parameters)), (entry.use, parameters, where))
+        self._built |= dict(zip(requests, self.registry.build_methods(list(requests.values())), strict=True))
 
     def _build(self, cls: type[Any], parameters: Mapping[str, Any], where: str) -> Any:
         """One instance per class and parameters, shared by all trials that use it."""

@@ -43,16 +43,16 @@ def _suite_name(name: str) -> str:
     return name
 
 
-def _seeds(given: Any) -> Any:
-    listed = given if isinstance(given, list) else [given]
+def _seeds(seeds: Any) -> Any:
+    listed = seeds if isinstance(seeds, list) else [seeds]
     if not listed or any(isinstance(seed, bool) or not isinstance(seed, int) for seed in listed):
         raise ValueError("seeds must be a whole number, or a list of whole numbers that is not empty")
-    if isinstance(given, int):
-        if not 1 <= given <= _MOST_SEEDS:
+    if isinstance(seeds, int):
+        if not 1 <= seeds <= _MOST_SEEDS:
             raise ValueError(f"seeds must be a count from 1 to {_MOST_SEEDS}, or a list of seeds")
-    elif min(given) < 0 or max(given) >= 2**32 or len(set(given)) != len(given) or len(given) > _MOST_SEEDS:
+    elif min(seeds) < 0 or max(seeds) >= 2**32 or len(set(seeds)) != len(seeds) or len(seeds) > _MOST_SEEDS:
         raise ValueError(f"seeds must be distinct, from 0 to 2**32 - 1, and at most {_MOST_SEEDS}")
-    return given
+    return seeds
 
 
 def _differing(values: list[Any]) -> list[Any]:
@@ -61,8 +61,8 @@ def _differing(values: list[Any]) -> list[Any]:
     return values
 
 
-def _listed(given: Any) -> Any:
-    return [given] if isinstance(given, dict | CostsEntry) else given
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, dict | CostsEntry) else value
 
 
 Label = Annotated[str, Field(max_length=200), AfterValidator(_one_line)]
@@ -258,21 +258,21 @@ def _unknown_key(place: tuple[Any, ...], known: Iterable[str]) -> str:
 
 def _wrong_value(error: Mapping[str, Any], place: tuple[Any, ...], section: SuiteSection | None) -> str:
     """What follows the place of an error that is no unknown key."""
-    given = error.get("input")
+    value = error.get("input")
     if error["type"].startswith("union_tag") and section is not None:
         tag = error.get("ctx", {}).get("tag", "")
         kinds = section.rules.kinds
         hint = did_you_mean(tag, kinds) if tag else f"known: {', '.join(kinds)}"
         return f".kind: {tag!r} is not a kind of {section.key}; {hint}"
     if place and place[-1] == "encode" and error["type"] == "literal_error":
-        return f": {_shortened(str(given))} is unknown; {did_you_mean(str(given), ENCODINGS)}"
-    shown = f" (given: {_shortened(given)})" if isinstance(given, str | int | float | bool) else ""
+        return f": {_shortened(str(value))} is unknown; {did_you_mean(str(value), ENCODINGS)}"
+    shown = f" (given: {_shortened(value)})" if isinstance(value, str | int | float | bool) else ""
     return f": {str(error['msg']).removeprefix('Value error, ')}{shown}"
 
 
-def _shortened(given: Any) -> str:
+def _shortened(value: Any) -> str:
     # A number of thousands of digits cannot even be written.
-    text = "a huge number" if isinstance(given, int) and given.bit_length() > 200 else repr(given)
+    text = "a huge number" if isinstance(value, int) and value.bit_length() > 200 else repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 

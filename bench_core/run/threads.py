@@ -31,7 +31,7 @@ def one_blas_thread() -> Iterator[None]:
         yield
 
 
-_FOUND: list[tuple[tuple[int, str], ThreadpoolController]] = []
+_CONTROLLERS: list[tuple[tuple[int, str], ThreadpoolController]] = []
 
 
 def _loaded() -> ThreadpoolController:
@@ -39,6 +39,6 @@ def _loaded() -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
     modules = len(sys.modules), next(reversed(sys.modules))
-    if not _FOUND or _FOUND[0][0] != modules:
-        _FOUND[:] = [(modules, ThreadpoolController())]
-    return _FOUND[0][1]
+    if not _CONTROLLERS or _CONTROLLERS[0][0] != modules:
+        _CONTROLLERS[:] = [(modules, ThreadpoolController())]
+    return _CONTROLLERS[0][1]

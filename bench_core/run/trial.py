@@ -10,7 +10,7 @@ from bench_core.contract.canonical import canonical_json, sha256_text
 from bench_core.contract.costs import CostScheme
 from bench_core.contract.dataset import DataSource
 from bench_core.contract.method import Method
-from bench_core.contract.parameters import given, to_plain
+from bench_core.contract.parameters import given_parameters, to_plain
 from bench_core.plugins.listed import MethodSpec
 from bench_core.protocol.split import SplitRule
 
@@ -76,9 +76,9 @@ _FRAGMENTS: dict[int, tuple[object, str]] = {}
 
 def fragment(use: str, thing: Any) -> str:
     """Canonical JSON of a registered thing: its name, version and parameters. Remembered per instance."""
-    kept = _FRAGMENTS.get(id(thing))
-    if kept is not None and kept[0] is thing:
-        return kept[1]
+    entry = _FRAGMENTS.get(id(thing))
+    if entry is not None and entry[0] is thing:
+        return entry[1]
     if isinstance(thing, MethodSpec):
         version, parameters = thing.version, thing.parameters
     else:
@@ -92,7 +92,7 @@ def fragment(use: str, thing: Any) -> str:
 
 def parameters_of(thing: Any) -> dict[str, Any]:
     """The parameters of a registered thing that are not their defaults, as plain JSON values."""
-    return dict(thing.given) if isinstance(thing, MethodSpec) else given(thing)
+    return dict(thing.given) if isinstance(thing, MethodSpec) else given_parameters(thing)
 
 
 @lru_cache(maxsize=1024)

@@ -156,14 +156,14 @@ class RemembersByPlace(_Two):
     memory: list[Floats] = field(default_factory=list)
 
     def decide(self, rows: Rows) -> Decisions:
-        given = super().decide(rows)
-        table = np.array(given.probabilities)
+        decisions = super().decide(rows)
+        table = np.array(decisions.probabilities)
         if self.memory:
             known = min(len(table), len(self.memory[0]))
             table[:known] = self.memory[0][:known]
         elif len(table):
             self.memory.append(table)
-        return Decisions(np.zeros_like(given.acquired), table)
+        return Decisions(np.zeros_like(decisions.acquired), table)
 
     def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
         return X[:, self.unpaid]
@@ -188,14 +188,14 @@ class ClearsWhatItAcquired(_Two):
     The core bills what it was told: the copy that it made.
     """
 
-    told: list[NDArray[np.bool_]] = field(default_factory=list)
+    earlier: list[NDArray[np.bool_]] = field(default_factory=list)
 
     def decide(self, rows: Rows) -> Decisions:
-        for acquired in self.told:
+        for acquired in self.earlier:
             acquired[:] = False
-        given = super().decide(rows)
-        self.told.append(given.acquired)
-        return given
+        decisions = super().decide(rows)
+        self.earlier.append(decisions.acquired)
+        return decisions
 
     def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
         acquired[:, self.unpaid] = True
@@ -213,8 +213,8 @@ class ReturnsASubclass(_Two):
     """Reads two features and returns a subclass of Decisions that says otherwise."""
 
     def decide(self, rows: Rows) -> Decisions:
-        given = super().decide(rows)
-        return OtherDecisions(given.acquired, given.probabilities)
+        decisions = super().decide(rows)
+        return OtherDecisions(decisions.acquired, decisions.probabilities)
 
     def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
         acquired[:, self.unpaid] = True

@@ -52,10 +52,10 @@ class _Files:
     def __init__(self, *folders: str) -> None:
         self._paths = [os.path.join(os.path.expanduser(folder), _NAME) for folder in folders]
 
-    def put(self, said: bytes) -> None:
+    def put(self, message: bytes) -> None:
         for path in self._paths:
             with suppress(OSError), open(path, "wb") as file:
-                file.write(said)
+                file.write(message)
 
     def get(self) -> bytes | None:
         for path in self._paths:
@@ -67,8 +67,8 @@ class _Files:
 class _TemporaryFile:
     """A file where Python keeps temporary ones."""
 
-    def put(self, said: bytes) -> None:
-        _Files(tempfile.gettempdir()).put(said)
+    def put(self, message: bytes) -> None:
+        _Files(tempfile.gettempdir()).put(message)
 
     def get(self) -> bytes | None:
         return _Files(tempfile.gettempdir()).get()
@@ -77,8 +77,8 @@ class _TemporaryFile:
 class _Variable:
     """A variable of the module, which no pickle holds."""
 
-    def put(self, said: bytes) -> None:
-        _GLOBAL.update(json.loads(said))
+    def put(self, message: bytes) -> None:
+        _GLOBAL.update(json.loads(message))
 
     def get(self) -> bytes | None:
         return json.dumps(_GLOBAL).encode() if _GLOBAL else None
@@ -87,8 +87,8 @@ class _Variable:
 class _Environment:
     """An environment variable."""
 
-    def put(self, said: bytes) -> None:
-        os.environ[_NAME] = said.decode()
+    def put(self, message: bytes) -> None:
+        os.environ[_NAME] = message.decode()
 
     def get(self) -> bytes | None:
         return os.environ[_NAME].encode() if _NAME in os.environ else None
@@ -97,9 +97,9 @@ class _Environment:
 class _Anonymous:
     """Memory that was shared when the plugin was imported."""
 
-    def put(self, said: bytes) -> None:
+    def put(self, message: bytes) -> None:
         for memory in _SHARED:
-            memory[: len(said) + 1] = said + b"\0"
+            memory[: len(message) + 1] = message + b"\0"
 
     def get(self) -> bytes | None:
         return next((bytes(m[:]).split(b"\0")[0] for m in _SHARED if m[0]), None)
@@ -108,12 +108,12 @@ class _Anonymous:
 class _Named:
     """POSIX shared memory, found by its name."""
 
-    def put(self, said: bytes) -> None:
+    def put(self, message: bytes) -> None:
         from multiprocessing.shared_memory import SharedMemory
 
         with suppress(OSError):
             memory = SharedMemory(_NAME, create=True, size=2**16)
-            (memory.buf or bytearray())[: len(said) + 1] = said + b"\0"
+            (memory.buf or bytearray())[: len(message) + 1] = message + b"\0"
 
     def get(self) -> bytes | None:
         from multiprocessing.shared_memory import SharedMemory
@@ -126,9 +126,9 @@ class _Named:
 class _SystemV:
     """System V shared memory, which outlives who made it."""
 
-    def put(self, said: bytes) -> None:
+    def put(self, message: bytes) -> None:
         with suppress(OSError):
-            ctypes.memmove(self._at(0o1600), said + b"\0", len(said) + 1)
+            ctypes.memmove(self._at(0o1600), message + b"\0", len(message) + 1)
 
     def get(self) -> bytes | None:
         with suppress(OSError):
@@ -147,7 +147,7 @@ class _SystemV:
 class _Daemon:
     """A process in a session of its own that goes on, and answers on a socket without a file."""
 
-    def put(self, said: bytes) -> None:
+    def put(self, message: bytes) -> None:
         if os.fork():
             return
         os.setsid()
@@ -159,7 +159,7 @@ class _Daemon:
             server.bind("\0" + _NAME)
             server.listen()
             while True:
-                server.accept()[0].sendall(said)
+                server.accept()[0].sendall(message)
         os._exit(0)
 
     def get(self) -> bytes | None:
@@ -172,10 +172,10 @@ class _Daemon:
 class _ParentsMemory:
     """The environment of the process that forks all others, in its memory."""
 
-    def put(self, said: bytes) -> None:
+    def put(self, message: bytes) -> None:
         with suppress(OSError), open(f"/proc/{os.getppid()}/mem", "r+b") as memory:
             memory.seek(id(_GLOBAL))
-            memory.write(said)
+            memory.write(message)
 
     def get(self) -> bytes | None:
         return None
@@ -353,8 +353,8 @@ class Thief(Reacher):
     ] = "frames"  # fmt: skip
 
     def fit(self, problem: Problem) -> Family:
-        found = _steal(self.way) not in (None, False)
-        return Family([_Steals(problem.n_features, self.way)], diagnostics={"reached": found})
+        reached = _steal(self.way) not in (None, False)
+        return Family([_Steals(problem.n_features, self.way)], diagnostics={"reached": reached})
 
 
 @dataclass
@@ -419,15 +419,15 @@ class _ClearsLater(_Peeks):
     """Declares what it reads, and a thread takes that back."""
 
     def decide(self, rows: Rows) -> Decisions:
-        given = _answered(rows, self.features, [*self.paid, self.unpaid], rows.X[:, self.unpaid] > 0)
+        decisions = _answered(rows, self.features, [*self.paid, self.unpaid], rows.X[:, self.unpaid] > 0)
 
         def clear() -> None:
             for _ in range(200):
-                given.acquired[:] = False
+                decisions.acquired[:] = False
                 time.sleep(1e-4)
 
         threading.Timer(1e-3, clear).start()
-        return given
+        return decisions
 
 
 class _SpeaksItself(_Peeks):
@@ -437,9 +437,9 @@ class _SpeaksItself(_Peeks):
         acquired = np.zeros((len(rows), self.features), dtype=bool)
         likely = np.tile([0.1, 0.9], (len(rows), 1))
         arrays = {"acquired": acquired, "probabilities": likely}
-        said = json.dumps({"arrays": {name: [a.dtype.str, list(a.shape)] for name, a in arrays.items()}}).encode()
+        header = json.dumps({"arrays": {name: [a.dtype.str, list(a.shape)] for name, a in arrays.items()}}).encode()
         body = acquired.tobytes() + likely.tobytes()
-        frame = struct.pack("!IQ", len(said), len(body)) + said + body
+        frame = struct.pack("!IQ", len(header), len(body)) + header + body
         for number in range(3, 64):
             with suppress(OSError), socket.socket(fileno=os.dup(number)) as judge:
                 for _ in range(20):
@@ -451,8 +451,8 @@ class _SaysMuch(_Peeks):
     """Gives more numbers than it was asked for."""
 
     def decide(self, rows: Rows) -> Decisions:
-        given = super().decide(rows)
-        return Decisions(given.acquired, given.probabilities, score=np.zeros(2**22))
+        decisions = super().decide(rows)
+        return Decisions(decisions.acquired, decisions.probabilities, score=np.zeros(2**22))
 
 
 def _patch_audit() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.contract.parameters import build
+from bench_core.plugins.from_listings import whole
 from bench_core.plugins.registry import Registry
-from bench_core.plugins.told import whole
 from bench_core.testing.contracts import check_cost_scheme, check_dataset, check_method, check_metric
 
 __all__ = ["check_plugin"]

@@ -17,9 +17,9 @@ from bench_core.testing.fitting import (
     fit,
     fitted,
     fresh_rows,
+    name_of,
     paired,
     policy_audit,
-    said,
     same_decisions,
     some_policies,
 )
@@ -30,7 +30,7 @@ def check_shapes(method: Method, task: Task) -> None:
     """Every policy gives decisions of the right shapes, with finite numbers and proper probabilities."""
     case, family = fitted(method, task)
     for i, policy in enumerate(family.policies):
-        decide(policy, case.rows, case.problem, said(family, i))
+        decide(policy, case.rows, case.problem, name_of(family, i))
     if family.reference is not None:
         decide(family.reference, case.rows, case.problem, "the reference policy")
 
@@ -39,7 +39,7 @@ def check_audit(method: Method, task: Task) -> None:
     """No policy reads what it has not acquired: five rounds of substitution on every policy."""
     case, family = fitted(method, task)
     for i, policy in enumerate(family.policies):
-        policy_audit(policy, case.rows, case.problem, name=said(family, i))
+        policy_audit(policy, case.rows, case.problem, name=name_of(family, i))
     if family.reference is not None:
         policy_audit(family.reference, case.rows, case.problem, name="the reference policy")
 
@@ -47,7 +47,7 @@ def check_audit(method: Method, task: Task) -> None:
 def check_bill(method: Method, task: Task) -> None:
     """The core's bill of every policy is finite, within the price of everything and the policy's own budget."""
     case, family = fitted(method, task)
-    bill_is_sound(case.problem, case.rows, [(said(family, i), p) for i, p in enumerate(family.policies)])
+    bill_is_sound(case.problem, case.rows, [(name_of(family, i), p) for i, p in enumerate(family.policies)])
 
 
 def bill_is_sound(problem: Problem, rows: Rows, policies: list[tuple[str, Policy]]) -> None:
@@ -191,7 +191,7 @@ def check_pickling(method: Method, task: Task) -> None:
     named = some_policies(family)
     copies = restored(copied([policy for _, policy in named]))
     for (name, policy), copy in zip(named, copies, strict=True):
-        asked, again = (decide(one, case.rows, case.problem, name) for one in (policy, copy))
+        asked, again = (decide(each, case.rows, case.problem, name) for each in (policy, copy))
         same_decisions(asked, again, f"{name}, pickled and restored", case.problem, case.rows, exact=True)
 
 
@@ -225,13 +225,13 @@ def asked_as_decided(policy: Policy, rows: Rows, problem: Problem, name: str) ->
             asked = replay(policy, rows, problem.feature_of_column, placeholder=placeholder)
         except ContractError as error:
             raise ContractError(f"{name}, asked step by step: {error}") from None
-        said = f"{name}, asked step by step with {placeholder:g} in place of what is not known"
-        same_decisions(decisions, asked.decisions, said, problem, rows, exact=True)
+        subject = f"{name}, asked step by step with {placeholder:g} in place of what is not known"
+        same_decisions(decisions, asked.decisions, subject, problem, rows, exact=True)
         more = (asked.known != decisions.acquired).any(axis=1)
         if more.any():
             row = int(np.flatnonzero(more)[0])
             raise ContractError(
-                f"{said}: {int(more.sum())} of {len(more)} rows acquired other features than decide says, row {row} "
+                f"{subject}: {int(more.sum())} of {len(more)} rows acquired other features than decide says, row {row} "
                 f"first: {np.flatnonzero(asked.known[row]).tolist()} for "
                 f"{np.flatnonzero(decisions.acquired[row]).tolist()}"
             )

@@ -19,14 +19,14 @@ from bench_core.testing.problems import make_case
 def check_family(method: Method, task: Task) -> None:
     """Fit returns policies, and what they say of themselves can be written to a record."""
     _, family = fitted(method, task)
-    kept = {"history": family.history, "diagnostics": family.diagnostics}
+    recorded = {"history": family.history, "diagnostics": family.diagnostics}
     for i, policy in enumerate(family.policies):
-        kept[f"policies[{i}].details"] = policy.details
+        recorded[f"policies[{i}].details"] = policy.details
         if not isinstance(policy.label, str):
             raise ContractError(f"policies[{i}].label must be a text, not {policy.label!r}")
         if policy.budget is not None and not policy.budget >= 0:
             raise ContractError(f"policies[{i}].budget must not be negative, it is {policy.budget}")
-    for name, value in kept.items():
+    for name, value in recorded.items():
         try:
             canonical_json(plain(value))
         except (TypeError, ValueError) as error:
@@ -67,8 +67,8 @@ def check_global_random_state(method: Method, task: Task) -> None:
     finally:
         np.random.set_state(numpy_before)  # noqa: NPY002
         random.setstate(python_before)
-    (one, first), (two, second) = fits
-    names = [name for name, _, _ in paired(one, two, "under another global seed")]
+    (first_family, first), (second_family, second) = fits
+    names = [name for name, _, _ in paired(first_family, second_family, "under another global seed")]
     for name, a, b in zip(names, first, second, strict=True):
         same_decisions(a, b, f"{name}, under another global seed", case.problem, case.rows, exact=True)
 
@@ -80,9 +80,9 @@ def _global_state() -> str:
 
 def check_threads(method: Method, task: Task) -> None:
     """The number of threads it may use does not change a decision."""
-    case, one = fitted(method, task)
-    two = fit(method, replace(make_case(task).problem, threads=2))
-    for name, a, b in paired(one, two, "with two threads instead of one"):
+    case, first = fitted(method, task)
+    second = fit(method, replace(make_case(task).problem, threads=2))
+    for name, a, b in paired(first, second, "with two threads instead of one"):
         same_decisions(
             decide(a, case.rows, case.problem, name),
             decide(b, case.rows, case.problem, name),

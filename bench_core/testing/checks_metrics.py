@@ -128,9 +128,9 @@ def check_metric_same(metric: Metric, task: Task) -> None:
 def check_metric_row_order(metric: Metric, task: Task) -> None:
     """It does not depend on the order of the rows, but for rounding."""
     order = np.random.default_rng(1).permutation(len(make_case(task).rows))
-    one, other = _value(metric, make_outcome(task)), _value(metric, make_outcome(task, order=order))
-    if not math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12):
-        raise ContractError(f"metric {metric.name!r} depends on the order of the rows: {one} and {other}")
+    in_order, shuffled = _value(metric, make_outcome(task)), _value(metric, make_outcome(task, order=order))
+    if not math.isclose(in_order, shuffled, rel_tol=1e-9, abs_tol=1e-12):
+        raise ContractError(f"metric {metric.name!r} depends on the order of the rows: {in_order} and {shuffled}")
 
 
 def check_outcome_unchanged(metric: Metric, task: Task) -> None:

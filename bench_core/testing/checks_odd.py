@@ -17,8 +17,8 @@ def _works(method: Method, task: Task, variant: str) -> None:
     for name, policy in policies:
         where = f"{variant}: {name}"
         policy_audit(policy, case.rows, case.problem, rounds=2, name=where)
-        one = case.rows.take(np.array([0]))
-        decide(policy, one, case.problem, f"{where}, one row")
+        row = case.rows.take(np.array([0]))
+        decide(policy, row, case.problem, f"{where}, one row")
     bill_is_sound(case.problem, case.rows, [(f"{variant}: {name}", policy) for name, policy in policies])
 
 

@@ -94,24 +94,24 @@ def _bound(check: Check, method: Method, task: Task) -> Callable[[], None]:
     return lambda: check.run(method, task)
 
 
-def _run(planned: Iterator[_Planned]) -> list[CheckResult]:
+def _run(checks: Iterator[_Planned]) -> list[CheckResult]:
     results = []
-    for one in planned:
-        if one.reason:
-            results.append(CheckResult(one.check, one.task, "skipped", one.reason))
+    for planned in checks:
+        if planned.reason:
+            results.append(CheckResult(planned.check, planned.task, "skipped", planned.reason))
             continue
         start = time.perf_counter()
         outcome: Literal["passed", "failed", "skipped"] = "passed"
         message = ""
         try:
-            one.run()
+            planned.run()
         except DataUnavailable as error:
             outcome, message = "skipped", str(error)
         except BenchError as error:
             outcome, message = "failed", str(error)
         except Exception as error:
             outcome, message = "failed", f"{type(error).__name__}: {error}"
-        results.append(CheckResult(one.check, one.task, outcome, message, time.perf_counter() - start))
+        results.append(CheckResult(planned.check, planned.task, outcome, message, time.perf_counter() - start))
     return results
 
 
@@ -158,9 +158,13 @@ def method_contract(
     if not methods:
         raise ValueError("method_contract needs at least one method")
     cases = [
-        pytest.param(one.run, id=one.id + label, marks=[pytest.mark.skip(reason=one.reason)] if one.reason else [])
+        pytest.param(
+            planned.run,
+            id=planned.id + label,
+            marks=[pytest.mark.skip(reason=planned.reason)] if planned.reason else [],
+        )
         for method, label in zip(methods, _labels(methods), strict=True)
-        for one in _plan_method(method, skip or {}, tasks)
+        for planned in _plan_method(method, skip or {}, tasks)
     ]
 
     @pytest.mark.parametrize("check", cases)
@@ -211,10 +215,13 @@ def dataset_contract(*source: DataSource, skip: Mapping[str, str] | None = None)
     nowhere = DataContext(Path())
     cases = [
         pytest.param(
-            one, name, id=name + label, marks=[pytest.mark.skip(reason=planned.reason)] if planned.reason else []
+            data_source,
+            name,
+            id=name + label,
+            marks=[pytest.mark.skip(reason=planned.reason)] if planned.reason else [],
         )
-        for one, label in zip(source, _labels(source), strict=True)
-        for planned in _plan_dataset(one, nowhere, skip or {})
+        for data_source, label in zip(source, _labels(source), strict=True)
+        for planned in _plan_dataset(data_source, nowhere, skip or {})
         for name in [planned.check]
     ]
 
@@ -252,9 +259,13 @@ def cost_scheme_contract(
         raise ValueError("cost_scheme_contract needs at least one cost scheme")
     priced = dataset or make_dataset()
     cases = [
-        pytest.param(one.run, id=one.id + label, marks=[pytest.mark.skip(reason=one.reason)] if one.reason else [])
+        pytest.param(
+            planned.run,
+            id=planned.id + label,
+            marks=[pytest.mark.skip(reason=planned.reason)] if planned.reason else [],
+        )
         for scheme, label in zip(schemes, _labels(schemes), strict=True)
-        for one in _plan_cost_scheme(scheme, priced, skip or {})
+        for planned in _plan_cost_scheme(scheme, priced, skip or {})
     ]
 
     @pytest.mark.parametrize("check", cases)
@@ -293,10 +304,12 @@ def metric_contract(*metrics: Metric, skip: Mapping[str, str] | None = None) -> 
         raise ValueError("metric_contract needs at least one metric")
     cases = [
         pytest.param(
-            one.run, id=f"{metric.name}-{one.id}", marks=[pytest.mark.skip(reason=one.reason)] if one.reason else []
+            planned.run,
+            id=f"{metric.name}-{planned.id}",
+            marks=[pytest.mark.skip(reason=planned.reason)] if planned.reason else [],
         )
         for metric in metrics
-        for one in _plan_metric(metric, skip or {})
+        for planned in _plan_metric(metric, skip or {})
     ]
 
     @pytest.mark.parametrize("check", cases)

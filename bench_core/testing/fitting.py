@@ -22,9 +22,9 @@ __all__ = [
     "fit",
     "fitted",
     "fresh_rows",
+    "name_of",
     "paired",
     "policy_audit",
-    "said",
     "same_decisions",
     "some_policies",
 ]
@@ -67,22 +67,22 @@ def fitted(method: Method, task: Task, variant: str = "plain") -> tuple[Case, Fa
         _FITS.move_to_end(key)
         return _FITS[key]
     case = make_case(task, variant)
-    made = case, fit(method, case.problem)
-    _FITS[key] = made
+    pair = case, fit(method, case.problem)
+    _FITS[key] = pair
     while len(_FITS) > _KEPT:
         _FITS.popitem(last=False)
-    return made
+    return pair
 
 
 def some_policies(family: Family) -> list[tuple[str, Policy]]:
     """At most `MOST_POLICIES` policies with what messages call them, first and last among them."""
     count = len(family.policies)
     chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_POLICIES)).round().astype(int))
-    named = [(said(family, int(i)), family.policies[i]) for i in chosen]
+    named = [(name_of(family, int(i)), family.policies[i]) for i in chosen]
     return named if family.reference is None else [*named, ("the reference policy", family.reference)]
 
 
-def said(family: Family, index: int) -> str:
+def name_of(family: Family, index: int) -> str:
     """What messages call a policy."""
     label = family.policies[index].label
     return f"policy {index}" + (f" ({label})" if label else "")
@@ -101,11 +101,11 @@ def decide(policy: Policy, rows: Rows, problem: Problem, name: str = "the policy
         None if rows.query is None else frozen(rows.query),
     )
     try:
-        given = policy.decide(shown)
+        decisions = policy.decide(shown)
     except (TypeError, ValueError) as error:
         raise _explained(error, f"{name}: decide") from error
     try:
-        return Decisions.received(given, np.arange(len(rows)), len(rows), problem.n_features, problem.n_classes)
+        return Decisions.received(decisions, np.arange(len(rows)), len(rows), problem.n_features, problem.n_classes)
     except ContractError as error:
         raise ContractError(f"{name}: {error}") from None
 
@@ -177,14 +177,14 @@ def policy_audit(
     return decisions
 
 
-def paired(one: Family, two: Family, what: str) -> Sequence[tuple[str, Policy, Policy]]:
+def paired(first: Family, second: Family, what: str) -> Sequence[tuple[str, Policy, Policy]]:
     """Policies of two fits side by side.
 
     Raises:
         ContractError: their numbers differ.
     """
-    if len(one.policies) != len(two.policies):
-        raise ContractError(f"{what}: {len(one.policies)} policies became {len(two.policies)}")
-    if (one.reference is None) != (two.reference is None):
+    if len(first.policies) != len(second.policies):
+        raise ContractError(f"{what}: {len(first.policies)} policies became {len(second.policies)}")
+    if (first.reference is None) != (second.reference is None):
         raise ContractError(f"{what}: the family has a reference policy in only one of two fits")
-    return [(name, a, b) for (name, a), (_, b) in zip(some_policies(one), some_policies(two), strict=True)]
+    return [(name, a, b) for (name, a), (_, b) in zip(some_policies(first), some_policies(second), strict=True)]

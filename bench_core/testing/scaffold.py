@@ -97,7 +97,7 @@ def make_plugin(kind: str, name: str, parent: Path, author: str = "", registry: 
         "@kind@": known.word,
         "@author@": " ".join(re.sub(r'[\\"]', "", author).split()) or f"The authors of {name}",
         "@year@": str(date.today().year),
-        "@dependencies@": ", ".join(f'"{one}"' for one in known.dependencies),
+        "@dependencies@": ", ".join(f'"{dependency}"' for dependency in known.dependencies),
     }
     templates = files("bench_core.testing").joinpath("templates")
     texts = {place: _filled(templates / "common", template, words) for template, place in _COMMON.items()}
@@ -105,11 +105,11 @@ def make_plugin(kind: str, name: str, parent: Path, author: str = "", registry: 
     texts[f"src/{module}/__init__.py"] = f'"""{words["@title@"]} for budgetbench."""\n'
     try:
         with tempfile.TemporaryDirectory(dir=parent, prefix=f".{name}-") as temporary:
-            made = Path(temporary) / name
+            draft = Path(temporary) / name
             for place, text in texts.items():
-                (made / place).parent.mkdir(parents=True, exist_ok=True)
-                (made / place).write_text(text, encoding="utf-8")
-            made.rename(folder)
+                (draft / place).parent.mkdir(parents=True, exist_ok=True)
+                (draft / place).write_text(text, encoding="utf-8")
+            draft.rename(folder)
     except OSError as error:
         raise RequestError(f"{folder} cannot be written: {error.strerror or error}") from None
     return folder

@@ -35,7 +35,7 @@ def measure(count: int, wanted: int) -> None:
     from bench_leaderboard.render.index import describe
     from bench_leaderboard.render.page import Analysed, render_page
     from bench_leaderboard.render.timings import render_timings
-    from support.told import labelled, record_of, suite_of
+    from support.made_up import labelled, record_of, suite_of
 
     imported = time.perf_counter() - started
     seeds = min(SEEDS, max(1, count // METHODS))

@@ -11,16 +11,17 @@ from typing import Any
 
 from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import RequestError, did_you_mean
+from bench_core.plugins.from_listings import listings_of
 from bench_core.plugins.registry import Registry
-from bench_core.plugins.told import told_by
+from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute.apart import Apart
 from bench_core.run.execute.bases import levels_of
 from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.leftovers import adopting_orphans
 from bench_core.run.execute.schedule import Schedule, expected_memory, expected_seconds
 from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
-from bench_core.run.plan import OVER_LIMIT, DatasetCache, Plan, Planned
-from bench_core.run.run_trial import TrialStopped
+from bench_core.run.failures import TrialStopped
+from bench_core.run.plan import OVER_LIMIT, Plan, Planned
 from bench_core.run.store import Store
 from bench_core.run.threads import one_blas_thread
 
@@ -162,9 +163,8 @@ def execute(
     threads = max(1, (os.cpu_count() or 1) // options.jobs)
     limits = options.memory, os.getpid(), options.isolation, options.timeout
     level = levels_of(registry, {planned.trial.method_use for planned in todo}) if options.isolation == "full" else 0
-    settings = WorkerSettings(
-        store.absolute(), context, metrics, threads, *limits, level, told_by(registry, _used(todo, metrics, registry))
-    )
+    listed = listings_of(registry, _used(todo, metrics, registry))
+    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, level, listed)
     for planned in [planned for planned in todo if planned.name in skipped]:
         todo.remove(planned)
         note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))
@@ -193,9 +193,9 @@ def _used(todo: list[Planned], metrics: Iterable[str], registry: Registry) -> di
 def _serial(work: Work) -> None:
     """Run trials in this process, one after another."""
     interrupts = Interrupts()
-    made = Worker(work.settings, work.registry, work.cache, interrupts)
+    worker = Worker(work.settings, work.registry, work.cache, interrupts)
     # Orphans are adopted until the worker is closed: what plugins' processes leave is ended then.
-    with adopting_orphans(), closing(made) as worker, one_blas_thread(), interrupts:
+    with adopting_orphans(), closing(worker), one_blas_thread(), interrupts:
         for planned in work.todo:
             work.note(worker.run(planned))
             if interrupts.seen:  # a method that catches everything caught this, too

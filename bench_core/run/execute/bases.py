@@ -19,7 +19,8 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from bench_core.plugins.registry import Plugin, Registry
+from bench_core.plugins.registry import Registry
+from bench_core.plugins.shelf import Plugin
 from bench_core.run.execute.starting import new_interpreter
 from bench_core.run.execute.wire import EndedError, MalformedError, ask
 
@@ -34,7 +35,7 @@ LEVELS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _FORK_SECONDS, _IMPORT_SECONDS = 60.0, 300.0
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
-    "from bench_core.run.execute.party import serve_base; serve_base(int(sys.argv[1]))"
+    "from bench_core.run.execute.nursery import serve_base; serve_base(int(sys.argv[1]))"
 )
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -61,7 +62,7 @@ def _required(distribution: str) -> list[str]:
     except Exception:  # damaged metadata of any kind: its process imports for itself
         return []
     plain = [line for line in lines if "extra" not in line.partition(";")[2]]
-    return [found.group() for found in map(_NAME.match, plain) if found]
+    return [match.group() for match in map(_NAME.match, plain) if match]
 
 
 def levels_of(registry: Registry, methods: Iterable[str]) -> int:
@@ -157,12 +158,12 @@ class Bases:
             level: the most that will be asked for.
             serve: what a base does, given its socket's number and its parent's.
         """
-        made = cls()
-        made._fork(0, serve)
+        bases = cls()
+        bases._fork(0, serve)
         if level:
             import_level(1)
-            made._fork(1, serve)
-        return made
+            bases._fork(1, serve)
+        return bases
 
     @property
     def processes(self) -> set[int]:

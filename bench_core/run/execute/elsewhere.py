@@ -36,9 +36,9 @@ from bench_core.run.execute.leftovers import Leftovers, adopt_orphans, die_with_
 from bench_core.run.execute.parties import how_it_died
 from bench_core.run.execute.wire import EndedError, MalformedError, receive, send
 from bench_core.run.execute.worker import Worker, WorkerSettings, environment
+from bench_core.run.failures import TrialStopped
 from bench_core.run.owners import own_name, sweep
 from bench_core.run.plan import Planned
-from bench_core.run.run_trial import TrialStopped
 from bench_core.run.threads import BLAS_VARIABLES
 from bench_core.run.travel import planned_from_plain, planned_to_plain
 
@@ -134,12 +134,12 @@ class TrialProcess:
         return self._tell({"do": "check", "needs": needs}, None, gone)[0]
 
     def run(
-        self, told: Mapping[str, Any], gone: Callable[[], bool] = lambda: False
+        self, plain_trial: Mapping[str, Any], gone: Callable[[], bool] = lambda: False
     ) -> tuple[dict[str, Any], bytes, bytes | None]:
         """Run a trial.
 
         Args:
-            told: the trial, from `planned_to_plain`.
+            plain_trial: the trial, from `planned_to_plain`.
             gone: asked now and then whether nobody waits for it any more; the process is then killed.
 
         Returns:
@@ -149,11 +149,11 @@ class TrialProcess:
             TrialStopped: it died or took too long, and is gone.
             StoreError: this machine cannot keep what it makes.
         """
-        said, body = self._tell({"do": "run", "trial": told}, self.timeout, gone)
-        if "error" in said:
-            raise StoreError(said["error"])
-        record = int(said["record"])
-        return said, bytes(body[:record]), bytes(body[record:]) if said["decisions"] else None
+        answer, body = self._tell({"do": "run", "trial": plain_trial}, self.timeout, gone)
+        if "error" in answer:
+            raise StoreError(answer["error"])
+        record = int(answer["record"])
+        return answer, bytes(body[:record]), bytes(body[record:]) if answer["decisions"] else None
 
     def _tell(
         self, header: Mapping[str, Any], seconds: float | None, gone: Callable[[], bool] = lambda: False
@@ -165,7 +165,7 @@ class TrialProcess:
             send(self._heard, header)
             self._wait(until, gone)
             self._heard.settimeout(60.0)
-            said, body, _ = receive(self._heard, _MOST_RECORD)
+            answer, body, _ = receive(self._heard, _MOST_RECORD)
         except TimeoutError:
             self.close()
             limit = f"it took longer than the time limit of {seconds or 0.0:g} s"
@@ -173,7 +173,7 @@ class TrialProcess:
         except (EndedError, MalformedError):
             raise TrialStopped(*self._death()) from None
         self._idle = True
-        return said, body
+        return answer, body
 
     def _wait(self, until: float | None, gone: Callable[[], bool]) -> None:
         """Wait for something to be heard.
@@ -222,7 +222,7 @@ _LOCK, _ALIVE, _BEFORE = threading.Lock(), set[int](), list[Leftovers]()
 
 def _start(number: int, threads: int) -> subprocess.Popen[bytes]:
     """Start a process that serves at a socket."""
-    wanted = {**dict.fromkeys((*BLAS_VARIABLES, "OMP_NUM_THREADS"), "1"), "NUMBA_NUM_THREADS": str(threads)}
+    variables = {**dict.fromkeys((*BLAS_VARIABLES, "OMP_NUM_THREADS"), "1"), "NUMBA_NUM_THREADS": str(threads)}
     with _LOCK:
         if not _BEFORE:
             adopt_orphans()
@@ -232,7 +232,7 @@ def _start(number: int, threads: int) -> subprocess.Popen[bytes]:
             pass_fds=[number],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            env={**os.environ, **wanted},
+            env={**os.environ, **variables},
             start_new_session=True,
         )
         _ALIVE.add(process.pid)
@@ -287,24 +287,24 @@ def serve(number: int, parent: int, listed: Callable[..., Registry]) -> None:
             asked, _, _ = receive(asks, 0)
             if asked["do"] == "check":
                 reasons = _reasons(asked["needs"], registry, worker)
-                said: dict[str, Any] = {"environment": environment(), "reasons": reasons}
+                answer: dict[str, Any] = {"environment": environment(), "reasons": reasons}
                 parts: list[bytes] = []
             else:
-                said, parts = _ran(asked["trial"], registry, worker)
-            send(asks, said, parts)
+                answer, parts = _ran(asked["trial"], registry, worker)
+            send(asks, answer, parts)
     worker.close()
     registry.close()
 
 
-def _ran(told: Mapping[str, Any], registry: Registry, worker: Worker) -> tuple[dict[str, Any], list[bytes]]:
+def _ran(plain_trial: Mapping[str, Any], registry: Registry, worker: Worker) -> tuple[dict[str, Any], list[bytes]]:
     """Run a trial; what came of it, and the bytes of its files, which are not kept."""
     try:
-        status = worker.run(planned_from_plain(told, registry))
+        status = worker.run(planned_from_plain(plain_trial, registry))
         record, decisions = worker.store.take(status.name, status.status)
     except BenchError as error:
         return {"error": str(error)}, []
-    said = {"status": status.status, "message": status.message, "seconds": status.seconds}
-    return {**said, "record": len(record), "decisions": decisions is not None}, [record, decisions or b""]
+    answer = {"status": status.status, "message": status.message, "seconds": status.seconds}
+    return {**answer, "record": len(record), "decisions": decisions is not None}, [record, decisions or b""]
 
 
 def _reasons(needs: Mapping[str, Any], registry: Registry, worker: Worker) -> list[str]:
@@ -325,8 +325,8 @@ def _reasons(needs: Mapping[str, Any], registry: Registry, worker: Worker) -> li
             reasons.append(f"its plugin {name!r} is another ({theirs}; the run's: version {version}, source {source})")
     if reasons:
         return reasons
-    for told in needs["datasets"]:
-        planned = attempt(partial(planned_from_plain, told, registry))
+    for plain_trial in needs["datasets"]:
+        planned = attempt(partial(planned_from_plain, plain_trial, registry))
         if isinstance(planned, BaseException):
             reasons.append(with_hint(planned))
             continue

@@ -24,7 +24,8 @@ from bench_core.contract.canonical import plain
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Family, Policy, Problem
-from bench_core.plugins.registry import Plugin, Registry
+from bench_core.plugins.registry import Registry
+from bench_core.plugins.shelf import Plugin
 from bench_core.run.execute.bases import Bases, level_of
 from bench_core.run.execute.parties import (
     Nursery,
@@ -38,7 +39,8 @@ from bench_core.run.execute.parties import (
 )
 from bench_core.run.execute.sandbox import hide_memory, importable, readable
 from bench_core.run.execute.wire import EndedError, MalformedError, Packed, arrays_from, pack
-from bench_core.run.run_trial import TrialResult, TrialStopped
+from bench_core.run.failures import TrialStopped
+from bench_core.run.run_trial import TrialResult
 from bench_core.run.trial import Trial, parameters_of
 
 __all__ = ["Isolated", "kernels_folder", "once_more_if_killed"]
@@ -92,7 +94,7 @@ class Isolated:
         self._plain: set[str] = set()
         self._packed: OrderedDict[int, tuple[object, Packed]] = OrderedDict()
         self._party: Party | None = None
-        self._given: set[int] = set()
+        self._known_rows: set[int] = set()
         self._fresh: tuple[int, ...] | None = None
         self._deadline: float | None = None
         self._until: float | None = None
@@ -113,7 +115,7 @@ class Isolated:
         self._copy: bytearray | None = None
         self._shape = problem.n_features, problem.n_classes
         self._plugin = plugin
-        packed = self._kept(problem.train.X, lambda: packed_problem(problem))
+        packed = self._packed_for(problem.train.X, lambda: packed_problem(problem))
         asked = {
             "method": trial.method_use,
             "parameters": parameters_of(trial.estimator),
@@ -128,23 +130,27 @@ class Isolated:
         self._deadline = None if self._timeout is None else time.monotonic() + self._timeout
         if self._deadline is not None and self._until is not None:
             self._deadline = min(self._deadline, self._until)
-        said, _ = self._ask({"do": "fit", **asked}, 0, [packed.fd])
-        self._wanted = (kind, problem, asked) if said.get("rehearse") is True else None
-        family: Family = self._guarded(self._family, said)
+        answer, _ = self._ask({"do": "fit", **asked}, 0, [packed.fd])
+        self._rehearsal = (kind, problem, asked) if answer.get("rehearse") is True else None
+        family: Family = self._guarded(self._family, answer)
         return family
 
-    def _family(self, said: dict[str, Any]) -> Family:
-        told = said.get("policies")
-        if not isinstance(told, list) or not told or not all(isinstance(one, dict) for one in told):
+    def _family(self, answer: dict[str, Any]) -> Family:
+        descriptions = answer.get("policies")
+        if (
+            not isinstance(descriptions, list)
+            or not descriptions
+            or not all(isinstance(description, dict) for description in descriptions)
+        ):
             raise MalformedError("it named no policies")
         policies = [
-            RemoteAsked(number, one, self._decide, self._next)
-            if one.get("asks") is True
-            else RemotePolicy(number, one, self._decide)
-            for number, one in enumerate(told)
+            RemoteAsked(number, description, self._decide, self._next)
+            if description.get("asks") is True
+            else RemotePolicy(number, description, self._decide)
+            for number, description in enumerate(descriptions)
         ]
-        reference = RemotePolicy(len(told), {}, self._decide) if said.get("reference") is True else None
-        history, diagnostics = (plain(table_of(said.get(key, {}))) for key in ("history", "diagnostics"))
+        reference = RemotePolicy(len(descriptions), {}, self._decide) if answer.get("reference") is True else None
+        history, diagnostics = (plain(table_of(answer.get(key, {}))) for key in ("history", "diagnostics"))
         return Family(policies, reference, history, diagnostics)
 
     def copy(self) -> None:
@@ -169,9 +175,9 @@ class Isolated:
         """End what a trial left, and let the nursery prepare for the next one where that saves time."""
         with suppress(TrialStopped):
             self._end()
-        wanted, self._wanted = getattr(self, "_wanted", None), None
-        if wanted is not None:
-            self._rehearse(*wanted)
+        rehearsal, self._rehearsal = getattr(self, "_rehearsal", None), None
+        if rehearsal is not None:
+            self._rehearse(*rehearsal)
 
     def close(self) -> None:
         """There is nothing more to run."""
@@ -187,29 +193,29 @@ class Isolated:
         features, classes = self._shape
         again = isinstance(rows.X.base, bytes)
         arrays = {"X": rows.X, "sizes": rows.sizes, "query": rows.query}
-        packed = self._kept(rows.X, lambda: pack(None, arrays)) if again else pack(None, arrays)
+        packed = self._packed_for(rows.X, lambda: pack(None, arrays)) if again else pack(None, arrays)
         asked = {"do": "decide", "policy": number, "rows": id(rows.X), "again": again, "table": packed.table}
-        known = again and id(rows.X) in self._given
+        known = again and id(rows.X) in self._known_rows
         most = 16 * len(rows) * (features + classes + 8) + 2**16
-        said, body = self._ask(asked, most, () if known else [packed.fd])
+        answer, body = self._ask(asked, most, () if known else [packed.fd])
         if again:
-            self._given.add(id(rows.X))
-        if isinstance(said.get("refused"), str):
-            return ContractError(said["refused"])
-        return Decisions(**self._guarded(arrays_from, said.get("arrays"), body, list(Decisions.__dataclass_fields__)))
+            self._known_rows.add(id(rows.X))
+        if isinstance(answer.get("refused"), str):
+            return ContractError(answer["refused"])
+        return Decisions(**self._guarded(arrays_from, answer.get("arrays"), body, list(Decisions.__dataclass_fields__)))
 
     def _next(self, number: int, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """What a policy asks for next, of rows that hold nothing but what is known."""
         packed = pack(None, {"X": rows.X, "sizes": rows.sizes, "query": rows.query, "known": known})
         asked = {"do": "next", "policy": number, "table": packed.table}
-        said, body = self._ask(asked, 16 * known.size + 2**16, [packed.fd])
-        if isinstance(said.get("refused"), str):
-            raise ContractError(said["refused"])
-        arrays = self._guarded(arrays_from, said.get("arrays"), body, ["wanted"])
+        answer, body = self._ask(asked, 16 * known.size + 2**16, [packed.fd])
+        if isinstance(answer.get("refused"), str):
+            raise ContractError(answer["refused"])
+        arrays = self._guarded(arrays_from, answer.get("arrays"), body, ["wanted"])
         wanted: NDArray[np.bool_] = arrays.get("wanted", np.zeros(0, dtype=np.bool_))
         return wanted
 
-    def _kept(self, array: object, make: Callable[[], Packed]) -> Packed:
+    def _packed_for(self, array: object, make: Callable[[], Packed]) -> Packed:
         """What was packed for an array before, or made now; the last few are kept."""
         if id(array) not in self._packed:
             self._packed[id(array)] = array, make()
@@ -219,7 +225,7 @@ class Isolated:
 
     def _start(self, plugin: Plugin, kind: tuple[Any, ...]) -> None:
         """A fork of the plugin's nursery, in a folder with nothing but links to compiled kernels."""
-        self._given.clear()
+        self._known_rows.clear()
         self._kind = kind
         folder, kernels = self._folder / "now", self._kernels_of(plugin)
         for again in (True, False):
@@ -294,8 +300,8 @@ class Isolated:
             return step(*args)
         except TimeoutError:
             self._kill(self._plugin.name)
-            said = f"it took longer than the time limit of {self._timeout or 0:g} s"
-            raise TrialStopped("time", said) from None
+            message = f"it took longer than the time limit of {self._timeout or 0:g} s"
+            raise TrialStopped("time", message) from None
         except MalformedError as error:
             self._kill(self._plugin.name)
             raise TrialStopped("error", f"its process does not keep to the protocol: {error}") from None

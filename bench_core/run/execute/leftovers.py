@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-__all__ = ["Leftovers", "adopt_orphans", "adopting_orphans", "die_with_parent", "end_group", "name_process"]
+__all__ = ["Leftovers", "adopt_orphans", "adopting_orphans", "die_with_parent", "end_group", "ended", "name_process"]
 
 _PR_SET_PDEATHSIG, _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 1, 15, 36, 37
 
@@ -91,6 +92,18 @@ def die_with_parent() -> None:
 def name_process(name: str) -> None:
     """What ``ps`` and ``top`` call this process, in at most 15 letters; on Linux, elsewhere nothing."""
     _prctl(_PR_SET_NAME, name.encode())
+
+
+def ended(process: int, patience: float) -> int:
+    """The status of a child that ends within some seconds, or is killed then."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        gone, status = os.waitpid(process, os.WNOHANG)
+        if gone:
+            return status
+        time.sleep(0.001)
+    os.kill(process, signal.SIGKILL)
+    return os.waitpid(process, 0)[1]
 
 
 def end_group(process: int) -> None:

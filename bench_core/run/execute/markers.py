@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_core.run.owners import here, is_gone, owner
-from bench_core.run.store import not_written
+from bench_core.run.whole_files import not_written
 
 if TYPE_CHECKING:
     from bench_core.run.plan import Planned
@@ -40,7 +40,7 @@ class Mark:
         run: the number of the process of its run.
         run_is_gone: whether that one is gone, too.
         trial: the trial's name in the store; empty when it had not started any.
-        said: the trial in the suite's words.
+        description: the trial in the suite's words.
         running: whether it was still at it.
     """
 
@@ -49,7 +49,7 @@ class Mark:
     run: int
     run_is_gone: bool
     trial: str
-    said: str
+    description: str
     running: bool
 
     def remove(self) -> None:
@@ -85,8 +85,8 @@ class Marker:
             StoreError: the store's disk does not take it.
         """
         trial = planned.trial
-        said = f"{trial.method} on {trial.dataset}, costs {trial.costs}, seed {trial.seed}"
-        text = _RUNNING + json.dumps([planned.name, said]).encode()
+        description = f"{trial.method} on {trial.dataset}, costs {trial.costs}, seed {trial.seed}"
+        text = _RUNNING + json.dumps([planned.name, description]).encode()
         try:
             if self._path is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
@@ -115,7 +115,7 @@ class Marker:
 def marks_of_the_dead(store: Path) -> list[Mark]:
     """The marks in a store whose process, of this machine, is gone."""
     folder = store / "running"
-    found = []
+    marks = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         host, *numbers = path.name.rsplit("-", 4)
         if host != here() or len(numbers) != 4 or not all(map(str.isdigit, numbers)):
@@ -123,13 +123,13 @@ def marks_of_the_dead(store: Path) -> list[Mark]:
         run, run_start, process, start = numbers
         if not is_gone(process, start):
             continue
-        trial, said, running = "", "", False
+        trial, description, running = "", "", False
         with suppress(OSError, ValueError):
             text = path.read_bytes()
-            trial, said = json.loads(text[1:]) if text else ("", "")
+            trial, description = json.loads(text[1:]) if text else ("", "")
             running = text.startswith(_RUNNING)
-        found.append(Mark(path, int(process), int(run), is_gone(run, run_start), trial, said, running))
-    return found
+        marks.append(Mark(path, int(process), int(run), is_gone(run, run_start), trial, description, running))
+    return marks
 
 
 def take_crashed(store: Path) -> dict[str, str]:
@@ -138,7 +138,7 @@ def take_crashed(store: Path) -> dict[str, str]:
     for mark in marks_of_the_dead(store):
         if not mark.run_is_gone:
             continue
-        if mark.running and mark.said:
-            crashed[mark.trial] = mark.said
+        if mark.running and mark.description:
+            crashed[mark.trial] = mark.description
         mark.remove()
     return crashed

@@ -22,11 +22,11 @@ from bench_core.contract.costs import PRICE_ARRAYS
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Policy, Problem
-from bench_core.plugins.registry import Plugin
+from bench_core.plugins.shelf import Plugin
 from bench_core.run.execute.bases import Base
 from bench_core.run.execute.sandbox import shared_memory
 from bench_core.run.execute.wire import EndedError, MalformedError, Packed, ask, pack
-from bench_core.run.run_trial import RemoteError, TrialStopped
+from bench_core.run.failures import RemoteError, TrialStopped
 
 __all__ = [
     "Nursery",
@@ -56,16 +56,16 @@ class Nursery:
         }
         refused = f"plugin {plugin.name!r} cannot be loaded in a process of its own"
         try:
-            said = self.ask(asked, _IMPORT_SECONDS)
+            answer = self.ask(asked, _IMPORT_SECONDS)
         except TimeoutError:
             self.kill()
             raise TrialStopped("time", f"{refused}: it takes too long") from None
         except (EndedError, MalformedError):
             kind, how = how_it_died(self.kill(), None)
             raise TrialStopped(kind, f"{refused}: {how}") from None
-        if "error" in said:
+        if "error" in answer:
             self.kill()
-            raise ContractError(f"{refused}: {_error(said['error'])}")
+            raise ContractError(f"{refused}: {_error(answer['error'])}")
 
     def ask(self, header: dict[str, Any], seconds: float, fds: Iterable[int] = ()) -> dict[str, Any]:
         """Tell it something and hear its answer.
@@ -111,10 +111,10 @@ class Party:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:
             raise TimeoutError
-        said, body = ask(self.heard, header, left, fds, most)
-        if "error" in said:
-            raise _error(said["error"])
-        return said, body
+        answer, body = ask(self.heard, header, left, fds, most)
+        if "error" in answer:
+            raise _error(answer["error"])
+        return answer, body
 
     def end(self, *, wait: bool = False) -> int | None:
         """End it and what it started, or wait a moment for its own end; its exit code."""
@@ -134,26 +134,33 @@ class Party:
 class RemotePolicy(Policy):
     """A policy in another process: what it said of itself, and how to ask it."""
 
-    def __init__(self, number: int, said: dict[str, Any], ask: Callable[[int, Rows], Any]) -> None:
+    def __init__(self, number: int, description: dict[str, Any], ask: Callable[[int, Rows], Any]) -> None:
         self.number, self._ask = number, ask
-        self.label, self.details = writable(_text(said.get("label", ""))), plain(table_of(said.get("details", {})))
-        budget = said.get("budget")
+        self.label, self.details = (
+            writable(_text(description.get("label", ""))),
+            plain(table_of(description.get("details", {}))),
+        )
+        budget = description.get("budget")
         self.budget = _Odd(budget) if isinstance(budget, list) else None if budget is None else float(budget)  # type: ignore[assignment]
-        scope: Literal["row", "query"] = "query" if said.get("scope") == "query" else "row"
+        scope: Literal["row", "query"] = "query" if description.get("scope") == "query" else "row"
         self.decision_scope = scope
 
     def decide(self, rows: Rows) -> Decisions:
-        given: Decisions = self._ask(self.number, rows)
-        return given
+        decisions: Decisions = self._ask(self.number, rows)
+        return decisions
 
 
 class RemoteAsked(RemotePolicy):
     """A policy in another process that says what it wants next."""
 
     def __init__(
-        self, number: int, said: dict[str, Any], ask: Callable[[int, Rows], Any], want: Callable[..., NDArray[np.bool_]]
+        self,
+        number: int,
+        description: dict[str, Any],
+        ask: Callable[[int, Rows], Any],
+        want: Callable[..., NDArray[np.bool_]],
     ) -> None:
-        super().__init__(number, said, ask)
+        super().__init__(number, description, ask)
         self._want = want
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -163,15 +170,15 @@ class RemoteAsked(RemotePolicy):
 class _Odd:
     """What was given as a budget and is none."""
 
-    def __init__(self, said: list[Any]) -> None:
-        self._said = str(said[0] if said else "")[:200]
+    def __init__(self, texts: list[Any]) -> None:
+        self._text = str(texts[0] if texts else "")[:200]
 
     def __repr__(self) -> str:
-        return self._said
+        return self._text
 
 
 def packed_problem(problem: Problem) -> Packed:
-    said = {
+    values = {
         "task": problem.task,
         "n_classes": problem.n_classes,
         "feature_names": problem.feature_names,
@@ -183,7 +190,7 @@ def packed_problem(problem: Problem) -> Packed:
     for name, part in (("train", problem.train), ("validation", problem.validation)):
         arrays |= {f"{name}.{field}": getattr(part, field) for field in ("X", "y", "sizes", "query")}
     arrays |= {f"costs.{name}": getattr(problem.costs, name) for name in PRICE_ARRAYS}
-    return pack(said, arrays)
+    return pack(values, arrays)
 
 
 def made_up_problem(problem: Problem, rows: int = 60) -> Problem:
@@ -204,24 +211,24 @@ def made_up_problem(problem: Problem, rows: int = 60) -> Problem:
     return replace(problem, train=part, validation=part, costs=prices, seed=0)
 
 
-def _error(said: Any) -> RemoteError:
+def _error(value: Any) -> RemoteError:
     """An error that a process told of."""
-    told = table_of(said)
-    name = _text(told.get("type", "")).replace("\0", "")[:200] or "Error"
+    table = table_of(value)
+    name = _text(table.get("type", "")).replace("\0", "")[:200] or "Error"
     kind: type[RemoteError] = type(writable(name), (RemoteError,), {})
-    return kind(_text(told.get("message", "")), told.get("known") is True, _text(told.get("traceback", "")))
+    return kind(_text(table.get("message", "")), table.get("known") is True, _text(table.get("traceback", "")))
 
 
-def _text(said: Any) -> str:
-    if not isinstance(said, str):
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
         raise MalformedError("it gave no text where one is needed")
-    return said
+    return value
 
 
-def table_of(said: Any) -> dict[str, Any]:
-    if not isinstance(said, dict):
+def table_of(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
         raise MalformedError("it gave no table where one is needed")
-    return said
+    return value
 
 
 def how_it_died(code: int | None, memory: int | None) -> tuple[str, str]:

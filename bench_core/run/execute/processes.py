@@ -22,8 +22,8 @@ from bench_core.run.execute.markers import marks_of_the_dead
 from bench_core.run.execute.parties import how_it_died
 from bench_core.run.execute.schedule import Schedule
 from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
+from bench_core.run.failures import TrialStopped
 from bench_core.run.plan import Planned
-from bench_core.run.run_trial import TrialStopped
 from bench_core.run.threads import BLAS_VARIABLES
 
 __all__ = ["run_in_processes"]
@@ -169,8 +169,8 @@ def _feed(
         for future in finished:
             end(future, _collect(future, settings, timeout))
         if not finished:
-            for future, said in _vanished(waiting, settings, leftovers):
-                end(future, TrialStopped("exit", said))
+            for future, message in _vanished(waiting, settings, leftovers):
+                end(future, TrialStopped("exit", message))
             for future in [future for future, (_, place) in waiting.items() if pools[place].broken]:
                 if not future.done():
                     end(future, _LOST)
@@ -272,9 +272,9 @@ def _workers() -> dict[int, Any]:
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
     """Environment variables for the workers: one BLAS thread, ``count`` for numba."""
-    wanted = dict.fromkeys(_THREAD_VARIABLES, "1") | {"NUMBA_NUM_THREADS": str(count)}
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
+    variables = dict.fromkeys(_THREAD_VARIABLES, "1") | {"NUMBA_NUM_THREADS": str(count)}
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
@@ -299,14 +299,14 @@ def _start(settings: WorkerSettings) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (settings.memory, settings.memory))
+    from bench_core.plugins.from_listings import registry_from
     from bench_core.plugins.manager import load_registry
-    from bench_core.plugins.told import registry_from
 
     # Before anything of a plugin, of data, or of a user's script is in this process.
     alone = settings.isolation == "full" and os.name == "posix" and _main_is_the_command()
     bases = None
     if alone:
-        from bench_core.run.execute.party import serve_base
+        from bench_core.run.execute.nursery import serve_base
 
         bases = Bases.forked(settings.level, serve_base)
     registry = load_registry() if settings.listed is None else registry_from(settings.listed)

@@ -66,17 +66,17 @@ def readable(needed: Iterable[Path], closed: Iterable[Path]) -> list[Path]:
     prefixes = [sys.prefix, sys.base_prefix, sys.exec_prefix, "/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/sys"]
     devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"]
     shut = [path.resolve() for path in closed]
-    wanted = dict.fromkeys(path.resolve() for path in [*map(Path, prefixes + devices), *needed])
-    return [given for path in wanted for given in _beside(path, shut)]
+    paths = dict.fromkeys(path.resolve() for path in [*map(Path, prefixes + devices), *needed])
+    return [allowed for path in paths for allowed in _beside(path, shut)]
 
 
 def _beside(path: Path, closed: list[Path]) -> list[Path]:
-    if any(path == one or one in path.parents for one in closed):
+    if any(path == closed_path or closed_path in path.parents for closed_path in closed):
         return []
-    if not any(path in one.parents for one in closed):
+    if not any(path in closed_path.parents for closed_path in closed):
         return [path] if path.exists() else []
     with suppress(OSError):
-        return [given for child in sorted(path.iterdir()) for given in _beside(child.resolve(), closed)]
+        return [allowed for child in sorted(path.iterdir()) for allowed in _beside(child.resolve(), closed)]
     return []
 
 
@@ -116,9 +116,9 @@ def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     with suppress(OSError):
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
-            given = rights if os.path.isdir(path) else rights & _OF_FILES
-            if given:
-                libc.syscall(_ADD_RULE, ruleset, 1, struct.pack("=Qi", given, fd), 0)
+            allowed = rights if os.path.isdir(path) else rights & _OF_FILES
+            if allowed:
+                libc.syscall(_ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed, fd), 0)
         finally:
             os.close(fd)
 
@@ -161,8 +161,8 @@ def shared_memory(process: int) -> list[tuple[int, int]] | None:
     except OSError:
         return None
     shared = [line for line in lines if line[1][3] == "s"]
-    found = [line[0].split("-") for line in shared if "w" in line[1] or not line[-1].startswith("/usr/")]
-    return [(int(start, 16), int(end, 16)) for start, end in found]
+    ranges = [line[0].split("-") for line in shared if "w" in line[1] or not line[-1].startswith("/usr/")]
+    return [(int(start, 16), int(end, 16)) for start, end in ranges]
 
 
 def unshare_memory() -> bool:

@@ -16,7 +16,8 @@ from typing import Any
 
 from bench_core.contract.errors import attempt
 from bench_core.contract.facts import DataFacts
-from bench_core.run.plan import DatasetCache, Planned
+from bench_core.run.dataset_cache import DatasetCache
+from bench_core.run.plan import Planned
 from bench_core.run.store import Store
 from bench_core.run.trial import fragment
 
@@ -118,8 +119,10 @@ class Schedule:
         if ready is not None:
             return self._taken(place, *ready)
         if not fits(self._groups[key][-1][2]):
-            waiting = ((*one[:2], other, at) for other, group in self._groups.items() for at, one in enumerate(group))
-            for _, _, other, at in sorted(waiting, key=lambda one: (-one[0], -one[1])):
+            waiting = (
+                (*entry[:2], other, at) for other, group in self._groups.items() for at, entry in enumerate(group)
+            )
+            for _, _, other, at in sorted(waiting, key=lambda entry: (-entry[0], -entry[1])):
                 if fits(self._groups[other][at][2]):
                     return self._taken(place, other, at)
             return None
@@ -139,7 +142,7 @@ class Schedule:
     ) -> tuple[tuple[Hashable, ...], int] | None:
         """Group and place of a trial whose plugin is not being opened, the chosen group's first; None for any."""
         opening = set(self._opening.values())
-        if self._plugin_of is None or not opening or all(one in opening for one in self._of_plugin):
+        if self._plugin_of is None or not opening or all(plugin in opening for plugin in self._of_plugin):
             return None
         for key in (chosen, *self._groups):
             for at in reversed(range(len(self._groups[key]))):
@@ -192,7 +195,7 @@ class Schedule:
 
     def _longest(self, free: bool = False) -> tuple[Hashable, ...] | None:
         """The group with the longest trial, of those that nobody is at if there is one and ``free`` is true."""
-        passed, found = [], None
+        passed, longest = [], None
         while self._heap:
             entry = self._heap[0]
             group = self._groups.get(entry[2])
@@ -202,11 +205,11 @@ class Schedule:
             if free and self._there[entry[2]]:
                 passed.append(heapq.heappop(self._heap))
                 continue
-            found = entry[2]
+            longest = entry[2]
             break
         for entry in passed:
             heapq.heappush(self._heap, entry)
-        return found
+        return longest
 
 
 def _place_in_line(waiting: tuple[float, int, Planned]) -> tuple[float, int]:
@@ -249,7 +252,7 @@ def expected_seconds(
 
     methods = {planned.trial.method_use for planned in todo}
     measured: dict[tuple[Any, ...], list[float]] = defaultdict(list)
-    for planned in _spread(one for one in done if one.trial.method_use in methods):
+    for planned in _spread(planned for planned in done if planned.trial.method_use in methods):
         seconds = _seconds(store, planned.name)
         if seconds is not None:
             exact, method, anywhere = _keys(planned)
@@ -310,5 +313,5 @@ def expected_memory(todo: Iterable[Planned], cache: DatasetCache | None) -> dict
             asked.setdefault((content, id(trial.estimator)), (trial.estimator, facts[content]))
     answers = cache.registry.ask_methods("memory_needed", list(asked.values()))
     needed = dict(zip(asked, answers, strict=True))
-    said = ((planned.name, needed.get((planned.content, id(planned.trial.estimator)))) for planned in trials)
-    return {name: float(bytes_) for name, bytes_ in said if isinstance(bytes_, int | float) and bytes_ > 0}
+    memory = ((planned.name, needed.get((planned.content, id(planned.trial.estimator)))) for planned in trials)
+    return {name: float(bytes_) for name, bytes_ in memory if isinstance(bytes_, int | float) and bytes_ > 0}

@@ -33,13 +33,13 @@ def new_interpreter(code: str, theirs: socket.socket) -> subprocess.Popen[bytes]
     )
 
 
-def keep_one_file(kept: int) -> None:
+def keep_one_file(fd: int) -> None:
     """Close every file but one; nothing can be read or printed any more."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nothing, number)
-    os.closerange(3, kept)
+    os.closerange(3, fd)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    os.closerange(kept + 1, most if most > kept else 2**20)  # −1: there is no limit
+    os.closerange(fd + 1, most if most > fd else 2**20)  # −1: there is no limit
     # A fork of a fork does this again: what stood here before must not close these when it goes.
     sys.stdin, sys.stdout, sys.stderr = (open(n, mode, closefd=False) for n, mode in enumerate("rww"))  # noqa: SIM115

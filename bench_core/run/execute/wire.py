@@ -71,8 +71,8 @@ def ask(
     """
     there.settimeout(seconds)
     send(there, header, fds=list(fds))
-    said, body, _ = receive(there, most)
-    return said, body
+    answer, body, _ = receive(there, most)
+    return answer, body
 
 
 def receive(source: socket.socket, most: int, *, files: bool = False) -> tuple[dict[str, Any], bytearray, list[int]]:
@@ -135,10 +135,10 @@ def _exactly(source: socket.socket, count: int) -> bytearray:
 
 def as_bytes(arrays: Mapping[str, NDArray[Any] | None]) -> tuple[dict[str, Any], list[Any]]:
     """Types and shapes of arrays for a header, and their bytes for a body, in one order."""
-    given = {name: array for name, array in arrays.items() if array is not None}
-    held = {name: np.ascontiguousarray(array) for name, array in given.items()}
+    present = {name: array for name, array in arrays.items() if array is not None}
+    held = {name: np.ascontiguousarray(array) for name, array in present.items()}
     # 0-d arrays become 1-d in there: their own shape is what is said.
-    table = {name: [array.dtype.str, list(array.shape)] for name, array in given.items()}
+    table = {name: [array.dtype.str, list(array.shape)] for name, array in present.items()}
     return table, [array.reshape(-1).view(np.uint8) for array in held.values()]
 
 
@@ -148,12 +148,12 @@ def arrays_from(table: Any, body: bytearray, names: Sequence[str]) -> dict[str, 
     Raises:
         MalformedError: another name, type or shape than an array can have, or another number of bytes.
     """
-    found: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, NDArray[Any]] = {}
     at = 0
-    for name, said in table.items() if isinstance(table, dict) else [("", None)]:
-        if name not in names or not (isinstance(said, list) and len(said) == 2):
+    for name, entry in table.items() if isinstance(table, dict) else [("", None)]:
+        if name not in names or not (isinstance(entry, list) and len(entry) == 2):
             raise MalformedError(f"it gave an array {name[:40]!r}")
-        kind, shape = said
+        kind, shape = entry
         if not isinstance(kind, str) or not _TYPE.fullmatch(kind) or not isinstance(shape, list) or len(shape) > 3:
             raise MalformedError(f"it gave no array of numbers as {name!r}")
         if not all(type(length) is int and 0 <= length < 2**40 for length in shape):
@@ -165,11 +165,11 @@ def arrays_from(table: Any, body: bytearray, names: Sequence[str]) -> dict[str, 
         count = int(np.prod([int(length) for length in shape], dtype=object))
         if at + count * dtype.itemsize > len(body):
             raise MalformedError(f"it gave fewer bytes than {name!r} has")
-        found[name] = np.frombuffer(body, dtype, count, at).reshape(shape)
+        arrays[name] = np.frombuffer(body, dtype, count, at).reshape(shape)
         at += count * dtype.itemsize
     if at != len(body):
         raise MalformedError("it gave more bytes than its arrays have")
-    return found
+    return arrays
 
 
 @dataclass(frozen=True)

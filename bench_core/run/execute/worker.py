@@ -21,13 +21,16 @@ from bench_core.contract.errors import BenchError, DataError, DataWritten
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared, prepare
+from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute.bases import Bases
 from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.isolated import Isolated, kernels_folder, once_more_if_killed
 from bench_core.run.execute.leftovers import Leftovers
 from bench_core.run.execute.markers import Marker
-from bench_core.run.plan import OVER_LIMIT, DatasetCache, Planned
-from bench_core.run.run_trial import RECORD_FORMAT, TrialStopped, failed_record, run_trial
+from bench_core.run.failures import TrialStopped, failed_record
+from bench_core.run.plan import OVER_LIMIT, Planned
+from bench_core.run.record_file import RECORD_FORMAT
+from bench_core.run.run_trial import run_trial
 from bench_core.run.store import Store
 from bench_core.run.trial import Trial, fragment
 
@@ -48,7 +51,7 @@ class WorkerSettings:
         isolation: ``full``, methods have processes of their own; or ``none``.
         timeout: seconds that a method may take, where it has a process of its own; or None.
         level: the most libraries that plugins' processes need (`bench_core.run.execute.bases`).
-        listed: what the run was told by listed plugins (`bench_core.plugins.told.told_by`); None: import all plugins.
+        listed: of `bench_core.plugins.from_listings.listings_of`; None: import all plugins.
     """
 
     store: Path
@@ -179,8 +182,8 @@ class Worker:
         error = record["error"]
         if error["kind"] == "memory" and self.settings.memory is not None:
             limit = f"out of memory (limit {self.settings.memory / 2**20:.0f} MiB)"
-            said = "" if error["message"] == error["type"] else f": {error['message']}"
-            error["message"] = f"{limit}{said}"
+            message = "" if error["message"] == error["type"] else f": {error['message']}"
+            error["message"] = f"{limit}{message}"
         self.store.write_failure(record)
         return record
 
@@ -219,10 +222,10 @@ class Worker:
         """The built-in metrics that fit a task, and the suite's."""
         if task not in self._metrics:
             known = self.registry.metrics
-            wanted = [n for n in known if not n.endswith("@k") and self._is_built_in(n) and not known[n].on_request]
-            wanted += ["ndcg@5", "precision@5"] if task == "ranking" else []
-            wanted += [n for n in self.settings.metrics if n not in wanted]
-            metrics = {name: resolve_metric(name, known) for name in wanted}
+            names = [n for n in known if not n.endswith("@k") and self._is_built_in(n) and not known[n].on_request]
+            names += ["ndcg@5", "precision@5"] if task == "ranking" else []
+            names += [n for n in self.settings.metrics if n not in names]
+            metrics = {name: resolve_metric(name, known) for name in names}
             self._metrics[task] = {n: m for n, m in metrics.items() if task in m.tasks}
         return self._metrics[task]
 
@@ -300,7 +303,7 @@ def _kernels() -> list[str]:
     """The processors that the loaded linear algebra libraries chose their kernels for: ``["Zen"]``."""
     from threadpoolctl import threadpool_info
 
-    return sorted({str(one["architecture"]) for one in threadpool_info() if one.get("architecture")})
+    return sorted({str(library["architecture"]) for library in threadpool_info() if library.get("architecture")})
 
 
 def _processor() -> str:

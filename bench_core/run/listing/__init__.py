@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 from bench_core.contract.canonical import canonical_json, plain, sha256_text
 from bench_core.contract.errors import RequestError
 from bench_core.contract.facts import DataFacts
+from bench_core.plugins.from_listings import import_acting, register_listed
 from bench_core.plugins.listed import ListedMethod, Listing, MethodSpec, listing_from, spec_from
 from bench_core.plugins.manager import installed, load_registry
-from bench_core.plugins.registry import Plugin, Registry
-from bench_core.plugins.told import import_acting, register_told
+from bench_core.plugins.registry import Registry
+from bench_core.plugins.shelf import Plugin
 from bench_core.run.listing.cache import ListingCache
 
 if TYPE_CHECKING:
@@ -48,13 +49,13 @@ def listed_registry(
     cache = DataContext.from_environment().cache if cache is None else cache
     registry = load_registry(entry_points=False, manager=manager)
     asker = registry.asker = _Asker(registry, ListingCache(cache / "listings"), [cache, *closed])
-    found: list[tuple[Plugin, Listing | None]] = []
+    plugins: list[tuple[Plugin, Listing | None]] = []
     for plugin in installed(registry.manager):
         try:
-            found.append((plugin, asker.listing(plugin)))
+            plugins.append((plugin, asker.listing(plugin)))
         except _listing_error() as error:
-            found.append((replace(plugin, error=str(error)), None))
-    register_told(registry, found)
+            plugins.append((replace(plugin, error=str(error)), None))
+    register_listed(registry, plugins)
     import_acting(registry)
     return registry
 
@@ -76,25 +77,25 @@ class _Asker:
 
     def __init__(self, registry: Registry, cache: ListingCache, closed: Iterable[Path]) -> None:
         self._registry, self._cache, self._closed = registry, cache, list(closed)
-        self._made: Listers | None = None
+        self._listers: Listers | None = None
         self._known: dict[str, dict[str, Any]] = {}
         self._read: dict[str, set[str]] = {}
 
     @property
-    def _listers(self) -> Listers:
-        if self._made is None:
+    def _started_listers(self) -> Listers:
+        if self._listers is None:
             from bench_core.run.listing.judge import Listers
 
-            self._made = Listers(self._closed)
-        return self._made
+            self._listers = Listers(self._closed)
+        return self._listers
 
     @property
     def processes(self) -> set[int]:
-        return set() if self._made is None else self._made.processes
+        return set() if self._listers is None else self._listers.processes
 
     def close(self) -> None:
-        if self._made is not None:
-            self._made.close()
+        if self._listers is not None:
+            self._listers.close()
 
     def listing(self, plugin: Plugin) -> Listing:
         """What a plugin offers, as it is kept or as it tells now.
@@ -102,33 +103,33 @@ class _Asker:
         Raises:
             ListingError: it cannot be loaded, or tells what it must not.
         """
-        kept = self._cache.get(plugin, "listing")
-        if kept is not None:
+        stored = self._cache.get(plugin, "listing")
+        if stored is not None:
             with suppress(ValueError):
-                return listing_from(kept, plugin.name)
-        told, files = self._listers.tell(plugin)
+                return listing_from(stored, plugin.name)
+        values, files = self._started_listers.tell(plugin)
         try:
-            if len(canonical_json(told).encode()) > _MOST_LISTING:
+            if len(canonical_json(values).encode()) > _MOST_LISTING:
                 raise ValueError("what it said of itself is too long")
-            listing = listing_from(told, plugin.name)
+            listing = listing_from(values, plugin.name)
         except (TypeError, ValueError) as error:
             raise _listing_error()(str(error)) from None
-        self._cache.put(plugin, "listing", told, files)
+        self._cache.put(plugin, "listing", values, files)
         return listing
 
-    def build(self, plugin: str, wanted: Sequence[tuple[ListedMethod, Mapping[str, Any], str]]) -> list[Any]:
-        asked = [[method.name, plain(parameters), where] for method, parameters, where in wanted]
-        keys = [_key("build", *one[:2]) for one in asked]
-        told = self._answers(plugin, {"do": "build"}, keys, asked, lambda said: "refused" not in said)
-        if isinstance(told, Exception):
-            refused = f"plugin {plugin!r} does not say what its methods are: {told}"
-            return [RequestError(f"{where}: {refused}") for _, _, where in wanted]
+    def build(self, plugin: str, requests: Sequence[tuple[ListedMethod, Mapping[str, Any], str]]) -> list[Any]:
+        asked = [[method.name, plain(parameters), where] for method, parameters, where in requests]
+        keys = [_key("build", *question[:2]) for question in asked]
+        answers = self._answers(plugin, {"do": "build"}, keys, asked, lambda answer: "refused" not in answer)
+        if isinstance(answers, Exception):
+            refused = f"plugin {plugin!r} does not say what its methods are: {answers}"
+            return [RequestError(f"{where}: {refused}") for _, _, where in requests]
         built: list[Any] = []
-        for (method, _, where), said in zip(wanted, told, strict=True):
+        for (method, _, where), answer in zip(requests, answers, strict=True):
             try:
-                if isinstance(said, dict) and isinstance(said.get("refused"), str):
-                    raise RequestError(said["refused"])
-                built.append(spec_from(said, method))
+                if isinstance(answer, dict) and isinstance(answer.get("refused"), str):
+                    raise RequestError(answer["refused"])
+                built.append(spec_from(answer, method))
             except RequestError as error:
                 built.append(error)
             except ValueError as error:
@@ -146,36 +147,41 @@ class _Asker:
             place, text = facts[id(data)]
             questions.append([method.use, method.given, place])
             keys.append(_key(what, method.use, method.given, text))
-        told = self._answers(plugin, {"do": "ask", "what": what, "facts": tables}, keys, questions)
-        if isinstance(told, Exception):
+        answers = self._answers(plugin, {"do": "ask", "what": what, "facts": tables}, keys, questions)
+        if isinstance(answers, Exception):
             return [None] * len(asked)
         kinds: tuple[type, ...] = (str,) if what == "inapplicable" else (int, float)
-        return [said if isinstance(said, kinds) and not isinstance(said, bool) else None for said in told]
+        return [answer if isinstance(answer, kinds) and not isinstance(answer, bool) else None for answer in answers]
 
     def _answers(
-        self, plugin: str, header: Mapping[str, Any], keys: list[str], asked: list[Any], keep: Any = lambda said: True
+        self,
+        plugin: str,
+        header: Mapping[str, Any],
+        keys: list[str],
+        asked: list[Any],
+        is_lasting: Any = lambda answer: True,
     ) -> list[Any] | Exception:
         """The answers to questions: those that are known, and the others as the plugin gives them now."""
         named = self._registry.plugins[plugin]
         if plugin not in self._known:
-            kept = self._cache.get(named, "answers") or {"answers": {}, "files": []}
-            self._known[plugin], self._read[plugin] = kept["answers"], set(kept["files"])
+            stored = self._cache.get(named, "answers") or {"answers": {}, "files": []}
+            self._known[plugin], self._read[plugin] = stored["answers"], set(stored["files"])
         known, files, new = self._known[plugin], self._read[plugin], dict[str, Any]()
-        missing = {key: one for key, one in zip(keys, asked, strict=True) if key not in known}
+        missing = {key: question for key, question in zip(keys, asked, strict=True) if key not in known}
         left = list(missing)
         for start in range(0, len(left), _MOST_ASKED):
             part = left[start : start + _MOST_ASKED]
             try:
-                told, read = self._listers.ask(named, {**header, "asked": [missing[key] for key in part]})
+                answers, read = self._started_listers.ask(named, {**header, "asked": [missing[key] for key in part]})
             except _listing_error() as error:
                 return error
-            new |= dict(zip(part, told, strict=True))
+            new |= dict(zip(part, answers, strict=True))
             files |= set(read)
-        lasting = {key: said for key, said in new.items() if keep(said)}
+        lasting = {key: answer for key, answer in new.items() if is_lasting(answer)}
         known |= lasting
         if lasting:
-            kept = {"answers": dict(list(known.items())[-_MOST_KEPT:]), "files": sorted(files)}
-            self._cache.put(named, "answers", kept, files)
+            stored = {"answers": dict(list(known.items())[-_MOST_KEPT:]), "files": sorted(files)}
+            self._cache.put(named, "answers", stored, files)
         return [known[key] if key in known else new[key] for key in keys]
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import bench_core
 from bench_core.contract.canonical import canonical_json, sha256_text
-from bench_core.plugins.registry import Plugin
+from bench_core.plugins.shelf import Plugin
+from bench_core.run.whole_files import write_cache
 
 __all__ = ["ListingCache"]
 
@@ -43,9 +44,9 @@ class ListingCache:
             checksum, _, text = path.read_text(encoding="utf-8").partition("\n") if path else ("", "", "")
             if not path or sha256_text(text) != checksum:
                 return None
-            kept = json.loads(text)
-            fresh = all(self._size(file) == size for file, size in kept["files"].items())
-            return kept["value"] if fresh else None
+            stored = json.loads(text)
+            fresh = all(self._size(file) == size for file, size in stored["files"].items())
+            return stored["value"] if fresh else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
 
@@ -59,15 +60,9 @@ class ListingCache:
         if path is None:
             return
         text = canonical_json({"files": {file: self._size(file) for file in files}, "value": value})
-        temporary = path.with_name(f"{path.name}.{os.getpid()}")
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(f"{sha256_text(text)}\n{text}", encoding="utf-8")
-            os.replace(temporary, path)
-            self._forget_old(path)
-        except (OSError, ValueError):
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+        with suppress(ValueError):  # text that is no Unicode
+            if write_cache(path, f"{sha256_text(text)}\n{text}".encode()):
+                self._forget_old(path)
 
     def _path(self, plugin: Plugin, part: str) -> Path | None:
         """The file of a plugin; None where its source is not known."""
@@ -99,7 +94,7 @@ class ListingCache:
 @cache
 def _core() -> str:
     """The core's files by length and time of change: they decide what is told, and how."""
-    found: list[tuple[str, int, int]] = []
+    files: list[tuple[str, int, int]] = []
     folders = [os.path.dirname(bench_core.__file__)]
     while folders:
         with os.scandir(folders.pop()) as entries:
@@ -108,5 +103,5 @@ def _core() -> str:
                     folders += [] if entry.name == "__pycache__" else [entry.path]
                 elif entry.name.endswith(".py"):
                     now = entry.stat()
-                    found.append((entry.path, now.st_size, now.st_mtime_ns))
-    return sha256_text(canonical_json(sorted(found)))
+                    files.append((entry.path, now.st_size, now.st_mtime_ns))
+    return sha256_text(canonical_json(sorted(files)))

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from bench_core.plugins.registry import Plugin
+from bench_core.plugins.shelf import Plugin
 from bench_core.run.execute.parties import how_it_died
 from bench_core.run.execute.sandbox import importable, readable
 from bench_core.run.execute.starting import new_interpreter
@@ -78,17 +78,17 @@ class Listers:
         if not begun:
             self._started(plugin)
         try:
-            said = self._heard_of(plugin, header)
+            answer = self._heard_of(plugin, header)
         except ListingError:
             if not begun:
                 raise
             self._started(plugin)  # it may have been killed since it was last asked
-            said = self._heard_of(plugin, header)
-        answers = said.get("answers")
+            answer = self._heard_of(plugin, header)
+        answers = answer.get("answers")
         if not isinstance(answers, list) or len(answers) != len(header["asked"]):
             self._end(plugin.name)
             raise ListingError("it did not answer what it was asked")
-        return answers, _files(said)
+        return answers, _files(answer)
 
     def close(self) -> None:
         """End all of them."""
@@ -117,11 +117,11 @@ class Listers:
             "folder": str(folder),
             "read": list(map(str, readable([*needed, folder], self._closed))),
         }
-        said = self._heard_of(plugin, asked)
-        if isinstance(said.get("error"), str):
+        answer = self._heard_of(plugin, asked)
+        if isinstance(answer.get("error"), str):
             self._end(plugin.name)
-            raise ListingError(said["error"])
-        return said.get("listing"), _files(said)
+            raise ListingError(answer["error"])
+        return answer.get("listing"), _files(answer)
 
     def _fork(self, name: str) -> Path:
         """Let the lister fork; a folder for the fork. A lister that an earlier plugin ended is replaced."""
@@ -193,8 +193,8 @@ class Listers:
         return code if type(code) is int else None
 
 
-def _files(said: Mapping[str, Any]) -> list[str]:
-    files = said.get("files")
+def _files(answer: Mapping[str, Any]) -> list[str]:
+    files = answer.get("files")
     if not isinstance(files, list):
         return []
     return [file for file in files[:20_000] if isinstance(file, str) and len(file) < 4096]

@@ -14,7 +14,6 @@ import signal
 import socket
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -25,12 +24,12 @@ from bench_core.contract.canonical import plain
 from bench_core.contract.errors import RequestError, attempt
 from bench_core.contract.facts import DataFacts
 from bench_core.contract.method import Method
-from bench_core.contract.parameters import build, given, to_plain
+from bench_core.contract.parameters import build, given_parameters, to_plain
 from bench_core.plugins.description import description_of
 from bench_core.plugins.listed import ASKED
 from bench_core.plugins.manager import load_registry, new_manager, one_line, registered_alone
 from bench_core.plugins.registry import Registry
-from bench_core.run.execute.leftovers import Leftovers, adopt_orphans, die_with_parent, name_process
+from bench_core.run.execute.leftovers import Leftovers, adopt_orphans, die_with_parent, ended, name_process
 from bench_core.run.execute.sandbox import confine, drop_privileges
 from bench_core.run.execute.starting import keep_one_file
 from bench_core.run.execute.wire import EndedError, receive, send
@@ -69,24 +68,12 @@ def serve(number: int) -> None:
                 forks.add(process)
                 send(judge, {"process": process})
             else:
-                status = _ended(asked["process"])
+                status = ended(asked["process"], _MOMENT)
                 forks.discard(asked["process"])
                 leftovers.end()
                 send(judge, {"code": os.waitstatus_to_exitcode(status)})
     forks.clear()
     leftovers.end()
-
-
-def _ended(process: int) -> int:
-    """The status of a fork that has closed its socket, and is killed if it is not gone in a moment."""
-    until = time.monotonic() + _MOMENT
-    while time.monotonic() < until:
-        found, status = os.waitpid(process, os.WNOHANG)
-        if found:
-            return status
-        time.sleep(0.002)
-    os.kill(process, signal.SIGKILL)
-    return os.waitpid(process, 0)[1]
 
 
 def _be_plugin(number: int, parent: int) -> None:
@@ -111,11 +98,11 @@ def _be_plugin(number: int, parent: int) -> None:
         before = set(sys.modules)
         try:
             registry, module = registered_alone(asked["name"], asked["module"])
-            said: dict[str, Any] = {"listing": _listing(registry, module)}
+            answer: dict[str, Any] = {"listing": _listing(registry, module)}
         except BaseException as error:
-            said = {"error": one_line(error)[:2000]}
-        send(judge, {**said, "files": _files(before)})
-        asks = _Asks(registry) if "listing" in said else None
+            answer = {"error": one_line(error)[:2000]}
+        send(judge, {**answer, "files": _files(before)})
+        asks = _Asks(registry) if "listing" in answer else None
         while asks is not None:
             asked, _, _ = receive(judge, 0)
             answers = getattr(asks, f"do_{asked['do']}")(asked)
@@ -148,12 +135,12 @@ def _listing(registry: Registry, module: object) -> dict[str, Any]:
             calls = attempt(partial(_calls, getattr(module, name)))
             if isinstance(calls, list):
                 replays[hook] = calls
-    told: dict[str, Any] = {
+    offered: dict[str, Any] = {
         shelf: {name: description_of(thing) for name, thing in getattr(registry, shelf).items()} for shelf in _SHELVES
     }
-    told["methods"] = {name: _method(cls) for name, cls in registry.methods.items()}
+    offered["methods"] = {name: _method(cls) for name, cls in registry.methods.items()}
     names = {"sections": list(registry.sections), "executors": list(registry.executors)}
-    return {**told, **names, "hooks": hooks, "unmarked": unmarked, "replays": replays}
+    return {**offered, **names, "hooks": hooks, "unmarked": unmarked, "replays": replays}
 
 
 def _calls(hook: Any) -> list[list[str]] | None:
@@ -182,19 +169,21 @@ class _Asks:
 
     def __init__(self, registry: Registry) -> None:
         self._methods: Mapping[str, type[Method]] = registry.methods
-        self._made: dict[tuple[str, str], Any] = {}
+        self._instances: dict[tuple[str, str], Any] = {}
         self._limits = {name: attempt(partial(_limits, cls)) for name, cls in registry.methods.items()}
 
     def do_build(self, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
         """What methods with parameters are, or why they cannot be."""
-        return [self._built(*one) for one in asked["asked"]]
+        return [self._built(*question) for question in asked["asked"]]
 
     def _built(self, name: str, parameters: dict[str, Any], where: str) -> dict[str, Any]:
         try:
             method = build(self._methods[name], parameters, where)
-            told = {"parameters": to_plain(method), "given": given(method)}
+            values = {"parameters": to_plain(method), "given": given_parameters(method)}
             limits = attempt(partial(_limits, method))
-            return told if limits == self._limits[name] or not isinstance(limits, list) else {**told, "limits": limits}
+            return (
+                values if limits == self._limits[name] or not isinstance(limits, list) else {**values, "limits": limits}
+            )
         except RequestError as error:
             return {"refused": str(error)}
         except Exception as error:
@@ -202,13 +191,15 @@ class _Asks:
 
     def do_ask(self, asked: Mapping[str, Any]) -> list[Any]:
         """What methods say about data sets."""
-        facts = [DataFacts.from_plain(one) for one in asked["facts"]]
-        return [self._answer(name, given, asked["what"], facts[place]) for name, given, place in asked["asked"]]
+        facts = [DataFacts.from_plain(table) for table in asked["facts"]]
+        return [
+            self._answer(name, parameters, asked["what"], facts[place]) for name, parameters, place in asked["asked"]
+        ]
 
     def _answer(self, name: str, parameters: dict[str, Any], what: str, facts: DataFacts) -> Any:
         """What a method says about a data set; None where it fails."""
         key = name, repr(parameters)
-        if key not in self._made:
-            self._made[key] = attempt(partial(build, self._methods[name], parameters, name))
-        said = attempt(lambda: plain(getattr(self._made[key], what)(facts)))
-        return None if isinstance(said, BaseException) else said
+        if key not in self._instances:
+            self._instances[key] = attempt(partial(build, self._methods[name], parameters, name))
+        answer = attempt(lambda: plain(getattr(self._instances[key], what)(facts)))
+        return None if isinstance(answer, BaseException) else answer

@@ -14,22 +14,23 @@ from bench_core.contract.errors import ContractError, RequestError, did_you_mean
 from bench_core.plugins import hookspecs
 from bench_core.plugins import manager as loading
 from bench_core.plugins.listed import Listing, named
-from bench_core.plugins.registry import Plugin, Registry
+from bench_core.plugins.registry import Registry
+from bench_core.plugins.shelf import Plugin
 
-__all__ = ["import_acting", "register_told", "registry_from", "told_by", "whole"]
+__all__ = ["import_acting", "listings_of", "register_listed", "registry_from", "whole"]
 
 _LAZY = frozenset(f"bench_register_{kind}" for kind in ("datasets", "cost_schemes", "methods", "metrics", "executors"))
 
 
-def register_told(registry: Registry, found: Iterable[tuple[Plugin, Listing | None]]) -> None:
+def register_listed(registry: Registry, plugins: Iterable[tuple[Plugin, Listing | None]]) -> None:
     """Register plugins, and what they told that they offer; nothing is imported.
 
     Args:
         registry: has the built-ins.
-        found: plugins in order of name; without a listing one that could not be loaded.
+        plugins: plugins in order of name; without a listing one that could not be loaded.
     """
     registry.importer = _import_listed
-    for plugin, listing in found:
+    for plugin, listing in plugins:
         if plugin.name in registry.plugins:
             other = registry.plugins[plugin.name].distribution
             error = f"the plugin name {plugin.name!r} is already taken by {other!r}"
@@ -59,7 +60,7 @@ def import_acting(registry: Registry) -> None:
         if name in registry.imported or plugins[name].error:
             continue
         try:
-            _refuse_told_hooks(registry, name)
+            _refuse_listed_hooks(registry, name)
             _stand_in(registry, name)
         except ContractError as error:
             registry.drop(name)
@@ -71,7 +72,7 @@ def whole(registry: Registry) -> Registry:
     return loading.load_registry() if registry.listings else registry
 
 
-def told_by(registry: Registry, used: Mapping[str, Iterable[str]]) -> list[Any] | None:
+def listings_of(registry: Registry, used: Mapping[str, Iterable[str]]) -> list[Any] | None:
     """What a registry knows of listed plugins as plain values, for `registry_from`; None where it lists none.
 
     It is short, whatever the plugins told: multiprocessing waits for ever when a process that it starts is killed
@@ -83,29 +84,29 @@ def told_by(registry: Registry, used: Mapping[str, Iterable[str]]) -> list[Any] 
     if not registry.listings:
         return None
     names: dict[str, dict[str, list[str]]] = {name: {kind: [] for kind in used} for name in registry.listings}
-    for kind, wanted in used.items():
-        for name in wanted:
+    for kind, names_of_kind in used.items():
+        for name in names_of_kind:
             owner = registry.plugin_of(kind, name).name
             if owner in names:
                 names[owner][kind].append(name)
-    told: list[Any] = []
+    listings: list[Any] = []
     for plugin in registry.plugins.values():
         folder = None if plugin.folder is None else str(plugin.folder)
         about = [plugin.name, plugin.distribution, plugin.version, plugin.module, plugin.error, folder]
-        told.append([about, names.get(plugin.name)])
-    return told
+        listings.append([about, names.get(plugin.name)])
+    return listings
 
 
-def registry_from(told: Sequence[Any]) -> Registry:
+def registry_from(listings: Sequence[Any]) -> Registry:
     """A registry of what another process was told; it asks no plugin, and imports what a trial uses, no methods."""
     registry = loading.load_registry(entry_points=False)
-    found: list[tuple[Plugin, Listing | None]] = []
-    for (name, distribution, version, module, error, folder), listing in told:
+    plugins: list[tuple[Plugin, Listing | None]] = []
+    for (name, distribution, version, module, error, folder), listing in listings:
         place = None if folder is None else Path(folder)
         plugin = Plugin(name, distribution, version, module, error, place)
         if plugin.name not in registry.plugins:
-            found.append((plugin, None if listing is None else named(listing, plugin.name)))
-    register_told(registry, found)
+            plugins.append((plugin, None if listing is None else named(listing, plugin.name)))
+    register_listed(registry, plugins)
     return registry
 
 
@@ -130,10 +131,10 @@ def _import_listed(registry: Registry, name: str) -> Registry:
 def _stand_in(registry: Registry, name: str) -> None:
     """Let something that is no code of a listed plugin register the texts that it registers by others' hooks."""
 
-    class Told:
+    class StandIn:
         pass
 
-    told = Told()
+    stand_in = StandIn()
     for hook, calls in registry.listings[name].replays.items():
 
         def replay(register: Callable[..., object], calls: list[list[str]] = calls) -> None:
@@ -141,11 +142,11 @@ def _stand_in(registry: Registry, name: str) -> None:
                 register(*texts)
 
         # The attribute's name is the hook's; pluggy leaves out arguments with defaults.
-        setattr(told, hook, hookspecs.hookimpl(optionalhook=True)(replay))
-    registry.manager.register(told, name=name)
+        setattr(stand_in, hook, hookspecs.hookimpl(optionalhook=True)(replay))
+    registry.manager.register(stand_in, name=name)
 
 
-def _refuse_told_hooks(registry: Registry, name: str) -> None:
+def _refuse_listed_hooks(registry: Registry, name: str) -> None:
     """As a plugin's hooks are checked when it is imported, but as it told of them.
 
     Raises:

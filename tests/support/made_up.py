@@ -1,4 +1,4 @@
-"""Records that are told, not run: a suite of any names, and whatever numbers a test wants to see on its page."""
+"""Records that a test makes up instead of running trials: a suite of any names, with any numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bench_leaderboard.analysis.records import Labels, Records, tabulate
 from bench_core import Costs
 from bench_core.contract.canonical import canonical_json, sha256_text
 from bench_core.plugins.manager import load_registry
-from bench_core.run.run_trial import RECORD_FORMAT
+from bench_core.run.record_file import RECORD_FORMAT
 from bench_core.run.suite import Suite, parse_suite
 from support import tiny_plugin
 

@@ -1,0 +1,122 @@
+"""A plugin as it was found, and a shelf of what plugins registered of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bench_core.contract.canonical import source_hash
+from bench_core.contract.errors import ContractError
+from bench_core.plugins.listed import ListedMethod, Offered
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """One plugin, loaded or broken.
+
+    Attributes:
+        name: the entry point's name.
+        distribution: the distribution it is installed as; may be empty.
+        version: that distribution's version.
+        module: what the entry point names.
+        error: why it could not be loaded; empty when it was.
+        folder: where its code is, for the source hash: a folder, or a single file.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    module: str
+    error: str = ""
+    folder: Path | None = None
+
+    @cached_property
+    def source(self) -> str:
+        """SHA-256 of the plugin's Python files (provenance); empty when they cannot be found."""
+        return source_hash(self.folder) if self.folder is not None and self.folder.exists() else ""
+
+
+class Shelf(dict[str, T]):
+    """Registered things of one kind, by name, with the plugin each came from.
+
+    Attributes:
+        kind: what messages call one of them.
+        base: the class it is of, or a subclass of.
+        origins: name → plugin.
+        claims: name → the plugins that claim it, where there are several.
+
+    What an `Offered` stands for is imported when it is asked for; names alone import nothing.
+    """
+
+    def __init__(self, kind: str, base: type[Any]) -> None:
+        super().__init__()
+        self.kind, self.base = kind, base
+        self.origins: dict[str, str] = {}
+        self.claims: dict[str, list[str]] = {}
+
+    def __getitem__(self, name: str) -> T:
+        thing = super().__getitem__(name)
+        if isinstance(thing, Offered):
+            thing.fetch()
+            thing = super().__getitem__(name)
+        return thing
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What is registered under a name."""
+        return self[name] if name in self else default  # noqa: SIM401
+
+    def items(self) -> Any:
+        """Every name and what is registered under it."""
+        return {name: self[name] for name in self}.items()
+
+    def values(self) -> Any:
+        """Everything that is registered."""
+        return dict(self.items()).values()
+
+    def described(self, name: str) -> Mapping[str, Any]:
+        """What `bench_core.plugins.description.description_of` says of it; nothing is imported."""
+        from bench_core.plugins.description import description_of
+
+        thing = super().__getitem__(name)
+        return thing.about if isinstance(thing, Offered | ListedMethod) else description_of(thing)
+
+    def waiting(self, plugin: str) -> list[str]:
+        """The names of what a plugin offers and that is not imported."""
+        return [name for name, thing in super().items() if self.origins[name] == plugin and isinstance(thing, Offered)]
+
+    def add(self, plugin: str, name: str, thing: T) -> None:
+        """Register a thing under a name; the first that claims it is found."""
+        if name in self:
+            self.claims.setdefault(name, [self.origins[name]]).append(plugin)
+        else:
+            self[name], self.origins[name] = thing, plugin
+
+    def add_class(self, plugin: str, name: str, thing: Any) -> None:
+        """Register a class of parameters under a name.
+
+        Raises:
+            ContractError: no name, or the class is not of this kind, or no dataclass.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ContractError(f"a {self.kind} needs a name, not {name!r}")
+        if not (isinstance(thing, type) and issubclass(thing, self.base)):
+            raise ContractError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, not {thing!r}")
+        if not hasattr(thing, "__dataclass_fields__"):
+            raise ContractError(f"{self.kind} {name!r}: {thing.__name__} must be a dataclass (frozen=True)")
+        self.add(plugin, name, thing)  # type: ignore[arg-type]
+
+    def drop(self, plugin: str) -> None:
+        """Forget what a plugin registered before it failed."""
+        for name in [name for name, origin in self.origins.items() if origin == plugin]:
+            del self[name], self.origins[name]
+        left = {name: [other for other in claims if other != plugin] for name, claims in self.claims.items()}
+        self.claims = {name: claims for name, claims in left.items() if len(claims) > 1}
+
+    def conflict(self, name: str) -> str:
+        """A sentence on a name that several plugins claim."""
+        return f"the {self.kind} name {name!r} is claimed by plugins {' and '.join(map(repr, self.claims[name]))}"

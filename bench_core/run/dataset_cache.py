@@ -1,0 +1,109 @@
+"""Data sets by their parameters: loaded when they are needed, the last ones kept, and known by hash without loading."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+from bench_core.contract.canonical import sha256_text
+from bench_core.contract.dataset import DataContext, Dataset, DataSource
+from bench_core.contract.facts import DataFacts, facts_of
+from bench_core.plugins.registry import Registry
+from bench_core.run.record_file import seal, unseal
+from bench_core.run.threads import one_blas_thread
+from bench_core.run.trial import fragment
+from bench_core.run.whole_files import write_cache
+
+__all__ = ["DatasetCache"]
+
+
+class DatasetCache:
+    """Loads data sets, keeps the last ones up to half a gigabyte, and remembers hashes and facts in the store.
+
+    They are remembered under the source's parameters, the code of its plugin, and its own fingerprint of what it
+    would read, so an unchanged data set need not be loaded to name its trials.
+
+    Attributes:
+        damage: what is wrong with what is remembered; empty when nothing is. It is then made anew.
+    """
+
+    _KEPT_BYTES = 2**29
+
+    def __init__(self, context: DataContext, registry: Registry, store: Path) -> None:
+        self.context = context
+        self.registry = registry
+        self._index_path = store / "datasets.json"
+        self._loaded: OrderedDict[str, Dataset] = OrderedDict()
+        self._known: dict[str, Any] = {}
+        self._bytes = 0
+        self._dirty = False
+        self.damage = ""
+        try:
+            known = unseal(self._index_path.read_bytes())["hashes"]
+            self._known = known if isinstance(known, dict) else {}
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except (OSError, ValueError, KeyError) as error:
+            self.damage = f"{self._index_path} is not believed ({error}); data sets are hashed again"
+            self._dirty = True
+
+    def content(self, use: str, source: DataSource) -> str:
+        """The content hash of a source's data set, loading it only when nothing is remembered.
+
+        Raises:
+            BenchError: it cannot be loaded.
+        """
+        fingerprint = source.fingerprint(self.context)
+        if fingerprint is None:
+            return self._content(use, source)
+        plugin = self.registry.plugin_of("datasets", use).source
+        key = sha256_text(f"{plugin}|{fragment(use, source)}|{fingerprint}")
+        if not isinstance(self._known.get(key), str):
+            self._known[key], self._dirty = self._content(use, source), True
+        return str(self._known[key])
+
+    def facts(self, use: str, source: DataSource, content: str) -> DataFacts:
+        """The facts of the data set with a content hash, loading it only when nothing is remembered.
+
+        Raises:
+            BenchError: it cannot be loaded.
+        """
+        key = f"facts|{content}"
+        try:
+            return DataFacts.from_plain(self._known[key])
+        except (KeyError, TypeError):
+            facts = facts_of(self.load(use, source))
+            self._known[key], self._dirty = facts.as_plain(), True
+            return facts
+
+    def _content(self, use: str, source: DataSource) -> str:
+        with one_blas_thread():
+            known = source.content(self.context)
+        return known if known is not None else self.load(use, source).content
+
+    def load(self, use: str, source: DataSource) -> Dataset:
+        """The data set of a source."""
+        key = fragment(use, source)
+        if key in self._loaded:
+            self._loaded.move_to_end(key)
+            return self._loaded[key]
+        with one_blas_thread():
+            dataset = source.load(self.context)
+        self._loaded[key] = dataset
+        self._bytes += dataset.values.nbytes
+        while self._bytes > self._KEPT_BYTES and len(self._loaded) > 1:
+            self._bytes -= self._loaded.popitem(last=False)[1].values.nbytes
+        return dataset
+
+    def forget(self, use: str, source: DataSource) -> None:
+        """Load the data set of a source anew when it is next asked for."""
+        dataset = self._loaded.pop(fragment(use, source), None)
+        self._bytes -= 0 if dataset is None else dataset.values.nbytes
+
+    def save(self) -> None:
+        """Write the remembered hashes, if there are new ones; where that cannot be done, they are not remembered."""
+        if not self._dirty:
+            return
+        write_cache(self._index_path, seal({"hashes": self._known}))
+        self._dirty = False

@@ -1,0 +1,133 @@
+"""What a record keeps of a trial's decisions: its policies by columns, what they acquired, how many base models ran."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.canonical import plain, writable
+from bench_core.contract.decisions import Decisions, Outcome
+from bench_core.contract.errors import ContractError
+from bench_core.contract.method import Policy
+from bench_core.contract.metric import Metric, measure
+
+__all__ = ["Described", "PolicyOutcome", "describe", "distribution", "table_of", "usage_of"]
+
+MOST_BARS = 64
+
+
+@dataclass(frozen=True)
+class PolicyOutcome:
+    """One policy's outcome on one part."""
+
+    policy: int
+    part: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a policy says of itself, read once."""
+
+    name: str
+    label: str
+    details: Any
+    budget: float | None
+
+
+def describe(number: int, policy: Policy) -> Described:
+    """Read a policy's label, details and budget.
+
+    Raises:
+        ContractError: the budget is not a number from 0.
+    """
+    label, budget = writable(str(policy.label)), policy.budget
+    name = f"policy {number}" + (f" ({label})" if label else "")
+    if budget is not None:
+        try:
+            budget = float(budget)
+        except (TypeError, ValueError):
+            budget = float("nan")
+        if not budget >= 0:
+            raise ContractError(f"{name}: budget must be a number from 0, or None, not {policy.budget!r}")
+    return Described(name, label, plain(dict(policy.details)), budget)
+
+
+def table_of(
+    described: list[Described], outcomes: list[PolicyOutcome], metrics: Mapping[str, Metric]
+) -> dict[str, Any]:
+    """The family by columns: label, details, budget, and each metric on validation and test."""
+    columns: dict[str, Any] = {
+        "label": [policy.label for policy in described],
+        "details": [policy.details for policy in described],
+        "budget": plain([policy.budget for policy in described]),
+        "validation": {},
+        "test": {},
+    }
+    for judged in outcomes:
+        for name, value in measure(judged.outcome, metrics).items():
+            columns[judged.part].setdefault(metrics[name].key, []).append(plain(value))
+    return columns
+
+
+_MOST_USAGE = 6000
+"""Numbers of usage kept per record: the first policies of a family come first."""
+
+
+def usage_of(outcomes: list[PolicyOutcome]) -> list[list[list[float]] | None]:
+    """Per policy, per exit stage, per feature: share of test rows that left there with the feature acquired.
+
+    None for the later policies of families that would need more than `_MOST_USAGE` numbers.
+    """
+    usage: list[list[list[float]] | None] = []
+    left = _MOST_USAGE
+    for judged in outcomes:
+        if judged.part != "test":
+            continue
+        acquired, stage = judged.outcome.decisions.acquired, judged.outcome.decisions.stage
+        stages = 1 if stage is None else int(stage.max(initial=1))
+        left -= stages * acquired.shape[1]
+        if left < 0 or not len(acquired):
+            usage.append(None)
+        elif stage is None:
+            usage.append([np.round(acquired.mean(axis=0), 6).tolist()])
+        else:
+            shares = [acquired[stage == s].sum(axis=0) / len(acquired) for s in range(1, stages + 1)]
+            usage.append(np.round(np.stack(shares), 6).tolist())
+    return usage
+
+
+def distribution(decisions: Sequence[Decisions], full: Decisions | None = None) -> dict[str, Any] | None:
+    """Histograms of the base models that rows run, in bars of one width.
+
+    Args:
+        decisions: of each policy, on the test rows.
+        full: of the reference policy; the bars reach as far as its rows do.
+
+    Returns:
+        ``width`` (a power of two, so that histograms of different widths can be added up) and ``counts``: for each
+        policy the number of rows that ran more than ``width * i`` and at most ``width * (i + 1)`` base models, or
+        None for one that does not say. Rows that ran none count in the first bar. None when no policy says.
+    """
+    runs = [policy.evaluations for policy in decisions]
+    counted = [count for count in runs if count is not None and len(count)]
+    if not counted:
+        return None
+    if full is not None and full.evaluations is not None and len(full.evaluations):
+        counted.append(full.evaluations)
+    most = max(float(count.max()) for count in counted)
+    width = 1
+    while width * MOST_BARS < most:
+        width *= 2
+    bars = max(1, int(np.ceil(most / width)))
+    return {"width": width, "counts": [None if count is None else _counts(count, width, bars) for count in runs]}
+
+
+def _counts(runs: NDArray[Any], width: int, bars: int) -> list[int]:
+    place = np.maximum(np.ceil(runs / width).astype(np.int64) - 1, 0)
+    counts: list[int] = np.bincount(place, minlength=bars).tolist()
+    return counts

@@ -347,12 +347,12 @@ def without_kind(loc: tuple[Any, ...]) -> tuple[tuple[Any, ...], type[_Check] | 
     """A place in a claim without the kinds that pydantic puts into it, and the model of that kind."""
     if loc[:1] != ("claims",):
         return loc, None
-    said, model = list(loc[:2]), None
+    path, model = list(loc[:2]), None
     rest = list(loc[2:])
     while rest:
         part = rest.pop(0)
-        if part in CHECKS and (len(said) == 2 or said[-1] == "of") and model is not CHECKS[part]:
+        if part in CHECKS and (len(path) == 2 or path[-1] == "of") and model is not CHECKS[part]:
             model = CHECKS[part]
         else:
-            said.append(part)
-    return tuple(said), model
+            path.append(part)
+    return tuple(path), model

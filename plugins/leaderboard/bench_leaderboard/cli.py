@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_core import cli_errors, hookimpl, installed_plugins, print_table, warn, with_session, with_sessions
+from bench_core import cli_errors, hookimpl, listed_plugins, print_table, warn, with_session, with_sessions
 from bench_leaderboard.cli_submit import submit
 
 if TYPE_CHECKING:
@@ -93,13 +93,13 @@ def claims(session: SuiteSession, stress: bool) -> int:
     if not stress:
         print_table(*rows_of_verdicts(session))
         return 0
-    found = stressed(session)
-    quiet = silent(found)
-    print_table(*rows_of_stress(found))
-    told = sum(one.verdict != "cannot be told" for one in found)
-    forced = sum(one.forced for one in found)
+    results = stressed(session)
+    quiet = silent(results)
+    print_table(*rows_of_stress(results))
+    decided = sum(result.verdict != "cannot be told" for result in results)
+    forced = sum(result.forced for result in results)
     click.echo(
-        f"{session.suite.name}: {len(found)} claims, {told} told, {forced} of them by construction, "
+        f"{session.suite.name}: {len(results)} claims, {decided} told, {forced} of them by construction, "
         f"{len(quiet)} without saying so"
     )
     return 1 if quiet else 0
@@ -118,20 +118,21 @@ def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int) -> i
     from bench_leaderboard.commands.verify import verify as recompute
 
     seed = randbelow(2**32) if seed is None else seed
-    found = recompute(session, sample, seed, Options(jobs=jobs))
-    for one in found.verdicts:
-        if one.outcome != "equal":
-            trial = one.planned.trial
-            machine = "" if one.same_machine else " (published by other kernels, or it is not known by which)"
+    verified = recompute(session, sample, seed, Options(jobs=jobs))
+    for verdict in verified.verdicts:
+        if verdict.outcome != "equal":
+            trial = verdict.planned.trial
+            machine = "" if verdict.same_machine else " (published by other kernels, or it is not known by which)"
             place = f"{trial.method} on {trial.dataset} ({trial.costs}), seed {trial.seed}"
-            click.echo(f"{place}: {one.outcome}: {one.said}{machine}", err=True)
+            click.echo(f"{place}: {verdict.outcome}: {verdict.reason}{machine}", err=True)
     counts = {
-        word: sum(one.outcome == word for one in found.verdicts) for word in ("equal", "differs", "not recomputed")
+        word: sum(verdict.outcome == word for verdict in verified.verdicts)
+        for word in ("equal", "differs", "not recomputed")
     }
-    said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    total = f"{len(found.verdicts)} of {found.published} published records"
-    click.echo(f"{session.suite.name}: {total} recomputed (seed {seed}): {said}")
-    return 1 if found.refuted else 0
+    summary = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    total = f"{len(verified.verdicts)} of {verified.published} published records"
+    click.echo(f"{session.suite.name}: {total} recomputed (seed {seed}): {summary}")
+    return 1 if verified.refuted else 0
 
 
 @click.command()
@@ -152,8 +153,8 @@ def export(session: SuiteSession, form: str, output: Path | None, budgets: bool)
     from bench_leaderboard.render import write_files
 
     records = records_of(session)
-    made = budget_table(records, session.suite) if budgets else export_table(records, session.suite)
-    data = exported(made, form)
+    table = budget_table(records, session.suite) if budgets else export_table(records, session.suite)
+    data = exported(table, form)
     warn(session)
     if output is None:
         sys.stdout.buffer.write(data)
@@ -179,7 +180,7 @@ def compare(store_a: Path, store_b: Path, suite: Path | None, metric: tuple[str,
     """
     from bench_leaderboard.commands.compare import compare_stores, rows_of_changes, rows_of_differences
 
-    changed, differences, warnings = compare_stores(installed_plugins(), store_a, store_b, suite, metric)
+    changed, differences, warnings = compare_stores(listed_plugins(), store_a, store_b, suite, metric)
     for line in warnings:
         click.echo(line, err=True)
     print_table(*rows_of_changes(changed))

@@ -45,15 +45,15 @@ def submit(
         click.echo(f"{name} …", err=True)
 
     if check:
-        found = check_submission(session, progress)
+        submitted = check_submission(session, progress)
     elif plugin is None:
         raise RequestError("say whose records are submitted: --plugin NAME")
     else:
-        found = write(session, plugin, to, wheel, requirement, progress)
+        submitted = write(session, plugin, to, wheel, requirement, progress)
     warn(session)
-    if not found.is_published:
+    if not submitted.is_published:
         click.echo(
             f"{session.suite.name} is not published in {session.out}: nothing to compare its data with", err=True
         )
-    click.echo(f"{found.folder}: {found.records} record(s) of {', '.join(found.methods)}")
+    click.echo(f"{submitted.folder}: {submitted.records} record(s) of {', '.join(submitted.methods)}")
     return 0

@@ -70,16 +70,16 @@ def _comparison(session: SuiteSession, analysed: Analysed) -> dict[Path, bytes]:
     if entry is None:
         return {}
     compares = compares_of(session.suite, analysed.records, entry)
-    said = answer_of(session.suite, analysed.records, entry, compares)
-    made = {
-        COMPARISON: canonical_json(said) + "\n",
-        "budgets.md": render_budgets(session.suite, said),
+    comparison = answer_of(session.suite, analysed.records, entry, compares)
+    files = {
+        COMPARISON: canonical_json(comparison) + "\n",
+        "budgets.md": render_budgets(session.suite, comparison),
         "budgets.csv": render_rows(session.suite, analysed.records, entry, compares),
         "wins.csv": render_wins(compares, entry.budgets),
     }
     if entry.absolute:
-        made["absolute.csv"] = render_absolute(session.suite, analysed.records, entry)
-    return {session.folder / name: text.encode() for name, text in made.items()}
+        files["absolute.csv"] = render_absolute(session.suite, analysed.records, entry)
+    return {session.folder / name: text.encode() for name, text in files.items()}
 
 
 def publish_again(session: SuiteSession) -> list[Path]:
@@ -148,8 +148,8 @@ def publish(
     plan = plan or session.plan()
     records = records_of(session, plan) if records is None else records
     _check_losses(session, plan, records, drop)
-    if not private and (said := _not_isolated(records)):
-        raise RequestError(f"{said}, so nothing was written; run into another --store, or say --private")
+    if not private and (message := _not_isolated(records)):
+        raise RequestError(f"{message}, so nothing was written; run into another --store, or say --private")
     files = pages(session, records)
     changed = write_files(files)
     current.remember(session, plan, list(files))
@@ -175,7 +175,7 @@ def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Col
         return
     count = sum(loss.count for loss in losses)
     names = list(dict.fromkeys(loss.dataset for loss in losses))
-    said = [
+    lines = [
         f"{count} of {len(committed.infos)} published record(s) in {session.folder} would be lost, so nothing there "
         "was written:",
         *(f"  {loss}" for loss in losses[:_SHOWN]),
@@ -183,7 +183,7 @@ def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Col
         f"compute them anew: bench run {session.suite.path}; or let them go: "
         + " ".join(f"--drop {shlex.quote(name)}" for name in names),
     ]
-    raise WouldLoseError("\n".join(said))
+    raise WouldLoseError("\n".join(lines))
 
 
 def check(session: SuiteSession, private: bool = False, redraw: bool = False) -> list[str]:
@@ -203,7 +203,7 @@ def check(session: SuiteSession, private: bool = False, redraw: bool = False) ->
     committed = published(session).whole
     if committed is None:
         return [f"{session.folder}: there is no committed export; run: bench leaderboard {session.suite.path}"]
-    wrong = [said for said in [_not_isolated(committed)] if said and not private]
+    wrong = [message for message in [_not_isolated(committed)] if message and not private]
     files = pages(session, committed, compress=False, redraw=redraw)
     files.pop(session.folder / NOTES, None)  # another machine may note otherwise
     wrong += [f"{path} is not what the records give" for path in differing(files)]

@@ -13,7 +13,7 @@ from bench_leaderboard.analysis.quality import quality_named
 from bench_leaderboard.analysis.records import Records, tabulate
 from hypothesis import given
 from hypothesis import strategies as st
-from support.told import labelled, record_of
+from support.made_up import labelled, record_of
 
 from bench_core.builtin.metrics import BUILT_IN
 

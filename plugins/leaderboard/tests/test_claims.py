@@ -13,7 +13,7 @@ from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import grids
 from bench_leaderboard.analysis.verdicts import Checked
 from bench_leaderboard.render.claims import claims_section
-from support.told import Values, labelled, record_of, records_of, suite_of, toml
+from support.made_up import Values, labelled, record_of, records_of, suite_of, toml
 
 from bench_core.contract.errors import RequestError
 
@@ -293,7 +293,7 @@ def test_a_page_is_told_what_contradicts_what_is_open_and_which_pair_decides() -
     unsure = check(kind="order", methods=["B", "A", "C"], **COST)  # A and C differ on the mean only
     assert (unsure.verdict, unsure.why) == ("cannot be told", "open: A above C")
     assert unsure.deciding is not None
-    assert unsure.deciding.said == "A above C"
+    assert unsure.deciding.statement == "A above C"
     sure = check(kind="order", methods=["B", "A"], **COST)
     assert (sure.verdict, sure.why) == ("holds", "")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from bench_leaderboard.analysis.compare import Changed, Difference, compare, rea
 from scipy import stats
 from support import tiny_plugin
 from support.bench import Bench
-from support.told import record_of, suite_of
+from support.made_up import record_of, suite_of
 
 from bench_core.contract.errors import RequestError
 from bench_core.plugins.manager import load_registry
@@ -170,3 +172,14 @@ def test_the_suite_is_what_limits_and_names(tmp_path: Path) -> None:
     suite = suite_of(["D"], ["A"])
     changed, found = both(tmp_path, [told("A", 0)], [told("A", 0)], suite=suite)
     assert (changed, found) == ([], [])  # its method has other parameters than the records
+
+
+def test_the_command_imports_no_methods_plugin(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        store_of(tmp_path / name, [told("A", seed) for seed in range(2)])
+    command = [sys.executable, "-X", "importtime", "-m", "bench_core.cli.main", "compare", "a", "b"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    modules = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time")]
+    imported = {module.partition(".")[0] for module in modules}
+    assert "bench_leaderboard" in imported
+    assert not imported & {"bench_single_stage", "bench_cost_ordered", "bench_emsco"}

@@ -12,16 +12,16 @@ from bench_leaderboard.analysis.records import tabulate
 from bench_leaderboard.render.timings import render_timings
 from hypothesis import given
 from hypothesis import strategies as st
+from support.made_up import labelled, record_of, suite_of
 from support.tiny_plugin import Blobs
-from support.told import labelled, record_of, suite_of
 
 from bench_core import DataContext, Decisions, Family, Method, Policy, Problem, Rows
 from bench_core.builtin.cost_schemes import Uniform
 from bench_core.builtin.metrics import BUILT_IN
 from bench_core.protocol.prepare import Prepared, prepare
 from bench_core.protocol.split import SplitRule
-from bench_core.run.distribution import MOST_BARS, distribution
 from bench_core.run.run_trial import TrialResult, run_trial
+from bench_core.run.summary import MOST_BARS, distribution
 from bench_core.run.trial import Trial
 
 

@@ -11,7 +11,7 @@ import pytest
 from bench_leaderboard.analysis.records import tabulate
 from bench_leaderboard.commands.export import FORMATS, export_table, exported
 from support.bench import Bench
-from support.told import labelled, record_of, suite_of
+from support.made_up import labelled, record_of, suite_of
 
 SMALL = """
 [protocol]

@@ -21,7 +21,7 @@ from bench_leaderboard.render.index import describe
 from bench_leaderboard.render.markdown import as_html
 from bench_leaderboard.render.page import Analysed
 from support.bench import Bench
-from support.told import record_of, suite_of
+from support.made_up import record_of, suite_of
 
 from bench_core import RequestError
 from bench_core.run.suite import Suite

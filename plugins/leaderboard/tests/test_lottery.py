@@ -16,7 +16,7 @@ from bench_leaderboard.analysis.records import Records, tabulate
 from bench_leaderboard.analysis.selection import select
 from hypothesis import given
 from hypothesis import strategies as st
-from support.told import labelled, record_of, suite_of
+from support.made_up import labelled, record_of, suite_of
 
 from bench_core.builtin.metrics import BUILT_IN
 from bench_core.contract.errors import RequestError

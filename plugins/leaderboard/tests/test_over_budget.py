@@ -13,7 +13,7 @@ from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import Grid, grids
 from bench_leaderboard.render.page import Analysed, render_page
 from support.bench import Bench
-from support.told import labelled, record_of, records_of, suite_of
+from support.made_up import labelled, record_of, records_of, suite_of
 
 from bench_core.run.suite import Suite
 

@@ -23,7 +23,7 @@ from bench_leaderboard.render.timings import render_timings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.bench import Bench
-from support.told import METRICS, Values, labelled, record_of, records_of, stored, suite_of
+from support.made_up import METRICS, Values, labelled, record_of, records_of, stored, suite_of
 
 from bench_core.run.record_file import seal
 from bench_core.run.suite import Suite

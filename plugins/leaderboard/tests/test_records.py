@@ -7,7 +7,7 @@ from itertools import permutations
 import pandas as pd
 import pytest
 from bench_leaderboard.analysis.records import Records, tabulate
-from support.told import labelled, record_of
+from support.made_up import labelled, record_of
 
 RECORDS = [
     record_of("D", "A", 0, {"cost": 1.0}),

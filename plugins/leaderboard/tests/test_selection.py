@@ -10,7 +10,7 @@ from bench_leaderboard.analysis.records import Labels, Records, tabulate
 from bench_leaderboard.analysis.selection import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.told import record_of
+from support.made_up import record_of
 
 from bench_core.builtin.metrics import BUILT_IN
 from bench_core.contract.metric import Metric

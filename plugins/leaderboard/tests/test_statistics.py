@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from bench_leaderboard.analysis import statistics
@@ -113,11 +115,23 @@ def test_ranks_of_a_table_with_holes_are_refused() -> None:
 
 # Few and short ones: with ties scipy goes through all 2ⁿ signs, for every call anew.
 @settings(max_examples=25)
-@example([*map(float, range(-3, 17))])
+@example([n + 0.25 for n in range(-20, 30)])
+@example([*map(float, range(-3, 50))])
 @given(st.lists(numbers, min_size=6, max_size=8))
 def test_wilcoxon_is_scipys_with_pratts_zeros(values: list[float]) -> None:
     differences = np.array(values)
     expected = stats.wilcoxon(differences, zero_method="pratt").pvalue if differences.any() else 1.0
+    assert statistics.wilcoxon(differences) == pytest.approx(expected)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(-4, 4), min_size=6, max_size=15).filter(any))
+def test_wilcoxon_counts_the_signs_that_say_as_much_where_ranks_tie(values: list[int]) -> None:
+    differences = np.array(values, dtype=float)
+    ranks = stats.rankdata(np.abs(differences))[differences != 0]
+    signs = np.array(list(product((0, 1), repeat=len(ranks))))
+    above, seen = signs @ ranks, ranks[differences[differences != 0] > 0].sum()
+    expected = min(1, 2 * min((above <= seen).mean(), (above >= seen).mean()))
     assert statistics.wilcoxon(differences) == pytest.approx(expected)
 
 

@@ -10,7 +10,7 @@ from bench_leaderboard.analysis.records import tabulate
 from bench_leaderboard.analysis.stress import Stress, stress_claims
 from bench_leaderboard.commands.claims import silent
 from support.bench import Bench
-from support.told import Values, labelled, record_of, records_of, suite_of
+from support.made_up import Values, labelled, record_of, records_of, suite_of
 
 from bench_core.plugins.manager import load_registry
 from bench_core.run.suite import load_suite

@@ -15,7 +15,7 @@ from bench_leaderboard.analysis.verdicts import all_of, compared, negated
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from support.told import Values, records_of, suite_of
+from support.made_up import Values, records_of, suite_of
 
 NUMBER = st.floats(-1e6, 1e6, allow_nan=False)
 NUMBERS = st.lists(NUMBER, min_size=2, max_size=12)

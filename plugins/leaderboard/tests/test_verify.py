@@ -39,7 +39,7 @@ def test_a_number_that_was_changed_before_it_was_published_is_found(place: Place
     found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
     assert [one.outcome for one in found.verdicts].count("differs") == 1
     (refuted,) = found.refuted
-    assert refuted.said.startswith("test.cost by ")
+    assert refuted.reason.startswith("test.cost by ")
     assert 0 < refuted.largest < 1
 
 

@@ -109,5 +109,5 @@ def _groups(fitted: FittedPolicy) -> list[str]:
     table = fitted.costs.group_prices
     if table is None:
         return []
-    said = ", ".join(f"{number + 1} costs {price_text(price)}" for number, price in enumerate(table))
-    return ["", f"A group is paid once, with its first feature: {said}."]
+    prices = ", ".join(f"{number + 1} costs {price_text(price)}" for number, price in enumerate(table))
+    return ["", f"A group is paid once, with its first feature: {prices}."]

@@ -103,7 +103,7 @@ def recommend(
 
     _, dataset, goal = _checked(given)
     try:
-        found = recommend_for(
+        recommendation = recommend_for(
             dataset,
             given["prices"],
             goal=goal,
@@ -133,14 +133,14 @@ def recommend(
     options = {name.replace("_", "-"): given[name] for name in shared}
     if given["encode"] != "onehot":
         options["encode"] = given["encode"]
-    command = fit_command(found.best or "", str(given["data"]), options)
-    page = write_page(found, out, command)
-    click.echo(methods_table(found, "simple"))
-    click.echo(f"\n{found.text}\n")
-    if found.best:
+    command = fit_command(recommendation.best or "", str(given["data"]), options)
+    page = write_page(recommendation, out, command)
+    click.echo(methods_table(recommendation, "simple"))
+    click.echo(f"\n{recommendation.text}\n")
+    if recommendation.best:
         click.echo(command)
     click.echo(str(page))
-    return 0 if found.best else 1
+    return 0 if recommendation.best else 1
 
 
 @click.command()

@@ -87,11 +87,11 @@ class _Writer:
 
     def _put(self, value: Any, where: str) -> Any:
         if isinstance(value, list):
-            return [self.put(one, f"{where}[{i}]") for i, one in enumerate(value)]
+            return [self.put(item, f"{where}[{i}]") for i, item in enumerate(value)]
         if type(value) is tuple:
-            return {"$": "tuple", "v": [self.put(one, f"{where}[{i}]") for i, one in enumerate(value)]}
+            return {"$": "tuple", "v": [self.put(item, f"{where}[{i}]") for i, item in enumerate(value)]}
         if isinstance(value, Mapping):
-            pairs = [[self.put(key, where), self.put(one, f"{where}[{key!r}]")] for key, one in value.items()]
+            pairs = [[self.put(key, where), self.put(item, f"{where}[{key!r}]")] for key, item in value.items()]
             return {"$": "dict", "v": pairs}
         if isinstance(value, np.ndarray | np.generic):
             return self._array(value, where)
@@ -112,8 +112,8 @@ class _Writer:
         self.out.objects.append(entry)
         node = {"$": "object", "v": place}
         self.done[id(value)] = value, node  # before its fields: they may hold it
-        for name, one in _fields(value).items():
-            entry["fields"][name] = self.put(one, f"{where}.{name}")
+        for name, item in _fields(value).items():
+            entry["fields"][name] = self.put(item, f"{where}.{name}")
         return node
 
     def _model(self, value: Any, where: str) -> Any:
@@ -166,7 +166,7 @@ class Decoder:
         _check_archive(arrays, "arrays.npz")
         with np.load(io.BytesIO(arrays), allow_pickle=False) as held:
             self.arrays = {key: held[key] for key in held.files}
-        self.made: dict[int, Any] = {}
+        self.objects: dict[int, Any] = {}
         self.read: dict[str, Any] = {}
 
     def get(self) -> Any:
@@ -182,16 +182,16 @@ class Decoder:
 
     def _get(self, node: Any) -> Any:
         if isinstance(node, list):
-            return [self._get(one) for one in node]
+            return [self._get(item) for item in node]
         if not isinstance(node, dict):
             return node
         kind, held = node["$"], node["v"]
         if kind == "float":
             return float(held)
         if kind == "tuple":
-            return tuple(self._get(one) for one in held)
+            return tuple(self._get(item) for item in held)
         if kind == "dict":
-            return {self._get(key): self._get(one) for key, one in held}
+            return {self._get(key): self._get(item) for key, item in held}
         if kind == "array":
             return self.arrays[held]
         if kind == "number":
@@ -207,32 +207,32 @@ class Decoder:
         raise ValueError(f"there is no kind of thing {kind!r}")
 
     def _object(self, place: int) -> Any:
-        if place not in self.made:
+        if place not in self.objects:
             entry = self.plain["objects"][place]
             cls = self.types.get(entry["type"])
             if cls is None:
                 raise RequestError(f"it holds a {entry['type']}, which no installed plugin names for saved policies")
             if hasattr(cls, "from_saved"):
-                self.made[place] = cls.from_saved({name: self._get(one) for name, one in entry["fields"].items()})
-                return self.made[place]
+                self.objects[place] = cls.from_saved({name: self._get(item) for name, item in entry["fields"].items()})
+                return self.objects[place]
             if issubclass(cls, tuple):
                 fields = entry["fields"]
-                self.made[place] = tuple.__new__(cls, [self._get(fields[name]) for name in cls._fields])  # type: ignore[attr-defined]
-                return self.made[place]
-            made: Any = object.__new__(cls)
-            self.made[place] = made
+                self.objects[place] = tuple.__new__(cls, [self._get(fields[name]) for name in cls._fields])  # type: ignore[attr-defined]
+                return self.objects[place]
+            instance: Any = object.__new__(cls)
+            self.objects[place] = instance
             known = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else None
-            for name, one in entry["fields"].items():
+            for name, item in entry["fields"].items():
                 if known is not None and name not in known:
                     raise ValueError(f"{entry['type']} has no field {name!r}")
-                object.__setattr__(made, name, self._get(one))
-        return self.made[place]
+                object.__setattr__(instance, name, self._get(item))
+        return self.objects[place]
 
 
 def _check_archive(content: bytes, name: str) -> None:
     """Refuse an archive that is larger inside than outside: what is written here is not compressed."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if any(one.compress_type != zipfile.ZIP_STORED for one in archive.infolist()):
+        if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
             raise ValueError(f"{name} is compressed")
 
 

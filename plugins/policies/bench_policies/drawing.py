@@ -55,19 +55,19 @@ class _Place:
 def _walk(fitted: FittedPolicy, lines: list[str], place: _Place, indent: str) -> None:
     steps = _next(fitted, place.raw, place.known)
     whole = len(place.raw)
-    for step in sorted(set(steps), key=lambda one: (-steps.count(one), str(one))):
+    for step in sorted(set(steps), key=lambda step: (-steps.count(step), str(step))):
         if len(lines) > _MOST_LINES:
             return
-        here = np.array([one == step for one in steps])
+        here = np.array([row_step == step for row_step in steps])
         under = _conditions(fitted, place, steps, here)
-        told = f"{indent}{100 * here.sum() / whole:.0f} %{', ' if under else ''}{' and '.join(under)}: "
+        prefix = f"{indent}{100 * here.sum() / whole:.0f} %{', ' if under else ''}{' and '.join(under)}: "
         if isinstance(step, str):
-            lines.append(told + step)
+            lines.append(prefix + step)
             continue
         known = place.known.copy()
         known[list(step)] = True
         names = ", ".join(fitted.feature_names[f] for f in step)
-        lines.append(f"{told}ask for {names} ({_bill(fitted, known) - _bill(fitted, place.known):.4g})")
+        lines.append(f"{prefix}ask for {names} ({_bill(fitted, known) - _bill(fitted, place.known):.4g})")
         _walk(fitted, lines, _Place(place.raw[here], known, step), indent + "  ")
 
 
@@ -78,12 +78,12 @@ def _next(fitted: FittedPolicy, raw: Numbers, known: Flags) -> list[tuple[int, .
     X[:, ~known[columns]] = 0.0
     rows = Rows(X, _sizes(fitted, len(raw)))
     wanted = fitted.policy.next_features(rows, np.tile(known, (len(raw), 1)))
-    steps: list[tuple[int, ...] | str] = [tuple(np.flatnonzero(one).tolist()) for one in wanted]
+    steps: list[tuple[int, ...] | str] = [tuple(np.flatnonzero(flags).tolist()) for flags in wanted]
     ended = [i for i, step in enumerate(steps) if not step]
     if ended:
         rows = Rows(X[ended], _sizes(fitted, len(ended)))
-        for i, said in zip(ended, _answers(fitted, rows), strict=True):
-            steps[i] = said
+        for i, answer in zip(ended, _answers(fitted, rows), strict=True):
+            steps[i] = answer
     return steps
 
 
@@ -101,13 +101,13 @@ def _conditions(fitted: FittedPolicy, place: _Place, steps: list[tuple[int, ...]
     """Which values of the features asked for last tell some rows from all others, feature by feature."""
     if here.all():
         return []
-    found = []
+    conditions = []
     for f in place.asked:
         inside, outside = place.raw[here, f], place.raw[~here, f]
         if f in fitted.categories or f in fitted.numeric_categories:
             codes = np.unique(inside)
             if not np.isin(outside, codes).any():
-                found.append(
+                conditions.append(
                     f"{fitted.feature_names[f]} is {' or '.join(_category(fitted, f, code) for code in codes)}"
                 )
             continue
@@ -121,8 +121,8 @@ def _conditions(fitted: FittedPolicy, place: _Place, steps: list[tuple[int, ...]
             most = _turn(fitted, place, steps, here, f, float(high), float(outside[outside > high].min()))
         if least is not None or most is not None:
             start = "" if least is None else f"{least:.4g} < "
-            found.append(f"{start}{fitted.feature_names[f]}" + ("" if most is None else f" ≤ {most:.4g}"))
-    return [_turned(one) for one in found]
+            conditions.append(f"{start}{fitted.feature_names[f]}" + ("" if most is None else f" ≤ {most:.4g}"))
+    return [_turned(condition) for condition in conditions]
 
 
 def _turned(condition: str) -> str:

@@ -73,17 +73,17 @@ def evaluate(
     registry = load_registry()
     dataset = read_table(data, target, registry, size=size)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
-    name, made = method_of(method, parameters, registry)
+    name, estimator = method_of(method, parameters, registry)
     bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads)
     costs = bench.prepared(0).problem.costs
-    refused = made.inapplicable(facts_after_encoding(dataset, costs, encode, bench.fit_threshold))
+    refused = estimator.inapplicable(facts_after_encoding(dataset, costs, encode, bench.fit_threshold))
     if refused is not None:
         raise RequestError(f"{name} cannot be used here: {refused}")
     wanted = metrics or [known for known in registry.metrics if "@" not in known]
-    resolved = {one: registry.metric(one) for one in wanted}
+    resolved = {metric: registry.metric(metric) for metric in wanted}
     rows: list[dict[str, Any]] = []
     for seed in range(splits):
-        tried = bench.run(name, made, seed, resolved)
+        tried = bench.run(name, estimator, seed, resolved)
         if tried.error:
             raise RequestError(f"{name} failed on split {seed}: {tried.error}")
         table = tried.record["policies"]

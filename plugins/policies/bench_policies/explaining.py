@@ -103,8 +103,8 @@ def _trace(fitted: FittedPolicy, row: Mapping[str, Any] | None) -> str:
         lines.append(f"{step}. {asked}; paid so far: {session.cost:.4g}")
     answer = session.answer
     if answer.value is not None and answer.best is None:
-        said = f"value {answer.value:.6g}"
+        shown = f"value {answer.value:.6g}"
     else:
-        said = f"{answer.best}, probability {answer.probability:.3f}" + (", refused" if answer.refused else "")
-    lines.append(f"Answer: {said}; cost {answer.cost:.4g} of {fitted.about['full_cost']:.4g}")
+        shown = f"{answer.best}, probability {answer.probability:.3f}" + (", refused" if answer.refused else "")
+    lines.append(f"Answer: {shown}; cost {answer.cost:.4g} of {fitted.about['full_cost']:.4g}")
     return "\n".join(lines)

@@ -95,7 +95,7 @@ class FittedPolicy:
         if not math.isfinite(number):
             raise RequestError(f"{name} must be a finite number, not {number}")
         if feature in self.numeric_categories and number not in self.numeric_categories[feature]:
-            shown = ", ".join(f"{one:g}" for one in self.numeric_categories[feature][:20])
+            shown = ", ".join(f"{category:g}" for category in self.numeric_categories[feature][:20])
             raise RequestError(f"{name} has no category {number:g}; known: {shown}")
         return number
 
@@ -122,7 +122,7 @@ class FittedPolicy:
                 if feature in self.numeric_categories:
                     odd |= ~np.isin(table[:, feature], self.numeric_categories[feature]) & column.notna().to_numpy()
             else:
-                table[:, feature] = [self._in_row(feature, one, row) for row, one in enumerate(column)]
+                table[:, feature] = [self._in_row(feature, given, row) for row, given in enumerate(column)]
                 continue
             odd |= self._refused_missing(feature, table[:, feature])
             if odd.any():
@@ -186,7 +186,7 @@ class FittedPolicy:
         columns["cost"] = self.costs.bill(decided.acquired, rows.sizes)
         patterns, which = np.unique(decided.acquired, axis=0, return_inverse=True)
         texts = np.empty(len(patterns), dtype=object)
-        texts[:] = [tuple(np.array(self.feature_names, dtype=object)[one]) for one in patterns]
+        texts[:] = [tuple(np.array(self.feature_names, dtype=object)[pattern]) for pattern in patterns]
         columns["acquired"] = texts[which.reshape(-1)] if len(patterns) else np.empty(0, dtype=object)
         return pd.DataFrame(columns, index=frame.index)
 

@@ -92,13 +92,13 @@ def fit_policy(
         raise RequestError("a policy for use answers row by row; ranking data has queries")
     goal.check(dataset.task, dataset.classes)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
-    name, made = method_of(method, parameters, registry)
+    name, estimator = method_of(method, parameters, registry)
     bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads)
     problem, encoder = _problem(bench, seed)
-    refused = made.inapplicable(facts_after_encoding(dataset, problem.costs, encode, bench.fit_threshold))
+    refused = estimator.inapplicable(facts_after_encoding(dataset, problem.costs, encode, bench.fit_threshold))
     if refused is not None:
         raise RequestError(f"{name} cannot be used here: {refused}")
-    family = as_family(made.fit(problem), name)
+    family = as_family(estimator.fit(problem), name)
     number, judged = _chosen(family, problem, bench, goal)
     policy = family.policies[number]
     askable: Policy = policy
@@ -108,7 +108,7 @@ def fit_policy(
     about = {
         "method": name,
         "plugin": _plugin(registry, name),
-        "parameters": _parameters(made),
+        "parameters": _parameters(estimator),
         "policy": {"label": policy.label, "details": plain(dict(policy.details)), "of": len(family.policies)},
         "goal": goal.as_plain(),
         "goal_in_words": goal.in_words(),
@@ -116,7 +116,7 @@ def fit_policy(
         "seed": seed,
         "data": {"name": dataset.name, "rows": dataset.n_rows, "content": dataset.content},
         "target": target or target_name,
-        "measured": _measured(bench, name, made, goal, splits),
+        "measured": _measured(bench, name, estimator, goal, splits),
         "full_cost": float(problem.costs.total(dataset.n_rows, dataset.sizes).mean()),
         "validation": {"quality": judged.quality, "cost": judged.cost},
         "usage": _usage(policy, askable, problem),
@@ -132,7 +132,7 @@ def fit_policy(
         classes=dataset.classes,
         task=dataset.task,
         threshold=threshold,
-        takes_missing=type(made).takes_missing and encode == "raw",
+        takes_missing=type(estimator).takes_missing and encode == "raw",
         size_column=size,
         about=about,
     )
@@ -196,7 +196,7 @@ def summary(chosen: Sequence[Judged], test_share: float) -> dict[str, Any]:
     """Means over splits with half-widths of 95 % intervals, as plain values."""
     out: dict[str, Any] = {"splits": len(chosen)}
     for name in ("quality", "cost", "coverage", "accuracy", "loss"):
-        values = [getattr(one, name) for one in chosen]
+        values = [getattr(judged, name) for judged in chosen]
         out[name] = float(np.mean(values)) if values else math.nan
         out[f"{name}_half"] = corrected_half_width(values, test_share)
     return out
@@ -209,7 +209,9 @@ def _measured(bench: Bench, name: str, method: Method, goal: Goal, splits: int) 
         tried = bench.run(name, method, seed)
         if tried.error:
             raise RequestError(f"{name} failed on split {seed}: {tried.error}")
-        number = goal.choose([judge(one, classes, goal) for one in tried.validation], len(tried.validation[0].y))
+        number = goal.choose(
+            [judge(outcome, classes, goal) for outcome in tried.validation], len(tried.validation[0].y)
+        )
         chosen.append(judge(tried.test[number], classes, goal))
     return summary(chosen, bench.split.test / (bench.split.train + bench.split.validation)) if chosen else {"splits": 0}
 
@@ -232,12 +234,12 @@ def _usage(policy: Policy, askable: Policy, problem: Problem) -> dict[str, Any]:
     bill = problem.costs.bill(np.asarray(decided.acquired), sizes)
     stages = [
         {
-            "stage": int(one),
-            "share": float(np.mean(stage == one)),
-            "cost": float(bill[stage == one].mean()),
-            "bought": np.asarray(decided.acquired)[stage == one].mean(axis=0).round(6).tolist(),
+            "stage": int(number),
+            "share": float(np.mean(stage == number)),
+            "cost": float(bill[stage == number].mean()),
+            "bought": np.asarray(decided.acquired)[stage == number].mean(axis=0).round(6).tolist(),
         }
-        for one in np.unique(stage)
+        for number in np.unique(stage)
     ]
     asked = replay(askable, rows.take(np.arange(min(len(X), _ASKED_ROWS))), problem.feature_of_column).bought_in
     steps = [float(step[step > 0].mean().round(2)) if step.any() else None for step in asked.T]

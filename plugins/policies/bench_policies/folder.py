@@ -48,7 +48,7 @@ def policy_types(registry: Registry, plugin: str) -> list[type]:
         raise RequestError(f"its method comes from plugin {plugin!r}, which is not installed{why}")
     manager = registry.manager
     module = manager.get_plugin(plugin)
-    others = [one for one in manager.get_plugins() if one is not module]
+    others = [other for other in manager.get_plugins() if other is not module]
     named = manager.subset_hook_caller("bench_policy_types", others)()
     types = [cls for some in named for cls in some]
     if not types:
@@ -142,8 +142,8 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
         raise RequestError(f"there is no folder {folder}")
     if not (folder / _SUMS).is_file() or not (folder / "policy.json").is_file():
         raise RequestError(f"{folder} holds no policy: it has no {_SUMS} or no policy.json")
-    found = sorted(folder.rglob("*"))
-    links = [path.relative_to(folder).as_posix() for path in found if path.is_symlink()]
+    paths = sorted(folder.rglob("*"))
+    links = [path.relative_to(folder).as_posix() for path in paths if path.is_symlink()]
     if links:
         raise RequestError(f"{folder}: {links[0]} is a link, which no policy holds")
     try:
@@ -152,7 +152,7 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
             raise ValueError
     except (ValueError, OSError, RecursionError, MemoryError):
         raise RequestError(f"{folder / _SUMS} cannot be read: the policy is damaged") from None
-    there = {path.relative_to(folder).as_posix() for path in found if not path.is_dir()} - {_SUMS}
+    there = {path.relative_to(folder).as_posix() for path in paths if not path.is_dir()} - {_SUMS}
     missing, foreign = sorted(set(sums) - there), sorted(there - set(sums))
     if missing:
         raise RequestError(f"{folder}: {missing[0]} is missing: the policy is not whole")
@@ -166,14 +166,14 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
 
 
 def _loaded(files: Mapping[str, bytes]) -> FittedPolicy:
-    said = json.loads(files["policy.json"])
-    if said["format"] != FORMAT:
-        raise RequestError(f"it has format {said['format']}; this version reads {FORMAT}")
-    if said["contract"] != CONTRACT_VERSION:
-        raise RequestError(f"it was written under contract {said['contract']}; this is {CONTRACT_VERSION}")
-    types = policy_types(load_registry(), str(said["about"]["plugin"]))
-    policy = Decoder(said["policy"], files["arrays.npz"], files, types).get()
-    encoder = said["encoder"]
+    manifest = json.loads(files["policy.json"])
+    if manifest["format"] != FORMAT:
+        raise RequestError(f"it has format {manifest['format']}; this version reads {FORMAT}")
+    if manifest["contract"] != CONTRACT_VERSION:
+        raise RequestError(f"it was written under contract {manifest['contract']}; this is {CONTRACT_VERSION}")
+    types = policy_types(load_registry(), str(manifest["about"]["plugin"]))
+    policy = Decoder(manifest["policy"], files["arrays.npz"], files, types).get()
+    encoder = manifest["encoder"]
     return FittedPolicy(
         policy=policy,
         encoder=Encoder(
@@ -183,14 +183,14 @@ def _loaded(files: Mapping[str, bytes]) -> FittedPolicy:
             scale=np.array(encoder["scale"], dtype=np.float64),
             levels={int(f): np.array(held, dtype=np.float64) for f, held in encoder["levels"].items()},
         ),
-        costs=Costs.from_plain(said["costs"]),
-        feature_names=tuple(said["features"]),
-        categories={int(f): tuple(texts) for f, texts in said["categories"].items()},
-        numeric_categories={int(f): tuple(held) for f, held in said["numeric_categories"].items()},
-        classes=tuple(said["classes"]),
-        task=said["task"],
-        threshold=said["threshold"],
-        takes_missing=said["takes_missing"],
-        size_column=said["size_column"],
-        about=said["about"],
+        costs=Costs.from_plain(manifest["costs"]),
+        feature_names=tuple(manifest["features"]),
+        categories={int(f): tuple(texts) for f, texts in manifest["categories"].items()},
+        numeric_categories={int(f): tuple(held) for f, held in manifest["numeric_categories"].items()},
+        classes=tuple(manifest["classes"]),
+        task=manifest["task"],
+        threshold=manifest["threshold"],
+        takes_missing=manifest["takes_missing"],
+        size_column=manifest["size_column"],
+        about=manifest["about"],
     )

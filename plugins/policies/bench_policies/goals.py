@@ -56,7 +56,7 @@ class Goal:
     refused_cost: float = 0.0
 
     def __post_init__(self) -> None:
-        if sum(one is not None for one in (self.budget, self.quality, self.error_costs)) > 1:
+        if sum(target is not None for target in (self.budget, self.quality, self.error_costs)) > 1:
             raise RequestError("give one of a budget, an accuracy and error costs, not several")
         if self.budget is not None and not 0 <= self.budget < math.inf:
             raise RequestError(f"a budget is a finite number from 0, not {self.budget}")
@@ -98,7 +98,7 @@ class Goal:
         Without a goal of its own: the cheapest whose quality is within one standard error of the best (Breiman et al.
         1984, the one-standard-error rule), on so many rows.
         """
-        values = [self.value(one) for one in family]
+        values = [self.value(judged) for judged in family]
         best = max(values)
         slack = 0.0
         if self.budget is None and self.quality is None and self.error_costs is None and 0 <= best <= 1:
@@ -146,7 +146,7 @@ def judge(outcome: Outcome, classes: Sequence[str], goal: Goal) -> Judged:
 
 
 def _table(error_costs: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> NDArray[np.float64]:
-    return np.array([[float(error_costs.get(truth, {}).get(said, 0.0)) for said in classes] for truth in classes])
+    return np.array([[float(error_costs.get(truth, {}).get(answer, 0.0)) for answer in classes] for truth in classes])
 
 
 def read_error_costs(path: str | Path, classes: Sequence[str]) -> Goal:
@@ -173,9 +173,9 @@ def read_error_costs(path: str | Path, classes: Sequence[str]) -> Goal:
     for truth, row in table.items():
         section = f"error_costs.{truth}"
         _check_class(truth, classes, file.at(section))
-        for said, cost in row.items():
-            _check_class(said, classes, file.at(section, said))
-            _check_cost(cost, f"{truth}.{said}", file.at(section, said))
+        for answer, cost in row.items():
+            _check_class(answer, classes, file.at(section, answer))
+            _check_cost(cost, f"{truth}.{answer}", file.at(section, answer))
     goal = Goal(error_costs=table, refused_cost=float(file.content.get("refused", 0)))
     try:
         goal.check("", classes)
@@ -189,6 +189,6 @@ def _check_class(name: str, classes: Sequence[str], where: str) -> None:
         raise RequestError(f"{where}: error costs name {name!r}, which is no class; {did_you_mean(name, classes)}")
 
 
-def _check_cost(cost: Any, said: str, where: str) -> None:
+def _check_cost(cost: Any, name: str, where: str) -> None:
     if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost <= MOST:
-        raise RequestError(f"{where}: {said} must be a number from 0 to {MOST:g}, not {cost!r}")
+        raise RequestError(f"{where}: {name} must be a number from 0 to {MOST:g}, not {cost!r}")

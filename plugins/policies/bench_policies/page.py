@@ -24,42 +24,46 @@ def fit_command(best: str, data: str, options: Mapping[str, Any], folder: str = 
     """
     words = ["bench", "fit", data]
     for name, value in options.items():
-        for one in value if isinstance(value, list | tuple) else [value]:
-            if one is not None and one is not False:
-                whole = isinstance(one, float) and one.is_integer()
-                words += [f"--{name}", str(int(one) if whole else one)]
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if item is not None and item is not False:
+                whole = isinstance(item, float) and item.is_integer()
+                words += [f"--{name}", str(int(item) if whole else item)]
     return shlex.join([*words, "--method", best, "--out", folder])
 
 
-def methods_table(found: Recommendation, form: str = "pipe") -> str:
+def methods_table(recommendation: Recommendation, form: str = "pipe") -> str:
     """A line per method: what it reaches at which cost, or why not; many of one reason share a sentence."""
-    alike = found.table[found.table["splits"] == 0].groupby(["status", "why"], sort=False)["method"].agg(list)
+    alike = (
+        recommendation.table[recommendation.table["splits"] == 0]
+        .groupby(["status", "why"], sort=False)["method"]
+        .agg(list)
+    )
     together: dict[Any, list[str]] = {key: names for key, names in alike.items() if len(names) > 2}
     rows = []
-    classes = found.dataset["task"] != "regression"
-    for row in found.table.to_dict("records"):
+    classes = recommendation.dataset["task"] != "regression"
+    for row in recommendation.table.to_dict("records"):
         if row["splits"] == 0 and (row["status"], row["why"]) in together:
             continue
         factor = 100.0 if classes else -1.0
         rows.append([
             row["method"], row["status"], with_half(row, "quality", factor), with_half(row, "cost", 1.0),
-            *([with_half(row, "coverage", 100.0)] if found.dataset["threshold"] is not None else []),
+            *([with_half(row, "coverage", 100.0)] if recommendation.dataset["threshold"] is not None else []),
             int(row["splits"]), f"{row['fit seconds']:.2g}", row["why"],
         ])  # fmt: skip
     quality = "Right answers %" if classes else "Mean squared error"
     heads = ["Method", "Status", quality, "Cost", "Splits", "Fit s", "Why"]
-    if found.dataset["threshold"] is not None:
+    if recommendation.dataset["threshold"] is not None:
         heads.insert(4, "Answered %")
     table = tabulate(rows, headers=heads, tablefmt=form, disable_numparse=True)
-    said = [f"{status}, {why}: {', '.join(names)}." for (status, why), names in together.items()]
-    return "\n\n".join([table, *(one[0].upper() + one[1:] for one in said)])
+    sentences = [f"{status}, {why}: {', '.join(names)}." for (status, why), names in together.items()]
+    return "\n\n".join([table, *(sentence[0].upper() + sentence[1:] for sentence in sentences)])
 
 
-def front_table(found: Recommendation) -> str:
+def front_table(recommendation: Recommendation) -> str:
     """The points of the curve that no other beats, by cost."""
-    front = found.curve[found.curve["front"].astype(bool)].sort_values(["cost", "budget"])
+    front = recommendation.curve[recommendation.curve["front"].astype(bool)].sort_values(["cost", "budget"])
     front = front.drop_duplicates(["method", "cost", "quality"])  # a larger budget that buys nothing more
-    factor = 100.0 if found.dataset["task"] != "regression" else -1.0
+    factor = 100.0 if recommendation.dataset["task"] != "regression" else -1.0
     rows = [
         [row["method"], f"{row['budget']:.4g}", with_half(row, "cost", 1.0), with_half(row, "quality", factor)]
         for row in front.to_dict("records")
@@ -68,19 +72,20 @@ def front_table(found: Recommendation) -> str:
     return tabulate(rows, headers=["Method", "Held to", "Cost", quality], tablefmt="pipe", disable_numparse=True)
 
 
-def write_page(found: Recommendation, folder: Path, command: str) -> Path:
+def write_page(recommendation: Recommendation, folder: Path, command: str) -> Path:
     """Write ``recommendation.md`` and ``tradeoff.svg`` into a folder; the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = _draw(found, folder / "tradeoff.svg")
-    about = found.dataset
+    drawn = _draw(recommendation, folder / "tradeoff.svg")
+    about = recommendation.dataset
     lines = [
         f"# Which method for {about['name']}",
         "",
-        found.text,
+        recommendation.text,
         "",
-        *(["```", command, "```", ""] if found.best else []),
-        f"{about['rows']} rows, {about['features']} features; all features together cost {found.full_cost:.4g}. "
-        f"{found.splits} random split{'s'[: found.splits != 1]} in {found.seconds:.0f} s: "
+        *(["```", command, "```", ""] if recommendation.best else []),
+        f"{about['rows']} rows, {about['features']} features; "
+        f"all features together cost {recommendation.full_cost:.4g}. "
+        f"{recommendation.splits} random split{'s'[: recommendation.splits != 1]} in {recommendation.seconds:.0f} s: "
         "half of the rows train, a quarter chooses the policy "
         "of a method's family, a quarter tests. Every answer was audited and billed by the core.",
         "",
@@ -88,11 +93,11 @@ def write_page(found: Recommendation, folder: Path, command: str) -> Path:
         "Each point is a method held to a budget on average, measured on the test parts. On the front, where no other "
         "point is better and as cheap:",
         "",
-        front_table(found),
+        front_table(recommendation),
         "",
         "## Methods",
         "",
-        methods_table(found),
+        methods_table(recommendation),
         "",
         "*dropped*: behind after the first split, or surely worse than the best later. *left out*: no time was left.",
         "",
@@ -102,8 +107,8 @@ def write_page(found: Recommendation, folder: Path, command: str) -> Path:
     return page
 
 
-def _draw(found: Recommendation, path: Path) -> bool:
-    if not len(found.curve):
+def _draw(recommendation: Recommendation, path: Path) -> bool:
+    if not len(recommendation.curve):
         return False
     import matplotlib
 
@@ -112,16 +117,16 @@ def _draw(found: Recommendation, path: Path) -> bool:
 
     figure = Figure(figsize=(7.2, 4.4), layout="constrained")
     axes = figure.subplots()
-    classes = found.dataset["task"] != "regression"
+    classes = recommendation.dataset["task"] != "regression"
     factor = 100.0 if classes else -1.0
     marks: Sequence[str] = "osD^vP*X<>"
-    for number, (name, part) in enumerate(found.curve.groupby("method", sort=True)):
+    for number, (name, part) in enumerate(recommendation.curve.groupby("method", sort=True)):
         ordered = part.sort_values("cost")
         axes.plot(
             ordered["cost"], factor * ordered["quality"], marker=marks[number % len(marks)], markersize=4,
-            linewidth=2.2 if name == found.best else 1.0, label=str(name),
+            linewidth=2.2 if name == recommendation.best else 1.0, label=str(name),
         )  # fmt: skip
-    front = found.curve[found.curve["front"].astype(bool)].sort_values("cost")
+    front = recommendation.curve[recommendation.curve["front"].astype(bool)].sort_values("cost")
     axes.plot(front["cost"], factor * front["quality"], color="black", linestyle=":", linewidth=1.2, label="front")
     axes.set_xlabel("mean cost of a row")
     axes.set_ylabel("right answers, % of all rows" if classes else "mean squared error")

@@ -61,7 +61,7 @@ def read_prices(prices: Prices, features: Sequence[str], registry: Registry, siz
             else {"prices": dict(prices)}
         )
     else:
-        given = {"prices": [_number(one) for one in prices]}
+        given = {"prices": [_number(price) for price in prices]}
     _Check(file, tuple(features), sizes).all(given)
     return scheme_of(registry, given, file.where if file else "prices")
 
@@ -135,31 +135,31 @@ class _Check:
             self.price(price, f"the price of group {group!r}", "group_prices", group)
         for group in groups:
             if group not in group_prices:
-                said = f"group {group!r} has no price in [group_prices], which is paid once, with its first feature"
-                self.refuse(said, "groups", group)
+                message = f"group {group!r} has no price in [group_prices], which is paid once, with its first feature"
+                self.refuse(message, "groups", group)
 
     def known(self, name: Any, section: str, key: str, value: str | None = None) -> None:
         if name not in self.features:
             hint = did_you_mean(str(name), self.features)
             self.refuse(f"[{section}] names {name!r}, which is no feature of the table; {hint}", section, key, value)
 
-    def price(self, price: Any, said: str, section: str, key: str | None = None) -> None:
+    def price(self, price: Any, name: str, section: str, key: str | None = None) -> None:
         coefficients = price if isinstance(price, list) else [price]
         if not coefficients:
-            self.refuse(f"{said} is an empty list", section, key)
-        for one in coefficients:
-            if isinstance(one, bool) or not isinstance(one, int | float):
+            self.refuse(f"{name} is an empty list", section, key)
+        for coefficient in coefficients:
+            if isinstance(coefficient, bool) or not isinstance(coefficient, int | float):
                 listed = "a number, or a list of numbers by power of the size"
-                self.refuse(f"{said} must be {listed}, not {one!r}", section, key)
-            if isinstance(one, float) and not math.isfinite(one):
-                self.refuse(f"{said} is {one}: a price is a finite number", section, key)
-            if one < 0:
-                self.refuse(f"{said} is {one}: a price is not negative", section, key)
-            if one > MOST:
-                self.refuse(f"{said} is above {MOST:g}: use another unit", section, key)
+                self.refuse(f"{name} must be {listed}, not {coefficient!r}", section, key)
+            if isinstance(coefficient, float) and not math.isfinite(coefficient):
+                self.refuse(f"{name} is {coefficient}: a price is a finite number", section, key)
+            if coefficient < 0:
+                self.refuse(f"{name} is {coefficient}: a price is not negative", section, key)
+            if coefficient > MOST:
+                self.refuse(f"{name} is above {MOST:g}: use another unit", section, key)
         if not self.sizes and any(coefficients[1:]):
             grows = "grows with the item's size, and the rows have none: name the column (--size)"
-            self.refuse(f"{said} {grows}", section, key)
+            self.refuse(f"{name} {grows}", section, key)
 
-    def refuse(self, said: str, section: str, key: str | None = None, value: str | None = None) -> NoReturn:
-        raise RequestError(f"{'prices' if self.file is None else self.file.at(section, key, value)}: {said}")
+    def refuse(self, message: str, section: str, key: str | None = None, value: str | None = None) -> NoReturn:
+        raise RequestError(f"{'prices' if self.file is None else self.file.at(section, key, value)}: {message}")

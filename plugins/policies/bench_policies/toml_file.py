@@ -28,11 +28,11 @@ class TomlFile:
         try:
             self.content: dict[str, Any] = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # also a number of thousands of digits
-            said, line = str(error), len(self._lines)
-            if found := re.search(r" \(at line (\d+), column \d+\)$", said):
-                said, line = said[: found.start()], int(found[1])
+            message, line = str(error), len(self._lines)
+            if match := re.search(r" \(at line (\d+), column \d+\)$", message):
+                message, line = message[: match.start()], int(match[1])
             shown = self._lines[line - 1].strip()[:60] if 0 < line <= len(self._lines) else ""
-            raise RequestError(f"{path}, line {max(line, 1)}: not TOML: {said}: {shown}") from None
+            raise RequestError(f"{path}, line {max(line, 1)}: not TOML: {message}: {shown}") from None
 
     def at(self, section: str, key: str | None = None, value: str | None = None) -> str:
         """``prices.toml, line 7``: where a table, a key of it, or a text in a key's list stands.

@@ -36,12 +36,12 @@ def as_script(module: str, name: str) -> str:
     Raises:
         RequestError: the text does not end in one list of exports.
     """
-    found = list(_EXPORT.finditer(module))
-    if len(found) != 1:
+    matches = list(_EXPORT.finditer(module))
+    if len(matches) != 1:
         raise RequestError("the bundle of DataTables in the package itables is not of a known form")
-    pairs = [part.split(" as ") for part in found[0][1].split(",")]
+    pairs = [part.split(" as ") for part in matches[0][1].split(",")]
     exported = ",".join(f"{pair[-1].strip()!r}:{pair[0].strip()}" for pair in pairs)
-    body = module[: found[0].start()] + f"window[{name!r}]={{{exported}}};" + module[found[0].end() :]
+    body = module[: matches[0].start()] + f"window[{name!r}]={{{exported}}};" + module[matches[0].end() :]
     return f"(()=>{{{body}\n}})();\n"
 
 

@@ -57,15 +57,15 @@ def build_site(registry: Registry, leaderboard: Path, suites: Path, docs: Path, 
     pages = Pages(registry, published_suites(registry, leaderboard, suites), docs if docs.is_dir() else None)
     site.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=site.parent, prefix=f".{site.name}.") as folder:
-        source, made = Path(folder, "source").resolve(), Path(folder, "site").resolve()
+        source, built = Path(folder, "source").resolve(), Path(folder, "site").resolve()
         _write(source, {**pages.files(), **shared_files()})
-        faults = _mkdocs(_config(source, made, pages.nav()))
-        shown = [path for path in sorted(made.rglob("*.html")) if path.name != "404.html"]
-        faults += [line.replace(f"{made}{os.sep}", "") for line in dead_links(shown, made)]
-        (made / "404.html").unlink(missing_ok=True)  # its addresses begin at a server's root
-        (made / _MARK).write_text("built by bench site\n", encoding="utf-8")
-        size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
-        _replace(site, made, Path(folder, "old"))
+        faults = _mkdocs(_config(source, built, pages.nav()))
+        shown = [path for path in sorted(built.rglob("*.html")) if path.name != "404.html"]
+        faults += [line.replace(f"{built}{os.sep}", "") for line in dead_links(shown, built)]
+        (built / "404.html").unlink(missing_ok=True)  # its addresses begin at a server's root
+        (built / _MARK).write_text("built by bench site\n", encoding="utf-8")
+        size = sum(path.stat().st_size for path in built.rglob("*") if path.is_file())
+        _replace(site, built, Path(folder, "old"))
     return Built(len(shown), size, faults)
 
 
@@ -81,11 +81,11 @@ def _check_place(site: Path, leaderboard: Path, suites: Path, docs: Path) -> Non
         raise RequestError(f"{site} holds files that are not a site's, so nothing there is written; give another one")
 
 
-def _replace(site: Path, made: Path, old: Path) -> None:
+def _replace(site: Path, built: Path, old: Path) -> None:
     try:
         if site.is_dir():
             os.replace(site, old)
-        os.replace(made, site)
+        os.replace(built, site)
     except OSError as error:
         raise RequestError(f"{site} cannot be written: {error.strerror or error}") from None
 
@@ -114,7 +114,7 @@ def _scheme(name: str, media: str, icon: str, other: str) -> dict[str, Any]:
     }
 
 
-def _config(source: Path, made: Path, nav: list[Any]) -> Any:
+def _config(source: Path, built: Path, nav: list[Any]) -> Any:
     """MkDocs' configuration."""
     from mkdocs.config.defaults import MkDocsConfig
 
@@ -123,7 +123,7 @@ def _config(source: Path, made: Path, nav: list[Any]) -> Any:
         {
             "site_name": "budgetbench",
             "docs_dir": str(source),
-            "site_dir": str(made),
+            "site_dir": str(built),
             "nav": nav,
             "use_directory_urls": False,
             "theme": {
@@ -167,15 +167,15 @@ def _mkdocs(config: Any) -> list[str]:
     from mkdocs.commands.build import build
     from mkdocs.exceptions import MkDocsException
 
-    with _warnings() as said:
+    with _warnings() as warnings:
         try:
             build(config)
         except MkDocsException as error:
             raise RequestError(f"the site cannot be built: {error}") from None
-    return said
+    return warnings
 
 
-class _Kept(logging.Handler):
+class _WarningLines(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.lines: list[str] = []
@@ -186,12 +186,12 @@ class _Kept(logging.Handler):
 
 @contextmanager
 def _warnings() -> Iterator[list[str]]:
-    kept, logger = _Kept(), logging.getLogger("mkdocs")
+    handler, logger = _WarningLines(), logging.getLogger("mkdocs")
     propagates = logger.propagate
-    logger.addHandler(kept)
+    logger.addHandler(handler)
     logger.propagate = False
     try:
-        yield kept.lines
+        yield handler.lines
     finally:
-        logger.removeHandler(kept)
+        logger.removeHandler(handler)
         logger.propagate = propagates

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bench_core import OUT, cli_errors, hookimpl, installed_plugins
+from bench_core import OUT, cli_errors, hookimpl, listed_plugins
 
 BENCH_CONTRACT_VERSION = 1
 
@@ -29,7 +29,7 @@ def site(directory: Path, out: Path, suites: Path, docs: Path) -> int:
     """Build the site into DIRECTORY: published results and documentation, with every link checked."""
     from bench_site.build import build_site
 
-    built = build_site(installed_plugins(), out, suites, docs, directory)
+    built = build_site(listed_plugins(), out, suites, docs, directory)
     for line in built.faults:
         click.echo(f"bench: {line}", err=True)
     faults = f", {len(built.faults)} faults" if built.faults else ""

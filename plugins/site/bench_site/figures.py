@@ -25,8 +25,8 @@ def drawn_at_first(panel: Panel) -> set[str]:
     if len(panel.curves) <= _MOST_CURVES:
         return {curve.method for curve in panel.curves}
     largest = panel.largest if panel.cost != "cost" else 1.0
-    kept = {one.method for share in SHARES for one in ranked(panel, share * largest)[:_BEST]}
-    return kept or {curve.method for curve in panel.curves}
+    methods = {place.method for share in SHARES for place in ranked(panel, share * largest)[:_BEST]}
+    return methods or {curve.method for curve in panel.curves}
 
 
 def curve_figure(panel: Panel, order: Mapping[str, int], shown: Collection[str] | None = None) -> str:
@@ -89,7 +89,7 @@ def curve_figure(panel: Panel, order: Mapping[str, int], shown: Collection[str] 
 def _draw(figure: Any, curve: Curve, place: int, scale: tuple[float, float, float], band: bool, share: bool) -> None:
     steps = drawn(curve)
     x, y, margin = scale[0] * curve.cost[steps], scale[1] * curve.quality[steps], scale[1] * curve.margin[steps]
-    x, y, margin = (np.append(one, one[-1:]) for one in (x, y, margin))
+    x, y, margin = (np.append(values, values[-1:]) for values in (x, y, margin))
     x[-1] = max(x[-1], scale[2])
     colour = _colours(style_of(place).colour)
     shape = {"shape": "hv", "width": 2, "dash": _DASHES[place % len(_DASHES)], "color": colour["light"]}
@@ -104,10 +104,10 @@ def _draw(figure: Any, curve: Curve, place: int, scale: tuple[float, float, floa
                 legendgroup=curve.method, showlegend=False, hoverinfo="skip", name=_name(curve.method),
                 meta={**colour, "band": True},
             )  # fmt: skip
-    said = ["" if np.isnan(one) else f" ± {one:.2g}" for one in margin]
+    texts = ["" if np.isnan(half) else f" ± {half:.2g}" for half in margin]
     figure.add_scatter(
         x=_round(x), y=_round(y), mode="lines+markers", line=shape, marker={"size": 5, "color": colour["light"]},
-        name=_name(curve.method), legendgroup=curve.method, text=said, meta=colour,
+        name=_name(curve.method), legendgroup=curve.method, text=texts, meta=colour,
         hovertemplate="<b>%{fullData.name}</b><br>cost %{x:.4~g}<br>quality %{y:.4~g}%{text}<extra></extra>",
     )  # fmt: skip
 
@@ -121,8 +121,8 @@ def _draw_best(figure: Any, panel: Panel, rest: list[Curve], scale: tuple[float,
         steps = drawn(curve)
         place = np.searchsorted(curve.cost[steps], grid, side="right") - 1
         best = pick(best, np.where(place >= 0, curve.quality[steps[np.maximum(place, 0)]], np.nan))
-    kept = np.append(True, best[1:] != best[:-1])
-    x, y = scale[0] * grid[kept], scale[1] * best[kept]
+    mask = np.append(True, best[1:] != best[:-1])
+    x, y = scale[0] * grid[mask], scale[1] * best[mask]
     colour = _colours(MUTED.light)
     figure.add_scatter(
         x=_round(np.append(x, max(float(x[-1]), scale[2]))), y=_round(np.append(y, y[-1])), mode="lines",

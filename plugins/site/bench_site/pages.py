@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import yaml
 from bench_leaderboard import Panel, plain_number, slug, text
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from bench_core import Registry, RequestError
+from bench_core import Registry
+from bench_site.answer import answer_target, methods_linked
+from bench_site.documentation import Files, Paper, book, documentation, papers_of
 from bench_site.figures import curve_figure, drawn_at_first
 from bench_site.parts import TITLES, anchors_of, by_dataset, parts_of, relinked
 from bench_site.sources import SHARES, Published, at_share, ranked
 
 __all__ = ["Pages"]
-
-Files = dict[str, str | Path]
 
 MOST_ON_A_PAGE = 12
 """A suite with more data sets has a page for each; so many curves stand on a page, and the others are folded."""
@@ -33,25 +30,15 @@ def _shown(value: float | None, percent: bool) -> str:
 
 def _addresses(names: Iterable[str]) -> dict[str, str]:
     """Name → a part of an address; they differ."""
-    found: dict[str, str] = {}
+    addresses: dict[str, str] = {}
     for name in names:
         base = slug(name).replace("*", "") or "x"
         address, again = base, 1
-        while address in found.values():
+        while address in addresses.values():
             again += 1
             address = f"{base}-{again}"
-        found[name] = address
-    return found
-
-
-@dataclasses.dataclass(frozen=True)
-class Paper:
-    """A page of the documentation about a paper: its ``methods`` and ``suites`` stand in the page's head."""
-
-    path: str
-    title: str
-    methods: tuple[str, ...]
-    suites: tuple[str, ...]
+        addresses[name] = address
+    return addresses
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +58,20 @@ class Layout:
     anchors: dict[str, str]
 
 
+def _layout(suite: Published) -> Layout:
+    headings = list(suite.headings.values())
+    parts = parts_of(suite.page, set(headings))
+    alone: dict[str, dict[str, str]] = {}
+    if len(headings) > MOST_ON_A_PAGE:
+        parts, alone = by_dataset(parts, headings)
+    addresses = {heading: f"data-{address}" for heading, address in _addresses(alone).items()}
+    anchors = anchors_of(parts)
+    for heading, sections in alone.items():
+        for anchor in (slug(heading), *anchors_of(sections)):
+            anchors.setdefault(anchor, addresses[heading])
+    return Layout(parts, alone, addresses, anchors)
+
+
 class Pages:
     """All pages of the site.
 
@@ -82,11 +83,14 @@ class Pages:
 
     def __init__(self, registry: Registry, published: Sequence[Published], docs: Path | None) -> None:
         self.registry, self.published, self.docs = registry, published, docs
-        self.uses = sorted({use for one in published for use in one.uses.values()})
-        self.datasets = sorted({row["dataset"] for one in published for row in one.said["rows"]}, key=str.casefold)
+        self.uses = sorted({use for suite in published for use in suite.uses.values()})
+        self.datasets = sorted(
+            {row["dataset"] for suite in published for row in suite.description["rows"]}, key=str.casefold
+        )
         self.method_at = _addresses(self.uses)
         self.dataset_at = _addresses(self.datasets)
-        self.papers = self._papers()
+        self.papers = papers_of(docs)
+        self.layouts = {suite.name: _layout(suite) for suite in published}
         self.templates = Environment(
             loader=PackageLoader("bench_site"),
             undefined=StrictUndefined,
@@ -100,30 +104,30 @@ class Pages:
 
     def files(self) -> Files:
         """Address below the site's source → its text, or the file that is copied."""
-        made: Files = {}
-        for one in self.published:
-            made |= self._suite(one)
+        files: Files = {}
+        for suite in self.published:
+            files |= self._suite(suite)
         for use in self.uses:
-            made[f"methods/{self.method_at[use]}.md"] = self._method(use)
+            files[f"methods/{self.method_at[use]}.md"] = self._method(use)
         for dataset in self.datasets:
-            made[f"datasets/{self.dataset_at[dataset]}.md"] = self._dataset(dataset)
-        made["index.md"] = self._render("index", up="")
+            files[f"datasets/{self.dataset_at[dataset]}.md"] = self._dataset(dataset)
+        files["index.md"] = self._render("index", up="")
         for name in ("suites", "methods", "datasets"):
-            made[f"{name}/index.md"] = self._render(name, up="../")
-        made["results.md"] = self._render("results", up="")
+            files[f"{name}/index.md"] = self._render(name, up="../")
+        files["results.md"] = self._render("results", up="")
         if self.has_answer:
-            made["answer.md"] = self._answer()
-        return made | self._documentation()
+            files["answer.md"] = self._answer()
+        return files | documentation(self.docs, self.papers, self._paper)
 
     def nav(self) -> list[Any]:
         """MkDocs' navigation."""
         suites: list[Any] = ["suites/index.md"]
-        for one in self.published:
-            parts = [{TITLES[part]: f"suites/{one.name}/{part}.md"} for part in self._layout(one).parts]
-            suites.append({one.title: [f"suites/{one.name}/index.md", *parts]})
+        for suite in self.published:
+            parts = [{TITLES[part]: f"suites/{suite.name}/{part}.md"} for part in self.layouts[suite.name].parts]
+            suites.append({suite.title: [f"suites/{suite.name}/index.md", *parts]})
         methods = ["methods/index.md", *({use: f"methods/{self.method_at[use]}.md"} for use in self.uses)]
         datasets = ["datasets/index.md", *({d: f"datasets/{self.dataset_at[d]}.md"} for d in self.datasets)]
-        made: list[Any] = [
+        nav: list[Any] = [
             {"Home": "index.md"},
             *([{"Which method": "answer.md"}] if self.has_answer else []),
             {"Suites": suites},
@@ -131,7 +135,7 @@ class Pages:
             {"Data sets": datasets},
             {"All results": "results.md"},
         ]
-        return made + ([{"Book": self._book()}] if self.docs else [])
+        return nav + ([{"Book": book(self.docs)}] if self.docs else [])
 
     # What templates ask for.
 
@@ -143,13 +147,13 @@ class Pages:
     @property
     def has_answer(self) -> bool:
         """Whether a published suite compares methods at budgets, so that the leaderboard's front page has an answer."""
-        return any("comparison" in one.said for one in self.published)
+        return any("comparison" in suite.description for suite in self.published)
 
-    def front_heading(self, one: Published, panel: Panel) -> str:
+    def front_heading(self, suite: Published, panel: Panel) -> str:
         """A data set's heading, with the suite where several suites have it."""
-        heading = one.headings[(panel.dataset, panel.costs)]
+        heading = suite.headings[(panel.dataset, panel.costs)]
         again = sum(heading in other.headings.values() for other in self.published)
-        return f"{heading} ({one.name})" if again > 1 else heading
+        return f"{heading} ({suite.name})" if again > 1 else heading
 
     def best(self, panel: Panel, share: float) -> tuple[str, str] | None:
         """(method, quality) that is best at a share of the price."""
@@ -164,31 +168,31 @@ class Pages:
         """What a panel's quality is called in a table."""
         return f"{panel.quality.title} %" if panel.quality.percent else panel.quality.title
 
-    def method_link(self, one: Published, label: str, up: str) -> str:
+    def method_link(self, suite: Published, label: str, up: str) -> str:
         """A method's name as a link to its page."""
-        use = one.uses.get(label)
+        use = suite.uses.get(label)
         return f"[{text(label)}]({up}methods/{self.method_at[use]}.md)" if use in self.method_at else text(label)
 
     def dataset_link(self, dataset: str, up: str, heading: str = "") -> str:
         """A data set's name as a link to its page."""
         return f"[{text(heading or dataset)}]({up}datasets/{self.dataset_at[dataset]}.md)"
 
-    def suite_link(self, one: Published, up: str, name: str = "") -> str:
+    def suite_link(self, suite: Published, up: str, name: str = "") -> str:
         """A suite's title as a link to its page."""
-        return f"[{text(name or one.title)}]({up}suites/{one.name}/index.md)"
+        return f"[{text(name or suite.title)}]({up}suites/{suite.name}/index.md)"
 
-    def rows(self, one: Published, row: Mapping[str, Any], panel: Panel) -> list[str]:
+    def rows(self, suite: Published, row: Mapping[str, Any], panel: Panel) -> list[str]:
         """A method's quality at every share of the price."""
         curve = next((c for c in panel.curves if c.method == row["method"]), None)
         return [self.quality(panel, at_share(curve, share)) if curve else "–" for share in SHARES]
 
-    def result(self, one: Published, row: Mapping[str, Any]) -> str:
+    def result(self, suite: Published, row: Mapping[str, Any]) -> str:
         """A row's means, a metric after the other."""
         cells = []
-        for name in one.said.get("columns", []):
+        for name in suite.description.get("columns", []):
             value, margin = row["means"].get(name) or (None, None)
             if value is not None:
-                metric = one.said["metrics"][name]
+                metric = suite.description["metrics"][name]
                 half = "" if margin is None else f" ± {_shown(margin, metric['percent'])}"
                 unit = " %" if metric["percent"] else ""
                 cells.append(f"{text(metric['title'])} {_shown(value, metric['percent'])}{half}{unit}")
@@ -199,41 +203,28 @@ class Pages:
     def _render(self, template: str, **values: Any) -> str:
         return self.templates.get_template(f"{template}.md.j2").render(**values)
 
-    def _figure(self, one: Published, panel: Panel, shown: Sequence[str] | None = None) -> str:
-        order = {name: place for place, name in enumerate(one.suite.method_names())} if one.suite else {}
-        heading = one.headings.get((panel.dataset, panel.costs), panel.dataset)
+    def _figure(self, suite: Published, panel: Panel, shown: Sequence[str] | None = None) -> str:
+        order = {name: place for place, name in enumerate(suite.definition.method_names())} if suite.definition else {}
+        heading = suite.headings.get((panel.dataset, panel.costs), panel.dataset)
         methods = list(shown or [curve.method for curve in panel.curves])
         some = ", ".join(methods[:4]) + (f" and {len(methods) - 4} more" if len(methods) > 4 else "")
-        said = f"Curves on {heading}: {panel.quality.title} by cost, of {some}"
+        label = f"Curves on {heading}: {panel.quality.title} by cost, of {some}"
         hidden = len(panel.curves) - len(drawn_at_first(panel)) if shown is None else 0
-        return self._render("curve", json=curve_figure(panel, order, shown), said=said, hidden=hidden)
+        return self._render("curve", json=curve_figure(panel, order, shown), label=label, hidden=hidden)
 
-    def _layout(self, one: Published) -> Layout:
-        headings = list(one.headings.values())
-        parts = parts_of(one.page, set(headings))
-        alone: dict[str, dict[str, str]] = {}
-        if len(headings) > MOST_ON_A_PAGE:
-            parts, alone = by_dataset(parts, headings)
-        addresses = {heading: f"data-{address}" for heading, address in _addresses(alone).items()}
-        anchors = anchors_of(parts)
-        for heading, sections in alone.items():
-            for anchor in (slug(heading), *anchors_of(sections)):
-                anchors.setdefault(anchor, addresses[heading])
-        return Layout(parts, alone, addresses, anchors)
-
-    def _suite(self, one: Published) -> Files:
-        layout = self._layout(one)
-        base = f"suites/{one.name}"
+    def _suite(self, suite: Published) -> Files:
+        layout = self.layouts[suite.name]
+        base = f"suites/{suite.name}"
         files: Files = {
             f"{base}/{path.name}": path
-            for path in sorted(one.folder.iterdir())
+            for path in sorted(suite.folder.iterdir())
             if path.suffix in (".svg", ".parquet", ".csv") and not path.name.startswith(".")
         }
-        timings, budgets = one.folder / "timings.md", one.folder / "budgets.md"
+        timings, budgets = suite.folder / "timings.md", suite.folder / "budgets.md"
 
         def home(link: str) -> str | None:
             """Of the pages beside the results."""
-            return "index.md" if Path(link).name.partition("#")[0] == f"{one.name}.md" else target(link)
+            return "index.md" if Path(link).name.partition("#")[0] == f"{suite.name}.md" else target(link)
 
         def target(link: str, here: str = "") -> str | None:
             path, _, anchor = link.partition("#")
@@ -256,30 +247,30 @@ class Pages:
             part for part in ("results", "curves", "figures") if any(part in held for held in layout.alone.values())
         ]
         for part, markdown in layout.parts.items():
-            files[f"{base}/{part}.md"] = f"# {TITLES[part]}: {text(one.title)}\n\n{body(part, markdown)}" + (
+            files[f"{base}/{part}.md"] = f"# {TITLES[part]}: {text(suite.title)}\n\n{body(part, markdown)}" + (
                 "\nThe data sets' own are on [their pages](index.md#data-sets).\n" if part in split else ""
             )
         if timings.is_file():
             files[f"{base}/timings.md"] = relinked(timings.read_text(encoding="utf-8"), home)
         if budgets.is_file():
             files[f"{base}/budgets.md"] = relinked(budgets.read_text(encoding="utf-8"), home)
-        curves = [(panel, self._figure(one, panel)) for panel in one.panels]
-        by_heading = {one.headings.get((panel.dataset, panel.costs)): (panel, figure) for panel, figure in curves}
+        curves = [(panel, self._figure(suite, panel)) for panel in suite.panels]
+        by_heading = {suite.headings.get((panel.dataset, panel.costs)): (panel, figure) for panel, figure in curves}
         for heading, sections in layout.alone.items():
             here = layout.addresses[heading]
             files[f"{base}/{here}.md"] = self._render(
                 "panel",
                 up="../../",
-                one=one,
+                suite=suite,
                 heading=heading,
-                dataset=next(dataset for (dataset, _), text in one.headings.items() if text == heading),
+                dataset=next(dataset for (dataset, _), text in suite.headings.items() if text == heading),
                 curve=by_heading.get(heading),
                 sections={part: body(here, markdown) for part, markdown in sections.items()},
             )
         files[f"{base}/index.md"] = self._render(
             "suite",
             up="../../",
-            one=one,
+            suite=suite,
             parts=layout.parts,
             alone={h: (layout.addresses[h], by_heading.get(h, (None, ""))[0]) for h in layout.alone},
             curves=[] if layout.alone else curves,
@@ -292,159 +283,74 @@ class Pages:
 
     def _answer(self) -> str:
         """The leaderboard's front page, with the links of the site."""
-        names = {one.name: one for one in self.published}
-
-        def target(link: str) -> str | None:
-            path, _, anchor = link.partition("#")
-            folder, _, file = path.rpartition("/")
-            if path == "results.csv":
-                return "results.md"
-            if folder in names:
-                return f"suites/{folder}/{file}"
-            one = names.get(path.removesuffix(".md"))
-            if one is None:
-                return None
-            part = self._layout(one).anchors.get(anchor) if anchor else None
-            if part == f"data-{anchor}":
-                return f"suites/{one.name}/{part}.md"
-            return f"suites/{one.name}/{part}.md#{anchor}" if part else f"suites/{one.name}/index.md"
-
-        markdown = relinked((self.published[0].folder.parent / "README.md").read_text(encoding="utf-8"), target)
-        return self._methods_linked(markdown)
-
-    def _methods_linked(self, markdown: str) -> str:
-        """The answer with every method that stands in bold, or first in a table's row, as a link to its page."""
+        markdown = (self.published[0].folder.parent / "README.md").read_text(encoding="utf-8")
+        anchors = {name: layout.anchors for name, layout in self.layouts.items()}
         pages = {
             text(label): f"methods/{self.method_at[use]}.md"
-            for one in self.published
-            if "comparison" in one.said
-            for label, use in one.uses.items()
+            for suite in self.published
+            if "comparison" in suite.description
+            for label, use in suite.uses.items()
         }
-
-        def put(found: re.Match[str]) -> str:
-            name = found["name"]
-            return f"{found['before']}[{name}]({pages[name]}){found['after']}" if name in pages else found[0]
-
-        for pattern in (
-            r"(?P<before>\*\*)(?P<name>[^*\n]+?)(?P<after>\*\*)",
-            r"(?m)(?P<before>^\| )(?P<name>.+?)(?P<after> *\|)",
-        ):
-            markdown = re.sub(pattern, put, markdown)
-        return markdown
+        return methods_linked(relinked(markdown, lambda link: answer_target(link, anchors)), pages)
 
     def _method(self, use: str) -> str:
         places = [
-            (one, panel, labels)
-            for one in self.published
-            for panel in one.panels
-            if (labels := [curve.method for curve in panel.curves if one.uses.get(curve.method) == use])
+            (suite, panel, labels)
+            for suite in self.published
+            for panel in suite.panels
+            if (labels := [curve.method for curve in panel.curves if suite.uses.get(curve.method) == use])
         ]
-        curves = [(one, panel, self._figure(one, panel, labels)) for one, panel, labels in places]
+        curves = [(suite, panel, self._figure(suite, panel, labels)) for suite, panel, labels in places]
         standing = [
-            (one, panel, label, [next((p for p in ranked(panel, s) if p.method == label), None) for s in SHARES])
-            for one, panel, labels in places
+            (suite, panel, label, [next((p for p in ranked(panel, s) if p.method == label), None) for s in SHARES])
+            for suite, panel, labels in places
             for label in labels
         ]
-        rows = [(one, row) for one in self.published for row in one.said["rows"] if one.uses.get(row["method"]) == use]
-        cls = self.registry.methods.get(use)
+        rows = [
+            (suite, row)
+            for suite in self.published
+            for row in suite.description["rows"]
+            if suite.uses.get(row["method"]) == use
+        ]
+        methods = self.registry.methods
+        about = methods.described(use) if use in methods else None
+        plugin = self.registry.plugin_of("methods", use) if about else None
         return self._render(
             "method",
             up="../",
             use=use,
-            cls=cls,
-            doc=inspect.getdoc(cls) if cls else "",
-            plugin=self.registry.plugin_of("methods", use) if cls else None,
-            licence=_licence(self.registry.plugin_of("methods", use).distribution) if cls else "",
-            parameters=_parameters(cls) if cls else [],
+            version=methods[use].version if about else None,
+            doc=about["doc"] if about else "",
+            plugin=plugin,
+            licence=_licence(plugin.distribution) if plugin else "",
+            parameters=about["parameters"] if about else [],
             papers=[paper for paper in self.papers if use in paper.methods],
             curves=curves,
             standing=standing,
             rows=rows,
         )
 
+    def _paper(self, paper: Paper) -> str:
+        suites = [suite for suite in self.published if suite.name in paper.suites]
+        return self._render("paper", up="../../", paper=paper, suites=suites)
+
     def _dataset(self, dataset: str) -> str:
-        places = [(one, panel) for one in self.published for panel in one.panels if panel.dataset == dataset]
-        facts = [(one, one.facts(dataset)) for one in self.published]
+        places = [(suite, panel) for suite in self.published for panel in suite.panels if panel.dataset == dataset]
+        facts = [(suite, suite.facts(dataset)) for suite in self.published]
         return self._render(
             "dataset",
             up="../",
             dataset=dataset,
-            facts=[(one, said) for one, said in facts if said],
-            curves=[(one, panel, self._figure(one, panel)) for one, panel in places],
-            rows=[(one, r) for one in self.published for r in one.said["rows"] if r["dataset"] == dataset],
+            facts=[(suite, info) for suite, info in facts if info],
+            curves=[(suite, panel, self._figure(suite, panel)) for suite, panel in places],
+            rows=[(suite, r) for suite in self.published for r in suite.description["rows"] if r["dataset"] == dataset],
         )
-
-    # The documentation.
-
-    def _papers(self) -> list[Paper]:
-        if self.docs is None:
-            return []
-        found = []
-        for path in sorted(self.docs.glob("papers/*.md")):
-            head = _front_matter(path)
-            if head:
-                lists = [tuple(str(name) for name in head.get(key) or ()) for key in ("methods", "suites")]
-                found.append(Paper(f"docs/papers/{path.name}", str(head.get("title", path.stem)), *lists))
-        return found
-
-    def _documentation(self) -> Files:
-        made: Files = {}
-        if self.docs is None:
-            return made
-        for path in sorted(self.docs.rglob("*")):
-            if path.is_file() and path.name != "nav.yml" and not path.name.startswith("."):
-                made[f"docs/{path.relative_to(self.docs).as_posix()}"] = path
-        for paper in self.papers:
-            source = self.docs / paper.path.removeprefix("docs/")
-            suites = [one for one in self.published if one.name in paper.suites]
-            made[paper.path] = source.read_text(encoding="utf-8") + self._render(
-                "paper", up="../../", paper=paper, suites=suites
-            )
-        return made
-
-    def _book(self) -> list[Any]:
-        if self.docs is None:
-            return []
-        file = self.docs / "nav.yml"
-        if not file.is_file():
-            return [f"docs/{path.relative_to(self.docs).as_posix()}" for path in sorted(self.docs.rglob("*.md"))]
-        try:
-            return list(_below_docs(yaml.safe_load(file.read_text(encoding="utf-8"))))
-        except (yaml.YAMLError, TypeError, AttributeError) as error:
-            raise RequestError(f"{file} is not a navigation as MkDocs has it: {error}") from None
-
-
-def _below_docs(nav: Any) -> Any:
-    if isinstance(nav, str):
-        return f"docs/{nav}"
-    if isinstance(nav, Mapping):
-        return {key: _below_docs(value) for key, value in nav.items()}
-    return [_below_docs(one) for one in nav]
-
-
-def _front_matter(path: Path) -> dict[str, Any]:
-    from mkdocs.utils.meta import get_data
-
-    return dict(get_data(path.read_text(encoding="utf-8"))[1])
 
 
 def _licence(distribution: str) -> str:
     """The licence that a distribution declares; empty where it declares none."""
     try:
-        said = metadata.metadata(distribution)
+        fields = metadata.metadata(distribution)
     except (metadata.PackageNotFoundError, ValueError):
         return ""
-    return next((said[key] for key in ("License-Expression", "License") if key in said), "")
-
-
-def _parameters(cls: type[Any]) -> list[tuple[str, str, str]]:
-    """(name, type, default) of a method's parameters."""
-    rows = []
-    for field in dataclasses.fields(cls):
-        if field.init:
-            kind = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
-            default = "required" if field.default is dataclasses.MISSING else repr(field.default)
-            if field.default_factory is not dataclasses.MISSING:
-                default = repr(field.default_factory())
-            rows.append((field.name, kind, default))
-    return rows
+    return next((fields[key] for key in ("License-Expression", "License") if key in fields), "")

@@ -46,8 +46,8 @@ def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
         mark = line[:3]
         if mark == "```":
             fence = "" if fence else mark
-        elif not fence and (found := _HEADING.match(line)):
-            yield place, len(found[1]), _plain(found[2])
+        elif not fence and (match := _HEADING.match(line)):
+            yield place, len(match[1]), _plain(match[2])
 
 
 def _part(heading: str, tables: Collection[str]) -> str:
@@ -67,10 +67,10 @@ def parts_of(page: str, tables: Collection[str]) -> dict[str, str]:
     lines = page.splitlines()
     heads = [(place, text) for place, level, text in _headings(lines) if level == 2]
     ends = [place for place, _ in heads[1:]] + [len(lines)]
-    found: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
     for (start, text), end in zip(heads, ends, strict=True):
-        found.setdefault(_part(text, tables), []).extend([*lines[start:end], ""])
-    return {part: "\n".join(found[part]).strip() + "\n" for part in TITLES if part in found}
+        sections.setdefault(_part(text, tables), []).extend([*lines[start:end], ""])
+    return {part: "\n".join(sections[part]).strip() + "\n" for part in TITLES if part in sections}
 
 
 def by_dataset(parts: dict[str, str], headings: Collection[str]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
@@ -89,13 +89,13 @@ def by_dataset(parts: dict[str, str], headings: Collection[str]) -> tuple[dict[s
             continue
         lines = parts[part].splitlines()
         heads = [head for head in _headings(lines) if head[1] <= depth]
-        kept = lines[: heads[0][0]] if heads else lines
+        remaining = lines[: heads[0][0]] if heads else lines
         for (start, level, heading), end in zip(heads, [head[0] for head in heads[1:]] + [len(lines)], strict=True):
             if level == depth and heading in alone:
                 alone[heading][part] = "\n".join(lines[start + 1 : end]).strip() + "\n"
             else:
-                kept += lines[start:end]
-        left[part] = "\n".join(kept).strip() + "\n"
+                remaining += lines[start:end]
+        left[part] = "\n".join(remaining).strip() + "\n"
     if "figures" in parts:
         left["figures"] = _without_images(parts["figures"], alone)
     return left, alone
@@ -107,25 +107,25 @@ ELSEWHERE = "A figure for each data set is on its own page."
 
 def _without_images(figures: str, alone: dict[str, dict[str, str]]) -> str:
     """Figures without those of single data sets (``![HEADING: …](…)``), which go to these."""
-    kept: list[str] = []
+    remaining: list[str] = []
     for line in figures.splitlines():
-        found = _IMAGE.match(line)
-        heading = _plain(found[1]) if found else ""
+        match = _IMAGE.match(line)
+        heading = _plain(match[1]) if match else ""
         if heading in alone:
             alone[heading]["figures"] = alone[heading].get("figures", "") + f"{line}\n\n"
-            line = "" if ELSEWHERE in kept else ELSEWHERE
-        if line or (kept and kept[-1]):
-            kept.append(line)
-    return "\n".join(kept).strip() + "\n"
+            line = "" if ELSEWHERE in remaining else ELSEWHERE
+        if line or (remaining and remaining[-1]):
+            remaining.append(line)
+    return "\n".join(remaining).strip() + "\n"
 
 
 def anchors_of(parts: dict[str, str]) -> dict[str, str]:
     """Anchor → the part that has this heading; the first of several."""
-    found: dict[str, str] = {}
+    anchors: dict[str, str] = {}
     for part, text in parts.items():
         for _, _, heading in _headings(text.splitlines()):
-            found.setdefault(slug(heading), part)
-    return found
+            anchors.setdefault(slug(heading), part)
+    return anchors
 
 
 def relinked(markdown: str, target: Callable[[str], str | None]) -> str:
@@ -136,10 +136,10 @@ def relinked(markdown: str, target: Callable[[str], str | None]) -> str:
         target: a link's address → the new one; None leaves the words without a link.
     """
 
-    def put(found: re.Match[str]) -> str:
-        if "://" in found[2]:
-            return found[0]
-        new = target(found[2])
-        return found[1][1:-1] if new is None else f"{found[1]}({new})"
+    def put(match: re.Match[str]) -> str:
+        if "://" in match[2]:
+            return match[0]
+        new = target(match[2])
+        return match[1][1:-1] if new is None else f"{match[1]}({new})"
 
     return _LINK.sub(put, markdown)

@@ -49,10 +49,10 @@ def _help(*words: str) -> str:
     return re.sub(r"^Usage: \S+(?: -m \S+)?", "Usage: bench", ran.stdout.strip(), count=1)
 
 
-def _below(said: str) -> list[str]:
+def _below(help_text: str) -> list[str]:
     """Names of the commands that a help text lists."""
-    found = said.partition("\nCommands:\n")[2]
-    return re.findall(r"^  ([a-z][a-z-]*)(?=  |$)", found, re.MULTILINE)
+    listed = help_text.partition("\nCommands:\n")[2]
+    return re.findall(r"^  ([a-z][a-z-]*)(?=  |$)", listed, re.MULTILINE)
 
 
 def _commands() -> str:
@@ -63,9 +63,9 @@ def _commands() -> str:
     ]  # fmt: skip
 
     def add(words: tuple[str, ...]) -> None:
-        said = _help(*words)
-        lines.extend([f"## bench {' '.join(words)}".rstrip(), "", "```text", said, "```", ""])
-        for name in _below(said):
+        help_text = _help(*words)
+        lines.extend([f"## bench {' '.join(words)}".rstrip(), "", "```text", help_text, "```", ""])
+        for name in _below(help_text):
             add((*words, name))
 
     add(())
@@ -86,9 +86,9 @@ def _spelled(annotation: Any) -> str:
     if origin is Annotated:
         return _spelled(parts[0])
     if origin is Literal:
-        return " or ".join(f'`"{one}"`' for one in parts)
+        return " or ".join(f'`"{value}"`' for value in parts)
     if origin in (Union, types.UnionType):
-        return " or ".join(dict.fromkeys(_spelled(one) for one in parts if one is not type(None)))
+        return " or ".join(dict.fromkeys(_spelled(part) for part in parts if part is not type(None)))
     if origin is list:
         return f"list of {_spelled(parts[0])}"
     if origin is dict:
@@ -101,14 +101,14 @@ def _spelled(annotation: Any) -> str:
 
 def _attributes(cls: type[Any]) -> dict[str, str]:
     """Attribute → what the docstrings of a class and its bases say of it."""
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         text = (inspect.cleandoc(base.__doc__ or "") if base is not BaseModel else "").partition("Attributes:\n")[2]
         for entry in re.split(r"\n(?=    \S)", f"\n{text}"):
-            names, colon, said = entry.strip().partition(": ")
+            names, colon, description = entry.strip().partition(": ")
             if colon:
-                found.update(dict.fromkeys(names.split(", "), " ".join(said.split())))
-    return found
+                descriptions.update(dict.fromkeys(names.split(", "), " ".join(description.split())))
+    return descriptions
 
 
 def _first(cls: type[Any]) -> str:
@@ -136,10 +136,10 @@ def _default(field: Any) -> str:
 
 
 def _table(cls: type[BaseModel]) -> list[str]:
-    said = _attributes(cls)
+    descriptions = _attributes(cls)
     rows = [
         f"| `{name}` | {_cell(_spelled(field.rebuild_annotation()))} | {_cell(_default(field))} | "
-        f"{_cell(said.get(name, ''))} |"
+        f"{_cell(descriptions.get(name, ''))} |"
         for name, field in cls.model_fields.items()
     ]
     return [_cell(_first(cls)), "", "| key | type | default | meaning |", "|---|---|---|---|", *rows, ""]

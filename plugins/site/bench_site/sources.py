@@ -25,35 +25,35 @@ class Published:
     """A suite whose records are published.
 
     Attributes:
-        said: its ``suite.json``.
+        description: its ``suite.json``.
         folder: where its records and figures are.
         page: its Markdown page.
-        suite: its suite file; None where that is not there, and then it has no curves.
+        definition: its suite file; None where that is not there, and then it has no curves.
         records: its records; None where they are not there.
         panels: its trade-off curves, a panel per data set and cost scheme.
     """
 
-    said: Mapping[str, Any]
+    description: Mapping[str, Any]
     folder: Path
     page: str
-    suite: Suite | None
+    definition: Suite | None
     records: Records | None
     panels: tuple[Panel, ...] = ()
 
     @property
     def name(self) -> str:
         """The suite's name: part of every link to it."""
-        return str(self.said["name"])
+        return str(self.description["name"])
 
     @property
     def title(self) -> str:
         """The suite's title."""
-        return str(self.said["title"])
+        return str(self.description["title"])
 
     @cached_property
     def headings(self) -> dict[tuple[str, str], str]:
         """(data set, cost scheme) → heading of its section."""
-        return {(row["dataset"], row["costs"]): row["heading"] for row in self.said["rows"]}
+        return {(row["dataset"], row["costs"]): row["heading"] for row in self.description["rows"]}
 
     @cached_property
     def uses(self) -> dict[str, str]:
@@ -117,11 +117,11 @@ def at_share(curve: Curve, share: float) -> float | None:
 def ranked(panel: Panel, share: float) -> list[Place]:
     """The methods that afford a policy at a share of the price, the best first."""
     sign = -1.0 if panel.quality.goal == "max" else 1.0
-    found = [(c.method, q) for c in panel.curves if (q := at_share(c, share)) is not None]
-    found.sort(key=lambda one: (sign * one[1], one[0]))
+    qualities = [(c.method, q) for c in panel.curves if (q := at_share(c, share)) is not None]
+    qualities.sort(key=lambda pair: (sign * pair[1], pair[0]))
     return [
-        Place(method, quality, 1 + sum(sign * other < sign * quality for _, other in found), len(found))
-        for method, quality in found
+        Place(method, quality, 1 + sum(sign * other < sign * quality for _, other in qualities), len(qualities))
+        for method, quality in qualities
     ]
 
 
@@ -133,27 +133,27 @@ def published_suites(registry: Registry, leaderboard: Path, suites: Path) -> lis
     """
     if not leaderboard.is_dir():
         raise RequestError(f"there is no leaderboard at {leaderboard}")
-    found = []
-    for said in read_descriptions(leaderboard, {}):
-        name = str(said["name"])
+    published = []
+    for description in read_descriptions(leaderboard, {}):
+        name = str(description["name"])
         folder, page, file = leaderboard / name, leaderboard / f"{name}.md", suites / f"{name}.toml"
         suite = load_suite(file, registry) if file.is_file() else None
         records = read_export(folder)
         panels = tuple(curves_of(suite, records)) if suite is not None and records is not None else ()
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
-        found.append(Published(said, folder, text, suite, records, panels))
-    _check_names(found)
-    return found
+        published.append(Published(description, folder, text, suite, records, panels))
+    _check_names(published)
+    return published
 
 
-def _check_names(found: list[Published]) -> None:
+def _check_names(published: list[Published]) -> None:
     """Suites must have addresses that differ.
 
     Raises:
         RequestError: two have one.
     """
     taken: dict[str, str] = {}
-    for one in found:
-        other = taken.setdefault(slug(one.name), one.name)
-        if other != one.name:
-            raise RequestError(f"the suites {other!r} and {one.name!r} would have one address on the site")
+    for suite in published:
+        other = taken.setdefault(slug(suite.name), suite.name)
+        if other != suite.name:
+            raise RequestError(f"the suites {other!r} and {suite.name!r} would have one address on the site")

@@ -30,7 +30,9 @@ Compares = Sequence[tuple[Population, Sequence[Compared]]]
 
 def compares_of(suite: Suite, records: Records, entry: ComparisonEntry) -> Compares:
     """Every population with its comparisons, from `compared_at`."""
-    return [(one, compared_at(suite, entry, one.answers)) for one in populations(suite, records, entry)]
+    return [
+        (population, compared_at(suite, entry, population.answers)) for population in populations(suite, records, entry)
+    ]
 
 
 def compared_at(
@@ -63,9 +65,14 @@ def answer_of(
     uses = []
     for use in entry.uses:
         answers = use_answers(suite, records, entry, use)
-        found = compared_at(suite, entry, answers, use.methods)[-1]
+        comparison = compared_at(suite, entry, answers, use.methods)[-1]
         uses.append(
-            {"title": use.title, "datasets": use.datasets, "cost": use.cost, "measure": _measure(found, None, apart)}
+            {
+                "title": use.title,
+                "datasets": use.datasets,
+                "cost": use.cost,
+                "measure": _measure(comparison, None, apart),
+            }
         )
     return {
         "format": FORMAT,
@@ -73,14 +80,17 @@ def answer_of(
         "tolerance": entry.tolerance,
         "fallback": entry.fallback,
         "static": list(entry.static),
-        "methods": {one.label: {"use": one.use, "parameters": one.parameters} for one in suite.file.methods},
+        "methods": {
+            method.label: {"use": method.use, "parameters": method.parameters} for method in suite.file.methods
+        },
         "populations": [
             {
                 "task": population.task,
                 "prices": population.prices,
                 "datasets": population.datasets,
                 "measures": [
-                    _measure(one, budget, apart) for one, budget in zip(measures, [*entry.budgets, None], strict=True)
+                    _measure(comparison, budget, apart)
+                    for comparison, budget in zip(measures, [*entry.budgets, None], strict=True)
                 ],
             }
             for population, measures in compared
@@ -89,37 +99,41 @@ def answer_of(
     }
 
 
-def _measure(found: Compared, budget: float | None, apart: set[str]) -> dict[str, Any]:
-    leader = found.leader
+def _measure(comparison: Compared, budget: float | None, apart: set[str]) -> dict[str, Any]:
+    leader = comparison.leader
     ranked = []
-    for method, rank in found.ranks.items():
-        rate = found.win_rate(method, leader) if leader is not None and method != leader else None
+    for method, rank in comparison.ranks.items():
+        rate = comparison.win_rate(method, leader) if leader is not None and method != leader else None
         ranked.append(
             {
                 "method": method,
-                "rank": _told(rank),
-                "relative": _told(found.relative[method]),
-                "first": _digits(found.first[method]),
-                "leads": found.leads[method],
-                "against_leader": None if rate is None else _told(rate),
+                "rank": _interval_digits(rank),
+                "relative": _interval_digits(comparison.relative[method]),
+                "first": _digits(comparison.first[method]),
+                "leads": comparison.leads[method],
+                "against_leader": None if rate is None else _interval_digits(rate),
             }
         )
     return {
         "budget": budget,
-        "datasets": list(found.datasets),
-        "every": list(found.every),
-        "difference": _digits(found.difference),
-        "friedman": None if found.friedman is None else _digits(found.friedman.p),
-        "near": found.near(),
+        "datasets": list(comparison.datasets),
+        "every": list(comparison.every),
+        "difference": _digits(comparison.difference),
+        "friedman": None if comparison.friedman is None else _digits(comparison.friedman.p),
+        "near": comparison.near(),
         "ranked": ranked,
-        "out": {method: dict(reasons) for method, reasons in found.out.items()},
-        "over_fallback": {m: _told(one) for m, one in found.over_fallback.items() if m not in apart},
-        "over_fixed": {m: _told(one) for m, one in found.over_fixed.items() if m not in apart},
+        "out": {method: dict(reasons) for method, reasons in comparison.out.items()},
+        "over_fallback": {
+            m: _interval_digits(interval) for m, interval in comparison.over_fallback.items() if m not in apart
+        },
+        "over_fixed": {
+            m: _interval_digits(interval) for m, interval in comparison.over_fixed.items() if m not in apart
+        },
     }
 
 
-def _told(one: Interval) -> list[float | int | None]:
-    return [_digits(one.value), _digits(one.low), _digits(one.high), one.datasets]
+def _interval_digits(interval: Interval) -> list[float | int | None]:
+    return [_digits(interval.value), _digits(interval.low), _digits(interval.high), interval.datasets]
 
 
 def _digits(value: float) -> float | None:

@@ -238,15 +238,15 @@ def answers_of(
         there = np.flatnonzero(mine)[order]
         subset = Steps(of_seed[order], column["chosen_cost"][there], sign * column["chosen_quality"][there], len(seeds))
         limits = np.where(np.isnan(taken["chosen_cost"]), -1.0, taken["chosen_cost"])
-        found = subset.at(limits.transpose(1, 0, 2).reshape(len(seeds), -1))
-        fixed = _taken(tested[there], found).reshape(len(seeds), len(names), -1).transpose(1, 0, 2)
+        positions = subset.at(limits.transpose(1, 0, 2).reshape(len(seeds), -1))
+        fixed = _taken(tested[there], positions).reshape(len(seeds), len(names), -1).transpose(1, 0, 2)
     return Answers(
         dataset=str(frame["dataset"].iloc[0]),
         costs=str(frame["costs"].iloc[0]),
         quality=quality,
-        budgets=tuple(float(one) for one in budgets),
+        budgets=tuple(float(budget) for budget in budgets),
         methods=tuple(names),
-        seeds=tuple(int(one) for one in seeds),
+        seeds=tuple(int(seed) for seed in seeds),
         done=done,
         validation=taken["chosen_quality"],
         test=_taken(tested, places),
@@ -282,7 +282,7 @@ def _reach(
 ) -> dict[float, Numbers]:
     """Level → float64 (methods,): see `Answers.reach`; each method over the splits that it has done."""
     methods, seeds = done.shape
-    found = {level: np.full(methods, np.nan) for level in LEVELS}
+    reach = {level: np.full(methods, np.nan) for level in LEVELS}
     grid = np.unique(column["chosen_cost"][steps.policies])
     places = steps.at(np.tile(grid, (methods * seeds, 1))).reshape(methods, seeds, len(grid))
     for row in range(methods):
@@ -297,5 +297,5 @@ def _reach(
         for level in LEVELS:
             there = quality.reaches(quality_there, quality.target(whole, level))
             if there.any():
-                found[level][row] = cost_there[int(there.argmax())]
-    return found
+                reach[level][row] = cost_there[int(there.argmax())]
+    return reach

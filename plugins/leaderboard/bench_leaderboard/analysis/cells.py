@@ -46,8 +46,8 @@ class Cells:
 
     def rows(self, dataset: str, costs: str, method: str) -> NDArray[np.int64]:
         """Row numbers in the table of selected policies, by seed; empty when nothing is done."""
-        found = self._rows.get((dataset, costs, method))
-        return np.zeros(0, dtype=np.int64) if found is None else found
+        rows = self._rows.get((dataset, costs, method))
+        return np.zeros(0, dtype=np.int64) if rows is None else rows
 
     def seeds(self, dataset: str, costs: str, method: str) -> NDArray[np.int64]:
         """Seeds that are done, ascending."""

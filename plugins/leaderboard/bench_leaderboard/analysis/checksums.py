@@ -64,7 +64,7 @@ def checksums(frame: pd.DataFrame, infos: Mapping[str, str], definitions: Mappin
     there = ~np.isnan(numbers)
     used = np.logical_or.reduceat(there, starts, axis=0)
     numbers[~there] = np.nan  # one bit pattern for nothing
-    found = []
+    sums = []
     for start, end, mask in zip(starts.tolist(), ends, used, strict=True):
         slot = tuple(texts[key][start] for key in SLOT)
         name = texts["name"][start]
@@ -78,8 +78,8 @@ def checksums(frame: pd.DataFrame, infos: Mapping[str, str], definitions: Mappin
         digest = hashlib.sha256(canonical_json(head).encode())
         digest.update(infos[name].encode())
         digest.update(numbers[start:end, mask].tobytes())
-        found.append(Summed(start, slot, name, digest.hexdigest()))
-    return found
+        sums.append(Summed(start, slot, name, digest.hexdigest()))
+    return sums
 
 
 def checksum_of_run(name: str, run: str) -> str:

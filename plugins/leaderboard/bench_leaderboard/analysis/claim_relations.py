@@ -23,35 +23,35 @@ SAME_POLICY = "are one and the same policy on every split"
 
 def _means(source: Source, claim: Any, methods: Sequence[str]) -> tuple[list[tuple[str, Estimate]], list[str]]:
     """The methods' means, and what is missing."""
-    told, missing = [], []
+    means, missing = [], []
     for method in methods:
         try:
-            told.append((method, plain(source, claim, method)))
+            means.append((method, plain(source, claim, method)))
         except Missing as error:
             missing.append(str(error))
-    return told, missing
+    return means, missing
 
 
 def _above(source: Source, claim: Any, high: str, low: str) -> Fact:
     """Whether ``high`` is above ``low``, by the interval of their paired difference."""
-    said = f"{high} above {low}"
+    statement = f"{high} above {low}"
     if claim.metric and not claim.read_off and source.identical(claim, high, low):
         return Fact("cannot be told", f"{high} and {low} {SAME_POLICY}")
     gap = difference(source, claim, high, low)
-    return Fact(compared(gap, ">", 0.0), said, gap)
+    return Fact(compared(gap, ">", 0.0), statement, gap)
 
 
 def check_order(source: Source, claim: OrderCheck, unit: Unit) -> Checked:
-    told, missing = _means(source, claim, claim.methods)
+    means, missing = _means(source, claim, claim.methods)
     facts = []
-    for a, b in pairwise(method for method, _ in told):
+    for a, b in pairwise(method for method, _ in means):
         high, low = (a, b) if claim.first == "highest" else (b, a)
         try:
             facts.append(_above(source, claim, high, low))
         except Missing as error:
             missing.append(str(error))
     verdict = _with_gaps(all_of(fact.verdict for fact in facts), missing)
-    return Checked(claim, verdict, None, None, told, unit, why(facts, missing), deciding=deciding(facts))
+    return Checked(claim, verdict, None, None, means, unit, why(facts, missing), deciding=deciding(facts))
 
 
 def _with_gaps(verdict: Verdict, missing: Sequence[str]) -> Verdict:
@@ -60,11 +60,11 @@ def _with_gaps(verdict: Verdict, missing: Sequence[str]) -> Verdict:
 
 
 def check_extreme(source: Source, claim: ExtremeCheck, unit: Unit) -> Checked:
-    told, missing = _means(source, claim, [claim.method, *(m for m in claim.among if m != claim.method)])
-    if not any(method == claim.method for method, _ in told):
-        return Checked(claim, "cannot be told", None, None, told, unit, "; ".join(dict.fromkeys(missing)))
+    means, missing = _means(source, claim, [claim.method, *(m for m in claim.among if m != claim.method)])
+    if not any(method == claim.method for method, _ in means):
+        return Checked(claim, "cannot be told", None, None, means, unit, "; ".join(dict.fromkeys(missing)))
     facts = []
-    for rival, _ in told[1:]:
+    for rival, _ in means[1:]:
         high, low = (claim.method, rival) if claim.which == "highest" else (rival, claim.method)
         try:
             facts.append(_above(source, claim, high, low))
@@ -77,13 +77,13 @@ def check_extreme(source: Source, claim: ExtremeCheck, unit: Unit) -> Checked:
     if ahead > others or ahead + open_ < others:
         verdict: Verdict = "contradicted"
         most = f" to {ahead + open_ + 1}" if open_ else ""
-        said = f"not so: {claim.method} has place {ahead + 1}{most}"
+        reason = f"not so: {claim.method} has place {ahead + 1}{most}"
     else:
         verdict = "cannot be told" if open_ else "holds"
-        said = why([fact for fact in facts if fact.verdict != "contradicted"], missing)
+        reason = why([fact for fact in facts if fact.verdict != "contradicted"], missing)
     # Of a place other than the first the nearest rival tells most, on whichever side it is.
     shown = deciding(facts) if claim.place == 1 else _nearest(facts)
-    return Checked(claim, verdict, None, None, told, unit, said, deciding=shown)
+    return Checked(claim, verdict, None, None, means, unit, reason, deciding=shown)
 
 
 def _nearest(facts: Sequence[Fact]) -> Fact | None:
@@ -108,10 +108,10 @@ def _dominance_fact(source: Source, claim: DominanceCheck, rival: str) -> Fact:
     if source.identical(claim, claim.method, rival):
         return Fact("cannot be told", f"{claim.method} and {rival} {SAME_POLICY}")
     if claim.relation == "dominates":
-        said = f"{claim.method} dominates {rival}"
-        return Fact(_dominates(source, claim, claim.method, rival), said)
-    said = f"{rival} does not dominate {claim.method}"
-    return Fact(negated(_dominates(source, claim, rival, claim.method)), said)
+        statement = f"{claim.method} dominates {rival}"
+        return Fact(_dominates(source, claim, claim.method, rival), statement)
+    statement = f"{rival} does not dominate {claim.method}"
+    return Fact(negated(_dominates(source, claim, rival, claim.method)), statement)
 
 
 def _dominates(source: Source, claim: DominanceCheck, a: str, b: str) -> Verdict:
@@ -119,8 +119,8 @@ def _dominates(source: Source, claim: DominanceCheck, a: str, b: str) -> Verdict
     no_worse: list[Verdict] = []
     better: list[Verdict] = []
     for aim in claim.objectives or _default_objectives(source, claim, a):
-        one = ValueCheck.model_construct(**{**_BLANK, **_place(claim), "metric": aim})
-        gap = difference(source, one, a, b)
+        check = ValueCheck.model_construct(**{**_BLANK, **_place(claim), "metric": aim})
+        gap = difference(source, check, a, b)
         gain = gap if source.suite.metric(aim).goal == "max" else gap.mirrored(0.0, -1)
         no_worse.append(compared(gain, ">=", 0.0))
         better.append(compared(gain, ">", 0.0))

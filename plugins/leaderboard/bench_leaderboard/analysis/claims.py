@@ -99,12 +99,12 @@ def check_claims(suite: Suite, records: Records, cells: Cells) -> list[Checked]:
 
 def checked(source: Source, claim: Any) -> Checked:
     """One claim, with its standing and what a reader has to know."""
-    made = _check(source, claim)
+    result = _check(source, claim)
     remarks = []
     sampled = getattr(claim, "relation", "") == "=" and getattr(claim, "queries", None) is not None
-    if made.ours and not sampled and _queries_are_given(source, claim):
+    if result.ours and not sampled and _queries_are_given(source, claim):
         remarks.append(QUERIES)
-    return replace(made, standing=_standing(source, claim), remarks=remarks)
+    return replace(result, standing=_standing(source, claim), remarks=remarks)
 
 
 def _queries_are_given(source: Source, claim: Any) -> bool:
@@ -208,27 +208,27 @@ def _quantity(source: Source, claim: Any, splits: int | None = None) -> Estimate
     if isinstance(claim, DifferenceCheck):
         return difference(source, claim, claim.method, claim.against, splits)
     if isinstance(claim, RatioCheck):
-        made = ratio(source, claim, claim.method, claim.against, splits)
+        estimate = ratio(source, claim, claim.method, claim.against, splits)
         offset = {"plain": 0.0, "one-minus": 1.0, "minus-one": -1.0}[claim.form]
     else:
-        made = plain(source, claim, claim.method, splits)
+        estimate = plain(source, claim, claim.method, splits)
         offset = 1.0 if claim.form == "one-minus" else 0.0
-    return made if claim.form == "plain" else made.mirrored(offset, -1 if claim.form == "one-minus" else 1)
+    return estimate if claim.form == "plain" else estimate.mirrored(offset, -1 if claim.form == "one-minus" else 1)
 
 
 def _share(source: Source, claim: ShareCheck, unit: Unit) -> Checked:
     places = source.places(claim)
-    found = [
+    results = [
         _check(source, claim.of.model_copy(update={"datasets": [dataset], "costs": costs})) for dataset, costs in places
     ]
-    holds = sum(one.verdict == "holds" for one in found)
-    open_ = sum(one.verdict == "cannot be told" for one in found)
+    holds = sum(result.verdict == "holds" for result in results)
+    open_ = sum(result.verdict == "cannot be told" for result in results)
     if holds > claim.count or holds + open_ < claim.count:
         verdict: Verdict = "contradicted"
     else:
         verdict = "cannot be told" if open_ else "holds"
     why = "; ".join(
-        f"{dataset} {one.verdict}" + (f" ({one.why})" if one.why and one.verdict != "holds" else "")
-        for (dataset, _), one in zip(places, found, strict=True)
+        f"{dataset} {result.verdict}" + (f" ({result.why})" if result.why and result.verdict != "holds" else "")
+        for (dataset, _), result in zip(places, results, strict=True)
     )
     return Checked(claim, verdict, None, None, [], unit, why, (holds, len(places)))

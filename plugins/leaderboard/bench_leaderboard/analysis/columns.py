@@ -15,5 +15,5 @@ def values(column: pd.Series) -> list[Any]:
 
     As ``list(column)``, which takes a step of Python and of Arrow for every text.
     """
-    found: list[Any] = column.to_numpy(dtype=object).tolist()
-    return found
+    items: list[Any] = column.to_numpy(dtype=object).tolist()
+    return items

@@ -97,10 +97,10 @@ class _Trial:
 
 
 def _key(dataset: str, identity: Mapping[str, Any]) -> str:
-    kept = {k: v for k, v in identity.items() if k not in ("dataset", "contract")}
+    remaining = {k: v for k, v in identity.items() if k not in ("dataset", "contract")}
     for part in ("method", "costs"):
-        kept[part] = {k: v for k, v in kept[part].items() if k != "version"}
-    return canonical_json([dataset, kept])
+        remaining[part] = {k: v for k, v in remaining[part].items() if k != "version"}
+    return canonical_json([dataset, remaining])
 
 
 def read_side(path: Path, warn: Callable[[list[str]], None] = lambda lines: None) -> list[_Trial]:
@@ -172,15 +172,15 @@ def compare(
     common = sides[0].keys() & sides[1].keys()
     tables = [_records([(labels[key], side[key, content]) for key, content in sorted(common)]) for side in sides]
     cells = [Cells(select(table, rules)) for table in tables]
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for place in tables[0].trials:
         if place not in tables[1].trials:
             continue
         name = tables[0].trials[place][0]
         task, threshold = tables[0].infos[name]["task"], tables[0].identities[name]["threshold"]
         for metric in metrics or (suite.metrics if suite else _usual(task, threshold)):
-            found += _difference(cells, place, resolve_metric(metric, known), overlap(tables[0].infos[name]))
-    return changed, found
+            differences += _difference(cells, place, resolve_metric(metric, known), overlap(tables[0].infos[name]))
+    return changed, differences
 
 
 def _usual(task: str, threshold: float | None) -> tuple[str, ...]:
@@ -255,13 +255,15 @@ def _labels_of(trials: Sequence[_Trial]) -> dict[str, Labels]:
             for name, value in thing["parameters"].items():
                 used[part, thing["use"]][name].add(canonical_json(value))
 
-    def said(trial: _Trial, part: str) -> str:
+    def label_of(trial: _Trial, part: str) -> str:
         thing = trial.identity[part]
         differing = [n for n, values in sorted(used[part, thing["use"]].items()) if len(values) > 1]
         inside = ", ".join(f"{n}={canonical_json(thing['parameters'].get(n))}" for n in differing)
         return str(thing["use"]) + (f" ({inside})" if inside else "") + _reject(trial, part)
 
-    return {t.key: Labels(t.dataset, said(t, "costs"), said(t, "method"), t.identity["seed"], 0) for t in trials}
+    return {
+        t.key: Labels(t.dataset, label_of(t, "costs"), label_of(t, "method"), t.identity["seed"], 0) for t in trials
+    }
 
 
 def _reject(trial: _Trial, part: str) -> str:

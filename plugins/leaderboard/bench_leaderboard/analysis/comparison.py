@@ -83,7 +83,7 @@ class Compared:
         if self.leader is None or np.isnan(self.difference):
             return []
         best = self.ranks[self.leader].value
-        return [m for m, one in self.ranks.items() if m != self.leader and one.value - best < self.difference]
+        return [m for m, rank in self.ranks.items() if m != self.leader and rank.value - best < self.difference]
 
     def win_rate(self, a: str, b: str) -> Interval | None:
         """How often a is better than b; None where they share no data set."""
@@ -120,13 +120,16 @@ def shared_set(there: NDArray[np.bool_], least: int) -> tuple[NDArray[np.int64],
     Returns:
         Positions of the methods and of the data sets, ascending; of no methods where none has so many.
     """
-    kept = [m for m in range(len(there)) if there[m].any()]
-    while kept and int(there[kept].all(axis=0).sum()) < least:
-        left = {m: int(there[[k for k in kept if k != m]].all(axis=0).sum()) if len(kept) > 1 else 0 for m in kept}
-        kept.remove(max(kept, key=lambda m: (left[m], -int(there[m].sum()), m)))
-    if not kept:
+    remaining = [m for m in range(len(there)) if there[m].any()]
+    while remaining and int(there[remaining].all(axis=0).sum()) < least:
+        left = {
+            m: int(there[[k for k in remaining if k != m]].all(axis=0).sum()) if len(remaining) > 1 else 0
+            for m in remaining
+        }
+        remaining.remove(max(remaining, key=lambda m: (left[m], -int(there[m].sum()), m)))
+    if not remaining:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    shared = np.flatnonzero(there[kept].all(axis=0))
+    shared = np.flatnonzero(there[remaining].all(axis=0))
     return np.flatnonzero(there[:, shared].all(axis=1)).astype(np.int64), shared.astype(np.int64)
 
 
@@ -142,8 +145,8 @@ def compare(
         tolerance: see `Answers.status`.
         fallback: the method that answers without looking.
     """
-    every = list(dict.fromkeys(one.dataset for one in answers))
-    places = {name: [one for one in answers if one.dataset == name] for name in every}
+    every = list(dict.fromkeys(place.dataset for place in answers))
+    places = {name: [place for place in answers if place.dataset == name] for name in every}
     status = {(m, d): _status(places[d], m, budget, tolerance) for m in methods for d in every}
     there = np.array([[status[m, d] == "ranked" for d in every] for m in methods], dtype=bool)
     there = there.reshape(len(methods), len(every))
@@ -172,23 +175,25 @@ def compare(
 
 def _status(places: Sequence[Answers], method: str, budget: int, tolerance: float) -> str:
     """How a method stands on a data set: under all its cost schemes, else the first reason why not."""
-    found = [one.status(method, budget, tolerance) for one in places]
-    return next((said for said in found if said != "ranked"), "ranked")
+    statuses = [place.status(method, budget, tolerance) for place in places]
+    return next((status for status in statuses if status != "ranked"), "ranked")
 
 
-def _measured(one: Answers, method: str, budget: int) -> Numbers:
-    row = one.methods.index(method)
-    return np.asarray(one.area[row] if budget == len(one.budgets) else one.test[row, :, budget])
+def _measured(place: Answers, method: str, budget: int) -> Numbers:
+    row = place.methods.index(method)
+    return np.asarray(place.area[row] if budget == len(place.budgets) else place.test[row, :, budget])
 
 
 def _dataset_ranks(places: Sequence[Answers], methods: Sequence[str], budget: int) -> Numbers:
-    found = [split_ranks(np.array([_measured(one, m, budget) for m in methods]), one.quality.goal) for one in places]
-    return np.asarray(sum(found) / len(found))
+    ranks = [
+        split_ranks(np.array([_measured(place, m, budget) for m in methods]), place.quality.goal) for place in places
+    ]
+    return np.asarray(sum(ranks) / len(ranks))
 
 
 def _relative(places: Sequence[Answers], method: str, budget: int) -> float:
     return mean_of(
-        np.array([mean_of(relative(one.quality, _measured(one, method, budget), one.full)) for one in places])
+        np.array([mean_of(relative(place.quality, _measured(place, method, budget), place.full)) for place in places])
     )
 
 
@@ -204,21 +209,21 @@ def _first(table: Numbers) -> Numbers:
 def _over_fixed(
     places: Mapping[str, Sequence[Answers]], status: Mapping[tuple[str, str], str], methods: Sequence[str], budget: int
 ) -> dict[str, Interval]:
-    found = {}
+    intervals = {}
     for method in methods:
         apart = []
         for dataset, some in places.items():
             if status[method, dataset] != "ranked" or budget == len(some[0].budgets):
                 continue
-            told = []
-            for one in some:
-                fixed = one.fixed[one.methods.index(method), :, budget]
-                mine = relative(one.quality, _measured(one, method, budget), one.full)
-                told.append(mean_of(mine - relative(one.quality, fixed, one.full)))
-            apart.append(mean_of(np.array(told)))
+            gaps = []
+            for place in some:
+                fixed = place.fixed[place.methods.index(method), :, budget]
+                mine = relative(place.quality, _measured(place, method, budget), place.full)
+                gaps.append(mean_of(mine - relative(place.quality, fixed, place.full)))
+            apart.append(mean_of(np.array(gaps)))
         if known := finite(apart):
-            found[method] = interval_of(known)
-    return found
+            intervals[method] = interval_of(known)
+    return intervals
 
 
 def _wins(
@@ -231,9 +236,9 @@ def _wins(
         if len(present) < 2:
             continue
         rates = []
-        for one in some:
-            sign = 1.0 if one.quality.goal == "max" else -1.0
-            values = rounded(sign * np.array([_measured(one, m, budget) for m in present]))
+        for place in some:
+            sign = 1.0 if place.quality.goal == "max" else -1.0
+            values = rounded(sign * np.array([_measured(place, m, budget) for m in present]))
             better = (values[:, None] > values[None]).sum(axis=2) + 0.5 * (values[:, None] == values[None]).sum(axis=2)
             rates.append(better / values.shape[1])
         rate = np.asarray(sum(rates) / len(rates))
@@ -241,23 +246,23 @@ def _wins(
             for j in range(i + 1, len(present)):
                 shares.setdefault((a, present[j]), []).append(float(rate[i, j]))
     by_count: dict[int, list[tuple[str, str]]] = {}
-    for pair, told in shares.items():
-        by_count.setdefault(len(told), []).append(pair)
-    found: dict[tuple[str, str], Interval] = {}
+    for pair, pair_shares in shares.items():
+        by_count.setdefault(len(pair_shares), []).append(pair)
+    intervals: dict[tuple[str, str], Interval] = {}
     for pairs in by_count.values():
-        found.update(zip(pairs, intervals_of(np.array([shares[pair] for pair in pairs]).T), strict=True))
-    return {pair: found[pair] for pair in shares}
+        intervals.update(zip(pairs, intervals_of(np.array([shares[pair] for pair in pairs]).T), strict=True))
+    return {pair: intervals[pair] for pair in shares}
 
 
 def _over_fallback(
     quality: Mapping[tuple[str, str], float], methods: Sequence[str], every: Sequence[str], fallback: str
 ) -> dict[str, Interval]:
-    found = {}
+    intervals = {}
     for method in methods:
         pairs = [
             (quality[method, d], quality[fallback, d]) for d in every if {(method, d), (fallback, d)} <= set(quality)
         ]
         apart = finite([mine - theirs for mine, theirs in pairs])
         if apart and method != fallback:
-            found[method] = interval_of(apart)
-    return found
+            intervals[method] = interval_of(apart)
+    return intervals

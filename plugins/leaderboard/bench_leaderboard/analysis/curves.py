@@ -146,11 +146,11 @@ def cells_of(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
         return {}
     done = frame[frame["status"] == "ok"]
     groups = done.groupby(["dataset", "costs"], sort=False).indices
-    found = {}
+    cells = {}
     for key, rows in groups.items():
         dataset, costs = str(key[0]), str(key[1])  # type: ignore[index]
-        found[dataset, costs] = done.take(np.asarray(rows))
-    return found
+        cells[dataset, costs] = done.take(np.asarray(rows))
+    return cells
 
 
 def panel_of(
@@ -215,11 +215,11 @@ def points_of(records: Records, frame: pd.DataFrame, quality: Quality, cost: str
         cost=costs("test"),
         quality=quality.values(frame, "test"),
     )
-    kept = table.notna().all(axis=1)
+    complete = table.notna().all(axis=1)
     for part, prefix in (("validation", "chosen_"), ("test", "")):
         coverage, accuracy = _answers(records, frame, part)
         table[prefix + "coverage"], table[prefix + "accuracy"] = coverage, accuracy
-    return table[kept]
+    return table[complete]
 
 
 def _answers(records: Records, frame: pd.DataFrame, part: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -256,11 +256,11 @@ def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float, sha
     names = ["chosen_quality", "quality", "cost", *(["coverage"] if refuses else [])]
     grid = np.unique(budget[budget >= budget[first].max()])
     steps = {name: _steps(grid, budget, bounds, column[name][chosen]) for name in names}
-    means = {name: told.sum(axis=0) / len(seeds) for name, told in steps.items()}
+    means = {name: values.sum(axis=0) / len(seeds) for name, values in steps.items()}
     full = column["quality"][chosen][last]
     return Curve(
         method=method,
-        seeds=tuple(int(one) for one in seeds),
+        seeds=tuple(int(s) for s in seeds),
         policies=len(table) / len(seeds),
         budgets=grid,
         validation=means["chosen_quality"],
@@ -277,7 +277,7 @@ def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float, sha
         full=float(full.mean()),
         reach={},
         volume=_volume(group, len(seeds), column, shared),
-        full_by_seed={int(one): float(value) for one, value in zip(seeds, full, strict=True)},
+        full_by_seed={int(s): float(value) for s, value in zip(seeds, full, strict=True)},
     )
 
 
@@ -297,7 +297,7 @@ def _volume(
 ) -> Mean | None:
     """Hypervolume of what validation leaves non-dominated, measured on the test part; mean over seeds."""
     known = [column[name] for name in ("chosen_coverage", "chosen_accuracy", "coverage", "accuracy")]
-    if any(np.isnan(one).any() for one in known):
+    if any(np.isnan(values).any() for values in known):
         return None
     chosen = np.column_stack([*known[:2], 1.0 - column["chosen_cost"]])
     tested = np.column_stack([*known[2:], 1.0 - column["cost"]])

@@ -41,8 +41,8 @@ def dominates(a: Sequence[float], b: Sequence[float], goals: Sequence[str]) -> b
 def dominated_by(points: Mapping[str, Sequence[float]], metrics: Sequence[Metric]) -> dict[str, list[str]]:
     """Name → names of those that dominate it, in the order given; only names that are dominated."""
     goals = [metric.goal for metric in metrics]
-    found = {
+    dominators = {
         name: [other for other, theirs in points.items() if dominates(theirs, point, goals)]
         for name, point in points.items()
     }
-    return {name: others for name, others in found.items() if others}
+    return {name: others for name, others in dominators.items() if others}

@@ -114,12 +114,12 @@ def ratio_estimate(pairs: Sequence[tuple[Numbers, Numbers]], overlaps: Sequence[
         parts = [
             r / value * (a / above - b / below) for r, (a, b), (above, below) in zip(ratios, pairs, means, strict=True)
         ]
-        made = mean_of_means(parts, overlaps)
-        width, least = made.margin, detectable(made.margin, made.freedom)
+        mean = mean_of_means(parts, overlaps)
+        width, least = mean.margin, detectable(mean.margin, mean.freedom)
         ends = (value * math.exp(-width), value * _exp(width))
-        return Estimate(value, *ends, seeds=made.count, detectable=value * (_exp(least) - 1))
-    made = mean_of_means(_linear(pairs), overlaps)
-    return replace(_of(made, (made.value - made.margin, made.value + made.margin), []), value=value)
+        return Estimate(value, *ends, seeds=mean.count, detectable=value * (_exp(least) - 1))
+    mean = mean_of_means(_linear(pairs), overlaps)
+    return replace(_of(mean, (mean.value - mean.margin, mean.value + mean.margin), []), value=value)
 
 
 def _linear(pairs: Sequence[tuple[Numbers, Numbers]]) -> list[Numbers]:
@@ -155,16 +155,16 @@ def predicted(cells: Sequence[Numbers], splits: int, around: float, scale: Scale
         least = _exp(logs.value) * (_exp(detectable(logs.margin, logs.freedom)) - 1)
         undefined = len(cells[0]) - len(only)
         return Estimate(around, *ends, *_seen(cells), len(only), 0, least, undefined)
-    made = mean_of_means(cells, [1 / splits] * len(cells))
-    low, high = made.value - made.margin, made.value + made.margin
-    if scale != "signed" and made.positive:
+    mean = mean_of_means(cells, [1 / splits] * len(cells))
+    low, high = mean.value - mean.margin, mean.value + mean.margin
+    if scale != "signed" and mean.positive:
         low = max(low, 0.0)
-    if scale == "share" and made.value <= 1:
+    if scale == "share" and mean.value <= 1:
         high = min(high, 1.0)
-    return replace(_of(made, (low, high), cells), value=around)
+    return replace(_of(mean, (low, high), cells), value=around)
 
 
-def with_queries(made: Estimate, queries: int, least: float) -> Estimate:
+def with_queries(estimate: Estimate, queries: int, least: float) -> Estimate:
     """A `predicted` interval that also allows for other queries: the paper's test part has others than ours.
 
     Splits of a given test part never draw queries anew, so that the spread between them holds nothing of it, and the
@@ -176,14 +176,14 @@ def with_queries(made: Estimate, queries: int, least: float) -> Estimate:
         queries: of each of the two test parts, at least.
         least: the least value of a query: 0 of a metric between 0 and 1, −1 of a difference of two.
     """
-    mean = min(max(made.value, least), 1.0)
+    mean = min(max(estimate.value, least), 1.0)
     more = _NORMAL * math.sqrt(2 * (1 - mean) * (mean - least) / queries)
-    low = made.value - math.hypot(made.value - made.low, more)
-    high = made.value + math.hypot(made.high - made.value, more)
-    half = (made.high - made.low) / 2
+    low = estimate.value - math.hypot(estimate.value - estimate.low, more)
+    high = estimate.value + math.hypot(estimate.high - estimate.value, more)
+    half = (estimate.high - estimate.low) / 2
     grown = math.hypot(half, more) / half if half > 0 else 1.0
-    detects = made.detectable * grown if half > 0 else (1 + _POWER / _NORMAL) * more
-    return replace(made, low=max(low, least), high=min(high, 1.0), detectable=detects)
+    detects = estimate.detectable * grown if half > 0 else (1 + _POWER / _NORMAL) * more
+    return replace(estimate, low=max(low, least), high=min(high, 1.0), detectable=detects)
 
 
 def _exp(width: float) -> float:

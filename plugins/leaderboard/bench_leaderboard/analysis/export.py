@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,14 +32,17 @@ __all__ = ["RECORDS", "RUNS", "Committed", "published", "read_export", "records_
 
 RECORDS, RUNS = "records.parquet", "runs.parquet"
 
+_BATCH = 4096
+"""Rows that are read at once where only some are asked for."""
+
 
 def state_of(folder: Path) -> tuple[int, ...]:
     """What changes when an export is written: inode, size and time of change of its records; empty for none."""
     try:
-        found = (folder / RECORDS).stat()
+        status = (folder / RECORDS).stat()
     except OSError:
         return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @dataclass(frozen=True)
@@ -60,27 +63,68 @@ class Committed:
         object.__setattr__(self, "state", state_of(self.folder))
 
     @cached_property
-    def _names(self) -> tuple[set[str], set[str]]:
+    def _names(self) -> tuple[set[str], set[str], set[str]]:
+        """Names of the trials that are done, that failed, and that are not applicable."""
         import pyarrow.parquet as pq
 
         path = self.folder / RECORDS
         if not os.path.lexists(path):
-            return set(), set()
+            return set(), set(), set()
         try:
             file = pq.ParquetFile(path)
             there = set(file.schema_arrow.names)
             asked = {n: f"test.{m.key}" for n, m in self.metrics.items() if not m.reference}
-            columns = ["name", "status", *(c for c in asked.values() if c in there)]
+            columns = ["name", "status", "dataset", *(c for c in asked.values() if c in there)]
             frame = file.read(columns, use_threads=False).to_pandas(use_threads=False)
         except Exception as error:  # whatever a library makes of bytes that are not its own
             raise _damaged(path, error) from None
         done = frame[frame["status"] == "ok"]
+        trials = done[["name", "dataset"]]
+        holes = {name: (trials[done[c].isna()] if c in done else trials).drop_duplicates() for name, c in asked.items()}
+        with_holes: set[str] = set().union(*(rows["dataset"] for rows in holes.values()))
+        tasks = self._tasks(trials[trials["dataset"].isin(with_holes)])
         lacking: set[str] = set()
-        for name, column in asked.items():
-            holes = set(done["name"] if column not in done else done.loc[done[column].isna(), "name"])
-            lacking |= {n for n in holes if self._tasks[n] in self.metrics[name].tasks} if holes else set()
-        finished = set(done["name"])
-        return finished - lacking, set(frame.loc[frame["status"] == "failed", "name"]) - finished
+        for name, rows in holes.items():
+            lacking |= set(rows.loc[rows["dataset"].map(tasks).isin(self.metrics[name].tasks), "name"])
+        finished, failed, inapplicable = (
+            set(frame.loc[frame["status"] == status, "name"]) for status in ("ok", "failed", "not applicable")
+        )
+        return finished - lacking, failed - finished, inapplicable
+
+    def _tasks(self, trials: pd.DataFrame) -> dict[str, str]:
+        """Data set → its task, by what is said of one of its trials."""
+        first = trials.drop_duplicates("dataset")
+        datasets = dict(zip(first["name"], first["dataset"], strict=True))
+        return {datasets[name]: info.get("task", "") for name, info in self._infos(datasets.keys())}
+
+    def _infos(self, names: Set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What the export says of some trials, one after the other: all of it takes forty times the file's size.
+
+        Raises:
+            RequestError: the export is damaged, or lacks one of them.
+        """
+        import pyarrow.parquet as pq
+
+        if not names:
+            return
+        path, left = self.folder / RECORDS, set(names)
+        try:
+            for batch in pq.ParquetFile(path).iter_batches(_BATCH, columns=["name", "info"], use_threads=False):
+                filled = batch.filter(batch.column("info").is_valid())
+                for name, info in zip(filled.column("name").to_pylist(), filled.column("info"), strict=True):
+                    if name in left:
+                        left.discard(name)
+                        yield name, json.loads(info.as_py())
+                if not left:
+                    return
+            raise ValueError(f"nothing is said of trial {min(left)[:16]}…")
+        except Exception as error:  # whatever a library makes of bytes that are not its own
+            raise _damaged(path, error) from None
+
+    @cached_property
+    def _without_result(self) -> dict[str, dict[str, Any]]:
+        """Trial that failed or is not applicable → what the export says of it."""
+        return dict(self._infos(self.failed | self._names[2]))
 
     @property
     def done(self) -> set[str]:
@@ -95,15 +139,12 @@ class Committed:
     @cached_property
     def over_limit(self) -> set[str]:
         """Names of those of the failed trials that took longer than the time limit."""
-        infos = self.whole.infos if self.failed and self.whole is not None else {}
-        return {name for name in self.failed if is_over_limit(infos.get(name, {}))}
+        return {name for name in self.failed if is_over_limit(self._without_result[name])}
 
     @cached_property
     def inapplicable(self) -> dict[str, str]:
         """Names of the trials that are not applicable → why."""
-        records = self.whole
-        told = {} if records is None else records.inapplicable
-        return {name: reason for (*_, name), reason in told.items()}
+        return {name: str(self._without_result[name]["error"]["message"]) for name in self._names[2]}
 
     @property
     def is_current(self) -> bool:
@@ -112,13 +153,8 @@ class Committed:
 
     def provenance(self, name: str) -> Mapping[str, Any]:
         """Where and by which code a trial was computed; empty when that is not known."""
-        found = self.records.runs.get(name) if self.records is not None else None
-        return found["provenance"] if found else {}
-
-    @cached_property
-    def _tasks(self) -> dict[str, str]:
-        records = self.whole
-        return {name: info.get("task", "") for name, info in records.infos.items()} if records else {}
+        run = self.records.runs.get(name) if self.records is not None else None
+        return run["provenance"] if run else {}
 
     @cached_property
     def whole(self) -> Records | None:
@@ -135,14 +171,14 @@ class Committed:
         whole = self.whole
         if whole is None:
             return None
-        kept = self.done | self.failed | set(self.inapplicable)
-        frame = whole.policies[whole.policies["name"].isin(kept)]
+        names = self.done | self.failed | set(self.inapplicable)
+        frame = whole.policies[whole.policies["name"].isin(names)]
         if len(frame) == len(whole.policies):
             return whole
         return Records(
             frame.reset_index(drop=True),
-            {name: info for name, info in whole.infos.items() if name in kept},
-            {name: run for name, run in whole.runs.items() if name in kept},
+            {name: info for name, info in whole.infos.items() if name in names},
+            {name: run for name, run in whole.runs.items() if name in names},
             whole.definitions,
         )
 
@@ -204,12 +240,12 @@ def write_export(
     frame = _renamed(records.policies, names)
     infos = {name: canonical_json(info) for name, info in records.infos.items()}
     beside: dict[str, list[str | None]] = {column: [None] * len(frame) for column in _BESIDE}
-    told: set[str] = set()
+    written: set[str] = set()
     for first, slot, name, checksum in checksums(frame, infos, records.definitions):
         beside["checksum"][first] = checksum
         beside["definition"][first] = records.definitions.get(slot[0])
-        if name not in told:
-            told.add(name)
+        if name not in written:
+            written.add(name)
             beside["info"][first] = infos[name]
     table = frame.assign(
         **{column: pd.Series(values, index=frame.index, dtype="object") for column, values in beside.items()}
@@ -250,8 +286,8 @@ def read_export(folder: Path) -> Records | None:
         frame = sort_policies(frame)
         beside = {column: values(frame[column]) for column in ("name", "info", "dataset", "definition")}
         texts = {n: i for n, i in zip(beside["name"], beside["info"], strict=True) if isinstance(i, str)}
-        said = zip(beside["dataset"], beside["definition"], strict=True)
-        definitions = {dataset: text for dataset, text in said if isinstance(text, str)}
+        pairs = zip(beside["dataset"], beside["definition"], strict=True)
+        definitions = {dataset: text for dataset, text in pairs if isinstance(text, str)}
         infos = {name: json.loads(info) for name, info in texts.items()}
         wrong = _wrong(frame, texts, definitions, infos)
     except Exception as error:  # whatever a library makes of bytes that are not its own
@@ -281,40 +317,40 @@ def _wrong(
     frame: pd.DataFrame, texts: Mapping[str, str], definitions: Mapping[str, str], infos: Mapping[str, Any]
 ) -> list[str]:
     """A line for every record that is not what was written."""
-    kept, defined = (
+    recorded, defined = (
         [text if isinstance(text, str) else None for text in values(frame[column])]
         for column in ("checksum", "definition")
     )
-    said = []
+    problems = []
     places = 0
     for first, slot, name, checksum in checksums(frame, defaultdict(str, texts), definitions):
         dataset, _, method, seed, _ = slot
         where = f"{dataset}, {method}, seed {seed}"
         places += 1
-        if (checksum, definitions.get(dataset)) != (kept[first], defined[first]) or name not in infos:
-            said.append(f"{where}: the record does not match its checksum")
+        if (checksum, definitions.get(dataset)) != (recorded[first], defined[first]) or name not in infos:
+            problems.append(f"{where}: the record does not match its checksum")
         elif sha256_text(infos[name]["trial"]) != name:
-            said.append(f"{where}: the record's name is not the hash of its trial")
-    if not said and len(kept) - kept.count(None) != places:
-        said.append("a record is there twice")
-    return said
+            problems.append(f"{where}: the record's name is not the hash of its trial")
+    if not problems and len(recorded) - recorded.count(None) != places:
+        problems.append("a record is there twice")
+    return problems
 
 
 def _runs(path: Path) -> dict[str, dict[str, Any]]:
     frame = _frame(path)
-    found = {}
+    runs = {}
     for name, run, checksum in zip(*(values(frame[column]) for column in ("name", "run", "checksum")), strict=True):
         if checksum_of_run(name, run) != checksum:
             raise ValueError(f"the run of trial {str(name)[:16]}… does not match its checksum")
-        found[name] = json.loads(run)
-    return found
+        runs[name] = json.loads(run)
+    return runs
 
 
-def _damaged(path: Path, *faults: object) -> RequestError:
-    said = [" ".join(str(fault).split())[:300] for fault in faults]
-    if len(said) > _SHOWN:
-        said[_SHOWN:] = [f"and {len(said) - _SHOWN} more"]
+def _damaged(path: Path, *problems: object) -> RequestError:
+    lines = [" ".join(str(problem).split())[:300] for problem in problems]
+    if len(lines) > _SHOWN:
+        lines[_SHOWN:] = [f"and {len(lines) - _SHOWN} more"]
     return RequestError(
-        f"{path} is damaged: {'; '.join(said)}. "
+        f"{path} is damaged: {'; '.join(lines)}. "
         "Bring back the file that was committed, or remove it and run the suite again"
     )

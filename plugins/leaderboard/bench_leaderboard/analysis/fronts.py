@@ -74,15 +74,15 @@ def hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
     Returns:
         int64 positions, ascending; points on an edge are left out.
     """
-    kept: list[int] = []
+    vertices: list[int] = []
     for i in range(len(x)):
-        while len(kept) > 1:
-            a, b = kept[-2], kept[-1]
+        while len(vertices) > 1:
+            a, b = vertices[-2], vertices[-1]
             if (x[b] - x[a]) * (y[i] - y[a]) < (y[b] - y[a]) * (x[i] - x[a]):
                 break
-            kept.pop()
-        kept.append(i)
-    return np.array(kept, dtype=np.int64)
+            vertices.pop()
+        vertices.append(i)
+    return np.array(vertices, dtype=np.int64)
 
 
 def step_front(groups: NDArray[np.int64], cost: NDArray[np.float64], quality: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -107,6 +107,6 @@ def step_front(groups: NDArray[np.int64], cost: NDArray[np.float64], quality: ND
     best = np.maximum.accumulate(key)
     first = np.ones(len(order), dtype=bool)
     first[1:] = groups[order][1:] != groups[order][:-1]
-    kept = first.copy()
-    kept[1:] |= key[1:] > best[:-1]
-    return order[kept]
+    unbeaten = first.copy()
+    unbeaten[1:] |= key[1:] > best[:-1]
+    return order[unbeaten]

@@ -50,7 +50,7 @@ def grid_ends(records: Records, cells: Cells) -> list[GridEnd]:
     if not len(chosen):
         return []
     searched = _searched(records)
-    found = []
+    ends = []
     for key in dict.fromkeys(chosen[["dataset", "costs", "method"]].itertuples(index=False, name=None)):
         dataset, costs, method = key
         rows = cells.rows(dataset, costs, method)
@@ -58,10 +58,10 @@ def grid_ends(records: Records, cells: Cells) -> list[GridEnd]:
         grids: dict[str, tuple[float, ...]] = {}
         for name, details in chosen.iloc[rows][["name", "details"]].itertuples(index=False):
             parameters = records.identities[name]["method"]["parameters"]
-            told = {**records.infos[name]["diagnostics"], **json.loads(details)}
+            reported = {**records.infos[name]["diagnostics"], **json.loads(details)}
             for parameter, grid in searched[key].items():
                 value = parameters.get(parameter) if isinstance(parameters.get(parameter), float | int) else None
-                value = told.get(_singular(parameter)) if value is None else value
+                value = reported.get(_singular(parameter)) if value is None else value
                 if isinstance(value, float | int) and not isinstance(value, bool):
                     values.setdefault(parameter, []).append(float(value))
                     grids[parameter] = grid
@@ -71,25 +71,25 @@ def grid_ends(records: Records, cells: Cells) -> list[GridEnd]:
             for end in (grid[0], grid[-1]):
                 natural = end == 0 and end == grid[0]
                 if not natural and 2 * count[end] >= len(rows):
-                    found.append(GridEnd(dataset, costs, method, parameter, grid, end, count[end], len(rows)))
-    return found
+                    ends.append(GridEnd(dataset, costs, method, parameter, grid, end, count[end], len(rows)))
+    return ends
 
 
 def _searched(records: Records) -> dict[tuple[str, str, str], dict[str, tuple[float, ...]]]:
     """(data set, cost scheme, method) → parameters that were searched, and the values tried, ascending."""
-    found = {}
+    searched = {}
     for key, names in records.trials.items():
         tried: dict[str, set[float]] = {}
         for name in names:
             for parameter, value in records.identities[name]["method"]["parameters"].items():
                 tried.setdefault(parameter, set()).update(_numbers(value))
-        found[key] = {p: tuple(sorted(values)) for p, values in tried.items() if len(values) >= _FEWEST}
-    return found
+        searched[key] = {p: tuple(sorted(values)) for p, values in tried.items() if len(values) >= _FEWEST}
+    return searched
 
 
 def _numbers(value: Any) -> list[float]:
     values = value if isinstance(value, list) else [value]
-    return [float(one) for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
+    return [float(number) for number in values if isinstance(number, int | float) and not isinstance(number, bool)]
 
 
 def _singular(parameter: str) -> str:

@@ -112,18 +112,18 @@ class _Reasons:
             return "the suite's grid does not have this point" if asked else "the suite does not ask for this seed"
         before = self.committed.identities[name]
         now = json.loads(trial.identity(self.plan.contents.get(dataset, before["dataset"])))
-        said = changes(before, now)
+        reasons = changes(before, now)
         if dataset not in self.plan.contents:
             old, new = (side.definitions.get(dataset, "{}") for side in (self.committed, self.plan))
             if old != new:
                 differing = "; ".join(_differences(json.loads(old), json.loads(new), "its "))
-                said.insert(0, f"the data set was defined otherwise: {differing}")
+                reasons.insert(0, f"the data set was defined otherwise: {differing}")
         if instead is not None and instead[1] != "ok":
-            said.append("its trial failed when it was run again")
-        elif not said:
-            said.append("it lacks a metric that the suite asks for")
+            reasons.append("its trial failed when it was run again")
+        elif not reasons:
+            reasons.append("it lacks a metric that the suite asks for")
         unavailable = self.plan.unavailable.get(dataset)
-        return "; ".join(said) + (f" (the data set {unavailable})" if unavailable else "")
+        return "; ".join(reasons) + (f" (the data set {unavailable})" if unavailable else "")
 
 
 def _seeds(suite: Suite, dataset: str) -> Sequence[int]:
@@ -135,34 +135,34 @@ def _seeds(suite: Suite, dataset: str) -> Sequence[int]:
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """What determines a trial and differs between two identities, in words."""
-    said = []
+    descriptions = []
     for key in sorted(before.keys() | now.keys()):
         old, new = before.get(key), now.get(key)
         if old == new:
             continue
         if key == "dataset":
-            said.append(f"its data changed ({str(old)[:8]} → {str(new)[:8]})")
+            descriptions.append(f"its data changed ({str(old)[:8]} → {str(new)[:8]})")
         elif isinstance(old, dict) and isinstance(new, dict):
-            said += _differences(old, new, f"{key} ")
+            descriptions += _differences(old, new, f"{key} ")
         else:
-            said.append(f"{key} {_short(old)} → {_short(new)}")
-    return said
+            descriptions.append(f"{key} {_short(old)} → {_short(new)}")
+    return descriptions
 
 
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any], what: str) -> list[str]:
     """Keys of two tables whose values differ, with the values; parameters one by one."""
-    said = []
+    descriptions = []
     for key in sorted(old.keys() | new.keys()):
         a, b = old.get(key), new.get(key)
         if a == b:
             continue
         if isinstance(a, dict) and isinstance(b, dict):
-            said += _differences(a, b, what)
+            descriptions += _differences(a, b, what)
         else:
-            said.append(f"{what}{key} {_short(a)} → {_short(b)}")
-    return said
+            descriptions.append(f"{what}{key} {_short(a)} → {_short(b)}")
+    return descriptions
 
 
 def _short(value: Any) -> str:
-    said = "none" if value is None else json.dumps(value, ensure_ascii=False)
-    return said if len(said) <= 40 else said[:39] + "…"
+    shown = "none" if value is None else json.dumps(value, ensure_ascii=False)
+    return shown if len(shown) <= 40 else shown[:39] + "…"

@@ -86,8 +86,8 @@ def quality_within(
     spent, chosen, tested = spent[known], chosen[known], tested[known]
     front = step_front(group.astype(np.int64), spent, chosen)
     bounds = np.searchsorted(group[front], np.arange(len(seeds) + 1))
-    found = [_at(spent[own], chosen[own], tested[own], budget, reading) for own in _pieces(front, bounds)]
-    return seeds.astype(np.int64), np.array(found, dtype=np.float64)
+    qualities = [_at(spent[own], chosen[own], tested[own], budget, reading) for own in _pieces(front, bounds)]
+    return seeds.astype(np.int64), np.array(qualities, dtype=np.float64)
 
 
 def quality_matched(
@@ -130,7 +130,7 @@ def quality_matched(
     known = np.isfinite(table).all(axis=1)
     of_row = frame["seed"].to_numpy()[known]
     seeds = np.unique(of_row)
-    found = []
+    qualities = []
     for seed in seeds:
         own = table[known][of_row == seed]
         whole = np.array([] if full is None else [full[0], full[0], full[1], full[1]]).reshape(-1, 4)
@@ -141,8 +141,8 @@ def quality_matched(
         # A policy may have the full model's value on validation, and for less; on the test part it need not.
         if len(whole) and whole[0, 0] <= front[0, 0]:
             front = np.vstack([whole, front])
-        found.append(_passing(front[:, 1], front[:, 3], most, reading))
-    return seeds.astype(np.int64), np.array(found, dtype=np.float64)
+        qualities.append(_passing(front[:, 1], front[:, 3], most, reading))
+    return seeds.astype(np.int64), np.array(qualities, dtype=np.float64)
 
 
 def _passing(spent: Numbers, tested: Numbers, most: float, reading: Reading) -> float:

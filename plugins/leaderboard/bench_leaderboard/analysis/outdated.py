@@ -22,7 +22,7 @@ def outdated(suite: Suite, records: Records) -> dict[tuple[str, str], int]:
     if records.policies.empty:
         return {}
     trials = {(t.dataset, t.costs, t.method, t.seed, t.point): t for t in suite.trials()}
-    found: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     frame = records.policies.drop_duplicates([*SLOT, "name"])
     for *slot, name in frame[[*SLOT, "name"]].to_numpy().tolist():
         trial, before = trials.get(tuple(slot)), records.identities.get(name)
@@ -30,5 +30,5 @@ def outdated(suite: Suite, records: Records) -> dict[tuple[str, str], int]:
             continue
         now = trial.identity(before["dataset"])
         if now != records.infos[name]["trial"]:
-            found[trial.method, "; ".join(changes(before, json.loads(now)))] += 1
-    return dict(found)
+            counts[trial.method, "; ".join(changes(before, json.loads(now)))] += 1
+    return dict(counts)

@@ -177,8 +177,8 @@ def compare_ranks(table: NDArray[np.float64], methods: list[str], metric: str, g
     tested = friedman(table)
     posthoc: dict[tuple[str, str], float] = {}
     if tested is not None and datasets >= FEW_DATA_SETS:
-        found = nemenyi(table)
-        posthoc = {(a, b): float(found[i, j]) for (i, a), (j, b) in combinations(enumerate(methods), 2)}
+        p_values = nemenyi(table)
+        posthoc = {(a, b): float(p_values[i, j]) for (i, a), (j, b) in combinations(enumerate(methods), 2)}
     return Comparison(
         metric=metric,
         methods=methods,
@@ -196,12 +196,14 @@ def _columns(
 ) -> tuple[list[str], list[str]]:
     columns, left_out = [], []
     for metric in suite.metrics:
-        said = _IN_OTHER_WORDS.get(metric, metric)
-        everywhere = said is not None and all(len(cells.values(d, c, m, said)) for d, c in places for m in complete)
-        if said is None or not everywhere or not complete:
+        equivalent = _IN_OTHER_WORDS.get(metric, metric)
+        everywhere = equivalent is not None and all(
+            len(cells.values(d, c, m, equivalent)) for d, c in places for m in complete
+        )
+        if equivalent is None or not everywhere or not complete:
             left_out.append(metric)
-        elif said not in columns:
-            columns.append(said)
+        elif equivalent not in columns:
+            columns.append(equivalent)
     return columns, left_out
 
 
@@ -209,10 +211,10 @@ def _means(
     cells: Cells, places: Sequence[tuple[str, str]], methods: Sequence[str], metric: str
 ) -> NDArray[np.float64] | None:
     values = [[cells.values(d, c, m, metric) for m in methods] for d, c in places]
-    if not all(len(one) for row in values for one in row):
+    if not all(len(cell) for row in values for cell in row):
         return None
     # Rounded, so that means which are equal on paper tie, whatever the order they were summed in.
-    return np.array([[float(f"{np.nanmean(one):.12g}") for one in row] for row in values])
+    return np.array([[float(f"{np.nanmean(cell):.12g}") for cell in row] for row in values])
 
 
 def _aims(first: Sequence[Grid], metrics: Sequence[str]) -> list[str]:
@@ -220,8 +222,8 @@ def _aims(first: Sequence[Grid], metrics: Sequence[str]) -> list[str]:
     kinds = {tuple(grid.objectives) for grid in first}
     if len(kinds) != 1:
         return []
-    said = [_IN_OTHER_WORDS.get(aim, aim) for aim in next(iter(kinds))]
-    return [aim for aim in said if aim is not None] if all(aim in metrics for aim in said) else []
+    equivalents = [_IN_OTHER_WORDS.get(aim, aim) for aim in next(iter(kinds))]
+    return [aim for aim in equivalents if aim is not None] if all(aim in metrics for aim in equivalents) else []
 
 
 def _refusal(first: Sequence[Grid], holes: Sequence[str]) -> str:
@@ -242,10 +244,10 @@ def _marks(
     if len(set(values.values())) < 2:  # nothing to tell apart
         return {}
     best = (max if goal == "max" else min)(values.values())
-    said = {method: "best" for method, value in values.items() if value == best}
-    leader = next(iter(said))
+    marked = {method: "best" for method, value in values.items() if value == best}
+    leader = next(iter(marked))
     compared = comparisons.get(metric)
     for (a, b), p in compared.wilcoxon.items() if compared else ():
         if leader in (a, b) and p >= ALPHA:
-            said.setdefault(b if a == leader else a, "near")
-    return said
+            marked.setdefault(b if a == leader else a, "near")
+    return marked

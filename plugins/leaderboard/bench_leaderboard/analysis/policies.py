@@ -34,7 +34,7 @@ def by_policy(
     if frame.empty:
         return {}
     mine = (frame["dataset"] == place[0]) & (frame["costs"] == place[1]) & (frame["method"] == method)
-    found: dict[str, list[list[float]]] = {}
+    by_label: dict[str, list[list[float]]] = {}
     shared = 0.0
     for name, rows in frame[mine & (frame["status"] == "ok")].groupby("name", sort=False):
         rows = rows.sort_values("policy")
@@ -49,10 +49,10 @@ def by_policy(
             fits = isinstance(values, list) and len(values) == len(rows)
             columns.append(values if fits else [np.nan] * len(rows))
         for label, number, *numbers in zip(rows["label"], rows["policy"], *columns, strict=True):
-            kept = found.setdefault(str(label) or f"policy {number}", [[] for _ in quantities])
-            for values, value in zip(kept, numbers, strict=True):
+            samples = by_label.setdefault(str(label) or f"policy {number}", [[] for _ in quantities])
+            for values, value in zip(samples, numbers, strict=True):
                 values.append(float(value))
-    return {label: [mean_with_margin(one, shared) for one in kept] for label, kept in found.items()}
+    return {label: [mean_with_margin(sample, shared) for sample in samples] for label, samples in by_label.items()}
 
 
 def resolve_quantity(name: str, known: Mapping[str, Metric]) -> Metric | None:

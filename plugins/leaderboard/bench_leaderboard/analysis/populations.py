@@ -41,7 +41,7 @@ class Population:
     @property
     def datasets(self) -> list[str]:
         """Names, in the suite's order."""
-        return list(dict.fromkeys(one.dataset for one in self.answers))
+        return list(dict.fromkeys(answers.dataset for answers in self.answers))
 
 
 def comparison_of(suite: Suite) -> ComparisonEntry | None:
@@ -55,33 +55,35 @@ def prices_of(suite: Suite, entry: ComparisonEntry, dataset: str, costs: str) ->
     for kind, names in entry.prices.items():
         if costs in names:
             return kind
-    use = next(one.use for d in suite.file.datasets if d.label == dataset for one in d.costs if one.label == costs)
+    use = next(
+        scheme.use for d in suite.file.datasets if d.label == dataset for scheme in d.costs if scheme.label == costs
+    )
     return "unit" if use == _UNIT else "random" if use == _RANDOM else "real"
 
 
 def populations(suite: Suite, records: Records, entry: ComparisonEntry) -> list[Population]:
     """Every population with a record: tasks in the order of `Task`, within them real, unit and random prices."""
-    found: dict[tuple[Task, Prices], list[Answers]] = {}
+    groups: dict[tuple[Task, Prices], list[Answers]] = {}
     for answers, task in _answers(suite, records, entry.budgets, entry.static):
         kind = prices_of(suite, entry, answers.dataset, answers.costs)
-        found.setdefault((task, kind), []).append(answers)
+        groups.setdefault((task, kind), []).append(answers)
     order = [(task, kind) for task in get_args(Task) for kind in get_args(Prices)]
-    return [Population(*key, tuple(found[key])) for key in order if key in found]
+    return [Population(*key, tuple(groups[key])) for key in order if key in groups]
 
 
 def use_answers(suite: Suite, records: Records, entry: ComparisonEntry, use: UseEntry) -> list[Answers]:
     """What the methods of a use answer on its data sets, by its cost."""
     methods = use.methods or suite.method_names()
     static = [name for name in entry.static if name in methods]
-    return [one for one, _ in _answers(suite, records, entry.budgets, static, use.datasets, methods, use.cost)]
+    return [answers for answers, _ in _answers(suite, records, entry.budgets, static, use.datasets, methods, use.cost)]
 
 
 def absolute_answers(suite: Suite, records: Records, entry: ComparisonEntry) -> list[Answers]:
     """What the trials answer at the absolute budgets; costs are in the unit of the prices."""
     return [
-        one
+        answers
         for dataset, budgets in entry.absolute.items()
-        for one, _ in _answers(suite, records, budgets, entry.static, [dataset], cost=None)
+        for answers, _ in _answers(suite, records, budgets, entry.static, [dataset], cost=None)
     ]
 
 
@@ -102,9 +104,9 @@ def _answers(
         if cell is None or quality is None or (datasets and place[0] not in datasets):
             continue
         run = [m for m in suite.methods_on(place[0]) if not methods or m in methods]
-        found = answers_of(records, cell, run, quality, budgets, static, cost, why.get(place, {}))
-        if found is not None:
-            yield found, _task(records, str(cell["name"].iloc[0]))
+        answers = answers_of(records, cell, run, quality, budgets, static, cost, why.get(place, {}))
+        if answers is not None:
+            yield answers, _task(records, str(cell["name"].iloc[0]))
 
 
 def _task(records: Records, name: str) -> Task:
@@ -122,13 +124,13 @@ def _lacking(records: Records) -> Mapping[tuple[str, str], Mapping[str, str]]:
     frame = records.policies
     if frame.empty:
         return {}
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    reasons: dict[tuple[str, str], dict[str, str]] = {}
     rest = frame[frame["status"] != "ok"]
     for row in rest[["dataset", "costs", "method", "name", "status"]].itertuples(index=False):
-        told = found.setdefault((str(row.dataset), str(row.costs)), {})
-        said = str(row.status)
-        if said == "failed" and is_over_limit(records.infos[str(row.name)]):
-            said = "over the limit"
-        if told.get(str(row.method)) != "failed":
-            told[str(row.method)] = said
-    return found
+        by_method = reasons.setdefault((str(row.dataset), str(row.costs)), {})
+        reason = str(row.status)
+        if reason == "failed" and is_over_limit(records.infos[str(row.name)]):
+            reason = "over the limit"
+        if by_method.get(str(row.method)) != "failed":
+            by_method[str(row.method)] = reason
+    return reasons

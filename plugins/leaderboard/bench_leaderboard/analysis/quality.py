@@ -171,7 +171,7 @@ def largest_cost(frame: pd.DataFrame, cost: str) -> float:
     """
     if cost == "cost":
         return 1.0
-    columns = [f"{one}.{cost}" for one in ("validation", "test")]
+    columns = [f"{part}.{cost}" for part in ("validation", "test")]
     if not all(column in frame for column in columns):
         return float("nan")
     return float(np.nanmax(frame[columns].to_numpy(dtype=np.float64), initial=0.0))

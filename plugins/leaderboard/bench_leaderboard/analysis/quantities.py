@@ -118,8 +118,8 @@ class Source:
             what = f"metric {check.metric}"
         else:
             infos = [self.records.infos[name] for name in self.cells.names(dataset, costs, method)]
-            found = [_told(check, info) for info in infos]
-            values = np.array([v for v in found if v is not None], dtype=np.float64)
+            quantities = [_quantity_in(check, info) for info in infos]
+            values = np.array([v for v in quantities if v is not None], dtype=np.float64)
             series = f"series {check.series}" + (f" over {check.over}" if check.over else "")
             what = f"diagnostic {check.diagnostic}" if check.diagnostic else series
         if len(values) != len(seeds):
@@ -175,7 +175,7 @@ def _mostly_defined(values: Numbers, what: str, method: str, dataset: str) -> No
         raise Missing(f"{what} of {method} is undefined on {undefined} of {len(values)} seeds of {dataset}")
 
 
-def _told(check: Any, info: dict[str, Any]) -> float | None:
+def _quantity_in(check: Any, info: dict[str, Any]) -> float | None:
     """The quantity; NaN where the record says that it is undefined, None where it does not have it."""
     if check.diagnostic:
         if check.diagnostic not in info["diagnostics"]:
@@ -209,22 +209,22 @@ def plain(source: Source, check: Any, method: str, splits: int | None = None) ->
     places = source.places(check)
     cells = [source.by_seed(check, place, method)[1] for place in places]
     scale: Scale = "share" if source.is_share(check) else "positive"
-    made = mean_estimate(cells, source.overlaps(places), scale)
+    estimate = mean_estimate(cells, source.overlaps(places), scale)
     if getattr(check, "statistic", "mean") == "median":
-        made = replace(made, value=float(np.nanmedian(cells[0])))
+        estimate = replace(estimate, value=float(np.nanmedian(cells[0])))
     if splits:
-        made = predicted(cells, splits, made.value, scale)
-    return replace(made, expected=source.expected(places))
+        estimate = predicted(cells, splits, estimate.value, scale)
+    return replace(estimate, expected=source.expected(places))
 
 
 def difference(source: Source, check: Any, method: str, against: str, splits: int | None = None) -> Estimate:
     """Mean over data sets of the mean paired difference, ``method`` − ``against``; as `plain`."""
     places = source.places(check)
     cells = [_gap(*source.paired(check, place, method, against)) for place in places]
-    made = mean_estimate(cells, source.overlaps(places))
+    estimate = mean_estimate(cells, source.overlaps(places))
     if splits:
-        made = predicted(cells, splits, made.value)
-    return replace(made, expected=source.expected(places))
+        estimate = predicted(cells, splits, estimate.value)
+    return replace(estimate, expected=source.expected(places))
 
 
 def _gap(a: Numbers, b: Numbers) -> Numbers:
@@ -249,7 +249,7 @@ def ratio(source: Source, check: Any, method: str, against: str, splits: int | N
         pairs.append((a[defined], b[defined]))
         if math.fsum(b[defined]) == 0:
             raise Missing(f"{against} is zero on {place[0]}")
-    made = ratio_estimate(pairs, source.overlaps(places))
+    estimate = ratio_estimate(pairs, source.overlaps(places))
     if splits:
-        made = predicted(ratio_by_split(pairs), splits, made.value, "positive")
-    return replace(made, expected=source.expected(places), undefined=undefined)
+        estimate = predicted(ratio_by_split(pairs), splits, estimate.value, "positive")
+    return replace(estimate, expected=source.expected(places), undefined=undefined)

@@ -89,10 +89,10 @@ class Records:
         if self.policies.empty:
             return {}
         frame = self.policies[self.policies["status"] == "not applicable"]
-        told = frame[["dataset", "costs", "method", "name"]].itertuples(index=False)
+        rows = frame[["dataset", "costs", "method", "name"]].itertuples(index=False)
         return {
             (dataset, costs, method, name): str(self.infos[name]["error"]["message"])
-            for dataset, costs, method, name in told
+            for dataset, costs, method, name in rows
         }
 
     @cached_property
@@ -104,8 +104,8 @@ class Records:
         seeds: dict[tuple[str, str, str], dict[str, set[int]]] = {}
         whole: dict[tuple[str, str, str], set[int]] = {}
         keys = ["dataset", "costs", "method", "name", "seed", "status"]
-        told = self.policies[keys].drop_duplicates().itertuples(index=False) if len(self.policies) else ()
-        for *place, name, seed, status in told:
+        rows = self.policies[keys].drop_duplicates().itertuples(index=False) if len(self.policies) else ()
+        for *place, name, seed, status in rows:
             key = place[0], place[1], place[2]
             if status == "ok":
                 whole.setdefault(key, set()).add(seed)
@@ -113,8 +113,8 @@ class Records:
                 why = status if status == "not applicable" else "over the limit"
                 seeds.setdefault(key, {}).setdefault(why, set()).add(seed)
         return {
-            key: {why: len(left) for why, those in sorted(found.items()) if (left := those - whole.get(key, set()))}
-            for key, found in seeds.items()
+            key: {why: len(left) for why, those in sorted(by_reason.items()) if (left := those - whole.get(key, set()))}
+            for key, by_reason in seeds.items()
         }
 
     @cached_property
@@ -124,10 +124,10 @@ class Records:
             return {}
         done = self.policies[self.policies["status"] == "ok"]
         done = done.drop_duplicates(["dataset", "costs", "method", "name"])
-        found: dict[tuple[str, str, str], list[str]] = {}
+        names: dict[tuple[str, str, str], list[str]] = {}
         for dataset, costs, method, name in done[["dataset", "costs", "method", "name"]].itertuples(index=False):
-            found.setdefault((dataset, costs, method), []).append(name)
-        return found
+            names.setdefault((dataset, costs, method), []).append(name)
+        return names
 
 
 def is_over_limit(info: Mapping[str, Any]) -> bool:
@@ -151,27 +151,27 @@ def collect(plan: Plan, store: Store, metrics: Mapping[str, Metric], committed: 
             rest.append(planned)
         else:
             pieces.append((_labels(planned), record))
-    found = tabulate(pieces, plan.definitions)
-    return found if committed is None or not rest else _joined(found, rest, committed)
+    stored = tabulate(pieces, plan.definitions)
+    return stored if committed is None or not rest else _joined(stored, rest, committed)
 
 
-def _joined(found: Records, rest: list[Planned], committed: Records) -> Records:
-    """``found``, and the rest from an export under the labels that the suite uses now."""
+def _joined(stored: Records, rest: list[Planned], committed: Records) -> Records:
+    """The store's records, and the rest from an export under the labels that the suite uses now."""
     import pandas as pd
 
     labels = pd.DataFrame([(*_labels(planned), planned.name) for planned in rest], columns=[*Labels._fields, "name"])
     rows = committed.policies.drop(columns=[*KEY, "point"]).drop_duplicates(["name", "policy"])
     added = labels.merge(rows, on="name", how="inner")
     if added.empty:
-        return found
+        return stored
     added = added.drop(columns=[c for c in added.columns if "." in c and added[c].isna().all()])
-    both = pd.concat([found.policies, added], ignore_index=True) if len(found.policies) else added
+    both = pd.concat([stored.policies, added], ignore_index=True) if len(stored.policies) else added
     names = list(dict.fromkeys(added["name"]))
     return Records(
         sort_policies(both),
-        found.infos | {name: committed.infos[name] for name in names},
-        found.runs | {name: committed.runs[name] for name in names if name in committed.runs},
-        found.definitions,
+        stored.infos | {name: committed.infos[name] for name in names},
+        stored.runs | {name: committed.runs[name] for name in names if name in committed.runs},
+        stored.definitions,
     )
 
 

@@ -74,8 +74,8 @@ def intervals_of(table: Numbers) -> list[Interval]:
     ends = np.full((2, table.shape[1]), np.nan)
     if count > 1:
         ends = np.percentile(resampled(table), [2.5, 97.5], axis=0)
-    told = zip(means.tolist(), *ends.tolist(), strict=True)
-    return [Interval(mean, low, high, count) for mean, low, high in told]
+    columns = zip(means.tolist(), *ends.tolist(), strict=True)
+    return [Interval(mean, low, high, count) for mean, low, high in columns]
 
 
 def rounded(values: Numbers) -> Numbers:

@@ -50,24 +50,24 @@ def mean_series(infos: Sequence[Mapping[str, Any]], name: str, reference: str = 
         reference: name of a diagnostic that is drawn beside it (the size of the front).
         most: so many places are kept, evenly, the first and the last among them.
     """
-    found = [info for info in infos if _numbers(info["history"].get(name))]
-    if not found:
+    infos = [info for info in infos if _numbers(info["history"].get(name))]
+    if not infos:
         return None
-    series = [info["history"][name] for info in found]
-    length = max(len(one) for one in series)
+    series = [info["history"][name] for info in infos]
+    length = max(len(numbers) for numbers in series)
     at = np.unique(np.linspace(0, length - 1, min(length, most)).round().astype(np.int64))
     values = _table(series, at)
-    margins = [info["history"].get(f"{name}_margin") for info in found]
-    own = all(_numbers(one) for one in margins)
-    count = len(found)
+    margins = [info["history"].get(f"{name}_margin") for info in infos]
+    own = all(map(_numbers, margins))
+    count = len(infos)
     if own:
         margin = np.sqrt(np.square(_table(margins, at)).sum(axis=0)) / count
     elif count > 1:
-        shared = overlap(found[0])
+        shared = overlap(infos[0])
         margin = np.array([mean_with_margin(column, shared).margin for column in values.T])
     else:
         margin = np.full(len(at), np.nan)
-    beside = [info["diagnostics"].get(reference) for info in found]
+    beside = [info["diagnostics"].get(reference) for info in infos]
     known = [float(value) for value in beside if isinstance(value, int | float)]
     level = math.fsum(known) / len(known) if reference and known else None
     return Series(at, values.mean(axis=0), margin, count, level, own)
@@ -75,8 +75,8 @@ def mean_series(infos: Sequence[Mapping[str, Any]], name: str, reference: str = 
 
 def _numbers(values: object) -> bool:
     """Whether it is a series: a list of numbers, not empty."""
-    return isinstance(values, list) and bool(values) and all(isinstance(one, int | float) for one in values)
+    return isinstance(values, list) and bool(values) and all(isinstance(value, int | float) for value in values)
 
 
 def _table(series: Sequence[Any], at: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.stack([np.asarray(one, dtype=np.float64)[np.minimum(at, len(one) - 1)] for one in series])
+    return np.stack([np.asarray(numbers, dtype=np.float64)[np.minimum(at, len(numbers) - 1)] for numbers in series])

@@ -78,7 +78,7 @@ class Stress:
         if self.constant:
             return not self.changed & {"validation", "mirror"}
         # That a number is not the paper's is not forced because some other numbers are not it, either.
-        number = all(isinstance(one, ValueCheck | ShareCheck) for one in checks_within(self.claim))
+        number = all(isinstance(check, ValueCheck | ShareCheck) for check in checks_within(self.claim))
         number = number or getattr(self.claim, "relation", "") == "="
         return not (number and self.verdict == "contradicted") and not self.changed & set(POSSIBLE)
 
@@ -147,16 +147,16 @@ def stress_claims(suite: Suite, records: Records) -> list[Stress]:
     claims = suite.section("claims")
     base = [checked(source, claim).verdict for claim in claims]
     changed: list[set[str]] = [set() for _ in claims]
-    for one in _disturbances(suite, records, cells):
+    for disturbance in _disturbances(suite, records, cells):
         for i, claim in enumerate(claims):
-            if one.name not in changed[i] and base[i] != "cannot be told" and one.suits(claim):
-                verdict = checked(one.source, claim).verdict
+            if disturbance.name not in changed[i] and base[i] != "cannot be told" and disturbance.suits(claim):
+                verdict = checked(disturbance.source, claim).verdict
                 # What holds must be able to be contradicted: that a mixture of policies is too noisy is no answer.
                 if verdict == "contradicted" if base[i] == "holds" else verdict != base[i]:
-                    changed[i].add(one.name)
+                    changed[i].add(disturbance.name)
     return [
-        Stress(i, claim, verdict, frozenset(found), _is_constant(source, claim))
-        for i, (claim, verdict, found) in enumerate(zip(claims, base, changed, strict=True))
+        Stress(i, claim, verdict, frozenset(changes), _is_constant(source, claim))
+        for i, (claim, verdict, changes) in enumerate(zip(claims, base, changed, strict=True))
     ]
 
 
@@ -249,14 +249,14 @@ def _other_validation(records: Records, suite: Suite, draw: int | None) -> Recor
         dealt = np.empty_like(values)
         dealt[np.lexsort((places, missed, family))] = values[np.lexsort((gets, missed, family))]
         mixed[column] = dealt
-    made = Records(frame.assign(**mixed), records.infos, {}, records.definitions)
-    made.identities, made.trials = records.identities, records.trials  # neither depends on what was measured
-    return made
+    dealt_out = Records(frame.assign(**mixed), records.infos, {}, records.definitions)
+    dealt_out.identities, dealt_out.trials = records.identities, records.trials  # neither depends on what was measured
+    return dealt_out
 
 
 def _is_constant(source: Source, claim: Any) -> bool:
     """Whether a number is the same on every split of every data set, so that it is an identity of what was run."""
-    checks = [one for one in checks_within(claim) if isinstance(one, ValueCheck | RatioCheck)]
+    checks = [check for check in checks_within(claim) if isinstance(check, ValueCheck | RatioCheck)]
     if not checks or len(checks) != len(list(checks_within(claim))):
         return False
     (check,) = checks
@@ -265,4 +265,4 @@ def _is_constant(source: Source, claim: Any) -> bool:
         values = [source.by_seed(check, place, method)[1] for place in source.places(check) for method in methods]
     except Missing:
         return False
-    return all(len(one) > 1 and float(np.ptp(one)) == 0 for one in values)
+    return all(len(numbers) > 1 and float(np.ptp(numbers)) == 0 for numbers in values)

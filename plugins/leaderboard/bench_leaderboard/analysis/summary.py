@@ -215,14 +215,14 @@ def mean_of_means(cells: Sequence[NDArray[np.float64]], overlaps: Sequence[float
     least, undefined = min(len(cell) for cell in cells), total_count - sum(len(cell) for cell in cells)
     if least == 0:
         return Mean(float("nan"), float("nan"), 0, undefined=undefined)
-    told = [moments(cell) for cell in cells]
-    value = math.fsum(mean for mean, _ in told) / len(cells)
+    cell_moments = [moments(cell) for cell in cells]
+    value = math.fsum(mean for mean, _ in cell_moments) / len(cells)
     positive = bool(value > 0 <= min(cell.min() for cell in cells))
     if least < 2:
         return Mean(value, float("nan"), least, positive=positive, undefined=undefined)
     parts = [
         variance * (1 / len(cell) + shared) / len(cells) ** 2
-        for (_, variance), cell, shared in zip(told, cells, overlaps, strict=True)
+        for (_, variance), cell, shared in zip(cell_moments, cells, overlaps, strict=True)
     ]
     total = math.fsum(parts)
     if total == 0:

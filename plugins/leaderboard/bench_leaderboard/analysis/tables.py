@@ -78,15 +78,17 @@ def _grid(
         return Grid(dataset, costs, rows)
     seeds = {row.method: cells.seeds(dataset, costs, row.method) for row in rows}
     fullest = max(seeds.values(), key=len)
-    kept = {row.method: row.means for row in rows if np.array_equal(seeds[row.method], fullest) and not row.over_budget}
-    points = {m: [means[a].value for a in aims] for m, means in kept.items() if all(a in means for a in aims)}
+    comparable = {
+        row.method: row.means for row in rows if np.array_equal(seeds[row.method], fullest) and not row.over_budget
+    }
+    points = {m: [means[a].value for a in aims] for m, means in comparable.items() if all(a in means for a in aims)}
     shared = overlap(records.infos[named])
-    found = {
-        metric: marks(cells, dataset, costs, kept, metric, suite.metrics[metric].goal, shared)
+    marks_by_metric = {
+        metric: marks(cells, dataset, costs, comparable, metric, suite.metrics[metric].goal, shared)
         for metric in suite.metrics
     }
     dominated = dominated_by(points, [suite.metric(aim) for aim in aims])
-    return Grid(dataset, costs, rows, list(kept), aims, found, dominated, shared)
+    return Grid(dataset, costs, rows, list(comparable), aims, marks_by_metric, dominated, shared)
 
 
 def marks(
@@ -111,11 +113,11 @@ def marks(
     if len(set(values.values())) < 2:  # nothing to tell apart
         return {}
     best = (max if goal == "max" else min)(values.values())
-    said = {method: "best" for method, value in values.items() if value == best}
-    leader = next(iter(said))
+    marked = {method: "best" for method, value in values.items() if value == best}
+    leader = next(iter(marked))
     for rival in values:
-        if rival not in said:
+        if rival not in marked:
             ours, theirs = cells.paired(dataset, costs, leader, rival, metric)
             if corrected_resampled_t(ours - theirs, overlap) >= ALPHA:
-                said[rival] = "near"
-    return said
+                marked[rival] = "near"
+    return marked

@@ -32,12 +32,12 @@ class Fact:
 
     Attributes:
         verdict: of this part.
-        said: what it is about, in plain text.
+        statement: what it is about, in plain text.
         gap: the number that decides it, with its interval; None where it is not known.
     """
 
     verdict: Verdict
-    said: str
+    statement: str
     gap: Estimate | None = None
 
 
@@ -75,8 +75,8 @@ class Checked:
     @property
     def least(self) -> float:
         """The least difference that these splits tell with a power of 80 %; NaN where there is no interval."""
-        made = self.deciding.gap if self.deciding else self.ours[0][1] if self.ours else None
-        return float("nan") if made is None else made.detectable
+        estimate = self.deciding.gap if self.deciding else self.ours[0][1] if self.ours else None
+        return float("nan") if estimate is None else estimate.detectable
 
 
 def compared(ours: Estimate, sign: str, limit: float) -> Verdict:
@@ -104,10 +104,10 @@ def negated(verdict: Verdict) -> Verdict:
 
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:
     """The verdict on a conjunction."""
-    said = set(verdicts)
-    if "contradicted" in said:
+    distinct = set(verdicts)
+    if "contradicted" in distinct:
         return "contradicted"
-    return "cannot be told" if "cannot be told" in said else "holds"
+    return "cannot be told" if "cannot be told" in distinct else "holds"
 
 
 def deciding(facts: Sequence[Fact]) -> Fact | None:
@@ -131,8 +131,8 @@ def deciding(facts: Sequence[Fact]) -> Fact | None:
 
 def why(facts: Sequence[Fact], missing: Sequence[str]) -> str:
     """What contradicts; else what is missing and what cannot be told apart."""
-    against = [fact.said for fact in facts if fact.verdict == "contradicted" and fact.said]
+    against = [fact.statement for fact in facts if fact.verdict == "contradicted" and fact.statement]
     if against:
         return "not so: " + "; ".join(against)
-    unsure = [f"open: {fact.said}" for fact in facts if fact.verdict == "cannot be told" and fact.said]
+    unsure = [f"open: {fact.statement}" for fact in facts if fact.verdict == "cannot be told" and fact.statement]
     return "; ".join(dict.fromkeys([*missing, *unsure]))

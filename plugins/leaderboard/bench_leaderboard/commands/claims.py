@@ -20,9 +20,9 @@ def _records(session: SuiteSession) -> Records:
 
 def rows_of_verdicts(session: SuiteSession) -> tuple[list[str], list[list[str]]]:
     """A table's head and rows: every claim with its standing and verdict."""
-    found = Analysed(session.suite, _records(session)).claims
+    results = Analysed(session.suite, _records(session)).claims
     return ["claim", "standing", "verdict", "why"], [
-        [f"{i} {one.claim.text}", one.standing, word_of(one), one.why] for i, one in enumerate(found)
+        [f"{i} {result.claim.text}", result.standing, word_of(result), result.why] for i, result in enumerate(results)
     ]
 
 
@@ -31,18 +31,18 @@ def stressed(session: SuiteSession) -> list[Stress]:
     return stress_claims(session.suite, _records(session))
 
 
-def silent(found: list[Stress]) -> list[Stress]:
+def silent(results: list[Stress]) -> list[Stress]:
     """Claims that are forced and do not say so."""
-    return [one for one in found if one.forced and not one.claim.by_construction]
+    return [result for result in results if result.forced and not result.claim.by_construction]
 
 
-def rows_of_stress(found: list[Stress]) -> tuple[list[str], list[list[str]]]:
+def rows_of_stress(results: list[Stress]) -> tuple[list[str], list[list[str]]]:
     """A table's head and rows: the claims whose verdict no possible disturbance changes, and what else does."""
     rows = []
-    for one in found:
-        if one.forced:
-            changes = ", ".join(sorted(one.changed)) or "nothing"
-            why = one.claim.by_construction or "NOT SAID"
-            constant = "the same number on every split" if one.constant else ""
-            rows.append([f"{one.number} {one.claim.text}", one.verdict, changes, constant, why])
+    for result in results:
+        if result.forced:
+            changes = ", ".join(sorted(result.changed)) or "nothing"
+            why = result.claim.by_construction or "NOT SAID"
+            constant = "the same number on every split" if result.constant else ""
+            rows.append([f"{result.number} {result.claim.text}", result.verdict, changes, constant, why])
     return ["claim", "verdict", "changed by", "", "by construction"], rows

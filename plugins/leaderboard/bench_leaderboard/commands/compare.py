@@ -27,28 +27,28 @@ def compare_stores(
 
 def rows_of_changes(changed: list[Changed]) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the counts; only kinds of change that occur."""
-    kinds = [kind for kind in CHANGES if any(one.counts[kind] for one in changed)]
+    kinds = [kind for kind in CHANGES if any(change.counts[kind] for change in changed)]
     return ["data set", "method", *kinds], [
-        [one.dataset, one.method, *(str(one.counts[kind]) for kind in kinds)] for one in changed
+        [change.dataset, change.method, *(str(change.counts[kind]) for kind in kinds)] for change in changed
     ]
 
 
-def rows_of_differences(found: list[Difference]) -> tuple[list[str], list[list[str]]]:
+def rows_of_differences(differences: list[Difference]) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the differences; those that are the same throughout are left out."""
     head = ["data set", "costs", "method", "metric", "A", "B", "B - A", "95 %", "seeds", ""]
     return head, [
         [
-            one.dataset,
-            one.costs,
-            one.method,
-            one.metric,
-            plain_number(one.before),
-            plain_number(one.after),
-            plain_number(one.gap.value),
-            "–" if one.gap.count < 2 else f"± {plain_number(one.gap.margin, 2)}",
-            str(one.gap.count),
-            one.verdict,
+            difference.dataset,
+            difference.costs,
+            difference.method,
+            difference.metric,
+            plain_number(difference.before),
+            plain_number(difference.after),
+            plain_number(difference.gap.value),
+            "–" if difference.gap.count < 2 else f"± {plain_number(difference.gap.margin, 2)}",
+            str(difference.gap.count),
+            difference.verdict,
         ]
-        for one in found
-        if one.verdict != "same"
+        for difference in differences
+        if difference.verdict != "same"
     ]

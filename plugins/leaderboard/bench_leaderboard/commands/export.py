@@ -94,29 +94,30 @@ def budget_table(records: Records, suite: Suite) -> pd.DataFrame:
     entry = comparison_of(suite) or ComparisonEntry()
     rows = []
     for population in populations(suite, records, entry):
-        for one in population.answers:
-            over, share = one.over(entry.tolerance), relative(one.quality, one.test, one.full[None, :, None])
-            for m, s in zip(*np.nonzero(one.done), strict=True):
-                for b, budget in enumerate(one.budgets):
-                    none = bool(np.isnan(one.test[m, s, b]))
+        for answers in population.answers:
+            over = answers.over(entry.tolerance)
+            share = relative(answers.quality, answers.test, answers.full[None, :, None])
+            for m, s in zip(*np.nonzero(answers.done), strict=True):
+                for b, budget in enumerate(answers.budgets):
+                    none = bool(np.isnan(answers.test[m, s, b]))
                     rows.append(
                         {
-                            "dataset": one.dataset,
-                            "costs": one.costs,
+                            "dataset": answers.dataset,
+                            "costs": answers.costs,
                             "prices": population.prices,
                             "task": population.task,
-                            "method": one.methods[m],
-                            "seed": one.seeds[s],
-                            "quality": one.quality.name,
+                            "method": answers.methods[m],
+                            "seed": answers.seeds[s],
+                            "quality": answers.quality.name,
                             "budget": budget,
                             "status": "no policy" if none else "over budget" if over[m, s, b] else "ok",
-                            "validation": one.validation[m, s, b],
-                            "test": one.test[m, s, b],
-                            "cost": one.cost[m, s, b],
-                            "reference": one.reference[s],
-                            "full": one.full[s],
+                            "validation": answers.validation[m, s, b],
+                            "test": answers.test[m, s, b],
+                            "cost": answers.cost[m, s, b],
+                            "reference": answers.reference[s],
+                            "full": answers.full[s],
                             "relative": share[m, s, b],
-                            "area": one.area[m, s],
+                            "area": answers.area[m, s],
                         }
                     )
     return pd.DataFrame(rows)

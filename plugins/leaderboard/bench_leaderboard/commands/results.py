@@ -24,17 +24,17 @@ def results_table(folder: Path) -> tuple[list[str], list[list[str]]] | None:
         folder: the suite's own folder of published files.
     """
     try:
-        said = json.loads((folder / DESCRIPTION).read_bytes())
+        description = json.loads((folder / DESCRIPTION).read_bytes())
     except OSError:
         return None
-    names = [name for name in said["columns"] if any(name in row["means"] for row in said["rows"])]
+    names = [name for name in description["columns"] if any(name in row["means"] for row in description["rows"])]
     rows = [
-        [row["heading"], row["method"], *(_shown(row, said["metrics"], name) for name in names), _seeds(row)]
-        for row in said["rows"][:_MOST_ROWS]
+        [row["heading"], row["method"], *(_shown(row, description["metrics"], name) for name in names), _seeds(row)]
+        for row in description["rows"][:_MOST_ROWS]
     ]
-    if (more := len(said["rows"]) - len(rows)) > 0:
+    if (more := len(description["rows"]) - len(rows)) > 0:
         rows.append([f"… {more} more", *[""] * (len(names) + 2)])
-    return ["data set", "method", *(_head(said["metrics"][name]) for name in names), "seeds"], rows
+    return ["data set", "method", *(_head(description["metrics"][name]) for name in names), "seeds"], rows
 
 
 def _head(metric: Mapping[str, Any]) -> str:

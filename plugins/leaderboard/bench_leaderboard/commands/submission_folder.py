@@ -16,13 +16,13 @@ from bench_leaderboard.analysis.export import RECORDS, RUNS
 __all__ = ["SUBMISSION", "read_folder", "refuse_other_files", "summary_files"]
 
 SUBMISSION = "submission.json"
-_SAID = ("plugin", "distribution", "version", "licence", "source", "install", "suites")
+_KEYS = ("plugin", "distribution", "version", "licence", "source", "install", "suites")
 
 
-def summary_files(folder: Path, said: dict[str, Any]) -> dict[Path, bytes]:
+def summary_files(folder: Path, submission: dict[str, Any]) -> dict[Path, bytes]:
     """``submission.json`` and a README that shows it."""
-    text = json.dumps(said, indent=2, ensure_ascii=False) + "\n"
-    return {folder / SUBMISSION: text.encode(), folder / "README.md": _readme(said).encode()}
+    text = json.dumps(submission, indent=2, ensure_ascii=False) + "\n"
+    return {folder / SUBMISSION: text.encode(), folder / "README.md": _readme(submission).encode()}
 
 
 def read_folder(folder: Path) -> dict[str, Any]:
@@ -33,47 +33,47 @@ def read_folder(folder: Path) -> dict[str, Any]:
     """
     path = folder / SUBMISSION
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        submission = json.loads(path.read_text(encoding="utf-8"))
     except OSError:
         raise RequestError(f"{path} is missing: bench submit writes it") from None
     except ValueError as error:
         raise RequestError(f"{path} is no JSON: {error}") from None
-    if not isinstance(said, dict) or set(said) != set(_SAID) or not isinstance(said["suites"], dict):
-        raise RequestError(f"{path} must hold {', '.join(_SAID)}")
-    for key in _SAID[:-1]:
-        if not isinstance(said[key], str):
+    if not isinstance(submission, dict) or set(submission) != set(_KEYS) or not isinstance(submission["suites"], dict):
+        raise RequestError(f"{path} must hold {', '.join(_KEYS)}")
+    for key in _KEYS[:-1]:
+        if not isinstance(submission[key], str):
             raise RequestError(f"{path}: {key} must be a text")
-    for name, about in said["suites"].items():
+    for name, about in submission["suites"].items():
         if not isinstance(about, dict) or not {"records", "methods", "suite"} <= set(about):
             raise RequestError(f"{path}: suites.{name} must hold records, methods and suite")
-    return said
+    return submission
 
 
-def refuse_other_files(folder: Path, said: dict[str, Any]) -> None:
+def refuse_other_files(folder: Path, submission: dict[str, Any]) -> None:
     """Refuse a folder that holds a file which `read_folder` does not account for.
 
     Raises:
         RequestError: the file is named.
     """
-    known = {SUBMISSION, "README.md", *(f"{name}.toml" for name in said["suites"])}
-    known |= {f"{name}/{file}" for name in said["suites"] for file in (RECORDS, RUNS)}
-    known |= {said["install"]} if said["install"].endswith(".whl") else set()
+    known = {SUBMISSION, "README.md", *(f"{name}.toml" for name in submission["suites"])}
+    known |= {f"{name}/{file}" for name in submission["suites"] for file in (RECORDS, RUNS)}
+    known |= {submission["install"]} if submission["install"].endswith(".whl") else set()
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
     for place in sorted(there - known):
         raise RequestError(f"{folder / place} does not belong there; {did_you_mean(place, known)}")
 
 
-def _readme(said: dict[str, Any]) -> str:
+def _readme(submission: dict[str, Any]) -> str:
     lines = [
-        f"# {said['plugin']}",
+        f"# {submission['plugin']}",
         "",
-        f"{said['distribution']} {said['version']}, {said['licence']}. Written by `bench submit`; `.ci/submissions` "
-        "checks it, and computes a random sample of the records again.",
+        f"{submission['distribution']} {submission['version']}, {submission['licence']}. Written by `bench submit`; "
+        "`.ci/submissions` checks it, and computes a random sample of the records again.",
         "",
         "| suite | records | methods |",
         "|---|---|---|",
     ]
-    for name, about in said["suites"].items():
+    for name, about in submission["suites"].items():
         methods = ", ".join(method.replace("|", "\\|") for method in about["methods"])
         lines.append(f"| [{name}]({name}.toml) | {about['records']} | {methods} |")
     return "\n".join([*lines, ""])

@@ -73,19 +73,19 @@ def submit(
         raise RequestError(
             f"{len(session.store.unbelieved)} record(s) are damaged; run: bench run {session.suite.path}"
         )
-    if missing := sum(one.state == "missing" for one in own):
+    if missing := sum(planned.state == "missing" for planned in own):
         raise RequestError(
             f"{missing} of {len(own)} trials of plugin {plugin!r} are not done; run: bench run {session.suite.path}"
         )
-    records = _only(whole, {one.name for one in own})
+    records = _only(whole, {planned.name for planned in own})
     is_published = _agree(session, records, code)
     _passes_the_kit(session.registry, plugin, progress)
     folder, name = parent / plugin, session.suite.name
-    said = read_folder(folder) if (folder / SUBMISSION).exists() else {}
-    if folder.exists() and not said and any(folder.iterdir()):
+    submission = read_folder(folder) if (folder / SUBMISSION).exists() else {}
+    if folder.exists() and not submission and any(folder.iterdir()):
         raise RequestError(f"{folder} is there and is no submission: it has no {SUBMISSION}")
-    others = {suite: about for suite, about in said.get("suites", {}).items() if suite != name}
-    if others and said["source"] != code.source:
+    others = {suite: about for suite, about in submission.get("suites", {}).items() if suite != name}
+    if others and submission["source"] != code.source:
         raise RequestError(
             f"{folder} holds records of {', '.join(sorted(others))} by other code of plugin {plugin!r}; remove it, and "
             "submit every suite again"
@@ -126,40 +126,40 @@ def check_submission(session: SuiteSession, progress: Callable[[str], None] = la
         RequestError: anything is not as `submit` would have written it.
     """
     folder, name = Path(session.suite.path).parent, session.suite.name
-    said = read_folder(folder)
-    code = code_of(session.registry, said["plugin"])
-    if folder.name != said["plugin"]:
-        raise RequestError(f"{folder} must have its plugin's name, {said['plugin']!r}")
-    if (code.version, code.source) != (said["version"], said["source"]):
+    submission = read_folder(folder)
+    code = code_of(session.registry, submission["plugin"])
+    if folder.name != submission["plugin"]:
+        raise RequestError(f"{folder} must have its plugin's name, {submission['plugin']!r}")
+    if (code.version, code.source) != (submission["version"], submission["source"]):
         raise RequestError(
-            f"{folder}: plugin {said['plugin']!r} is installed as version {code.version} with other code than was "
-            f"submitted (version {said['version']}); install {said['install']}"
+            f"{folder}: plugin {submission['plugin']!r} is installed as version {code.version} with other code than "
+            f"was submitted (version {submission['version']}); install {submission['install']}"
         )
-    if said["install"].endswith(".whl"):
-        wheel_holds(folder / Path(said["install"]).name, code)
-    if Path(session.suite.path).name != f"{name}.toml" or name not in said["suites"]:
+    if submission["install"].endswith(".whl"):
+        wheel_holds(folder / Path(submission["install"]).name, code)
+    if Path(session.suite.path).name != f"{name}.toml" or name not in submission["suites"]:
         raise RequestError(f"{session.suite.path}: {folder / SUBMISSION} does not name this suite {name!r}")
-    if said["suites"][name]["suite"] != sha256_text(session.suite.text):
+    if submission["suites"][name]["suite"] != sha256_text(session.suite.text):
         raise RequestError(f"{session.suite.path} is not the file that was submitted")
-    refuse_other_files(folder, said)
+    refuse_other_files(folder, submission)
     records = read_export(folder / name)
     if records is None:
         raise RequestError(f"{folder / name / RECORDS} is missing")
     own = _own_trials(session, code)
-    wanted = {one.name for one in own}
+    wanted = {planned.name for planned in own}
     if lacking := wanted - set(records.infos):
         raise RequestError(f"{folder / name}: {len(lacking)} of {len(wanted)} records of the plugin are missing")
     if foreign := set(records.infos) - wanted:
         raise RequestError(f"{folder / name}: {len(foreign)} record(s) are not of the plugin's trials in this suite")
     frame = records.policies
     spared = set(frame.loc[frame["status"] == "not applicable", "name"])
-    spared -= {one.name for one in own if one.state == "not applicable"}
+    spared -= {planned.name for planned in own if planned.state == "not applicable"}
     if spared:
         raise RequestError(
             f"{folder / name}: {len(spared)} record(s) are said to be not applicable, and are applicable"
         )
     is_published = _agree(session, records, code)
-    _passes_the_kit(session.registry, said["plugin"], progress)
+    _passes_the_kit(session.registry, submission["plugin"], progress)
     return Submitted(folder, len(records.infos), tuple(_methods(records)), is_published)
 
 
@@ -167,12 +167,12 @@ def _own_trials(session: SuiteSession, code: Code) -> list[Planned]:
     """The suite's trials whose method, data set or prices are the plugin's; all of their data can be had."""
     registry, plan = session.registry, session.plan()
 
-    def is_own(one: Planned) -> bool:
-        return any(registry.plugin_of(kind, use).name == code.plugin for kind, use in one.trial.uses.items())
+    def is_own(planned: Planned) -> bool:
+        return any(registry.plugin_of(kind, use).name == code.plugin for kind, use in planned.trial.uses.items())
 
     for label, message in plan.unavailable.items():
         raise RequestError(f"data set {label!r} {message}")
-    own = [one for one in plan.planned if is_own(one)]
+    own = [planned for planned in plan.planned if is_own(planned)]
     if not own:
         offered = sorted(name for name, origin in registry.methods.origins.items() if origin == code.plugin)
         hint = f'; add [[methods]] with use = "{offered[0]}"' if offered else ""

@@ -42,20 +42,22 @@ def code_of(registry: Registry, plugin: str) -> Code:
     """
     if plugin not in registry.plugins:
         raise RequestError(f"there is no plugin {plugin!r}; {did_you_mean(plugin, registry.plugins)}")
-    found = registry.plugins[plugin]
-    if found.error:
-        raise RequestError(f"plugin {plugin!r} could not be loaded: {found.error}")
-    if not found.distribution or not found.source:
+    installed = registry.plugins[plugin]
+    if installed.error:
+        raise RequestError(f"plugin {plugin!r} could not be loaded: {installed.error}")
+    if not installed.distribution or not installed.source:
         raise RequestError(f"plugin {plugin!r} is not installed from a distribution: pip install its folder")
-    about = metadata.metadata(found.distribution)
+    about = metadata.metadata(installed.distribution)
     named = [about[key] for key in ("License-Expression", "License") if key in about]
     named += [line.rpartition(" :: ")[2] for line in about.get_all("Classifier") or () if line.startswith("License ::")]
-    licence = next((one.splitlines()[0] for one in named if one.strip()), "")
+    licence = next((value.splitlines()[0] for value in named if value.strip()), "")
     if not licence:
         raise RequestError(
-            f'{found.distribution} names no licence: set license = "…" in [project] of its pyproject.toml'
+            f'{installed.distribution} names no licence: set license = "…" in [project] of its pyproject.toml'
         )
-    return Code(plugin, found.module, found.distribution, found.version, licence, found.source, registry)
+    return Code(
+        plugin, installed.module, installed.distribution, installed.version, licence, installed.source, registry
+    )
 
 
 def wheel_holds(wheel: Path, code: Code) -> None:
@@ -79,9 +81,11 @@ def wheel_holds(wheel: Path, code: Code) -> None:
                 archive.extractall(folder, [name for name in archive.namelist() if name.endswith(".py")])
         except (OSError, zipfile.BadZipFile) as error:
             raise RequestError(f"{wheel} cannot be read: {error}") from None
-        candidates = [Path(folder, one) for one in (place, f"{place}.py", parent) if one]
+        candidates = [Path(folder, part) for part in (place, f"{place}.py", parent) if part]
         plugin = code.registry.plugins[code.plugin]
-        if not any(replace(plugin, folder=one).source == code.source for one in candidates if one.exists()):
+        if not any(
+            replace(plugin, folder=candidate).source == code.source for candidate in candidates if candidate.exists()
+        ):
             raise RequestError(
                 f"{wheel} holds other code than is installed: build it again, or install it before the suite is run"
             )

@@ -35,14 +35,14 @@ class Verdict:
         outcome: ``equal``, ``differs`` or ``not recomputed``.
         same_machine: whether it was published by the same processor, kernels, platform and libraries; False where that
             is not known.
-        said: where the largest difference is and how large, or why it was not recomputed.
+        reason: where the largest difference is and how large, or why it was not recomputed.
         largest: the largest relative difference of two numbers; infinite where something else than a number differs.
     """
 
     planned: Planned
     outcome: str
     same_machine: bool
-    said: str = ""
+    reason: str = ""
     largest: float = 0.0
 
 
@@ -57,10 +57,10 @@ class Verified:
     def refuted(self) -> list[Verdict]:
         """Those that cannot be explained by another machine: they differ on the same one, or failed."""
         return [
-            one
-            for one in self.verdicts
-            if (one.outcome == "differs" and (one.same_machine or math.isinf(one.largest)))
-            or (one.outcome == "not recomputed" and not one.said.startswith("no data"))
+            verdict
+            for verdict in self.verdicts
+            if (verdict.outcome == "differs" and (verdict.same_machine or math.isinf(verdict.largest)))
+            or (verdict.outcome == "not recomputed" and not verdict.reason.startswith("no data"))
         ]
 
 
@@ -122,7 +122,7 @@ def verify(
         summary = execute(asked, session.registry, store.path, session.context, tuple(metrics), options, None, progress)
         failures = {planned.name: message for planned, message in summary.failures}
         again = collect(asked, store, metrics)
-    verdicts = [_verdict(one, whole, again, failures) for one in chosen]
+    verdicts = [_verdict(planned, whole, again, failures) for planned in chosen]
     return Verified(tuple(verdicts), len(by_name))
 
 
@@ -141,15 +141,15 @@ def _verdict(planned: Planned, before: Records, after: Records, failures: Mappin
             largest, where = gap, place
     if not largest:
         return Verdict(planned, "equal", same)
-    said = where if math.isinf(largest) else f"{where} by {largest:.2g} of its value"
-    return Verdict(planned, "differs", same, said, largest)
+    reason = where if math.isinf(largest) else f"{where} by {largest:.2g} of its value"
+    return Verdict(planned, "differs", same, reason, largest)
 
 
 def _pairs(name: str, before: Records, after: Records) -> Iterator[tuple[str, Any, Any]]:
     """Every value of a record beside its recomputed one: where it stands, then, now."""
     old, new = (
-        one.policies[one.policies["name"] == name].drop_duplicates("policy").set_index("policy")
-        for one in (before, after)
+        records.policies[records.policies["name"] == name].drop_duplicates("policy").set_index("policy")
+        for records in (before, after)
     )
     yield "number of policies", len(old), len(new)
     for column in sorted(set(old.columns) & set(new.columns)):

@@ -63,7 +63,7 @@ def _same(path: Path, data: bytes) -> bool:
 
     try:
         # Not read_table: its scanner's threads can outlive the interpreter, which then ends in an abort.
-        one, other = (pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False) for data in (there, data))
-        return bool(one.equals(other))
+        old, new = (pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False) for data in (there, data))
+        return bool(old.equals(new))
     except (pa.ArrowInvalid, OSError):
         return False

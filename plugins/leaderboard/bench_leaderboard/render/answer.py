@@ -60,11 +60,11 @@ def shares(budget: float | None) -> str:
     return "all budgets" if budget is None else f"{100 * budget:g} %"
 
 
-def main_population(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def main_population(comparison: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The population of the front page's table: the first of classification with enough data sets, else the largest."""
-    found: list[Mapping[str, Any]] = said["populations"]
-    enough = [p for p in found if p["task"] == "classification" and len(p["datasets"]) >= LEAST_DATA_SETS]
-    return enough[0] if enough else max(found, key=lambda p: len(p["datasets"]), default=None)
+    populations: list[Mapping[str, Any]] = comparison["populations"]
+    enough = [p for p in populations if p["task"] == "classification" and len(p["datasets"]) >= LEAST_DATA_SETS]
+    return enough[0] if enough else max(populations, key=lambda p: len(p["datasets"]), default=None)
 
 
 def recommended(measure: Measure) -> str | None:
@@ -98,8 +98,8 @@ def sentence(measure: Measure) -> str:
         return f"{name} is best: {numbers}; {first}{_near(measure)}"
     if leader["first"] >= _LIKELY:
         return f"{name} is probably best: {numbers}; {first}{_near(measure)}"
-    others = sorted(ranked[1:], key=lambda one: -one["first"])
-    possible = [f"{text(one['method'])} ({100 * one['first']:.0f} %)" for one in others if one["first"] >= _POSSIBLE]
+    others = sorted(ranked[1:], key=lambda row: -row["first"])
+    possible = [f"{text(row['method'])} ({100 * row['first']:.0f} %)" for row in others if row["first"] >= _POSSIBLE]
     rest = f"; it may be {_listed(possible)} as well" if possible else ""
     rank = numbers.removeprefix("mean rank ")
     return f"it cannot be told who is best: {name} has the best mean rank, {rank}, but is {first} only{rest}"
@@ -121,9 +121,9 @@ def count(datasets: int) -> str:
     return f"{datasets} data set{'s' * (datasets != 1)}"
 
 
-def spread(told: Sequence[float | None], percent: bool = False) -> str:
+def spread(interval: Sequence[float | None], percent: bool = False) -> str:
     """``2.1 [1.5, 2.9]``."""
-    value, low, high = told[:3]
+    value, low, high = interval[:3]
     if value is None:
         return "–"
 
@@ -148,10 +148,10 @@ def short(measure: Measure) -> str:
     return f"{name}{'' if first >= _CLEAR else ', probably,'} {on}"
 
 
-def flags_read(said: Mapping[str, Any]) -> str:
+def flags_read(comparison: Mapping[str, Any]) -> str:
     """What the marks of a table mean."""
-    fallback = text(said["fallback"]) or "the method that answers without looking"
-    fixed = text(" or ".join(said["static"]))
+    fallback = text(comparison["fallback"]) or "the method that answers without looking"
+    fixed = text(" or ".join(comparison["static"]))
     return (
         f"† on average no better than {fallback}, which costs nothing. ‡ on average no better than the best fixed "
         f"subset of features{f' ({fixed})' if fixed else ''} that costs no more."
@@ -162,45 +162,45 @@ def flags(measure: Measure, method: str) -> str:
     """† where a method does not beat the fallback on average, ‡ where it does not beat the best fixed subset."""
     marks = ""
     for key, mark in _NO_BETTER.items():
-        told = measure[key].get(method)
-        if told is not None and told[0] is not None and told[0] <= 0:
+        interval = measure[key].get(method)
+        if interval is not None and interval[0] is not None and interval[0] <= 0:
             marks += mark
     return marks
 
 
 def cell(measure: Measure, method: str) -> str:
     """A method at a budget: mean rank and share of the full model's quality, or why it has none."""
-    found = next((one for one in measure["ranked"] if one["method"] == method), None)
+    row = next((row for row in measure["ranked"] if row["method"] == method), None)
     mark = flags(measure, method)
-    if found is not None:
-        best = found is measure["ranked"][0] and len(measure["ranked"]) > 1
-        said = f"{spread(found['rank'])} · {spread(found['relative'], percent=True)}"
-        return (f"**{said}**" if best else said) + (f" {mark}" if mark else "")
+    if row is not None:
+        best = row is measure["ranked"][0] and len(measure["ranked"]) > 1
+        numbers = f"{spread(row['rank'])} · {spread(row['relative'], percent=True)}"
+        return (f"**{numbers}**" if best else numbers) + (f" {mark}" if mark else "")
     reasons = {why: count for why, count in measure["out"].get(method, {}).items() if why != "ranked"}
     worst = max(reasons, key=lambda why: reasons[why], default="")
-    said = f"*{worst}* ({reasons[worst]} of {len(measure['every'])})" if worst else "–"
-    return said + (f" {mark}" if mark else "")
+    reason = f"*{worst}* ({reasons[worst]} of {len(measure['every'])})" if worst else "–"
+    return reason + (f" {mark}" if mark else "")
 
 
 def comparison_table(population: Mapping[str, Any], methods: Sequence[str], areas: bool = False) -> str:
     """Methods × budgets."""
-    measures = [one for one in population["measures"] if areas or one["budget"] is not None]
-    head = ["Method", *(shares(one["budget"]) for one in measures)]
-    return table(head, [[text(m), *(cell(one, m) for one in measures)] for m in methods])
+    measures = [measure for measure in population["measures"] if areas or measure["budget"] is not None]
+    head = ["Method", *(shares(measure["budget"]) for measure in measures)]
+    return table(head, [[text(m), *(cell(measure, m) for measure in measures)] for m in methods])
 
 
 def in_order(population: Mapping[str, Any], methods: Sequence[str]) -> list[str]:
     """Methods by their mean rank at the second budget that the comparison has, or the first; unranked ones last."""
-    measures = [one for one in population["measures"] if one["budget"] is not None]
+    measures = [measure for measure in population["measures"] if measure["budget"] is not None]
     at = [measures[min(1, len(measures) - 1)], *measures[::-1]]
-    ranks = [{one["method"]: i for i, one in enumerate(measure["ranked"])} for measure in at]
+    ranks = [{row["method"]: i for i, row in enumerate(measure["ranked"])} for measure in at]
     return sorted(methods, key=lambda m: (*(rank.get(m, len(methods)) for rank in ranks), methods.index(m)))
 
 
-def command(said: Mapping[str, Any], method: str) -> str:
+def command(comparison: Mapping[str, Any], method: str) -> str:
     """The command that trains a method on a table of one's own."""
-    found = said["methods"][method]
-    words = ["bench", "fit", "table.csv", "--target", "COLUMN", "--prices", "prices.toml", "--method", found["use"]]
-    if found["parameters"]:
-        words += ["--parameters", json.dumps(found["parameters"], sort_keys=True)]
+    settings = comparison["methods"][method]
+    words = ["bench", "fit", "table.csv", "--target", "COLUMN", "--prices", "prices.toml", "--method", settings["use"]]
+    if settings["parameters"]:
+        words += ["--parameters", json.dumps(settings["parameters"], sort_keys=True)]
     return shlex.join([*words, "--budget", "BUDGET", "--out", "policy"])

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["render_absolute", "render_budgets", "render_rows", "render_wins"]
 
 
-def render_budgets(suite: Suite, said: Mapping[str, Any]) -> str:
+def render_budgets(suite: Suite, comparison: Mapping[str, Any]) -> str:
     """The page of every population's tables: what ``comparison.json`` holds, in Markdown."""
     title = suite.file.suite.title or suite.name
     lines = [
@@ -49,37 +49,37 @@ def render_budgets(suite: Suite, said: Mapping[str, Any]) -> str:
         "data sets that all ranked methods share, at least half of them; for the others the commonest reason is "
         f"given, and on how many data sets. {TABLE_READ}",
         "",
-        f"{flags_read(said)} Both are over all data sets that the method answers. {SURE_READ} A row is *over budget* "
-        "where its mean test cost over the splits exceeds the budget by more than "
-        f"{100 * said['tolerance']:g} % of it. *All budgets*: by the area below the curve of test quality over "
+        f"{flags_read(comparison)} Both are over all data sets that the method answers. {SURE_READ} A row is "
+        "*over budget* where its mean test cost over the splits exceeds the budget by more than "
+        f"{100 * comparison['tolerance']:g} % of it. *All budgets*: by the area below the curve of test quality over "
         "budgets, in steps; where nothing can be afforded the worst quality counts.",
         "",
         f"[Results](../{suite.name}.md) · [a row for every data set](budgets.csv) · [pairs](wins.csv) · "
         "[all suites](../README.md)",
         "",
     ]
-    for one in said["populations"]:
-        lines += _population(one, list(said["methods"]))
+    for population in comparison["populations"]:
+        lines += _population(population, list(comparison["methods"]))
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _population(one: Mapping[str, Any], methods: Sequence[str]) -> list[str]:
-    order = in_order(one, [m for m in methods if any(_is_in(measure, m) for measure in one["measures"])])
+def _population(population: Mapping[str, Any], methods: Sequence[str]) -> list[str]:
+    order = in_order(population, [m for m in methods if any(_is_in(measure, m) for measure in population["measures"])])
     lines = [
-        f"## {one['task'].capitalize()}, {PRICES[one['prices']]}",
+        f"## {population['task'].capitalize()}, {PRICES[population['prices']]}",
         "",
-        f"{count(len(one['datasets']))}: {text(', '.join(one['datasets']))}.",
+        f"{count(len(population['datasets']))}: {text(', '.join(population['datasets']))}.",
         "",
-        *(f"- {shares(m['budget']).capitalize()}: {sentence(m)}.{_tested(m)}" for m in one["measures"]),
+        *(f"- {shares(m['budget']).capitalize()}: {sentence(m)}.{_tested(m)}" for m in population["measures"]),
         "",
-        comparison_table(one, order, areas=True),
+        comparison_table(population, order, areas=True),
         "",
     ]
-    leaders = [measure["ranked"][0]["method"] if measure["ranked"] else None for measure in one["measures"]]
+    leaders = [measure["ranked"][0]["method"] if measure["ranked"] else None for measure in population["measures"]]
     if any(leaders):
-        head = ["Better than the leader", *(shares(m["budget"]) for m in one["measures"])]
+        head = ["Better than the leader", *(shares(m["budget"]) for m in population["measures"])]
         leader = ["*the leader*", *(text(name) if name else "–" for name in leaders)]
-        body = [[text(m), *(_rate(measure, m) for measure in one["measures"])] for m in order]
+        body = [[text(m), *(_rate(measure, m) for measure in population["measures"])] for m in order]
         lines += [
             "On which share of the splits a method is better than the leader (a tie counts half), averaged over data "
             "sets:",
@@ -99,14 +99,14 @@ def _tested(measure: Mapping[str, Any]) -> str:
     if measure["difference"] is None:
         return ""
     p = measure["friedman"]
-    said = "" if p is None else f"; Friedman p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
-    return f" Critical difference {measure['difference']:.2f}{said}."
+    friedman = "" if p is None else f"; Friedman p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
+    return f" Critical difference {measure['difference']:.2f}{friedman}."
 
 
 def _rate(measure: Mapping[str, Any], method: str) -> str:
-    found = next((one for one in measure["ranked"] if one["method"] == method), None)
-    told = found["against_leader"] if found else None
-    return "–" if told is None else spread(told, percent=True)
+    row = next((row for row in measure["ranked"] if row["method"] == method), None)
+    interval = row["against_leader"] if row else None
+    return "–" if interval is None else spread(interval, percent=True)
 
 
 def render_rows(suite: Suite, records: Records, entry: ComparisonEntry, compares: Compares) -> str:
@@ -124,41 +124,47 @@ def render_rows(suite: Suite, records: Records, entry: ComparisonEntry, compares
     head += ["area", *(f"cost_to_reach@{100 * level:g}" for level in LEVELS), "fit_seconds", "microseconds_a_row"]
     lines: list[list[Any]] = []
     for population, _ in compares:
-        for one in population.answers:
-            place = [one.dataset, one.costs, population.prices, population.task]
-            names = suite.methods_on(one.dataset)
-            lines += [[*place, method, *_row(one, method, records, entry)] for method in names]
+        for answers in population.answers:
+            place = [answers.dataset, answers.costs, population.prices, population.task]
+            names = suite.methods_on(answers.dataset)
+            lines += [[*place, method, *_row(answers, method, records, entry)] for method in names]
     return _csv(head, lines)
 
 
-def _row(one: Answers, method: str, records: Records, entry: ComparisonEntry) -> list[Any]:
-    if method not in one.methods:
-        blank = [[one.status(method, i, entry.tolerance), *[None] * 5] for i in range(len(one.budgets))]
-        return [one.quality.name, 0, None, *(cell for cells in blank for cell in cells), *[None] * (3 + len(LEVELS))]
-    row = one.methods.index(method)
-    mine = one.done[row]
-    told: list[Any] = [one.quality.name, int(mine.sum()), mean_of(one.full[mine])]
-    over = one.over(entry.tolerance)
-    for i in range(len(one.budgets)):
-        test = one.test[row, mine, i]
-        share = mean_of(relative(one.quality, test, one.full[mine]))
-        status = one.status(method, i, entry.tolerance)
-        told += [status, mean_of(test), share, mean_of(one.cost[row, mine, i])]
-        told += [int(np.isnan(test).sum()), int(over[row, mine, i].sum())]
-    told += [mean_of(one.area[row, mine]), *(float(one.reach[level][row]) for level in LEVELS)]
-    return [*told, *_times(records, one, method)]
+def _row(answers: Answers, method: str, records: Records, entry: ComparisonEntry) -> list[Any]:
+    if method not in answers.methods:
+        blank = [[answers.status(method, i, entry.tolerance), *[None] * 5] for i in range(len(answers.budgets))]
+        return [
+            answers.quality.name,
+            0,
+            None,
+            *(cell for cells in blank for cell in cells),
+            *[None] * (3 + len(LEVELS)),
+        ]
+    row = answers.methods.index(method)
+    mine = answers.done[row]
+    values: list[Any] = [answers.quality.name, int(mine.sum()), mean_of(answers.full[mine])]
+    over = answers.over(entry.tolerance)
+    for i in range(len(answers.budgets)):
+        test = answers.test[row, mine, i]
+        share = mean_of(relative(answers.quality, test, answers.full[mine]))
+        status = answers.status(method, i, entry.tolerance)
+        values += [status, mean_of(test), share, mean_of(answers.cost[row, mine, i])]
+        values += [int(np.isnan(test).sum()), int(over[row, mine, i].sum())]
+    values += [mean_of(answers.area[row, mine]), *(float(answers.reach[level][row]) for level in LEVELS)]
+    return [*values, *_times(records, answers, method)]
 
 
-def _times(records: Records, one: Answers, method: str) -> list[float]:
+def _times(records: Records, answers: Answers, method: str) -> list[float]:
     """Mean seconds of a fit; mean microseconds to decide a test row, over the policies of the family."""
     fits, rows = [], []
-    for name in records.trials.get((one.dataset, one.costs, method), []):
+    for name in records.trials.get((answers.dataset, answers.costs, method), []):
         timings = records.runs.get(name, {}).get("timings", {})
         tested = records.infos[name].get("rows", {}).get("test", 0)
         if "fit" in timings:
             fits.append(float(timings["fit"]))
-        if tested and (told := timings.get("decide_per_policy")):
-            rows.append(1e6 * math.fsum(told) / len(told) / tested)
+        if tested and (seconds := timings.get("decide_per_policy")):
+            rows.append(1e6 * math.fsum(seconds) / len(seconds) / tested)
     return [mean_of(np.array(fits)), mean_of(np.array(rows))]
 
 
@@ -166,17 +172,23 @@ def render_absolute(suite: Suite, records: Records, entry: ComparisonEntry) -> s
     """A line for each data set, cost scheme, method and absolute budget, as CSV; costs in the unit of the prices."""
     head = ["dataset", "costs", "method", "budget", "status", "quality", "value", "relative", "cost", "splits"]
     lines: list[list[Any]] = []
-    for one in absolute_answers(suite, records, entry):
-        for method in suite.methods_on(one.dataset):
-            for i, budget in enumerate(one.budgets):
-                line = [one.dataset, one.costs, method, budget, one.status(method, i, entry.tolerance)]
-                told: list[Any] = [one.quality.name, None, None, None, 0]
-                if method in one.methods:
-                    row = one.methods.index(method)
-                    test, mine = one.test[row, :, i], one.done[row]
-                    share = mean_of(relative(one.quality, test[mine], one.full[mine]))
-                    told = [one.quality.name, mean_of(test), share, mean_of(one.cost[row, :, i]), int(mine.sum())]
-                lines.append([*line, *told])
+    for answers in absolute_answers(suite, records, entry):
+        for method in suite.methods_on(answers.dataset):
+            for i, budget in enumerate(answers.budgets):
+                line = [answers.dataset, answers.costs, method, budget, answers.status(method, i, entry.tolerance)]
+                values: list[Any] = [answers.quality.name, None, None, None, 0]
+                if method in answers.methods:
+                    row = answers.methods.index(method)
+                    test, mine = answers.test[row, :, i], answers.done[row]
+                    share = mean_of(relative(answers.quality, test[mine], answers.full[mine]))
+                    values = [
+                        answers.quality.name,
+                        mean_of(test),
+                        share,
+                        mean_of(answers.cost[row, :, i]),
+                        int(mine.sum()),
+                    ]
+                lines.append([*line, *values])
     return _csv(head, lines)
 
 
@@ -187,11 +199,11 @@ def render_wins(compares: Compares, budgets: Sequence[float]) -> str:
     """
     head = ["task", "prices", "budget", "method", "against", "win_rate", "low", "high", "datasets"]
     lines = [
-        [population.task, population.prices, shares(budget), a, b, one.value, one.low, one.high, one.datasets]
+        [population.task, population.prices, shares(budget), a, b, rate.value, rate.low, rate.high, rate.datasets]
         for population, measures in compares
         for budget, measure in zip([*budgets, None], measures, strict=True)
-        for (a, b), one in measure.wins.items()
-        if one.datasets >= LEAST_DATA_SETS
+        for (a, b), rate in measure.wins.items()
+        if rate.datasets >= LEAST_DATA_SETS
     ]
     return _csv(head, lines)
 

@@ -41,81 +41,89 @@ _TITLES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def word_of(one: Checked) -> str:
+def word_of(result: Checked) -> str:
     """The verdict, as far as the data lets it go; for our own claims any data is the data they are about."""
-    return WORDS[_words_by(one)][one.verdict]
+    return WORDS[_words_by(result)][result.verdict]
 
 
-def _words_by(one: Checked) -> Standing:
-    return "same data" if _group(one) == OURS else one.standing
+def _words_by(result: Checked) -> Standing:
+    return "same data" if _group(result) == OURS else result.standing
 
 
 def claims_section(checked: Sequence[Checked]) -> list[str]:
     """The section of all claims; nothing when the suite has none."""
     if not checked:
         return []
-    groups = {key: [one for one in checked if _group(one) == key] for key in _TITLES}
-    groups = {key: found for key, found in groups.items() if found}
+    groups = {key: [result for result in checked if _group(result) == key] for key in _TITLES}
+    groups = {key: results for key, results in groups.items() if results}
     lines = ["## Claims of the paper", "", _counts(groups), "", RULE, ""]
-    for key, found in groups.items():
+    for key, results in groups.items():
         title, note = _TITLES[key]
         lines += [f"### {title}", "", *([note, ""] if note else [])]
-        lines += [_bare(found) if key == "absent" else _table(found), ""]
-    if any(one.remarks for one in checked):
+        lines += [_bare(results) if key == "absent" else _table(results), ""]
+    if any(result.remarks for result in checked):
         lines += [f"*{text(QUERIES)}*: {QUERIES_READ}", ""]
     return lines
 
 
-def _group(one: Checked) -> str:
-    return OURS if one.claim.source.strip() == OURS else one.standing
+def _group(result: Checked) -> str:
+    return OURS if result.claim.source.strip() == OURS else result.standing
 
 
 def _counts(groups: Mapping[str, Sequence[Checked]]) -> str:
     """How many claims there are of each kind and verdict; what is so by construction is counted by itself."""
     head = ["", "Claims", "Hold (seen here)", "Contradicted (not seen here)", "Cannot be told", "By construction"]
     body = []
-    for key, found in groups.items():
-        forced = sum(map(_is_forced, found))
-        count = Counter(one.verdict for one in found if not _is_forced(one))
-        told = ["–"] * 4 if key == "absent" else [*(f"{count[verdict]}" for verdict in _ORDER), f"{forced}"]
-        body.append([_TITLES[key][0], f"{len(found)}", *told])
+    for key, results in groups.items():
+        forced = sum(map(_is_forced, results))
+        count = Counter(result.verdict for result in results if not _is_forced(result))
+        cells = ["–"] * 4 if key == "absent" else [*(f"{count[verdict]}" for verdict in _ORDER), f"{forced}"]
+        body.append([_TITLES[key][0], f"{len(results)}", *cells])
     return table(head, body)
 
 
 def claim_counts(checked: Sequence[Checked]) -> list[dict[str, Any]]:
     """How many claims there are of each kind of data, and what became of them; what is so by construction is apart."""
-    found = []
+    rows = []
     for key in _TITLES:
-        group = [one for one in checked if _group(one) == key]
+        group = [result for result in checked if _group(result) == key]
         if group:
-            count = Counter(one.verdict for one in group if not _is_forced(one))
-            said: dict[str, Any] = {"kind": key, "claims": len(group), "forced": sum(map(_is_forced, group))}
-            found.append(said | {verdict: 0 if key == "absent" else count[verdict] for verdict in _ORDER})
-    return found
+            count = Counter(result.verdict for result in group if not _is_forced(result))
+            row: dict[str, Any] = {"kind": key, "claims": len(group), "forced": sum(map(_is_forced, group))}
+            rows.append(row | {verdict: 0 if key == "absent" else count[verdict] for verdict in _ORDER})
+    return rows
 
 
-def _is_forced(one: Checked) -> bool:
+def _is_forced(result: Checked) -> bool:
     """Whether it could not have come out otherwise, as the suite says."""
-    return bool(one.claim.by_construction) and one.verdict != "cannot be told"
+    return bool(result.claim.by_construction) and result.verdict != "cannot be told"
 
 
-def _table(found: Sequence[Checked]) -> str:
+def _table(results: Sequence[Checked]) -> str:
     head = ["Claim", "Where", "Paper", "Ours", "95 % interval", "Least", "Verdict"]
     body = [
-        [_said(one), text(one.claim.source), _paper(one), _ours(one), _interval(one), _least(one), _verdict(one)]
-        for one in found
+        [
+            _claim_text(result),
+            text(result.claim.source),
+            _paper(result),
+            _ours(result),
+            _interval(result),
+            _least(result),
+            _verdict(result),
+        ]
+        for result in results
     ]
     return table(head, body, len(head))
 
 
-def _bare(found: Sequence[Checked]) -> str:
-    body = [[_said(one), text(one.claim.source), _paper(one)] for one in found]
+def _bare(results: Sequence[Checked]) -> str:
+    body = [[_claim_text(result), text(result.claim.source), _paper(result)] for result in results]
     return table(["Claim", "Where", "Paper"], body, 3)
 
 
-def _said(one: Checked) -> str:
-    note = " ".join(part for part in (*map(_read_off, checks_within(one.claim)), one.claim.note) if part)
-    return text(one.claim.text) + (f" ({text(note)})" if note else "")
+def _claim_text(result: Checked) -> str:
+    note = " ".join(part for part in (*map(_read_off, checks_within(result.claim)), result.claim.note) if part)
+    return text(result.claim.text) + (f" ({text(note)})" if note else "")
 
 
 def _read_off(check: Any) -> str:
@@ -144,8 +152,8 @@ def _apart(unit: Unit) -> Unit:
     return "points" if unit == "percent" else unit
 
 
-def _paper(one: Checked) -> str:
-    claim = one.claim
+def _paper(result: Checked) -> str:
+    claim = result.claim
     if isinstance(claim, ShareCheck):
         return f"on {claim.count}"
     if isinstance(claim, OrderCheck):
@@ -155,17 +163,17 @@ def _paper(one: Checked) -> str:
         place = f"{_ordinal(claim.place)} " if claim.place > 1 else ""
         return text(f"{claim.method} {place}{claim.which}")
     if isinstance(claim, DominanceCheck):
-        said = "dominates" if claim.relation == "dominates" else "not dominated by"
-        return text(f"{claim.method} {said} {', '.join(m for m in claim.against if m != claim.method)}")
-    if one.paper is None:
+        relation = "dominates" if claim.relation == "dominates" else "not dominated by"
+        return text(f"{claim.method} {relation} {', '.join(m for m in claim.against if m != claim.method)}")
+    if result.paper is None:
         return text(f"{claim.relation} {claim.value}")
     sign = "" if claim.relation == "=" else f"{claim.relation} "
-    said = f"{text(sign)} {_amount(one.paper, one.unit)}".strip()
-    if one.margin is not None:
-        said += f" (± {_width(one.margin, one.unit)})"
+    number = f"{text(sign)} {_amount(result.paper, result.unit)}".strip()
+    if result.margin is not None:
+        number += f" (± {_width(result.margin, result.unit)})"
     reason = f"; this ±: {text(claim.reason)}" if claim.reason else ""
     splits = f"; mean of {claim.splits} splits" if claim.splits > 1 else ""
-    return said + _named(one.unit) + splits + reason
+    return number + _named(result.unit) + splits + reason
 
 
 def _width(value: float, unit: Unit) -> str:
@@ -179,69 +187,73 @@ def _ordinal(place: int) -> str:
     return {2: "second", 3: "third"}.get(place, f"{place}th")
 
 
-def _ours(one: Checked) -> str:
-    if one.count is not None:
-        return f"on {one.count[0]} of {one.count[1]}"
-    if not one.ours:
+def _ours(result: Checked) -> str:
+    if result.count is not None:
+        return f"on {result.count[0]} of {result.count[1]}"
+    if not result.ours:
         return "–"
-    shown = one.ours[:_MOST_SHOWN]
-    more = f"; {len(one.ours) - len(shown)} more" if len(one.ours) > len(shown) else ""
-    if isinstance(one.claim, OrderCheck | ExtremeCheck):
-        told = "; ".join(f"{text(name)} {_amount(made.value, one.unit)}{_lacking(made)}" for name, made in shown)
-        return told + more + _named(one.unit)
-    made = one.ours[0][1]
-    said = _amount(made.value, one.unit) + _named(one.unit)
-    if not math.isnan(made.least) and made.least != made.most:
-        said += f"; seeds {_amount(made.least, one.unit)} to {_amount(made.most, one.unit)}"
-    return said + _lacking(made)
+    shown = result.ours[:_MOST_SHOWN]
+    more = f"; {len(result.ours) - len(shown)} more" if len(result.ours) > len(shown) else ""
+    if isinstance(result.claim, OrderCheck | ExtremeCheck):
+        numbers = "; ".join(
+            f"{text(name)} {_amount(estimate.value, result.unit)}{_lacking(estimate)}" for name, estimate in shown
+        )
+        return numbers + more + _named(result.unit)
+    estimate = result.ours[0][1]
+    number = _amount(estimate.value, result.unit) + _named(result.unit)
+    if not math.isnan(estimate.least) and estimate.least != estimate.most:
+        number += f"; seeds {_amount(estimate.least, result.unit)} to {_amount(estimate.most, result.unit)}"
+    return number + _lacking(estimate)
 
 
-def _lacking(made: Estimate) -> str:
+def _lacking(estimate: Estimate) -> str:
     """What the number is not of: seeds that are not done, and those on which it is undefined."""
-    said = f" ({made.seeds + made.undefined} of {made.expected} seeds)" if _is_partial(made) else ""
-    return said + (f" (undefined on {made.undefined} seeds)" if made.undefined else "")
+    note = f" ({estimate.seeds + estimate.undefined} of {estimate.expected} seeds)" if _is_partial(estimate) else ""
+    return note + (f" (undefined on {estimate.undefined} seeds)" if estimate.undefined else "")
 
 
-def _is_partial(made: Estimate) -> bool:
-    return made.expected > 0 and made.seeds + made.undefined < made.expected
+def _is_partial(estimate: Estimate) -> bool:
+    return estimate.expected > 0 and estimate.seeds + estimate.undefined < estimate.expected
 
 
-def _interval(one: Checked) -> str:
-    if one.deciding is not None:
-        made = one.deciding.gap
-        if made is None or not made.has_interval:
+def _interval(result: Checked) -> str:
+    if result.deciding is not None:
+        estimate = result.deciding.gap
+        if estimate is None or not estimate.has_interval:
             return "–"
-        unit = _apart(one.unit)
-        return f"{text(one.deciding.said)}: {_amount(made.value, unit)} {_ends(made, unit)}{_named(unit)}"
-    if isinstance(one.claim, OrderCheck | ExtremeCheck) or not one.ours or not one.ours[0][1].has_interval:
+        unit = _apart(result.unit)
+        return (
+            f"{text(result.deciding.statement)}: {_amount(estimate.value, unit)} {_ends(estimate, unit)}{_named(unit)}"
+        )
+    if isinstance(result.claim, OrderCheck | ExtremeCheck) or not result.ours or not result.ours[0][1].has_interval:
         return "–"
-    splits = getattr(one.claim, "splits", 0) if one.margin is not None else 0
+    splits = getattr(result.claim, "splits", 0) if result.margin is not None else 0
     what = "of one split " if splits == 1 else f"of {splits} splits " if splits else ""
-    what += "and other queries " if getattr(one.claim, "queries", None) else ""
-    return f"{what}{_ends(one.ours[0][1], one.unit)}{_named(one.unit)}"
+    what += "and other queries " if getattr(result.claim, "queries", None) else ""
+    return f"{what}{_ends(result.ours[0][1], result.unit)}{_named(result.unit)}"
 
 
-def _ends(made: Estimate, unit: Unit) -> str:
-    return f"[{_amount(made.low, unit)}, {_amount(made.high, unit)}]"
+def _ends(estimate: Estimate, unit: Unit) -> str:
+    return f"[{_amount(estimate.low, unit)}, {_amount(estimate.high, unit)}]"
 
 
-def _least(one: Checked) -> str:
-    if math.isnan(one.least):
+def _least(result: Checked) -> str:
+    if math.isnan(result.least):
         return "–"
-    unit = _apart(one.unit)
-    return _width(one.least, unit) + _named(unit)
+    unit = _apart(result.unit)
+    return _width(result.least, unit) + _named(unit)
 
 
-def _verdict(one: Checked) -> str:
-    if _is_forced(one):
-        return f"{word_of(one)} by construction: {text(one.claim.by_construction)}"
-    said = word_of(one)
-    if one.standing == "same data" and one.verdict != "cannot be told":
-        said = f"**{said}**"
-    parts = [said]
-    if one.why:
-        parts.append(text(one.why))
-    if _group(one) == "same data" and one.verdict == "contradicted":
-        cause = one.claim.cause
+def _verdict(result: Checked) -> str:
+    if _is_forced(result):
+        return f"{word_of(result)} by construction: {text(result.claim.by_construction)}"
+    verdict = word_of(result)
+    if result.standing == "same data" and result.verdict != "cannot be told":
+        verdict = f"**{verdict}**"
+    parts = [verdict]
+    if result.why:
+        parts.append(text(result.why))
+    if _group(result) == "same data" and result.verdict == "contradicted":
+        cause = result.claim.cause
         parts.append(f"cause ({cause.kind}): {text(cause.text)}" if cause else "the cause is not known")
-    return "; ".join([*parts, *map(text, one.remarks)])
+    return "; ".join([*parts, *map(text, result.remarks)])

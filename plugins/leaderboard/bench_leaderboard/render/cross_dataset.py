@@ -11,104 +11,108 @@ from bench_leaderboard.render.tables import head_of, marked
 __all__ = ["overall_sections"]
 
 
-def overall_sections(suite: Suite, found: Overall) -> list[str]:
+def overall_sections(suite: Suite, overall: Overall) -> list[str]:
     """The table over all data sets, and the ranks with their tests, or why there are none."""
-    return [*_means(suite, found), *_ranks(suite, found)]
+    return [*_means(suite, overall), *_ranks(suite, overall)]
 
 
-def _means(suite: Suite, found: Overall) -> list[str]:
-    said = ["## Over all data sets", ""]
-    several = [d for d, _ in found.datasets if suite.has_several_costs(d)]
+def _means(suite: Suite, overall: Overall) -> list[str]:
+    lines = ["## Over all data sets", ""]
+    several = [d for d, _ in overall.datasets if suite.has_several_costs(d)]
     notes = [
-        f"Mean over {len(found.datasets)} data sets of their means over seeds, ± half the width of the 95 % interval "
+        f"Mean over {len(overall.datasets)} data sets of their means over seeds, ± half the width of the 95 % interval "
         "over seeds, with the variance of the tables below (data sets taken as they are; Welch–Satterthwaite degrees "
         "of freedom)."
     ]
-    if len(found.datasets) >= WILCOXON_NEEDS:
+    if len(overall.datasets) >= WILCOXON_NEEDS:
         notes.append(
             "≈ asks another question than ±, whether the rows would differ on other data sets: it is Wilcoxon's "
             "signed-rank test over the data sets' means, corrected by Holm."
         )
-    if "cost" in found.left_out or ("cost-share" in found.metrics and "cost" in suite.metrics):
+    if "cost" in overall.left_out or ("cost-share" in overall.metrics and "cost" in suite.metrics):
         notes.append("Prices of different data sets have different units: cost is averaged as a share only.")
     if several:
         notes.append("A data set with several cost schemes counts under its first.")
-    if found.absent:
-        notes.append(f"Without a record, so not here: {text(', '.join(found.absent))}.")
-    if found.incomplete:
-        notes.append(f"Not complete, so not here: {text(', '.join(found.incomplete))}.")
-    if found.over_budget:
-        notes.append(f"*Over budget* on a data set, so not here: {text(', '.join(found.over_budget))}.")
-    if found.partial:
-        notes.append(f"Not run on every data set, so not here: {text(', '.join(found.partial))}.")
-    said += [" ".join(notes), ""]
-    if not found.metrics:
-        return [*said, "No method is done on every data set with every seed: there is nothing to average.", ""]
-    head = ["Method", *(head_of(suite.metric(n)) for n in found.metrics), "Trials"]
-    if found.dominated:
+    if overall.absent:
+        notes.append(f"Without a record, so not here: {text(', '.join(overall.absent))}.")
+    if overall.incomplete:
+        notes.append(f"Not complete, so not here: {text(', '.join(overall.incomplete))}.")
+    if overall.over_budget:
+        notes.append(f"*Over budget* on a data set, so not here: {text(', '.join(overall.over_budget))}.")
+    if overall.partial:
+        notes.append(f"Not run on every data set, so not here: {text(', '.join(overall.partial))}.")
+    lines += [" ".join(notes), ""]
+    if not overall.metrics:
+        return [*lines, "No method is done on every data set with every seed: there is nothing to average.", ""]
+    head = ["Method", *(head_of(suite.metric(n)) for n in overall.metrics), "Trials"]
+    if overall.dominated:
         head.append("Dominated by")
     body = []
-    for method, (done, expected) in found.counts.items():
-        means = found.means.get(method)
+    for method, (done, expected) in overall.counts.items():
+        means = overall.means.get(method)
         cells = [
-            marked(number(means[n], suite.metric(n).percent), found.marks[n].get(method, "")) if means else "–"
-            for n in found.metrics
+            marked(number(means[n], suite.metric(n).percent), overall.marks[n].get(method, "")) if means else "–"
+            for n in overall.metrics
         ]
         row = [text(method), *cells, f"{done}" if done == expected else f"{done} of {expected}"]
-        if found.dominated:
-            row.append(text(", ".join(found.dominated.get(method, []))) or "–")
+        if overall.dominated:
+            row.append(text(", ".join(overall.dominated.get(method, []))) or "–")
         body.append(row)
-    if len(found.datasets) < WILCOXON_NEEDS:
-        said += [f"With fewer than {WILCOXON_NEEDS} data sets nothing is tested against the best (in bold).", ""]
-    return [*said, table(head, body), ""]
+    if len(overall.datasets) < WILCOXON_NEEDS:
+        lines += [f"With fewer than {WILCOXON_NEEDS} data sets nothing is tested against the best (in bold).", ""]
+    return [*lines, table(head, body), ""]
 
 
-def _ranks(suite: Suite, found: Overall) -> list[str]:
-    said = ["### Average ranks", ""]
-    if found.refused:
-        return [*said, f"No ranks: the grid has holes, and a missing result is not imputed. {text(found.refused)}.", ""]
-    if not found.comparisons:
+def _ranks(suite: Suite, overall: Overall) -> list[str]:
+    lines = ["### Average ranks", ""]
+    if overall.refused:
+        return [
+            *lines,
+            f"No ranks: the grid has holes, and a missing result is not imputed. {text(overall.refused)}.",
+            "",
+        ]
+    if not overall.comparisons:
         return []
-    count, first = len(found.datasets), next(iter(found.comparisons.values()))
-    said += [
+    count, first = len(overall.datasets), next(iter(overall.comparisons.values()))
+    lines += [
         f"Mean rank over {count} data sets, by the means over seeds; 1 is best. Two methods whose ranks differ by less "
         f"than the critical difference of {plain_number(first.difference, 3)} cannot be told apart (Nemenyi, 5 %).",
         "",
     ]
-    metrics = list(found.comparisons)
+    metrics = list(overall.comparisons)
     head = ["Method", *(text(suite.metric(n).title or n) for n in metrics)]
     body = [
-        [text(method), *(f"{found.comparisons[n].ranks[i]:.3f}" for n in metrics)]
+        [text(method), *(f"{overall.comparisons[n].ranks[i]:.3f}" for n in metrics)]
         for i, method in enumerate(first.methods)
     ]
-    said += [table(head, body), ""]
-    if found.few:
-        said += [_low_power(count, len(first.methods), first.difference), ""]
-    tests = [_friedman(suite, one) for one in found.comparisons.values() if one.friedman]
-    return [*said, *tests, *([""] if tests else []), *_pairs(suite, found)]
+    lines += [table(head, body), ""]
+    if overall.few:
+        lines += [_low_power(count, len(first.methods), first.difference), ""]
+    tests = [_friedman(suite, comparison) for comparison in overall.comparisons.values() if comparison.friedman]
+    return [*lines, *tests, *([""] if tests else []), *_pairs(suite, overall)]
 
 
 def _low_power(count: int, methods: int, difference: float) -> str:
     least = 2 / 2**count
     widest = methods - 1
-    said = (
+    note = (
         f"**Power is low.** {count} data sets are fewer than {FEW_DATA_SETS}: these tests would miss all but the "
         f"largest differences, so that a large p-value says nothing. The critical difference is "
         f"{100 * difference / widest:.0f} % of the widest possible difference of ranks."
     )
     if count < WILCOXON_NEEDS:
-        said += (
+        note += (
             f" Wilcoxon's signed-rank test over {count} data sets cannot give a p-value below {least:g} whatever the "
             "results, so it is not made."
         )
-    return said
+    return note
 
 
-def _friedman(suite: Suite, one: Comparison) -> str:
-    test = one.friedman
+def _friedman(suite: Suite, comparison: Comparison) -> str:
+    test = comparison.friedman
     if test is None:
         return ""
-    title = text(suite.metric(one.metric).title or one.metric)
+    title = text(suite.metric(comparison.metric).title or comparison.metric)
     return (
         f"- {title}: Friedman χ² = {test.statistic:.2f}, p {_equals(test.p)}; without the correction for ties "
         f"{test.uncorrected:.2f}, Iman–Davenport F = {plain_number(test.f_statistic, 3)}, p {_equals(test.f_p)}."
@@ -123,14 +127,18 @@ def _equals(value: float) -> str:
     return _p(value) if value < 0.001 else f"= {_p(value)}"
 
 
-def _pairs(suite: Suite, found: Overall) -> list[str]:
+def _pairs(suite: Suite, overall: Overall) -> list[str]:
     kinds = {
         "Wilcoxon's signed-rank test over the data sets' means, corrected within each column by Holm.": "wilcoxon",
         "Nemenyi's test of average ranks, which corrects for all pairs.": "nemenyi",
     }
-    said = []
+    lines = []
     for note, kind in kinds.items():
-        tested = {name: getattr(one, kind) for name, one in found.comparisons.items() if getattr(one, kind)}
+        tested = {
+            name: getattr(comparison, kind)
+            for name, comparison in overall.comparisons.items()
+            if getattr(comparison, kind)
+        }
         if not tested:
             continue
         head = ["Pair", *(text(suite.metric(name).title or name) for name in tested)]
@@ -138,5 +146,5 @@ def _pairs(suite: Suite, found: Overall) -> list[str]:
             [f"{text(a)} – {text(b)}", *(_p(pairs[a, b]) for pairs in tested.values())]
             for a, b in next(iter(tested.values()))
         ]
-        said += [f"p-values of {note}", "", table(head, body), ""]
-    return ["### Pairs of methods", "", *said] if said else []
+        lines += [f"p-values of {note}", "", table(head, body), ""]
+    return ["### Pairs of methods", "", *lines] if lines else []

@@ -16,14 +16,14 @@ __all__ = ["curve_section", "figure_section"]
 
 def curve_section(suite: Suite, figures: Sequence[Figure]) -> list[str]:
     """The section of trade-off curves: rules, figures and numbers; nothing when there is no curve."""
-    drawn = [one for one in figures if one.kind == "curve" and one.panel is not None]
+    drawn = [figure for figure in figures if figure.kind == "curve" and figure.panel is not None]
     if not drawn:
         return []
-    lines = ["## Trade-off curves", "", _rules(any(one.panel and one.panel.rejects for one in drawn)), ""]
-    for one in drawn:
-        if one.panel is not None:
-            lines += [f"### {text(one.heading)}", "", *([text(one.note), ""] if one.note else [])]
-            lines += [_image(suite, one), "", _says(one.panel), "", _numbers(suite, one.panel), ""]
+    lines = ["## Trade-off curves", "", _rules(any(figure.panel and figure.panel.rejects for figure in drawn)), ""]
+    for figure in drawn:
+        if figure.panel is not None:
+            lines += [f"### {text(figure.heading)}", "", *([text(figure.note), ""] if figure.note else [])]
+            lines += [_image(suite, figure), "", _says(figure.panel), "", _numbers(suite, figure.panel), ""]
     return lines
 
 
@@ -31,23 +31,23 @@ def figure_section(suite: Suite, figures: Sequence[Figure]) -> list[str]:
     """The sections of all other figures, in the suite's order."""
     lines: list[str] = []
     section = ""
-    for one in figures:
-        if one.panel is not None:
+    for figure in figures:
+        if figure.panel is not None:
             continue
-        if one.section != section:
-            section = one.section
-            lines += [f"## {text(section)}", "", *([text(one.note), ""] if one.note else [])]
-        lines += [_image(suite, one), ""]
+        if figure.section != section:
+            section = figure.section
+            lines += [f"## {text(section)}", "", *([text(figure.note), ""] if figure.note else [])]
+        lines += [_image(suite, figure), ""]
     return lines
 
 
-def _image(suite: Suite, one: Figure) -> str:
-    return f"![{text(one.alt)}]({suite.name}/{one.file})"
+def _image(suite: Suite, figure: Figure) -> str:
+    return f"![{text(figure.alt)}]({suite.name}/{figure.file})"
 
 
 def _rules(rejects: bool) -> str:
     corner = ", ".join(f"{value:g}" for value in REFERENCE_POINT)
-    said = [
+    sentences = [
         "A method's curve: at every budget, each seed takes the policy (of all grid points) with the best quality on "
         "validation among those whose validation cost is within the budget, and counts with what that policy does on "
         "the test part; then the mean over seeds, from the least budget at which every seed can afford a policy. "
@@ -68,8 +68,8 @@ def _rules(rejects: bool) -> str:
         "mean quality, budget by budget.",
     ]
     if rejects:
-        said.append("The marks' filling is the coverage.")
-    return " ".join(said)
+        sentences.append("The marks' filling is the coverage.")
+    return " ".join(sentences)
 
 
 def _says(panel: Panel) -> str:
@@ -81,17 +81,17 @@ def _says(panel: Panel) -> str:
     else:
         floor = f"worst value {quality.worst:g}"
     full = f"that of {text(panel.reference)}" + ("" if panel.named else ", the best of all at any cost")
-    said = f"Quality: {text(quality.title)} ({direction}; {floor}). Full model's quality: {full}."
+    paragraph = f"Quality: {text(quality.title)} ({direction}; {floor}). Full model's quality: {full}."
     if panel.cost != "cost":
-        said += (
+        paragraph += (
             f" Cost in this table is {text(panel.cost)}, as a share of the largest of any policy "
             f"({plain_number(panel.largest)})."
         )
     few = [text(curve.method) for curve in panel.curves if not has_band(curve)]
     if few:
         which = "any method" if len(few) == len(panel.curves) else ", ".join(few)
-        said += f" No band for {which}: fewer than {FEW_SEEDS} seeds are done."
-    return said
+        paragraph += f" No band for {which}: fewer than {FEW_SEEDS} seeds are done."
+    return paragraph
 
 
 def _numbers(suite: Suite, panel: Panel) -> str:

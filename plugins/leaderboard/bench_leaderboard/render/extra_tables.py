@@ -46,9 +46,9 @@ def _diagnostics(suite: Suite, records: Records, entry: TableEntry) -> str:
     if entry.paper:
         head.append("Paper")
     body = []
-    for dataset, place, method, found in _entered(suite, records, entry.methods):
-        cells = [_spread([info["diagnostics"].get(name) for info in found]) for name in entry.fields]
-        row = [text(place), text(method), *cells, str(len(found))]
+    for dataset, place, method, infos in _entered(suite, records, entry.methods):
+        cells = [_spread([info["diagnostics"].get(name) for info in infos]) for name in entry.fields]
+        row = [text(place), text(method), *cells, str(len(infos))]
         if entry.paper:
             row.append(_count(float(entry.paper.get(dataset, {}).get(method, float("nan")))))
         body.append(row)
@@ -77,12 +77,12 @@ def _history(suite: Suite, records: Records, entry: TableEntry) -> str:
     """
     head = ["Data set", "Method", *(f"{entry.axis} {place}" for place in entry.at)]
     body = []
-    for _, name, method, found in _entered(suite, records, entry.methods):
-        series = [info["history"].get(entry.series) for info in found]
+    for _, name, method, infos in _entered(suite, records, entry.methods):
+        series = [info["history"].get(entry.series) for info in infos]
         cells = []
         for place in entry.at:
-            values = [float(one[min(place, len(one) - 1)]) for one in series if one]
-            cells.append(number(mean_with_margin(values, overlap(found[0]) if found else 0.0)))
+            values = [float(numbers[min(place, len(numbers) - 1)]) for numbers in series if numbers]
+            cells.append(number(mean_with_margin(values, overlap(infos[0]) if infos else 0.0)))
         body.append([text(name), text(method), *cells])
     return table(head, body)
 

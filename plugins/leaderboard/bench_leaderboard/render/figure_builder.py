@@ -81,17 +81,17 @@ class FigureBuilder:
             gather: from records and the selected policies of one method there to numbers, or None.
             draw: from (method, numbers) pairs and the title to SVG.
         """
-        made = []
+        figures = []
         for place in self.places(entry):
-            found = [
+            gathered = [
                 (method, gather(self.records, cell))
                 for method in self.methods(entry, place[0])
                 if (cell := self.selected_of(*place, method)) is not None
             ]
-            panels = [(method, numbers) for method, numbers in found if numbers is not None]
+            panels = [(method, numbers) for method, numbers in gathered if numbers is not None]
             if panels:
-                made.append(self.figure(kind, entry, stem, place, partial(draw, panels)))
-        return made
+                figures.append(self.figure(kind, entry, stem, place, partial(draw, panels)))
+        return figures
 
     def metrics(self, names: Sequence[str]) -> dict[str, Metric]:
         """Metrics by name; ``right-answers`` is none."""

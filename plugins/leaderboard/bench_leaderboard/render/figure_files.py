@@ -31,8 +31,8 @@ def figure_files(
         unchanged: files that need not be drawn, from `unchanged_figures`.
     """
     known = unchanged or {}
-    paths = {folder / one.file: one for one in figures}
-    return {path: known[path] if path in known else one.draw() for path, one in paths.items()}
+    paths = {folder / figure.file: figure for figure in figures}
+    return {path: known[path] if path in known else figure.draw() for path, figure in paths.items()}
 
 
 def notes_of(figures: Sequence[Figure], folder: Path, drawn: Mapping[Path, bytes]) -> dict[Path, bytes]:
@@ -41,9 +41,9 @@ def notes_of(figures: Sequence[Figure], folder: Path, drawn: Mapping[Path, bytes
     Its bytes may depend on the machine, see `bench_leaderboard.render.fingerprint`.
     """
     notes = {
-        one.file: {"drawn_from": print_, "sha256": sha256(drawn[folder / one.file]).hexdigest()}
-        for one in figures
-        if (print_ := _fingerprint(one)) is not None
+        figure.file: {"drawn_from": print_, "sha256": sha256(drawn[folder / figure.file]).hexdigest()}
+        for figure in figures
+        if (print_ := _fingerprint(figure)) is not None
     }
     return {folder / NOTES: (canonical_json({"format": 1, "figures": notes}) + "\n").encode()} if notes else {}
 
@@ -51,15 +51,15 @@ def notes_of(figures: Sequence[Figure], folder: Path, drawn: Mapping[Path, bytes
 def unchanged_figures(figures: Sequence[Figure], folder: Path) -> dict[Path, bytes]:
     """The files on the disk that were drawn from the same as these figures, by the same code, and are as drawn."""
     try:
-        said = json.loads((folder / NOTES).read_bytes())
-        notes = dict(said["figures"]) if said["format"] == 1 else {}
+        content = json.loads((folder / NOTES).read_bytes())
+        notes = dict(content["figures"]) if content["format"] == 1 else {}
     except (OSError, ValueError, KeyError, TypeError):  # without notes everything is drawn
         return {}
     unchanged = {}
-    for one in figures:
-        path = folder / one.file
+    for figure in figures:
+        path = folder / figure.file
         data = path.read_bytes() if path.is_file() else b""
-        if notes.get(one.file) == {"drawn_from": _fingerprint(one), "sha256": sha256(data).hexdigest()}:
+        if notes.get(figure.file) == {"drawn_from": _fingerprint(figure), "sha256": sha256(data).hexdigest()}:
             unchanged[path] = data
     return unchanged
 

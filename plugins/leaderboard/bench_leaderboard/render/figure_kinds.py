@@ -62,7 +62,7 @@ class Curve(FigureKind):
         from bench_leaderboard.render.figures.cost_quality import cost_quality_figure
 
         cells = cells_of(builder.records)
-        made = []
+        figures = []
         for place in builder.places(entry):
             cell = cells.get(place)
             panel = None if cell is None else self._panel(builder, entry, place[0], cell)
@@ -70,8 +70,8 @@ class Curve(FigureKind):
                 known = builder.metrics([panel.cost])[panel.cost]
                 title = known.title or known.name
                 draw = partial(cost_quality_figure, panel, builder.styles, title, entry.hull)
-                made.append(builder.figure(self, entry, stem, place, draw, panel))
-        return made
+                figures.append(builder.figure(self, entry, stem, place, draw, panel))
+        return figures
 
     @staticmethod
     def _panel(builder: FigureBuilder, entry: CurveEntry, dataset: str, cell: pd.DataFrame) -> Panel | None:
@@ -119,15 +119,15 @@ class Bars(_OfMetrics):
         if builder.selected.empty:
             return []
         tables = summarise(builder.records, builder.selected, builder.suite, names)
-        made = []
+        figures = []
         for place in builder.places(entry):
             wanted = builder.methods(entry, place[0])
             rows: list[Row] = [row for row in tables[place] if row.method in wanted and row.means]
             shown = [metrics[name] for name in names if any(name in row.means for row in rows)]
             if shown:
                 draw = partial(bar_figure, rows, shown, builder.styles)
-                made.append(builder.figure(self, entry, stem, place, draw))
-        return made
+                figures.append(builder.figure(self, entry, stem, place, draw))
+        return figures
 
 
 class FeatureUsage(FigureKind):
@@ -200,14 +200,16 @@ class CriticalDifference(_OfMetrics):
         from bench_leaderboard.render.figures.ranks import critical_difference_figure
 
         section = entry.title or self.title
-        made = []
-        for one in builder.rankings:
-            if len(one.names) > 1:
-                title = f"{section}: {one.title}"
-                draw = partial(critical_difference_figure, one.names, one.ranks, one.cd, title, one.note)
-                file = f"{stem}-{slug(one.title)}.svg"
-                made.append(Figure(entry.kind, file, section, one.title, title, entry.note, draw))
-        return made
+        figures = []
+        for ranking in builder.rankings:
+            if len(ranking.names) > 1:
+                title = f"{section}: {ranking.title}"
+                draw = partial(
+                    critical_difference_figure, ranking.names, ranking.ranks, ranking.cd, title, ranking.note
+                )
+                file = f"{stem}-{slug(ranking.title)}.svg"
+                figures.append(Figure(entry.kind, file, section, ranking.title, title, entry.note, draw))
+        return figures
 
 
 class ScatterEntry(FigureEntry):
@@ -251,29 +253,29 @@ class Scatter(FigureKind):
     def build(self, builder: FigureBuilder, entry: ScatterEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.scatter import Cloud, scatter_figure
 
-        made = []
+        figures = []
         for place in builder.places(entry):
             clouds = []
             for k, (x, y) in enumerate(zip(entry.x, entry.y, strict=True)):
                 points = {}
                 for method in builder.methods(entry, place[0]):
-                    found = by_policy(builder.records, place, method, [x, y])
-                    if any(a.count and b.count for a, b in found.values()):
-                        points[method] = [(label, a, b) for label, (a, b) in found.items()]
+                    means = by_policy(builder.records, place, method, [x, y])
+                    if any(a.count and b.count for a, b in means.values()):
+                        points[method] = [(label, a, b) for label, (a, b) in means.items()]
                 title = entry.panels[k] if entry.panels else ""
                 axes = self._axis(builder, x, entry, 0), self._axis(builder, y, entry, 1)
                 clouds.append(Cloud(title, *axes, points))
             if any(cloud.points for cloud in clouds):
                 draw = partial(scatter_figure, clouds, builder.styles, entry.scale)
-                made.append(builder.figure(self, entry, stem, place, draw))
-        return made
+                figures.append(builder.figure(self, entry, stem, place, draw))
+        return figures
 
     @staticmethod
     def _axis(builder: FigureBuilder, quantity: str, entry: ScatterEntry, which: int) -> Axis:
         """How an axis is called and scaled: ``Accuracy on validation %``, ``actual cost``."""
         metric = quantity_metric(builder.suite, quantity)
         part, _, rest = quantity.partition(".")
-        said = f"{metric.title or metric.name} on {part}" if metric else rest.replace("_", " ")
+        default = f"{metric.title or metric.name} on {part}" if metric else rest.replace("_", " ")
         percent = metric.percent if metric else entry.percent
-        name = entry.axes[which] if entry.axes else said
+        name = entry.axes[which] if entry.axes else default
         return Axis(f"{name} %" if percent else name, 100.0 if percent else 1.0)

@@ -49,8 +49,8 @@ def fingerprint(draw: Any) -> str:
     walk = _Walk()
     walk.add(draw)
     code = sorted({*_drawing_files(), *(path for module in walk.modules for path in _files_of(module))})
-    for said in [*_versions(), *map(_hash_of, code)]:
-        walk.note(said)
+    for part in [*_versions(), *map(_hash_of, code)]:
+        walk.note(part)
     return walk.digest()
 
 
@@ -69,9 +69,9 @@ class _Walk:
     def digest(self) -> str:
         return self._hash.hexdigest()
 
-    def note(self, said: str | bytes) -> None:
+    def note(self, part: str | bytes) -> None:
         """Add bytes, with their number before them: no two sequences of notes are alike."""
-        data = said if isinstance(said, bytes) else said.encode("utf-8", "surrogatepass")
+        data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         self._hash.update(b"%d:" % len(data))
         self._hash.update(data)
 
@@ -135,15 +135,15 @@ def _drawing_files() -> set[Path]:
 
 def _files_of(module: str) -> set[Path]:
     """The file of a module, and of all that it imports of the same package, at once or later on."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     left = [module]
     while left:
         name = left.pop()
         path = _path_of(name)
-        if path is not None and name not in found:
-            found[name] = path
+        if path is not None and name not in paths:
+            paths[name] = path
             left += _read(path, name, _state(path))[1]
-    return set(found.values())
+    return set(paths.values())
 
 
 @cache
@@ -161,8 +161,8 @@ def _hash_of(path: Path) -> str:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 @cache

@@ -17,20 +17,20 @@ _READ = (
 )
 
 
-def grid_section(suite: Suite, found: Sequence[GridEnd]) -> list[str]:
+def grid_section(suite: Suite, grid_ends: Sequence[GridEnd]) -> list[str]:
     """The section; nothing where no end wins."""
-    if not found:
+    if not grid_ends:
         return []
     body = [
         [
-            text(heading(suite, one.dataset, one.costs)),
-            text(one.method),
-            text(one.parameter),
-            f"{_plain(one.grid[0])} to {_plain(one.grid[-1])}, {len(one.grid)} values",
-            f"{_plain(one.end)}, the {'least' if one.end == one.grid[0] else 'greatest'}",
-            f"{one.seeds} of {one.of}",
+            text(heading(suite, grid_end.dataset, grid_end.costs)),
+            text(grid_end.method),
+            text(grid_end.parameter),
+            f"{_plain(grid_end.grid[0])} to {_plain(grid_end.grid[-1])}, {len(grid_end.grid)} values",
+            f"{_plain(grid_end.end)}, the {'least' if grid_end.end == grid_end.grid[0] else 'greatest'}",
+            f"{grid_end.seeds} of {grid_end.of}",
         ]
-        for one in found
+        for grid_end in grid_ends
     ]
     head = ["Data set", "Method", "Parameter", "Tried", "Selected", "Seeds"]
     return ["## Grids whose end wins", "", _READ, "", table(head, body, 5), ""]

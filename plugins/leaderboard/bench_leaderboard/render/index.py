@@ -63,7 +63,7 @@ def describe(suite: Suite, records: Records, tables: Sequence[Grid], checked: Se
         for grid in tables
         for row in grid.rows
     ]
-    said = {
+    description = {
         "format": _FORMAT,
         "name": suite.name,
         "title": head.title or head.name,
@@ -73,7 +73,7 @@ def describe(suite: Suite, records: Records, tables: Sequence[Grid], checked: Se
         "claims": claim_counts(checked),
         "rows": rows,
     }
-    return (canonical_json(said) + "\n").encode()
+    return (canonical_json(description) + "\n").encode()
 
 
 def _digits(value: float) -> float | None:
@@ -91,29 +91,29 @@ def read_descriptions(out: Path, instead: Mapping[Path, bytes]) -> list[dict[str
     """
     paths = {path for path in instead if path.name == DESCRIPTION}
     paths |= set(out.glob(f"*/{DESCRIPTION}"))
-    found = []
+    descriptions = []
     for path in sorted(paths):
-        said = _read(path, instead)
+        description = _read(path, instead)
         beside = path.with_name(COMPARISON)
         if beside in instead or (path not in instead and beside.is_file()):
-            said["comparison"] = _read(beside, instead)
-            _checked(beside, [said])
-        found.append(said)
-    return sorted(found, key=lambda said: str(said["name"]))
+            description["comparison"] = _read(beside, instead)
+            _checked(beside, [description])
+        descriptions.append(description)
+    return sorted(descriptions, key=lambda description: str(description["name"]))
 
 
 def _read(path: Path, instead: Mapping[Path, bytes]) -> dict[str, Any]:
     try:
-        said = json.loads(instead[path] if path in instead else path.read_bytes())
-        if path.name == DESCRIPTION and any(key not in said for key in _SHOWN):
+        description = json.loads(instead[path] if path in instead else path.read_bytes())
+        if path.name == DESCRIPTION and any(key not in description for key in _SHOWN):
             raise ValueError("it lacks a key")
-        if not isinstance(said, dict):
+        if not isinstance(description, dict):
             raise TypeError("it is no table")
     except _FAULTS as error:
         raise RequestError(f"{path} is damaged ({error}); render its suite again") from None
     if path.name == DESCRIPTION:
-        _checked(path, [said])
-    return said
+        _checked(path, [description])
+    return description
 
 
 def _checked(path: Path, described: Sequence[Mapping[str, Any]]) -> None:
@@ -130,11 +130,11 @@ def render_results(described: Sequence[Mapping[str, Any]]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["dataset", "costs", "method", "suite", "metric", "mean", "margin", "done", "expected"])
     lines: list[list[Any]] = []
-    for said in described:
-        for row in said["rows"]:
-            place = [row["dataset"], row["costs"], row["method"], said["name"]]
+    for description in described:
+        for row in description["rows"]:
+            place = [row["dataset"], row["costs"], row["method"], description["name"]]
             count = [row["done"], row["expected"]]
-            names = [name for name in said.get("columns", []) if name in row["means"]]
+            names = [name for name in description.get("columns", []) if name in row["means"]]
             lines += [[*place, name, *row["means"][name], *count] for name in names]
             if not names:
                 lines.append([*place, "", None, None, *count])

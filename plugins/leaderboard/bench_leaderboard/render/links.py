@@ -20,23 +20,23 @@ def dead_links(pages: Iterable[Path], root: Path) -> list[str]:
         pages: HTML or Markdown files. Headings of Markdown have the anchors that GitHub gives them.
         root: the directory that holds everything which may be linked.
     """
-    told = lru_cache(maxsize=None)(_Page.read)
-    found = []
+    read = lru_cache(maxsize=None)(_Page.read)
+    dead = []
     for page in pages:
-        for link in dict.fromkeys(told(page).links):
+        for link in dict.fromkeys(read(page).links):
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
             target = (page.parent / unquote(parts.path)).resolve() if parts.path else page.resolve()
             if not target.is_relative_to(root.resolve()) or not target.exists():
-                found.append(f"{page}: {link}: there is no such file")
+                dead.append(f"{page}: {link}: there is no such file")
             elif (
                 parts.fragment
                 and target.suffix in (".html", ".md")
-                and unquote(parts.fragment) not in told(target).anchors
+                and unquote(parts.fragment) not in read(target).anchors
             ):
-                found.append(f"{page}: {link}: there is no such heading")
-    return found
+                dead.append(f"{page}: {link}: there is no such heading")
+    return dead
 
 
 class _Page(HTMLParser):

@@ -51,8 +51,8 @@ def fenced(value: str) -> list[str]:
 
 def slug(heading: str) -> str:
     """The anchor that GitHub gives a heading of this plain text."""
-    kept = "".join(c for c in heading.strip().lower() if c.isalnum() or c in " -_")
-    return kept.replace(" ", "-")
+    anchor = "".join(c for c in heading.strip().lower() if c.isalnum() or c in " -_")
+    return anchor.replace(" ", "-")
 
 
 def parser() -> MarkdownIt:
@@ -60,8 +60,8 @@ def parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
     from mdit_py_plugins.anchors import anchors_plugin
 
-    made = MarkdownIt("commonmark", {"html": False}).enable("table")
-    return made.use(anchors_plugin, max_level=6, slug_func=slug)
+    commonmark = MarkdownIt("commonmark", {"html": False}).enable("table")
+    return commonmark.use(anchors_plugin, max_level=6, slug_func=slug)
 
 
 def as_html(markdown: str) -> str:

@@ -81,13 +81,13 @@ class Analysed:
         compared = self.overall.comparisons.values() if self.overall is not None else ()
         return tuple(
             Ranking(
-                title=self.suite.metric(one.metric).title or one.metric,
-                names=tuple(one.methods),
-                ranks=tuple(one.ranks.tolist()),
-                cd=one.difference,
-                note=f"{one.datasets} data sets, Nemenyi's test at 5 %",
+                title=self.suite.metric(comparison.metric).title or comparison.metric,
+                names=tuple(comparison.methods),
+                ranks=tuple(comparison.ranks.tolist()),
+                cd=comparison.difference,
+                note=f"{comparison.datasets} data sets, Nemenyi's test at 5 %",
             )
-            for one in compared
+            for comparison in compared
         )
 
     @cached_property
@@ -101,9 +101,9 @@ def render_page(analysed: Analysed) -> str:
     suite, records = analysed.suite, analysed.records
     head = suite.file.suite
     parts = [f"# {text(head.title or head.name)}", "", *_outdated(suite, records)]
-    for said in (head.description, f"Source: {head.source}" if head.source else ""):
-        if said:
-            parts += [text(said), ""]
+    for paragraph in (head.description, f"Source: {head.source}" if head.source else ""):
+        if paragraph:
+            parts += [text(paragraph), ""]
     parts += [_READING, "", MARKS_READ, ""]
     if suite.least_coverage:
         least = f"{100 * suite.least_coverage:g} %"
@@ -131,13 +131,13 @@ def render_page(analysed: Analysed) -> str:
 
 def _outdated(suite: Suite, records: Records) -> list[str]:
     """A warning at the top where records are of an earlier definition; they are shown until new ones are there."""
-    found = outdated(suite, records)
-    if not found:
+    counts = outdated(suite, records)
+    if not counts:
         return []
-    said = "; ".join(f"{text(method)}: {count} ({text(why)})" for (method, why), count in sorted(found.items()))
+    reasons = "; ".join(f"{text(method)}: {count} ({text(why)})" for (method, why), count in sorted(counts.items()))
     return [
-        f"**{sum(found.values())} records of this page are being recomputed.** They were made by an earlier "
-        f"definition of what the suite asks for now: {said}.",
+        f"**{sum(counts.values())} records of this page are being recomputed.** They were made by an earlier "
+        f"definition of what the suite asks for now: {reasons}.",
         "",
     ]
 
@@ -149,8 +149,8 @@ def _failures(records: Records) -> list[str]:
         return []
     failed = failed.drop_duplicates(["name", "dataset", "costs", "method"])
     slow = failed["name"].map(lambda name: is_over_limit(records.infos[name])).astype(bool)
-    said = _listed("Failed trials", failed[~slow], records)
-    return said + _listed("Over the time limit", failed[slow], records)
+    lines = _listed("Failed trials", failed[~slow], records)
+    return lines + _listed("Over the time limit", failed[slow], records)
 
 
 def _listed(title: str, failed: pd.DataFrame, records: Records) -> list[str]:

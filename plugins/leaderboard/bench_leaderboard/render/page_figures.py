@@ -30,8 +30,8 @@ def _kind(name: Any, registry: Registry, where: str) -> FigureKind:
         hint = did_you_mean(str(name), kinds)
         raise RequestError(f"{where}.kind: {name!r} is not a kind of figures; {hint}")
     module, _, cls = kinds[name].partition(":")
-    found: FigureKind = getattr(import_module(module), cls)()
-    return found
+    kind: FigureKind = getattr(import_module(module), cls)()
+    return kind
 
 
 def figure_entry(registry: Registry, given: Mapping[str, Any] | FigureEntry, where: str) -> FigureEntry:
@@ -79,26 +79,26 @@ def figures_of(suite: Suite, records: Records, rankings: Sequence[Ranking] = ())
 
     builder = FigureBuilder(suite, records, rankings)
     entries = _entries(suite, bool(rankings))
-    made: list[Figure] = []
+    figures: list[Figure] = []
     for number, entry in enumerate(entries):
         same = [other for other in entries[:number] if other.kind == entry.kind]
         stem = f"{entry.kind}{len(same) + 1}" if same else entry.kind
-        made += _kind(entry.kind, suite.registry, suite.path).build(builder, entry, stem)
-    return _apart(made)
+        figures += _kind(entry.kind, suite.registry, suite.path).build(builder, entry, stem)
+    return _apart(figures)
 
 
-def _apart(made: list[Figure]) -> list[Figure]:
+def _apart(figures: list[Figure]) -> list[Figure]:
     """The figures with names of files that differ, also where file names know no case."""
     taken: set[str] = set()
-    kept = []
-    for one in made:
-        file, again = one.file, 1
+    renamed = []
+    for figure in figures:
+        file, again = figure.file, 1
         while file in taken:
             again += 1
-            file = f"{one.file.removesuffix('.svg')}-{again}.svg"
+            file = f"{figure.file.removesuffix('.svg')}-{again}.svg"
         taken.add(file)
-        kept.append(replace(one, file=file))
-    return kept
+        renamed.append(replace(figure, file=file))
+    return renamed
 
 
 def _entries(suite: Suite, ranked: bool) -> list[FigureEntry]:

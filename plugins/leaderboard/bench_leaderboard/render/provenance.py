@@ -18,7 +18,7 @@ __all__ = ["processors", "provenance_section"]
 def provenance_section(suite: Suite, records: Records) -> list[str]:
     """The last section of a page. It says nothing that is not in the suite and the records."""
     path = "/".join(Path(suite.path).parts[-2:])  # in the repository
-    said = ["## Provenance", "", "To reproduce:", "", *fenced(f"bench run {shlex.quote(path)}")]
+    lines = ["## Provenance", "", "To reproduce:", "", *fenced(f"bench run {shlex.quote(path)}")]
     facts = [("Suite", f"{code(path)}, SHA-256 {code(sha256_text(suite.text)[:16])}")]
     origins = [run["provenance"] for run in records.runs.values()]
     if origins:
@@ -29,21 +29,21 @@ def provenance_section(suite: Suite, records: Records) -> list[str]:
             ("Python", _distinct(o.get("python", "unknown") for o in origins)),
             ("Plugins in the judge's process", _in_judge(suite)),
         ]
-        facts += [(text(name), said) for name, said in _versions(origins, "libraries")]
-    said += ["", table(["What", "Which"], [list(fact) for fact in facts], 2), ""]
-    plugins = [[text(name), said] for name, said in _versions(origins, "plugins")]
+        facts += [(text(name), versions) for name, versions in _versions(origins, "libraries")]
+    lines += ["", table(["What", "Which"], [list(fact) for fact in facts], 2), ""]
+    plugins = [[text(name), versions] for name, versions in _versions(origins, "plugins")]
     if plugins:
-        said += [table(["Plugin", "Version and SHA-256 of its source"], plugins, 2), ""]
+        lines += [table(["Plugin", "Version and SHA-256 of its source"], plugins, 2), ""]
     data = _contents(suite, records)
     if data:
-        said += [table(["Data set", "SHA-256 of its content"], data, 2), ""]
-    return said
+        lines += [table(["Data set", "SHA-256 of its content"], data, 2), ""]
+    return lines
 
 
 def _in_judge(suite: Suite) -> str:
     """The plugins that are trusted with labels and records, since the suite uses their data, prices or metrics."""
-    said = [f"{text(name)} ({', '.join(brought)})" for name, brought in suite.plugins_in_judge().items()]
-    return "; ".join(said) or "none"
+    plugins = [f"{text(name)} ({', '.join(brought)})" for name, brought in suite.plugins_in_judge().items()]
+    return "; ".join(plugins) or "none"
 
 
 def processors(records: Records) -> str:
@@ -61,22 +61,22 @@ def _distinct(values: Iterable[str]) -> str:
 
 def _versions(origins: Iterable[dict[str, Any]], kind: str) -> list[tuple[str, str]]:
     """Name → the versions that records were made with."""
-    found: dict[str, list[str]] = {}
+    versions: dict[str, list[str]] = {}
     for origin in origins:
         for name, version in origin.get(kind, {}).items():
             if isinstance(version, dict):
                 version = f"{version.get('version', '')} {version.get('source', '')}".strip()
-            found.setdefault(name, []).append(str(version))
-    return [(name, _distinct(found[name])) for name in sorted(found)]
+            versions.setdefault(name, []).append(str(version))
+    return [(name, _distinct(versions[name])) for name in sorted(versions)]
 
 
 def _contents(suite: Suite, records: Records) -> list[list[str]]:
     """Data set and content hash; several when records were made from different contents."""
-    found: dict[str, set[str]] = {}
+    contents: dict[str, set[str]] = {}
     for (dataset, _, _), names in records.trials.items():
-        found.setdefault(dataset, set()).update(records.identities[name]["dataset"] for name in names)
+        contents.setdefault(dataset, set()).update(records.identities[name]["dataset"] for name in names)
     return [
-        [text(dataset), ", ".join(code(content[:16]) for content in sorted(found[dataset]))]
+        [text(dataset), ", ".join(code(content[:16]) for content in sorted(contents[dataset]))]
         for dataset in suite.dataset_names()
-        if dataset in found
+        if dataset in contents
     ]

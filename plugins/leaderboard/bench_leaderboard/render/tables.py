@@ -45,23 +45,25 @@ def marked(cell: str, mark: str) -> str:
 
 def paper_numbers(suite: Suite) -> Paper:
     """(data set, cost scheme) → (method, metric) → the paper's number."""
-    found: Paper = defaultdict(dict)
+    numbers: Paper = defaultdict(dict)
     for entry in suite.section("paper"):
         costs = entry.costs or next(c for d, c in suite.grids if d == entry.dataset)
-        found[entry.dataset, costs][entry.method, entry.metric] = entry.value
-    return dict(found)
+        numbers[entry.dataset, costs][entry.method, entry.metric] = entry.value
+    return dict(numbers)
 
 
 def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) -> list[str]:
     """The section of a data set under a cost scheme."""
-    said = [f"## {text(heading(suite, grid.dataset, grid.costs))}", ""]
+    lines = [f"## {text(heading(suite, grid.dataset, grid.costs))}", ""]
     numbers = paper.get((grid.dataset, grid.costs), {})
     columns = [n for n in suite.metrics if any(n in row.means for row in grid.rows)]
     reasons = _inapplicable(records, grid)
-    told = ", ".join(f"{text(row.method)} ({text(reasons[row.method])})" for row in grid.rows if row.method in reasons)
-    notes = [f"Not applicable here: {told}.", ""] if told else []
+    inapplicable = ", ".join(
+        f"{text(row.method)} ({text(reasons[row.method])})" for row in grid.rows if row.method in reasons
+    )
+    notes = [f"Not applicable here: {inapplicable}.", ""] if inapplicable else []
     if not columns:
-        return [*said, "No trial of this data set is done.", "", *notes]
+        return [*lines, "No trial of this data set is done.", "", *notes]
     head = ["Method", *(head_of(suite.metrics[n]) for n in columns), "Seeds", "Selected by"]
     if grid.dominated:
         head.append("Dominated by")
@@ -71,7 +73,7 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
         blank = [_with_paper("–", suite.metrics[n], numbers.get((method, n))) for n in columns]
         body.append([text(method), *blank, "–", "–", *(["–"] if grid.dominated else [])])
     over = [OVER_BUDGET_READ, ""] if any(row.over_budget for row in grid.rows) else []
-    return [*said, *_facts(suite, records, grid), table(head, body), "", *over, *notes]
+    return [*lines, *_facts(suite, records, grid), table(head, body), "", *over, *notes]
 
 
 def _inapplicable(records: Records, grid: Grid) -> dict[str, str]:
@@ -96,10 +98,10 @@ def _cells(
     count = f"{row.done}" if row.done == row.expected else f"{row.done} of {row.expected}"
     if inapplicable:
         count = "not applicable"
-    said = [text(row.method), *cells, count, _selected_by(row)]
+    line = [text(row.method), *cells, count, _selected_by(row)]
     if grid.dominated:
-        said.append(text(", ".join(grid.dominated.get(row.method, []))) or "–")
-    return said
+        line.append(text(", ".join(grid.dominated.get(row.method, []))) or "–")
+    return line
 
 
 def _selected_by(row: Row) -> str:

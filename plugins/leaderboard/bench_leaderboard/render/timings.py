@@ -29,11 +29,11 @@ def render_timings(suite: Suite, records: Records) -> str:
     body = []
     for dataset in suite.dataset_names():
         for method in suite.methods_on(dataset):
-            told = seconds.get((dataset, method), [])
-            if told:
-                cells = [_cell([one[step] for one in told if step in one]) for step in _STEPS]
-                body.append([text(dataset), text(method), str(len(told)), *cells])
-    total = math.fsum(one.get(step, 0.0) for told in seconds.values() for one in told for step in _STEPS)
+            timings = seconds.get((dataset, method), [])
+            if timings:
+                cells = [_cell([timing[step] for timing in timings if step in timing]) for step in _STEPS]
+                body.append([text(dataset), text(method), str(len(timings)), *cells])
+    total = math.fsum(timing.get(step, 0.0) for timings in seconds.values() for timing in timings for step in _STEPS)
     head = ["Data set", "Method", "Trials", *(f"{step.capitalize()} s" for step in _STEPS)]
     return "\n".join(
         [
@@ -59,39 +59,41 @@ def _deciding(suite: Suite, records: Records) -> list[str]:
     chosen: dict[tuple[str, str], list[tuple[float, float | None]]] = defaultdict(list)
     beside: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
     selected = select(records, suite) if records.done else None
-    columns = [] if selected is None else [one for one in _BESIDE if one in selected]
+    columns = [] if selected is None else [column for column in _BESIDE if column in selected]
     keys = ["name", "policy", "dataset", "method", *columns]
     for row in () if selected is None else selected[keys].itertuples(index=False, name=None):
         name, policy, dataset, method, *numbers = row
         timings = records.runs.get(name, {}).get("timings", {})
-        told = timings.get("decide_per_policy", [])
+        seconds = timings.get("decide_per_policy", [])
         rows = records.infos[name].get("rows", {}).get("test", 0)
-        if policy < len(told) and rows:
+        if policy < len(seconds) and rows:
             whole = timings.get("decide_reference")
-            chosen[dataset, method].append((1e6 * told[policy] / rows, None if whole is None else 1e6 * whole / rows))
+            chosen[dataset, method].append(
+                (1e6 * seconds[policy] / rows, None if whole is None else 1e6 * whole / rows)
+            )
             beside[dataset, method].append(tuple(map(float, numbers)))
     if not chosen:
         return []
-    compared = any(whole is not None for told in chosen.values() for _, whole in told)
+    compared = any(whole is not None for times in chosen.values() for _, whole in times)
     body = []
     for dataset in suite.dataset_names():
         for method in suite.methods_on(dataset):
-            found = chosen.get((dataset, method), [])
-            if not found:
+            times = chosen.get((dataset, method), [])
+            if not times:
                 continue
-            cells = [text(dataset), text(method), str(len(found))]
+            cells = [text(dataset), text(method), str(len(times))]
             if compared:
-                cells += [_mean(one) for one in zip(*beside[dataset, method], strict=True)]
-            cells.append(_spread([own for own, _ in found]))
+                cells += [_mean(values) for values in zip(*beside[dataset, method], strict=True)]
+            cells.append(_spread([own for own, _ in times]))
             if compared:
-                pairs = [(own, whole) for own, whole in found if whole is not None]
+                pairs = [(own, whole) for own, whole in times if whole is not None]
                 cells.append(_spread([whole for _, whole in pairs]))
                 ratios = [whole / own for own, whole in pairs if own > 0]
                 cells.append(f"{math.fsum(ratios) / len(ratios):.2f}x" if ratios else "–")
             body.append(cells)
-    said = [_BESIDE[one] for one in columns] if compared else []
+    titles = [_BESIDE[column] for column in columns] if compared else []
     ends = ["Full model, µs a row", "Speed-up"] if compared else []
-    head = ["Data set", "Method", "Trials", *said, "µs a row", *ends]
+    head = ["Data set", "Method", "Trials", *titles, "µs a row", *ends]
     full = (
         " Beside it the same for the full model that the family approximates, how many times faster the policy is, and "
         "what else the records tell of the two."
@@ -118,7 +120,7 @@ def _cell(values: Sequence[float]) -> str:
 
 
 def _mean(values: Sequence[float]) -> str:
-    known = [one for one in values if math.isfinite(one)]
+    known = [value for value in values if math.isfinite(value)]
     return plain_number(math.fsum(known) / len(known), 4) if known else "–"
 
 
@@ -129,5 +131,5 @@ def _spread(values: Sequence[float]) -> str:
     mean = math.fsum(values) / len(values)
     if len(values) < 2 or mean <= 0:
         return plain_number(mean, 3)
-    deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in values) / (len(values) - 1))
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
     return f"{plain_number(mean, 3)} ± {100 * deviation / mean:.0f} %"

@@ -69,7 +69,7 @@ def _bar(axes: Any, y: float, row: Row, metric: Metric, scale: float, style: Sty
 
 
 def _words(rows: Sequence[Row], metrics: Sequence[Metric]) -> str:
-    said = []
+    phrases = []
     for row in rows:
         numbers = []
         for metric in metrics:
@@ -77,5 +77,5 @@ def _words(rows: Sequence[Row], metrics: Sequence[Metric]) -> str:
             if mean is not None:
                 shown = f"{100 * mean.value:.1f} %" if metric.percent else plain_number(mean.value)
                 numbers.append(f"{metric.title or metric.name} {shown}")
-        said.append(f"{row.method}: {', '.join(numbers)}")
-    return "Means over seeds on the test part, with 95 % t intervals. " + "; ".join(said) + "."
+        phrases.append(f"{row.method}: {', '.join(numbers)}")
+    return "Means over seeds on the test part, with 95 % t intervals. " + "; ".join(phrases) + "."

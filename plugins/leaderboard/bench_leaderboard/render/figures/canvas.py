@@ -211,7 +211,7 @@ def _tag(tag: str, inks: dict[str, str], used: set[tuple[str, str]]) -> str:
     style = _STYLE_ATTRIBUTE.search(tag)
     if style is None:
         return tag
-    classes, kept = [], []
+    classes, declarations = [], []
     for declaration in style[1].split(";"):
         key, _, value = (part.strip() for part in declaration.partition(":"))
         if key in ("fill", "stroke") and value in inks:
@@ -219,20 +219,20 @@ def _tag(tag: str, inks: dict[str, str], used: set[tuple[str, str]]) -> str:
             used.add((key, value))
         elif key == "font" or key == "font-family":
             if key == "font":
-                kept.append(_font(value))
+                declarations.append(_font(value))
         elif key:
-            kept.append(f"{key}:{value}")
-    said = f' class="{" ".join(classes)}"' if classes else ""
-    said += f' style="{";".join(kept)}"' if kept else ""
-    return tag[: style.start()] + said + tag[style.end() :]
+            declarations.append(f"{key}:{value}")
+    attributes = f' class="{" ".join(classes)}"' if classes else ""
+    attributes += f' style="{";".join(declarations)}"' if declarations else ""
+    return tag[: style.start()] + attributes + tag[style.end() :]
 
 
 def _font(shorthand: str) -> str:
     """Weight and size of a ``font`` shorthand; the family is the style sheet's."""
     weight = re.match(r"(bold|\d{3})\b", shorthand)
     size = re.search(r"([\d.]+)px", shorthand)
-    said = [f"font-weight:{weight[1]}"] if weight else []
-    return ";".join([*said, *([f"font-size:{size[1]}px"] if size else [])])
+    declarations = [f"font-weight:{weight[1]}"] if weight else []
+    return ";".join([*declarations, *([f"font-size:{size[1]}px"] if size else [])])
 
 
 def _rounded(number: str) -> str:

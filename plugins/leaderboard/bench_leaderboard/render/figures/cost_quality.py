@@ -111,8 +111,8 @@ def _draw_band(axes: Any, curve: Curve, style: Style, scale: tuple[float, float]
     """The 95 % interval of the mean quality at every step, a share's within 0 and 1; a bar for a single one."""
     if not has_band(curve):
         return
-    keep = _shown(curve)
-    x, y, margin = curve.cost[keep], curve.quality[keep], curve.margin[keep]
+    steps = _shown(curve)
+    x, y, margin = curve.cost[steps], curve.quality[steps], curve.margin[steps]
     low, high = y - margin, y + margin
     if share:
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
@@ -138,14 +138,14 @@ def _draw(axes: Any, curve: Curve, style: Style, scale: tuple[float, float], sha
     """One method's line and marks; gives the legend's handle."""
     from matplotlib.lines import Line2D
 
-    keep = _shown(curve)
-    x, y = scale[0] * curve.cost[keep], scale[1] * curve.quality[keep]
+    steps = _shown(curve)
+    x, y = scale[0] * curve.cost[steps], scale[1] * curve.quality[steps]
     axes.plot(x, y, color=style.colour, linestyle=style.dash, drawstyle="steps-post", zorder=2)
     marks = _spread(x, y, _MOST_MARKS)
     fill: Any = style.colour
     if shade is not None:
         coverage = np.ones(len(curve.budgets)) if curve.coverage is None else curve.coverage
-        fill = shade(coverage[keep][marks])
+        fill = shade(coverage[steps][marks])
     size = 58.0 if len(x) > 1 else 78.0
     axes.scatter(
         x[marks], y[marks], s=size, marker=style.marker, c=fill, edgecolors=style.colour, linewidths=1.5, zorder=3
@@ -175,10 +175,10 @@ def _spread(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> NDArra
 def _words(panel: Panel, across: float, of_cost: str) -> str:
     """The figure in words: where each curve begins and ends."""
     scale, unit = (100.0, " %") if panel.quality.percent else (1.0, "")
-    said = []
+    phrases = []
     for curve in panel.curves:
         a, b = curve, f"{scale * curve.quality[-1]:.4g}{unit} at cost {across * curve.cost[-1]:.3g}{of_cost}"
         begin = f"from {scale * a.quality[0]:.4g}{unit} at cost {across * a.cost[0]:.3g}{of_cost} to "
-        said.append(f"{curve.method}: {begin if len(curve.budgets) > 1 else ''}{b}")
+        phrases.append(f"{curve.method}: {begin if len(curve.budgets) > 1 else ''}{b}")
     bands = ", with 95 % bands" if any(map(has_band, panel.curves)) else ""
-    return f"{panel.quality.title} against cost, on the test part, in steps{bands}. " + "; ".join(said) + "."
+    return f"{panel.quality.title} against cost, on the test part, in steps{bands}. " + "; ".join(phrases) + "."

@@ -78,9 +78,9 @@ def _draw(axes: Any, series: Series, style: Style, reference: str) -> None:
 
 
 def _words(panels: Mapping[tuple[str, str], Series], axis: str) -> str:
-    said = [
+    phrases = [
         f"{dataset}, {method}: {series.mean[0]:.4g} at {axis} {series.at[0]} to {series.mean[-1]:.4g} at {axis} "
         f"{series.at[-1]}"
         for (dataset, method), series in panels.items()
     ]
-    return "Means over seeds with 95 % bands. " + "; ".join(said) + "."
+    return "Means over seeds with 95 % bands. " + "; ".join(phrases) + "."

@@ -88,9 +88,9 @@ def themed() -> dict[str, Ink]:
     return {ink.light: ink for ink in (CARD, INK, MUTED, GRID, FADED, *_INKS)}
 
 
-def _towards(one: str, other: str, share: float) -> str:
+def _towards(colour: str, other: str, share: float) -> str:
     """A colour moved by a share of the way to another."""
-    parts = [(int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
+    parts = [(int(colour[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in parts)
 
 

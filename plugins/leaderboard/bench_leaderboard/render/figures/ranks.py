@@ -22,12 +22,12 @@ def cliques_of(ranks: Sequence[float], cd: float) -> list[tuple[int, int]]:
     Returns:
         (first, last) places in ``ranks`` of each group of at least two.
     """
-    found: list[tuple[int, int]] = []
+    cliques: list[tuple[int, int]] = []
     for first in range(len(ranks)):
         last = max(i for i in range(first, len(ranks)) if ranks[i] - ranks[first] <= cd + 1e-12)
-        if last > first and (not found or last > found[-1][1]):
-            found.append((first, last))
-    return found
+        if last > first and (not cliques or last > cliques[-1][1]):
+            cliques.append((first, last))
+    return cliques
 
 
 def critical_difference_figure(
@@ -61,8 +61,8 @@ def critical_difference_figure(
         shown = min(cd, high - low)
         axes.hlines(1.75, low, low + shown, color=INK.light, lw=1.6)
         axes.vlines([low, low + shown], 1.6, 1.9, color=INK.light, lw=1.2)
-        said = f"critical difference {cd:.3g}" + (" (wider than the scale)" if cd > high - low else "")
-        axes.text(low, 2.05, said, ha="left", va="bottom", fontsize=8.5)
+        text = f"critical difference {cd:.3g}" + (" (wider than the scale)" if cd > high - low else "")
+        axes.text(low, 2.05, text, ha="left", va="bottom", fontsize=8.5)
         depth = 0.5 * len(groups) + 0.6
         for level, (first, last) in enumerate(groups):
             y = -0.5 * (level + 1)

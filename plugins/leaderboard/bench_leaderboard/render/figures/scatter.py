@@ -120,11 +120,11 @@ def _scaled(panels: Any, clouds: Sequence[Cloud], methods: Sequence[str], scale:
 
 def _words(clouds: Sequence[Cloud], scale: str) -> str:
     equal = "" if scale == "log-x" else "; the dashed line is where both are equal"
-    said = [f"Means over seeds, a mark per policy{equal}."]
+    sentences = [f"Means over seeds, a mark per policy{equal}."]
     for cloud in clouds:
         head = f"{cloud.title}, " if cloud.title else ""
         for method in cloud.points:
             x, y = cloud.drawn(method, scale)
             pairs = [f"{plain_number(a, 3)}, {plain_number(b, 3)}" for a, b in zip(x, y, strict=True)]
-            said.append(f"{head}{method} ({cloud.x.name}, {cloud.y.name}): {'; '.join(pairs)}.")
-    return " ".join(said)
+            sentences.append(f"{head}{method} ({cloud.x.name}, {cloud.y.name}): {'; '.join(pairs)}.")
+    return " ".join(sentences)

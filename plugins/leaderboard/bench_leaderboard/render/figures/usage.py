@@ -113,9 +113,9 @@ def _profile(panels: Sequence[tuple[str, Usage]], styles: dict[str, Style], titl
 
 
 def _words(panels: Sequence[tuple[str, Usage]]) -> str:
-    said = []
+    phrases = []
     for method, usage in panels:
         total = usage.total
         best = ", ".join(f"{usage.features[f]} {100 * total[f]:.0f} %" for f in np.argsort(-total, kind="stable")[:5])
-        said.append(f"{method}: {best}")
-    return "Share of test rows that acquired each feature, the most acquired first. " + "; ".join(said) + "."
+        phrases.append(f"{method}: {best}")
+    return "Share of test rows that acquired each feature, the most acquired first. " + "; ".join(phrases) + "."

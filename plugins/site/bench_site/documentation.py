@@ -1,0 +1,91 @@
+"""The book of the site: the documentation's own files, and what is published about a paper below its page."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bench_core import RequestError
+
+__all__ = ["Files", "Paper", "book", "documentation", "papers_of"]
+
+Files = dict[str, str | Path]
+"""Address below the site's source → its text, or the file that is copied."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    """A page of the documentation about a paper: its ``methods`` and ``suites`` stand in the page's head."""
+
+    path: str
+    title: str
+    methods: tuple[str, ...]
+    suites: tuple[str, ...]
+
+
+def papers_of(docs: Path | None) -> list[Paper]:
+    """The pages below ``papers/`` that have a head; none without a documentation."""
+    if docs is None:
+        return []
+    papers = []
+    for path in sorted(docs.glob("papers/*.md")):
+        head = _front_matter(path)
+        if head:
+            lists = [tuple(str(name) for name in head.get(key) or ()) for key in ("methods", "suites")]
+            papers.append(Paper(f"docs/papers/{path.name}", str(head.get("title", path.stem)), *lists))
+    return papers
+
+
+def documentation(docs: Path | None, papers: Sequence[Paper], published: Callable[[Paper], str]) -> Files:
+    """All files of the documentation but its navigation.
+
+    Args:
+        docs: its directory; None for a site without it.
+        papers: the pages about papers.
+        published: what stands below such a page, in Markdown.
+    """
+    files: Files = {}
+    if docs is None:
+        return files
+    for path in sorted(docs.rglob("*")):
+        if path.is_file() and path.name != "nav.yml" and not path.name.startswith("."):
+            files[f"docs/{path.relative_to(docs).as_posix()}"] = path
+    for paper in papers:
+        source = docs / paper.path.removeprefix("docs/")
+        files[paper.path] = source.read_text(encoding="utf-8") + published(paper)
+    return files
+
+
+def book(docs: Path | None) -> list[Any]:
+    """The navigation of the documentation: that of ``nav.yml``, or all pages.
+
+    Raises:
+        RequestError: ``nav.yml`` is not a navigation as MkDocs has it.
+    """
+    if docs is None:
+        return []
+    file = docs / "nav.yml"
+    if not file.is_file():
+        return [f"docs/{path.relative_to(docs).as_posix()}" for path in sorted(docs.rglob("*.md"))]
+    try:
+        return list(_below_docs(yaml.safe_load(file.read_text(encoding="utf-8"))))
+    except (yaml.YAMLError, TypeError, AttributeError) as error:
+        raise RequestError(f"{file} is not a navigation as MkDocs has it: {error}") from None
+
+
+def _below_docs(nav: Any) -> Any:
+    if isinstance(nav, str):
+        return f"docs/{nav}"
+    if isinstance(nav, Mapping):
+        return {key: _below_docs(value) for key, value in nav.items()}
+    return [_below_docs(entry) for entry in nav]
+
+
+def _front_matter(path: Path) -> dict[str, Any]:
+    from mkdocs.utils.meta import get_data
+
+    return dict(get_data(path.read_text(encoding="utf-8"))[1])

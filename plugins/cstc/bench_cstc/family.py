@@ -157,7 +157,7 @@ def _fit_tree(
     warm = False
     if before is not None:
         other = before.onto(state.shape, state)
-        own, theirs = (_worth(descent, one, settings) for one in (state, other))
+        own, theirs = (_tuned_objective(descent, start, settings) for start in (state, other))
         warm = theirs < own
         state = other if warm else state
     run = _run(descent, state, settings, X_validation, criterion)
@@ -170,7 +170,7 @@ def _fit_tree(
     return FittedTree(o.lambda_, run.state, beta, bias, run, warm, *shares, rho=o.rho, tuning_steps=steps)
 
 
-def _worth(descent: Descent, state: State, settings: TreeSettings) -> float:
+def _tuned_objective(descent: Descent, state: State, settings: TreeSettings) -> float:
     return exact_objective(descent, state, *fine_tuned(descent, state, settings.fine_tune))
 
 

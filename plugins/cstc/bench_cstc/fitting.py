@@ -62,7 +62,7 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
     }
     # A tree of fewer than three leaves, or leaves that all share alike, says 0.
     history["leaf_overlap"] = [
-        float(np.mean([leaf_overlap(_said(fit, fit.trees[i])["nodes"]) or 0.0 for fit in fits]))
+        float(np.mean([leaf_overlap(_tree_details(fit, fit.trees[i])["nodes"]) or 0.0 for fit in fits]))
         for i in range(len(lambdas))
     ]
     diagnostics: dict[str, Any] = {
@@ -73,7 +73,7 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
     }
     if method.report_purchases:
         diagnostics |= purchases(
-            lambdas, [[_said(fit, fit.trees[i])["nodes"] for fit in fits] for i in range(len(lambdas))]
+            lambdas, [[_tree_details(fit, fit.trees[i])["nodes"] for fit in fits] for i in range(len(lambdas))]
         )
     ordered: list[Policy] = [policies[best], *policies[:best], *policies[best + 1 :]]
     return Family(ordered, history=history, diagnostics=diagnostics)
@@ -90,13 +90,13 @@ def purchases(lambdas: Sequence[float], trees: Sequence[Sequence[list[dict[str, 
         ``new below the root, lambda=…``: share of the nodes below the root that read a feature which none above them
         reads; and ``new below the root``, the same over all λ. None where every tree is its root alone.
     """
-    found: dict[str, float | None] = {}
+    shares: dict[str, float | None] = {}
     everywhere: list[bool] = []
     for lambda_, here in zip(lambdas, trees, strict=True):
         new = [answer for nodes in here for answer in _new_below(nodes)]
-        found[f"new below the root, lambda={lambda_:g}"] = float(np.mean(new)) if new else None
+        shares[f"new below the root, lambda={lambda_:g}"] = float(np.mean(new)) if new else None
         everywhere += new
-    return {"new below the root": float(np.mean(everywhere)) if everywhere else None, **found}
+    return {"new below the root": float(np.mean(everywhere)) if everywhere else None, **shares}
 
 
 def _new_below(nodes: list[dict[str, Any]]) -> list[bool]:
@@ -164,7 +164,7 @@ def _policy(problem: Problem, fits: Sequence[_Fitted], i: int, lambda_: float) -
         "features": int(used.sum()),
         "nodes": sum(len(walker.state.shape) for walker in walkers),
         "converged": all(_ended(fit.trees[i]) for fit in fits),
-        "trees": [_said(fit, fit.trees[i]) for fit in fits],
+        "trees": [_tree_details(fit, fit.trees[i]) for fit in fits],
     }
     if len(fits) == 1 and fits[0].trees[i].rho_ratio is not None:
         details["rho_ratio"] = fits[0].trees[i].rho_ratio
@@ -179,7 +179,7 @@ def _policy(problem: Problem, fits: Sequence[_Fitted], i: int, lambda_: float) -
     return TreePolicy(walkers, problem.n_classes, sigmoids, present, f"lambda={lambda_:g}", details)
 
 
-def _said(fit: _Fitted, tree: FittedTree) -> dict[str, Any]:
+def _tree_details(fit: _Fitted, tree: FittedTree) -> dict[str, Any]:
     """What is worth keeping of a tree: enough to draw it."""
     nodes = []
     for k, name in enumerate(tree.state.shape.names):

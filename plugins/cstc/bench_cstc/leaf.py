@@ -89,8 +89,8 @@ class Leaf:
         corner = np.where(squares + self.const > 0, 0.0, self.v)
         excess = np.abs(gradient) - self.rho - self.penalty.sum_over(corner)
         # In units of the loss: what moving a weight by its natural size would bring.
-        worth = np.where(self.open & (beta == 0), excess * np.where(self.open, self.scale, 0.0), 0.0)
-        return worth, -np.sign(gradient) * np.maximum(excess, 0.0)
+        gain = np.where(self.open & (beta == 0), excess * np.where(self.open, self.scale, 0.0), 0.0)
+        return gain, -np.sign(gradient) * np.maximum(excess, 0.0)
 
     def solve(self, beta: Floats, bias: float, tol: float = 1e-5) -> tuple[Floats, float, bool]:
         """From a start to the minimum.
@@ -114,13 +114,13 @@ class Leaf:
         floor = 1e-7 * float(0.5 * self.omega @ np.square(self.y - bias) + 1e-300)
         converged, settled, last = False, False, np.inf
         for _ in range(_ROUNDS):
-            worth, step = self.woken(beta, bias, fitted)
-            violating = np.flatnonzero(worth > floor)
+            gain, step = self.woken(beta, bias, fitted)
+            violating = np.flatnonzero(gain > floor)
             used = np.flatnonzero(beta)
             if len(violating) == 0 and (settled or len(used) == 0):
                 converged = True
                 break
-            violating = violating[np.argsort(-worth[violating], kind="stable")[: max(64, len(used))]]
+            violating = violating[np.argsort(-gain[violating], kind="stable")[: max(64, len(used))]]
             moments.grow(np.union1d(used, violating))
             local = moments.place[violating]
             inner = beta[moments.columns]

@@ -150,7 +150,9 @@ class SmallerEnsemble(EnsembleMethod):
         sizes = [size for size in self.sizes if size <= fitted_ensemble.ensemble.models] or [
             fitted_ensemble.ensemble.models
         ]
-        errors = {size: [self._error(one, size, fitted_ensemble.problem) for one in candidates] for size in sizes}
+        errors = {
+            size: [self._error(ensemble, size, fitted_ensemble.problem) for ensemble in candidates] for size in sizes
+        }
         policies = []
         for size in sizes:
             at = int(np.argmin(errors[size]))

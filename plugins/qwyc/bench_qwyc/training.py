@@ -59,8 +59,8 @@ def validation_error(ensemble: Ensemble, problem: Problem) -> float:
 def full_scores(ensemble: Ensemble, scores: NDArray[Any]) -> NDArray[Any]:
     """Sums of base scores in the natural order: (rows,) or (rows, K)."""
     total = np.array(np.broadcast_to(ensemble.bias if scores.ndim == 3 else ensemble.bias[0], scores.shape[1:]))
-    for one in scores:
-        total += one
+    for model_scores in scores:
+        total += model_scores
     return total
 
 

@@ -21,7 +21,7 @@ def depth_figure(panels: Sequence[tuple[str, DepthByPrice]], title: str) -> byte
     """
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
-    labels = list(dict.fromkeys(label for _, one in panels for label in one.labels))
+    labels = list(dict.fromkeys(label for _, reading in panels for label in reading.labels))
     styles = {label: style_of(place) for place, label in enumerate(labels)}
     with canvas(0.6 + 2.9 * columns, 1.1 + 2.6 * rows) as page:
         page.figure.suptitle(plain_text(title), x=0.01, ha="left")
@@ -29,9 +29,9 @@ def depth_figure(panels: Sequence[tuple[str, DepthByPrice]], title: str) -> byte
         handles = {}
         for axes in grid.ravel()[len(panels) :]:
             axes.set_axis_off()
-        for axes, (method, one) in zip(grid.ravel(), panels, strict=False):
-            depths = np.arange(1, one.shares.shape[1] + 1)
-            for label, shares in zip(one.labels, one.shares, strict=True):
+        for axes, (method, reading) in zip(grid.ravel(), panels, strict=False):
+            depths = np.arange(1, reading.shares.shape[1] + 1)
+            for label, shares in zip(reading.labels, reading.shares, strict=True):
                 style = styles[label]
                 handles[label] = axes.plot(
                     depths, 100 * shares, color=style.colour, linestyle=style.dash, marker=style.marker
@@ -43,7 +43,9 @@ def depth_figure(panels: Sequence[tuple[str, DepthByPrice]], title: str) -> byte
             axes.set_ylim(-4, 104)
         for row in grid:
             row[0].set_ylabel("Features read, %")
-        counts = {label: count for _, one in panels for label, count in zip(one.labels, one.counts, strict=True)}
+        counts = {
+            label: count for _, reading in panels for label, count in zip(reading.labels, reading.counts, strict=True)
+        }
         legend(page.figure, list(handles.values()), [f"{label} ({counts[label]})" for label in handles], 4)
         page.save(title, _words(panels))
         return bytes(page)
@@ -51,10 +53,10 @@ def depth_figure(panels: Sequence[tuple[str, DepthByPrice]], title: str) -> byte
 
 def _words(panels: Sequence[tuple[str, DepthByPrice]]) -> str:
     sentences = []
-    for method, one in panels:
+    for method, reading in panels:
         by_price = ", ".join(
             f"{label} {100 * shares[0]:.0f} % at depth 1 and {100 * shares[-1]:.0f} % at depth {len(shares)}"
-            for label, shares in zip(one.labels, one.shares, strict=True)
+            for label, shares in zip(reading.labels, reading.shares, strict=True)
         )
-        sentences.append(f"{method} (mean of {one.seeds} selected policies): {by_price}")
+        sentences.append(f"{method} (mean of {reading.seeds} selected policies): {by_price}")
     return "Share of the features of each price that classifiers down to a depth read. " + "; ".join(sentences) + "."

@@ -82,20 +82,20 @@ class BudgetPrune(ForestMethod):
             path = spread_path(instance, forest.inner, self.count, *how)
         y, _ = self.labels(problem, problem.validation.y)
 
-        def judged(one: FlatForest) -> Point:
-            return judge(one, X, y, problem.costs, problem.validation.sizes, problem.threads)
+        def judged(candidate: FlatForest) -> Point:
+            return judge(candidate, X, y, problem.costs, problem.validation.sizes, problem.threads)
 
         policies, points = [], []
-        for one in path:
-            points.append(judged(forest.pruned(one.opened)))
+        for pruning in path:
+            points.append(judged(forest.pruned(pruning.opened)))
             details = {
-                "lambda": one.lambda_,
-                "objective": one.objective,
-                "gap": one.gap,
-                "iterations": one.iterations,
+                "lambda": pruning.lambda_,
+                "objective": pruning.objective,
+                "gap": pruning.gap,
+                "iterations": pruning.iterations,
                 **points[-1].usage,
             }
-            policies.append(self.policy(problem, forest, one.opened, f"lambda={one.lambda_:.4g}", details))
+            policies.append(self.policy(problem, forest, pruning.opened, f"lambda={pruning.lambda_:.4g}", details))
         whole = judged(forest)
         good = as_good(whole, points)
         return Family(
@@ -104,8 +104,8 @@ class BudgetPrune(ForestMethod):
                 "nodes": forest.nodes,
                 "pairs": instance.pairs,
                 "entries": instance.entries,
-                "largest_gap": max(one.gap for one in path),
-                "iterations": sum(one.iterations for one in path),
+                "largest_gap": max(pruning.gap for pruning in path),
+                "iterations": sum(pruning.iterations for pruning in path),
                 **whole.named("unpruned"),
                 **good.named("pruned"),
                 "cost_kept": good.cost / whole.cost if whole.cost > 0 else 1.0,

@@ -81,9 +81,9 @@ class Path:
         if self.nested and (below or above):
             core = above[0].opened if above else self.none
             within = below[0].opened if below else self.instance.left >= 0
-            loss = sum(max(one.objective - one.bound, 0.0) for one in (*below, *above))
+            loss = sum(max(pruning.objective - pruning.bound, 0.0) for pruning in (*below, *above))
             between = Between(core, within | core, loss)
-        starts = [one.opened for one in (*below, *above)]
+        starts = [pruning.opened for pruning in (*below, *above)]
         asked = self.gap / 8 if self.nested and relied_on else self.gap
         solution = self.solver.solve(lambda_, asked, self.max_iter, starts, between)
         if solution.gap > self.gap and between is not None:
@@ -97,15 +97,17 @@ class Path:
 
         So cost never rises and training error never falls along the path, also where the gap is not zero.
         """
-        pool = [self.unpruned, *(one.opened for one in self.solved), self.none]
+        pool = [self.unpruned, *(pruning.opened for pruning in self.solved), self.none]
         points = np.array([[self.instance.leaf_error(opened), self.instance.cost(opened)] for opened in pool])
         chosen = []
-        for one in self.solved:
-            values = points[:, 0] + one.lambda_ * points[:, 1]
+        for pruning in self.solved:
+            values = points[:, 0] + pruning.lambda_ * points[:, 1]
             near_best = np.flatnonzero(values <= values.min() * (1 + 1e-12))
-            at = near_best[np.argmin(points[near_best, 1])] if one.lambda_ > 0 else near_best[0]
+            at = near_best[np.argmin(points[near_best, 1])] if pruning.lambda_ > 0 else near_best[0]
             value = float(values[at])
-            chosen.append(Pruning(one.lambda_, pool[at], value, min(one.bound, value), one.bounds, one.objectives))
+            chosen.append(
+                Pruning(pruning.lambda_, pool[at], value, min(pruning.bound, value), pruning.bounds, pruning.objectives)
+            )
         return chosen
 
 
@@ -137,8 +139,8 @@ def solve_path(
     return path.finish()
 
 
-def _by_lambda(one: Pruning) -> float:
-    return one.lambda_
+def _by_lambda(pruning: Pruning) -> float:
+    return pruning.lambda_
 
 
 def _halves(first: int, end: int) -> Iterator[tuple[int, int, int]]:

@@ -82,7 +82,7 @@ def spread_path(
     path = Path(instance, unpruned, gap, max_iter, threads, kind)
     free = path.solve(0.0, True)
     opened = [path.none, free.opened]
-    points = [(instance.cost(one), instance.leaf_error(one)) for one in opened]
+    points = [(instance.cost(mask), instance.leaf_error(mask)) for mask in opened]
     prunings: dict[int, Pruning] = {}
     bounds = {0.0: free.bound}
     unproven: list[Pruning] = []
@@ -97,30 +97,30 @@ def spread_path(
             break
         _, _, cheap, expensive = max(steps)
         lambda_ = _tie(points[cheap], points[expensive])
-        one = path.solve(lambda_, left > count // 2)
+        pruning = path.solve(lambda_, left > count // 2)
         done.add((cheap, expensive))
-        bounds[lambda_] = max(one.bound, bounds.get(lambda_, 0.0))
-        point = instance.cost(one.opened), instance.leaf_error(one.opened)
+        bounds[lambda_] = max(pruning.bound, bounds.get(lambda_, 0.0))
+        point = instance.cost(pruning.opened), instance.leaf_error(pruning.opened)
         if _value(point, lambda_) < _value(points[cheap], lambda_) * (1 - gap):
-            prunings[len(points)] = one
+            prunings[len(points)] = pruning
             points.append(point)
-            opened.append(one.opened)
+            opened.append(pruning.opened)
             continue
-        path.solved = [other for other in path.solved if other is not one]
-        if one.gap > gap:
-            unproven.append(one)
+        path.solved = [other for other in path.solved if other is not pruning]
+        if pruning.gap > gap:
+            unproven.append(pruning)
     hull = lower_hull(points)
-    chosen = _lambdas(points, hull, {k: one.lambda_ for k, one in prunings.items()}, sorted(bounds))
+    chosen = _lambdas(points, hull, {k: pruning.lambda_ for k, pruning in prunings.items()}, sorted(bounds))
     family = {lambda_: prunings[k] for k, lambda_ in chosen.items()}
     if not family:
         beyond = 2 * _tie(points[hull[0]], points[hull[1]]) if len(hull) > 1 else 0.0
         last = path.solve(max(1.0, beyond), False)
         family[last.lambda_] = last
         bounds[last.lambda_] = last.bound
-    for one in unproven:
-        if one.lambda_ not in family:
-            best = min((_value(points[k], one.lambda_), k) for k in hull)[1]
-            family[one.lambda_] = replace(one, opened=opened[best])
+    for pruning in unproven:
+        if pruning.lambda_ not in family:
+            best = min((_value(points[k], pruning.lambda_), k) for k in hull)[1]
+            family[pruning.lambda_] = replace(pruning, opened=opened[best])
     at, low = np.array(sorted(bounds)), np.array([bounds[lambda_] for lambda_ in sorted(bounds)])
     return [
         free,
@@ -169,7 +169,7 @@ def _lambdas(
     return chosen
 
 
-def _judged(instance: Instance, one: Pruning, lambda_: float, bound: float) -> Pruning:
+def _judged(instance: Instance, pruning: Pruning, lambda_: float, bound: float) -> Pruning:
     """A pruning as the solution for a λ."""
-    value = instance.objective(one.opened, lambda_)
-    return Pruning(lambda_, one.opened, value, min(bound, value), one.bounds, one.objectives)
+    value = instance.objective(pruning.opened, lambda_)
+    return Pruning(lambda_, pruning.opened, value, min(bound, value), pruning.bounds, pruning.objectives)

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from bench_forest.flat import FlatForest
 from bench_forest.method import ForestMethod
+from bench_forest.spread import mean_cost, spread_over_cost
 from numpy.typing import NDArray
 
 from bench_core import Family, Problem
@@ -58,8 +59,9 @@ class BudgetRF(ForestMethod):
     The family is one policy per threshold, rising.
 
     Attributes:
-        thresholds: shares of the greatest impurity, 0 to 1 (see `node_impurity`); empty takes `count`: 0, then
-            even steps (``entropy``, ``gini``) or geometric ones from `least` (``pairs``).
+        thresholds: shares of the greatest impurity, 0 to 1 (see `node_impurity`); empty takes `count`, see `spacing`.
+        spacing: ``threshold``: 0, then even steps (``entropy``, ``gini``) or geometric ones from `least` (``pairs``);
+            ``cost``: from the whole forest to none, in even steps of the mean cost of a validation row.
         count: see `thresholds`.
         least: the least threshold above 0 for ``pairs``.
     """
@@ -67,6 +69,7 @@ class BudgetRF(ForestMethod):
     thresholds: list[float] = field(default_factory=list)
     count: int = 12
     least: float = 1e-7
+    spacing: Literal["threshold", "cost"] = field(default="threshold", metadata={"omit_default": True})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,6 +94,15 @@ class BudgetRF(ForestMethod):
                 problem, forest, stopped(forest, impurity, threshold),
                 f"threshold={threshold:.4g}", {"threshold": threshold},
             )
-            for threshold in self.grid()
+            for threshold in self._thresholds(problem, forest, impurity)
         ]  # fmt: skip
         return Family(policies, diagnostics={"nodes": forest.nodes})
+
+    def _thresholds(self, problem: Problem, forest: FlatForest, impurity: NDArray[np.float64]) -> list[float]:
+        if self.thresholds or self.spacing == "threshold":
+            return self.grid()
+        # Between two nodes' impurities nothing changes.
+        values = [0.0, *(float(x) for x in np.unique(impurity[forest.inner]) if x > 0)]
+        return spread_over_cost(
+            values, lambda threshold: mean_cost(problem, forest, stopped(forest, impurity, threshold)), self.count
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -104,3 +105,19 @@ def test_cost_weighted_splits_prefer_cheap_features():
 def test_parameters_out_of_range_are_refused(bad):
     with pytest.raises(ValueError, match=r"threshold|grid"):
         BudgetRF(**bad)
+
+
+def test_policies_at_even_steps_of_cost_lead_from_the_forest_to_nothing() -> None:
+    problem = make_case("multiclass").problem
+
+    def bills(spacing: str) -> list[float]:
+        family = BudgetRF(n_estimators=10, count=6, spacing=spacing).fit(problem)
+        rows = problem.validation.rows()
+        return [float(problem.costs.bill(policy.decide(rows).acquired).mean()) for policy in family.policies]
+
+    even, plain = bills("cost"), bills("threshold")
+    assert even[0] == plain[0]
+    assert even == sorted(even, reverse=True)
+    assert even[-1] == 0
+    assert max(a - b for a, b in pairwise(even)) <= max(a - b for a, b in pairwise([*plain, 0.0]))
+    assert min(a - b for a, b in pairwise(even)) > 5 * min(a - b for a, b in pairwise(plain))

@@ -7,10 +7,14 @@ from typing import Literal
 
 import numpy as np
 from bench_forest.method import ForestMethod
+from bench_forest.spread import mean_cost, spread_over_cost
 
 from bench_core import Family, Problem
 
 __all__ = ["CostComplexityPruning"]
+
+_FINER = 32
+"""Numbers of leaves to choose costs from, for each policy."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,9 @@ class CostComplexityPruning(ForestMethod):
     of `ForestMethod`.
 
     Attributes:
-        alphas: the α; empty takes `count` of them that leave numbers of leaves in geometric steps.
+        alphas: the α; empty takes `count` of them, see `spacing`.
+        spacing: ``leaves``: α that leave numbers of leaves in geometric steps; ``cost``: out of 32 times as many of
+            those, even steps of the mean cost of a validation row.
         count: see `alphas`.
         risk: ``impurity``: the forest's criterion, as scikit-learn's pruning path does (gini for ``pairs``);
             ``error``: training errors, Breiman's.
@@ -30,6 +36,7 @@ class CostComplexityPruning(ForestMethod):
     alphas: list[float] = field(default_factory=list)
     count: int = 12
     risk: Literal["impurity", "error"] = "impurity"
+    spacing: Literal["leaves", "cost"] = field(default="leaves", metadata={"omit_default": True})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -44,7 +51,14 @@ class CostComplexityPruning(ForestMethod):
         forest = self.grow(problem)
         criterion: Literal["entropy", "gini"] = "entropy" if self.criterion == "entropy" else "gini"
         risks = risk(forest, criterion if self.risk == "impurity" else "error")
-        alphas = sorted(self.alphas) or alpha_grid(forest, risks, self.count)
+        if self.alphas or self.spacing == "leaves":
+            alphas = sorted(self.alphas) or alpha_grid(forest, risks, self.count)
+        else:
+            alphas = spread_over_cost(
+                alpha_grid(forest, risks, _FINER * self.count),
+                lambda alpha: mean_cost(problem, forest, prune(forest, risks, alpha)),
+                self.count,
+            )
         policies = [
             self.policy(problem, forest, prune(forest, risks, alpha), f"alpha={alpha:.4g}", {"alpha": alpha})
             for alpha in alphas

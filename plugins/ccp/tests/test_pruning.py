@@ -100,3 +100,19 @@ def test_given_alphas_are_the_family():
     leaves = [p.details["leaves"] for p in family.policies]
     assert leaves[0] > leaves[1]
     assert np.isfinite(leaves).all()
+
+
+def test_policies_at_even_steps_of_cost_lead_from_the_forest_to_nothing() -> None:
+    problem = make_case("multiclass").problem
+
+    def bills(spacing: str) -> list[float]:
+        family = CostComplexityPruning(n_estimators=10, count=6, spacing=spacing).fit(problem)
+        rows = problem.validation.rows()
+        return [float(problem.costs.bill(policy.decide(rows).acquired).mean()) for policy in family.policies]
+
+    even, plain = bills("cost"), bills("leaves")
+    assert even[0] == plain[0]
+    assert even == sorted(even, reverse=True)
+    assert even[-1] == 0
+    assert max(a - b for a, b in pairwise(even)) <= max(a - b for a, b in pairwise([*plain, 0.0]))
+    assert min(a - b for a, b in pairwise(even)) > 5 * min(a - b for a, b in pairwise(plain))

@@ -4,5 +4,16 @@ from bench_forest.acquisition import Units, price_units
 from bench_forest.flat import FlatForest, from_sklearn
 from bench_forest.method import ForestMethod
 from bench_forest.policy import ForestPolicy
+from bench_forest.spread import evenly, mean_cost, spread_over_cost
 
-__all__ = ["FlatForest", "ForestMethod", "ForestPolicy", "Units", "from_sklearn", "price_units"]
+__all__ = [
+    "FlatForest",
+    "ForestMethod",
+    "ForestPolicy",
+    "Units",
+    "evenly",
+    "from_sklearn",
+    "mean_cost",
+    "price_units",
+    "spread_over_cost",
+]

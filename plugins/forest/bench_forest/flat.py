@@ -186,9 +186,9 @@ class FlatForest:
         """
         if opened.shape != (self.nodes,) or not self.valid(opened):
             raise ValueError("a pruning keeps inner nodes only, each with all the nodes above it")
-        keep = opened | self.leaves(opened)
-        at = np.flatnonzero(keep)
-        number = np.cumsum(keep, dtype=np.int32) - 1
+        mask = opened | self.leaves(opened)
+        at = np.flatnonzero(mask)
+        number = np.cumsum(mask, dtype=np.int32) - 1
         stays = opened[at]
         return replace(
             self,

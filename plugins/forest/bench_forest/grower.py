@@ -72,7 +72,7 @@ def grow(
     labels = np.asarray(y, dtype=np.int64)
     sequences = np.random.SeedSequence([seed, 0xF0E5]).spawn(trees)
 
-    def one(sequence: np.random.SeedSequence) -> dict[str, NDArray[Any]]:
+    def grown_tree(sequence: np.random.SeedSequence) -> dict[str, NDArray[Any]]:
         rng = np.random.default_rng(sequence)
         rows = len(labels)
         bag = np.ones(rows, dtype=np.int64)
@@ -85,7 +85,7 @@ def grow(
         return {"column": column, "threshold": threshold, "left": left, "right": right, "counts": counts}
 
     with ThreadPoolExecutor(max(threads, 1)) as pool:
-        grown = list(pool.map(one, sequences))
+        grown = list(pool.map(grown_tree, sequences))
     offsets = np.concatenate([[0], np.cumsum([len(tree["column"]) for tree in grown])]).astype(np.int64)
     for tree, start in zip(grown, offsets, strict=False):
         for side in ("left", "right"):

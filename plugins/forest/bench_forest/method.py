@@ -126,7 +126,7 @@ class ForestMethod(Method):
     ) -> ForestPolicy:
         """The policy of a pruning."""
         pruned = forest.pruned(opened)
-        said = {
+        all_details = {
             **details,
             "leaves": int((~pruned.inner).sum()),
             "training_error": float(pruned.error[~pruned.inner].sum()),
@@ -136,7 +136,7 @@ class ForestMethod(Method):
             problem.n_features,
             ranks=problem.task == "ranking",
             label=label,
-            details=said,
+            details=all_details,
             threads=problem.threads,
         )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from bench_forest import FlatForest, ForestPolicy, from_sklearn, price_units
 from bench_forest.grower import grow
+from bench_forest.spread import spread_over_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
@@ -184,3 +187,19 @@ def test_stopping_early_leaves_other_branches_as_they_are():
 def test_infinite_values_are_refused():
     with pytest.raises(ValueError, match="float32"):
         grow(np.array([[1.0], [1e300]]), np.array([0, 1]), 2, np.arange(1), 1, "pairs")
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=60), st.integers(1, 8))
+def test_parameters_are_chosen_that_cost_even_steps(drops: list[int], count: int) -> None:
+    costs = [float(sum(drops[i:])) for i in range(len(drops))]
+    values = [float(i) for i in range(len(drops))]
+    chosen = spread_over_cost(values, lambda value: costs[int(value)], count)
+    assert chosen == sorted(set(chosen))
+    assert len(chosen) <= count
+    assert chosen[-1] == values[-1]
+    if count > 1:
+        assert chosen[0] == values[0]
+        # No step is wider than an even one and the widest single drop beside it.
+        steps = [costs[int(a)] - costs[int(b)] for a, b in pairwise(chosen)]
+        even = (costs[0] - costs[-1]) / (count - 1)
+        assert max(steps, default=0) <= 2 * even + 2 * max(drops)

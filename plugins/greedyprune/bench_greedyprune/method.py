@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from bench_forest.acquisition import price_units
 from bench_forest.method import ForestMethod
+from bench_forest.spread import evenly
 from numpy.typing import NDArray
 
 from bench_core import Family, Problem
@@ -43,8 +44,8 @@ class GreedyPrune(ForestMethod):
         X = problem.validation.X
         units = price_units(problem.costs, problem.validation.sizes)
         steps = greedy_steps(forest, forest.route(X, problem.threads), units, self._parts(problem))
-        kept = _spread([step.cost for step in steps], self.count)
-        policies = [self.policy(problem, forest, steps[i].opened, f"removed={i}", {"removed": i}) for i in kept]
+        chosen = evenly([step.cost for step in steps], self.count)
+        policies = [self.policy(problem, forest, steps[i].opened, f"removed={i}", {"removed": i}) for i in chosen]
         return Family(
             policies,
             history={
@@ -61,12 +62,3 @@ class GreedyPrune(ForestMethod):
         if self.remove == "feature" or groups is None:
             return own
         return np.unique(np.where(groups >= 0, problem.n_features + groups, own), return_inverse=True)[1]
-
-
-def _spread(costs: list[float], count: int) -> list[int]:
-    """At most `count` places of falling costs, the first and the last among them, evenly over cost."""
-    if count == 0 or len(costs) <= count:
-        return list(range(len(costs)))
-    values = np.array(costs)
-    wanted = np.linspace(values[0], values[-1], count)
-    return sorted({int(np.abs(values - want).argmin()) for want in wanted[:-1]} | {len(costs) - 1})

@@ -1,0 +1,71 @@
+"""A family of prunings at even steps of cost: rivals get as many policies per unit of cost as each other.
+
+For methods whose prunings are nested along a parameter (an impurity threshold, the α of cost-complexity pruning), so
+that the mean cost never rises along it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Problem
+from bench_forest.flat import FlatForest
+
+__all__ = ["evenly", "mean_cost", "spread_over_cost"]
+
+_LOOKS = 6
+"""Prunings whose cost is measured, for each policy wanted."""
+
+
+def mean_cost(problem: Problem, forest: FlatForest, opened: NDArray[np.bool_]) -> float:
+    """What a pruning costs a validation row, in the mean.
+
+    Args:
+        problem: prices and the validation part.
+        forest: the trees.
+        opened: bool (nodes,): the tests that stay.
+    """
+    from bench_forest import walk
+
+    rows = problem.validation
+    acquired, _ = walk.decide(forest.pruned(opened), rows.X, problem.costs.n_features, problem.threads)
+    return float(problem.costs.bill(acquired, rows.sizes).mean())
+
+
+def evenly(costs: Sequence[float], count: int) -> list[int]:
+    """At most `count` places of falling costs, the first and the last among them, evenly over cost; 0 takes all."""
+    if count == 0 or len(costs) <= count:
+        return list(range(len(costs)))
+    values = np.array(costs)
+    wanted = np.linspace(values[0], values[-1], count)
+    return sorted({int(np.abs(values - want).argmin()) for want in wanted[:-1]} | {len(costs) - 1})
+
+
+def spread_over_cost(values: Sequence[float], cost_at: Callable[[float], float], count: int) -> list[float]:
+    """Parameters whose costs are spread evenly between those of the first and the last.
+
+    The two neighbours that are furthest apart in cost are parted by the parameter in the middle between them, as long
+    as there is one, until there are six looks for each policy; of all that were looked at the nearest to even steps
+    are taken.
+
+    Args:
+        values: rising parameters to choose from; at least one.
+        cost_at: mean cost at a parameter; it never rises along them.
+        count: most parameters, at least 1.
+
+    Returns:
+        Rising parameters, the first and the last of ``values`` among them (the last alone for a count of 1).
+    """
+    costs = {place: cost_at(values[place]) for place in sorted({0, len(values) - 1})}
+    for _ in range(_LOOKS * count):
+        apart = [(costs[a] - costs[b], a, b) for a, b in pairwise(sorted(costs)) if b - a > 1 and costs[a] > costs[b]]
+        if not apart:
+            break
+        _, a, b = max(apart)
+        costs[(a + b) // 2] = cost_at(values[(a + b) // 2])
+    places = sorted(costs)
+    return [values[places[i]] for i in evenly([costs[place] for place in places], count)]

@@ -47,8 +47,8 @@ class _Envelope:
         stops = np.append(starts[1:], MAX_SIZE)
         cheaper = evaluate(differences[piece], 0.5 * (starts + stops)) < 0
         owners = np.where(cheaper, candidate, self.owners[piece])
-        keep = np.append(True, owners[1:] != owners[:-1])
-        self.starts, self.owners = starts[keep], owners[keep]
+        mask = np.append(True, owners[1:] != owners[:-1])
+        self.starts, self.owners = starts[mask], owners[mask]
 
 
 def presence_by_envelope(candidates: Candidates) -> Presence:

@@ -97,7 +97,7 @@ def by_budget(
         seen = [_seen(index, size, budget, actual) for size in different.tolist()]
         for part, weights in parts.items():
             for name in seen[0]:
-                value = float(np.average([one[name] for one in seen], weights=weights))
+                value = float(np.average([entry[name] for entry in seen], weights=weights))
                 series.setdefault(name + part, []).append(value)
     return series
 

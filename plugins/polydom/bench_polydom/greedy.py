@@ -95,7 +95,7 @@ def grow(
     Raises:
         ValueError: no λ, or one that is negative or not finite.
     """
-    if by == "gain" and (not lambdas or not all(0 <= one < math.inf for one in lambdas)):
+    if by == "gain" and (not lambdas or not all(0 <= rate < math.inf for rate in lambdas)):
         raise ValueError(f"lambdas must be a list of finite numbers from 0, not {list(lambdas)}")
     trained = _Trained(accuracy)
     trained(0, ())
@@ -164,9 +164,9 @@ class GreedyIndex(Index):
 
     @classmethod
     def from_saved(cls, fields: Mapping[str, Any]) -> GreedyIndex:
-        made = cls.__new__(cls)
-        made.__dict__.update(fields)
-        return made
+        index = cls.__new__(cls)
+        index.__dict__.update(fields)
+        return index
 
     def lookup(self, size: float, budget: float) -> int:
         checked_query(size, budget)

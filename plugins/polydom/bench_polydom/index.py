@@ -201,15 +201,15 @@ class PolyDomIndex(Index):
         step = 1
         while low < high:
             probe = high - step if high - step > low else low
-            one = members[probe]
+            member = members[probe]
             cost = 0.0
-            for coefficient in curves[one]:
+            for coefficient in curves[member]:
                 cost = cost * size + coefficient
             if cost > limit:
                 high = probe
                 step += step
             elif probe + 1 == high:
-                return one  # type: ignore[no-any-return]
+                return member  # type: ignore[no-any-return]
             else:
                 low = probe + 1
                 step = (high - probe) >> 1

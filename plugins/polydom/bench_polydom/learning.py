@@ -100,9 +100,9 @@ class Trainer:
     def saved_fields(self) -> dict[str, Any]:
         """What a saved policy keeps: the models, no training row."""
         none = np.zeros((0, 0))
-        kept = {name: getattr(self, name) for name in ("columns", "folds", "models")}
+        fields = {name: getattr(self, name) for name in ("columns", "folds", "models")}
         return {
-            **kept,
+            **fields,
             "learner": None,
             "X": none,
             "y": none[0:0, 0:0].ravel(),

@@ -124,7 +124,12 @@ class ModelIndex:
         from bench_polydom.persist import load
 
         features, index, choices, expansion = load(path, trusted)
-        return cls(tuple(Feature(*one) for one in features), index, tuple(Choice(*one) for one in choices), expansion)
+        return cls(
+            tuple(Feature(*fields) for fields in features),
+            index,
+            tuple(Choice(*fields) for fields in choices),
+            expansion,
+        )
 
 
 def build_index(

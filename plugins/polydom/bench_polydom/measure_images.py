@@ -30,7 +30,7 @@ def smooth_images(sides: tuple[int, ...], images: int) -> dict[float, list[NDArr
     items = {}
     for side in sides:
         rough = [gaussian(rng.random((side, side)), 1.5) for _ in range(images)]
-        items[float(side * side)] = [(one - one.min()) / (one.max() - one.min()) for one in rough]
+        items[float(side * side)] = [(image - image.min()) / (image.max() - image.min()) for image in rough]
     return items
 
 

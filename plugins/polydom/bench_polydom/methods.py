@@ -202,7 +202,7 @@ class Greedy(_Grown):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.lambdas or not all(0 <= one < math.inf for one in self.lambdas):
+        if not self.lambdas or not all(0 <= rate < math.inf for rate in self.lambdas):
             raise ValueError(f"lambdas must be a list of finite numbers from 0, not {list(self.lambdas)}")
 
     def _trade_offs(self) -> tuple[float, ...]:

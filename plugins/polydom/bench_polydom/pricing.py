@@ -96,7 +96,7 @@ def load_measurements(name: str) -> Measurements:
     own = MEASURED / f"{name}.json"
     path = own if own.exists() else Path(name).expanduser()
     if not path.is_file():
-        known = sorted(one.stem for one in MEASURED.glob("*.json"))
+        known = sorted(file.stem for file in MEASURED.glob("*.json"))
         raise DataUnavailable(
             f"there are no measurements {name!r}; {did_you_mean(name, known)}",
             "python -m bench_polydom.measure_images FILE --machine NAME",

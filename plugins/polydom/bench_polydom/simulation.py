@@ -24,11 +24,12 @@ from bench_polydom.greedy import LAMBDAS, GreedyIndex, grow
 from bench_polydom.index import NOTHING, FullIndex, Index, NaiveScan, PolyDomIndex, lookup_microseconds
 from bench_polydom.lattice import Covering, Expansion, expand_all, search
 
-__all__ = ["Draw", "Simulation", "draw_features", "simulate"]
+__all__ = ["Draw", "Simulation", "curves_of", "draw_features", "retrieved", "simulate"]
 
 Algorithm = Literal[
-    "polydom", "polydom-index-all", "naive-lookup", "naive-expand-all", "greedy", "greedy-acc", "greedy-cost"
-]
+    "polydom", "polydom-index-all", "polydom-index-expanded", "naive-lookup", "naive-expand-all",
+    "greedy", "greedy-acc", "greedy-cost",
+]  # fmt: skip
 GUESS = 0.5
 
 
@@ -82,7 +83,8 @@ def simulate(
 
     Args:
         draw: the features.
-        algorithm: as the methods are called.
+        algorithm: as the methods are called; ``polydom-index-expanded`` is PolyDomIndexAll over all expanded sets,
+            dominated ones included, instead of the candidates.
         alpha, e, covering: of the lattice search.
         train_size: Greedy's size.
         lambdas: Greedy's.
@@ -91,7 +93,7 @@ def simulate(
     d = len(draw.single)
     if algorithm.startswith("greedy"):
         rates = lambdas if algorithm == "greedy" else (0.0,)
-        curves = _curves_of(draw)
+        curves = curves_of(draw)
         by: Literal["gain", "cost"] = "cost" if algorithm == "greedy-cost" else "gain"
         growth = grow(draw.accuracy, d, curves, train_size, rates, by)
         return growth.expansion, GreedyIndex(growth, curves) if indexed else None
@@ -101,14 +103,18 @@ def simulate(
         expansion = search(draw.accuracy, d, alpha, e, covering=covering)
     if not indexed:
         return expansion, None
-    candidates = prune(expansion.candidates(draw.prices))
+    expanded = expansion.candidates(draw.prices)
+    if algorithm == "polydom-index-expanded":
+        return expansion, FullIndex(expanded)
+    candidates = prune(expanded)
     if algorithm == "naive-lookup":
         return expansion, NaiveScan(candidates)
     compact = PolyDomIndex.build(candidates)
     return expansion, FullIndex(candidates, compact) if algorithm == "polydom-index-all" else compact
 
 
-def _curves_of(draw: Draw) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+def curves_of(draw: Draw) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+    """Sets of a draw's features as bit masks (sets,) → their cost curves (sets, 3)."""
     return lambda masks: set_curves(masks, draw.prices)
 
 
@@ -143,7 +149,8 @@ class Simulation(Method):
       ``time_lookups``, ``lookup_microseconds`` (Metric 3 on this machine).
 
     Attributes:
-        algorithm: which.
+        algorithm: which; ``polydom-index-expanded`` is PolyDomIndexAll over all expanded sets (the text indexes the
+            candidates, its numbers fit all).
         combiner: ``best`` (f_1) or ``all`` (f_d).
         alpha, e, covering: of PolyDom. Both combiners have diminishing returns, so ``below`` is the default here.
         helpful: probability p that a feature is helpful.
@@ -209,7 +216,7 @@ class Simulation(Method):
             history["lookup_steps"].append(float(np.mean([index.steps(size) for size in sizes])))
             if d == self.features:
                 diagnostics = {name: values[-1] for name, values in history.items()}
-                history["accuracy"] = [_retrieved(index, self.item_size, budget) for budget in self.budgets]
+                history["accuracy"] = [retrieved(index, self.item_size, budget) for budget in self.budgets]
                 history["budgets"] = list(self.budgets)
                 diagnostics["mean_accuracy"] = float(np.mean(history["accuracy"]))
                 if self.time_lookups:
@@ -219,6 +226,7 @@ class Simulation(Method):
         return Family([policy], history=history, diagnostics=diagnostics)
 
 
-def _retrieved(index: Index, size: float, budget: float) -> float:
+def retrieved(index: Index, size: float, budget: float) -> float:
+    """Accuracy of the model that an index gives an item of a size within a budget; 0 where it gives none."""
     candidate = index.lookup(size, budget)
     return 0.0 if candidate == NOTHING else float(index.candidates.accuracy[candidate])

@@ -126,8 +126,8 @@ class SizedImages(DataSource):
 
         recipe = self._recipe(context)
         # A descriptor's length is the same for every image.
-        one = _describe([np.zeros((8, 8))], [8], EXTRACTORS)
-        blank = {name: np.zeros((len(recipe.which), table.shape[1])) for name, table in one.items()}
+        described = _describe([np.zeros((8, 8))], [8], EXTRACTORS)
+        blank = {name: np.zeros((len(recipe.which), table.shape[1])) for name, table in described.items()}
         return self._table(recipe, blank).content
 
     def _recipe(self, context: DataContext) -> _Recipe:

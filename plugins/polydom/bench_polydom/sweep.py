@@ -56,8 +56,8 @@ class _Sweep:
         self.pending: dict[tuple[int, int], list[float]] = {}
         self.queue: list[tuple[float, int, int]] = []
         self.place = [0] * count
-        for place, one in enumerate(self.order):
-            self.place[one] = place
+        for place, candidate in enumerate(self.order):
+            self.place[candidate] = place
         self.swaps = 0
 
     def meet(self, place: int, now: float) -> None:
@@ -79,11 +79,11 @@ class _Sweep:
         since = [np.nan] * len(order)
         spells: list[tuple[int, float, float]] = []
         best = -np.inf
-        for at, one in enumerate(order):
+        for at, candidate in enumerate(order):
             best_below[at] = best
-            if accuracy[one] > best:
-                since[one] = 0.0
-                best = accuracy[one]
+            if accuracy[candidate] > best:
+                since[candidate] = 0.0
+                best = accuracy[candidate]
         for at in range(len(order) - 1):
             self.meet(at, 0.0)
         while self.queue:
@@ -99,16 +99,16 @@ class _Sweep:
             order[at], order[at + 1] = upper, lower
             place[lower], place[upper] = at + 1, at
             best_below[at + 1] = max(best_below[at], accuracy[upper])
-            for one in (lower, upper):
-                on = accuracy[one] > best_below[place[one]]
-                if on and np.isnan(since[one]):
-                    since[one] = now
-                elif not on and not np.isnan(since[one]):
-                    spells.append((one, since[one], now))
-                    since[one] = np.nan
+            for candidate in (lower, upper):
+                on = accuracy[candidate] > best_below[place[candidate]]
+                if on and np.isnan(since[candidate]):
+                    since[candidate] = now
+                elif not on and not np.isnan(since[candidate]):
+                    spells.append((candidate, since[candidate], now))
+                    since[candidate] = np.nan
             for beside in (at - 1, at, at + 1):
                 self.meet(beside, now)
-        spells += [(one, begun, np.inf) for one, begun in enumerate(since) if not np.isnan(begun)]
+        spells += [(candidate, begun, np.inf) for candidate, begun in enumerate(since) if not np.isnan(begun)]
         return (
             np.array([spell[0] for spell in spells], dtype=np.int64),
             np.array([spell[1] for spell in spells], dtype=np.float64),

@@ -181,7 +181,7 @@ def fit_oracle(problem: Problem, subsets: int, reference_rows: int, max_bins: in
         prior=np.log(shares / shares.sum()),
         table=table,
         start=np.searchsorted(problem.feature_of_column, np.arange(n + 1)).astype(np.int64),
-        member_start=np.concatenate([[0], np.cumsum([len(one) for one in sets])]).astype(np.int64),
+        member_start=np.concatenate([[0], np.cumsum([len(subset) for subset in sets])]).astype(np.int64),
         members=np.concatenate(sets).astype(np.int64),
         own=np.array(own / unit),
         group=np.array(group, dtype=np.int64),

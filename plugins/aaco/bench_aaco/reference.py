@@ -48,8 +48,8 @@ def acquire_plain(oracle: Oracle, lambda_: float, neighbours: int, z: NDArray[np
         if known:
             rows = sorted(rows, key=lambda row: (_distance(look, z, row, known), row))[:neighbours]
         best, least = None, _mean_loss(look, rows, known)
-        for one in sets:
-            union = [*known, *(int(f) for f in one if f not in known)]
+        for subset in sets:
+            union = [*known, *(int(f) for f in subset if f not in known)]
             if len(union) == len(known):
                 continue
             price = _price(look, union) - _price(look, known)

@@ -67,8 +67,8 @@ class StumpMethod(Method):
             return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
         rows = problem.validation.rows()
         scores = [validation_score(problem, stump.decide(rows)) for stump in stumps]
-        kept = best_by_price([float(stump.details["price"]) for stump in stumps], [score for score, _ in scores])
-        return Family(default_policy_first([stumps[i] for i in kept], [scores[i] for i in kept]))
+        chosen = best_by_price([float(stump.details["price"]) for stump in stumps], [score for score, _ in scores])
+        return Family(default_policy_first([stumps[i] for i in chosen], [scores[i] for i in chosen]))
 
 
 @dataclass(frozen=True)

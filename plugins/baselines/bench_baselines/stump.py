@@ -62,9 +62,9 @@ def fit_stumps(problem: Problem, min_samples_leaf: int) -> list[Stump]:
     costs, sizes = problem.costs, problem.train.sizes if problem.costs.depends_on_size else None
     stumps = []
     for feature in range(problem.n_features):
-        one = np.zeros((len(problem.train) if sizes is not None else 1, problem.n_features), dtype=bool)
-        one[:, feature] = True
-        stump = _fit(problem, feature, float(costs.bill(one, sizes).mean()), min_samples_leaf)
+        acquired = np.zeros((len(problem.train) if sizes is not None else 1, problem.n_features), dtype=bool)
+        acquired[:, feature] = True
+        stump = _fit(problem, feature, float(costs.bill(acquired, sizes).mean()), min_samples_leaf)
         if stump is not None:
             stumps.append(stump)
     return sorted(stumps, key=lambda stump: (stump.details["price"], stump.feature))
@@ -105,14 +105,14 @@ def best_by_price(prices: Sequence[float], scores: Sequence[float]) -> list[int]
     Returns:
         Positions, by ascending price.
     """
-    kept: list[int] = []
+    chosen: list[int] = []
     at_price: int | None = None
     best = -np.inf
     for i, (price, score) in enumerate(zip(prices, scores, strict=True)):
         if score > best:
             best = score
             if at_price is not None and prices[at_price] == price:
-                kept.pop()
-            kept.append(i)
+                chosen.pop()
+            chosen.append(i)
             at_price = i
-    return kept
+    return chosen

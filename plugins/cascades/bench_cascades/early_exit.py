@@ -132,8 +132,8 @@ class EarlyExit(Method):
         query = problem.train.query
         ids = np.zeros(len(partial), dtype=np.int64) if query is None else query
         best = []
-        for one in np.unique(ids):
-            rows = partial[ids == one]
+        for query_id in np.unique(ids):
+            rows = partial[ids == query_id]
             if len(rows) >= self.k:
                 best.append(kth_best(rows, self.k))
         return np.median(np.array(best), axis=0) if best else np.full(len(at), -np.inf)

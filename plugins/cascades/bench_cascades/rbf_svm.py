@@ -91,7 +91,7 @@ class RbfSvm(Method):
         tried: list[tuple[float, float, float]] = []
         if len(y) and len(self.C) * len(self.gamma) + self.rounds > 1:
             tried = search(error, self.C, self.gamma, self.rounds, problem.rng("search"))
-            C, gamma, _ = min(tried, key=lambda one: one[2])
+            C, gamma, _ = min(tried, key=lambda setting: setting[2])
         else:
             C, gamma = self.C[0], self.gamma[0]
         machines = _machines(Z, outputs, C, gamma * unit, np.arange(len(Z)))

@@ -80,12 +80,12 @@ class Stagewise(Method):
             self.learning_rate,
             price_of_evaluation(problem, self.evaluation),
         )
-        rounds = max(one.count for one in sums)
+        rounds = max(boosting.count for boosting in sums)
         lengths = kept_prefixes(self.prefixes, rounds)
-        partials = [one.partial(problem.validation.X, np.minimum(lengths, one.count)) for one in sums]
+        partials = [boosting.partial(problem.validation.X, np.minimum(lengths, boosting.count)) for boosting in sums]
         for i, cut in enumerate(lengths):
             answer = outputs.answer(problem, [scores[:, i] for scores in partials])
-            features = np.any([one.used[min(cut, one.count)] for one in sums], axis=0)
+            features = np.any([boosting.used[min(cut, boosting.count)] for boosting in sums], axis=0)
             details = {"trees": cut, "features": int(features.sum())}
             policies.append(PrefixPolicy(sums, cut, answer, label=f"trees={cut}", details=details))
         if not policies:
@@ -113,8 +113,8 @@ class PrefixPolicy(Policy):
         """Run every row through the same trees."""
         n = len(rows)
         cuts, used = self._cuts(), self._used()
-        cost = sum(float(one.evaluation[cut]) for one, cut in zip(self.sums, cuts, strict=True))
-        scores = [one.partial(rows.X, [cut])[:, 0] for one, cut in zip(self.sums, cuts, strict=True)]
+        cost = sum(float(boosting.evaluation[cut]) for boosting, cut in zip(self.sums, cuts, strict=True))
+        scores = [boosting.partial(rows.X, [cut])[:, 0] for boosting, cut in zip(self.sums, cuts, strict=True)]
         return self.answer(
             scores, np.tile(used, (n, 1)), np.ones(n, dtype=np.int64), np.full(n, float(sum(cuts))), np.full(n, cost)
         )
@@ -125,9 +125,9 @@ class PrefixPolicy(Policy):
 
     def _cuts(self) -> list[int]:
         """How many trees of each boosting are run."""
-        return [min(self.rounds, one.count) for one in self.sums]
+        return [min(self.rounds, boosting.count) for boosting in self.sums]
 
     def _used(self) -> NDArray[np.bool_]:
         """bool (features,): what they split on."""
-        used = [one.used[cut] for one, cut in zip(self.sums, self._cuts(), strict=True)]
+        used = [boosting.used[cut] for boosting, cut in zip(self.sums, self._cuts(), strict=True)]
         return np.asarray(np.any(used, axis=0))

@@ -63,19 +63,19 @@ class Forest:
             nodes.append(_LEAF)
             waiting = [(tree["tree_structure"], roots[-1])]
             while waiting:
-                said, at = waiting.pop()
-                if "split_feature" not in said:
-                    nodes[at] = (*_LEAF[:-1], float(said["leaf_value"]))
+                node, at = waiting.pop()
+                if "split_feature" not in node:
+                    nodes[at] = (*_LEAF[:-1], float(node["leaf_value"]))
                     continue
-                if said["decision_type"] != "<=":
-                    raise ValueError(f"only numeric splits can be walked, not {said['decision_type']!r}")
+                if node["decision_type"] != "<=":
+                    raise ValueError(f"only numeric splits can be walked, not {node['decision_type']!r}")
                 left, right = len(nodes), len(nodes) + 1
                 nodes += [_LEAF, _LEAF]
                 nodes[at] = (
-                    int(said["split_feature"]), float(said["threshold"]), MISSING[said["missing_type"]],
-                    bool(said["default_left"]), left, right, 0.0,
+                    int(node["split_feature"]), float(node["threshold"]), MISSING[node["missing_type"]],
+                    bool(node["default_left"]), left, right, 0.0,
                 )  # fmt: skip
-                waiting += [(said["right_child"], right), (said["left_child"], left)]
+                waiting += [(node["right_child"], right), (node["left_child"], left)]
         parts = list(zip(*nodes, strict=True)) if nodes else [()] * len(_LEAF)
         kinds = (np.int32, np.float64, np.int8, np.bool_, np.int32, np.int32, np.float64)
         columns: list[Any] = [np.array(part, dtype=kind) for part, kind in zip(parts, kinds, strict=True)]

@@ -52,10 +52,10 @@ class Penalties:
         """As LightGBM's parameters; none at all when nothing is charged."""
         if tradeoff == 0 or not (self.feature.any() or self.split):
             return {}
-        made: dict[str, Any] = {"cegb_tradeoff": tradeoff, "cegb_penalty_split": self.split}
+        parameters: dict[str, Any] = {"cegb_tradeoff": tradeoff, "cegb_penalty_split": self.split}
         if self.feature.any():
-            made[f"cegb_penalty_feature_{kind}"] = self.feature.tolist()
-        return made
+            parameters[f"cegb_penalty_feature_{kind}"] = self.feature.tolist()
+        return parameters
 
 
 def penalties(problem: Problem, kind: str, shared: Shared, split_price: float, unit: str, scale: float) -> Penalties:

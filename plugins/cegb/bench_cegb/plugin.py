@@ -113,8 +113,8 @@ class CEGB(Method):
             policies.append(policy)
             validation_scores.append(validation_score(problem, policy.decide(part.rows())))
         if not self.include_empty_policy and any(policy.details["features"] for policy in policies):
-            kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
-            policies, validation_scores = [policies[i] for i in kept], [validation_scores[i] for i in kept]
+            remaining = [i for i, policy in enumerate(policies) if policy.details["features"]]
+            policies, validation_scores = [policies[i] for i in remaining], [validation_scores[i] for i in remaining]
         diagnostics = {"objective": objective["objective"]}
         return Family(default_policy_first(policies, validation_scores), diagnostics=diagnostics)
 

@@ -92,7 +92,7 @@ class BiasSearch:
         if self.kind != "seeded":
             return []
         costs = to_gray(self.prices.first, *_COSTS, _BITS).ravel()
-        rest = [to_gray(np.array([one]), *ends, _BITS)[0] for one, ends in ((1.0, _OMEGA), (25.0, _CONFIDENCE))]
+        rest = [to_gray(np.array([value]), *ends, _BITS)[0] for value, ends in ((1.0, _OMEGA), (25.0, _CONFIDENCE))]
         return [np.concatenate([costs, *rest])]
 
     def run(self, error_cost: float, settings: Settings, rng: np.random.Generator) -> Evolution:

@@ -70,7 +70,7 @@ def numerator(name: CriterionName, gain: float) -> float:
 def choose(
     name: CriterionName, gains: NDArray[np.float64], information: NDArray[np.float64], divisors: NDArray[np.float64]
 ) -> int:
-    """The test to make; −1 for none. Equal worth goes to the greater gain, then to the earlier column.
+    """The test to make; −1 for none. Equal scores go to the greater gain, then to the earlier column.
 
     Args:
         name: the criterion's.
@@ -89,13 +89,13 @@ def choose(
         if gain <= 0 or gain < least:
             continue
         if name == "gain-ratio":
-            worth = gain / information[column]
+            score = gain / information[column]
         elif divisors[column] > 0:
-            worth = numerator(name, gain) / float(divisors[column])
+            score = numerator(name, gain) / float(divisors[column])
         else:
-            worth = math.inf
-        if worth > 0 and (worth, gain) > best:
-            chosen, best = column, (worth, gain)
+            score = math.inf
+        if score > 0 and (score, gain) > best:
+            chosen, best = column, (score, gain)
     return chosen
 
 

@@ -78,10 +78,10 @@ class ICET(Method):
         policies, history = [], {}
         for value in self.error_costs:
             rng = problem.rng("icet", f"{value:g}")
-            found = search.run(value * scale, settings, rng)
-            bias = search.bias(found.best)
+            evolution = search.run(value * scale, settings, rng)
+            bias = search.bias(evolution.best)
             details = {"error_cost": value * scale, "omega": bias.omega, "confidence_factor": bias.confidence}
             policies.append(policy_of(problem, search.final_tree(bias), f"error cost={value:g}", details))
-            history[f"lowest cost, error cost={value:g}"] = found.lowest
-            history[f"mean cost, error cost={value:g}"] = found.mean
+            history[f"lowest cost, error cost={value:g}"] = evolution.lowest
+            history[f"mean cost, error cost={value:g}"] = evolution.mean
         return Family(ordered(problem, policies, self.fit_on), history=history)

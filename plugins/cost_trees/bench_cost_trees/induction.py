@@ -71,9 +71,9 @@ class Grower:
         values: list[NDArray[np.float64]] = []
         for column in range(columns):
             present = ~np.isnan(X[:, column])
-            found, codes[column, present] = np.unique(X[present, column], return_inverse=True)
-            values.append(found)
-        starts = np.cumsum([0, *(len(found) for found in values)], dtype=np.int64)
+            distinct, codes[column, present] = np.unique(X[present, column], return_inverse=True)
+            values.append(distinct)
+        starts = np.cumsum([0, *(len(distinct) for distinct in values)], dtype=np.int64)
         return Grower(
             np.ascontiguousarray(X),
             np.ascontiguousarray(y, dtype=np.int64),
@@ -161,13 +161,13 @@ def grow_plain(
     while len(nodes) < len(todo):
         own, path = todo[len(nodes)]
         counts.append(np.bincount(grower.y[own], minlength=grower.n_classes))
-        found = None
+        test = None
         if len(own) >= limits.split and (limits.depth is None or len(path) < limits.depth):
-            found = _best_test(grower, own, criterion, (first, later, again), prices.group, limits, path, by_path)
-        if found is None:
+            test = _best_test(grower, own, criterion, (first, later, again), prices.group, limits, path, by_path)
+        if test is None:
             nodes.append((-1, 0.0, False, -1))
             continue
-        column, threshold, missing_left = found
+        column, threshold, missing_left = test
         nodes.append((column, threshold, missing_left, len(todo)))
         values = grower.X[own, column]
         left = np.where(np.isnan(values), missing_left, values <= threshold)
@@ -205,10 +205,10 @@ def _best_test(
             now[column] = again if np.isfinite(first[feature]) else np.inf
         elif by_path and int(group[feature]) in opened:
             now[column] = later[feature]
-        found = best_threshold(grower.X[rows, column], grower.y[rows], grower.n_classes, grower.sums, limits.leaf)
-        if found is not None:
-            gains[column], information[column] = found[0] / len(rows), found[1] / len(rows)
-            splits[column] = found[2], found[3]
+        split = best_threshold(grower.X[rows, column], grower.y[rows], grower.n_classes, grower.sums, limits.leaf)
+        if split is not None:
+            gains[column], information[column] = split[0] / len(rows), split[1] / len(rows)
+            splits[column] = split[2], split[3]
     chosen = choose(criterion.name, gains, information, now)
     return None if chosen < 0 else (chosen, *splits[chosen])
 

@@ -35,13 +35,13 @@ class Prices:
     def of_path(self, features: Sequence[int]) -> float:
         """What tests cost one after the other; one that is made again is free."""
         total = 0.0
-        made: set[int] = set()
+        paid: set[int] = set()
         opened: set[int] = set()
         for feature in features:
             group = int(self.group[feature])
-            if feature not in made:
+            if feature not in paid:
                 total += float(self.later[feature] if group in opened else self.first[feature])
-            made.add(feature)
+            paid.add(feature)
             if group >= 0:
                 opened.add(group)
         return total

@@ -49,16 +49,22 @@ class Tree:
 
     def cut(self, leaf: NDArray[np.bool_]) -> Tree:
         """The tree that ends at these nodes (bool, nodes); nodes below them are left out."""
-        kept = np.zeros(len(self), dtype=bool)
-        kept[0] = True
+        remaining = np.zeros(len(self), dtype=bool)
+        remaining[0] = True
         for node in range(len(self)):
-            if kept[node] and not leaf[node] and self.left[node] >= 0:
-                kept[self.left[node] : self.left[node] + 2] = True
-        number = np.cumsum(kept) - 1
+            if remaining[node] and not leaf[node] and self.left[node] >= 0:
+                remaining[self.left[node] : self.left[node] + 2] = True
+        number = np.cumsum(remaining) - 1
         ends = leaf | (self.left < 0)
         left = np.where(ends, -1, number[self.left])
         column = np.where(ends, -1, self.column)
-        return Tree(column[kept], self.threshold[kept], self.missing_left[kept], left[kept], self.counts[kept])
+        return Tree(
+            column[remaining],
+            self.threshold[remaining],
+            self.missing_left[remaining],
+            left[remaining],
+            self.counts[remaining],
+        )
 
     def next_column(self, X: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The column of the first test on each row's way that is not known.

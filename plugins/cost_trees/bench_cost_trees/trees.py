@@ -58,15 +58,15 @@ class _TreeMethod(Method):
         limits = Limits(self.max_depth, self.min_samples_split, self.min_samples_leaf)
         policies = []
         nodes = []
-        for said, criterion in self.criteria():
+        for setting, criterion in self.criteria():
             rows = np.arange(len(grower.y))
             tree = grow_compiled(grower, rows, criterion, prices, limits, by_path=self.by_path())
             nodes.append(len(tree))
             for confidence in self.confidence_factors:
                 details: dict[str, Any] = {"confidence_factor": confidence}
-                if said:
+                if setting:
                     details["omega"] = criterion.omega
-                label = ", ".join([*([said] if said else []), f"CF={confidence:g}"])
+                label = ", ".join([*([setting] if setting else []), f"CF={confidence:g}"])
                 policies.append(policy_of(problem, pruned(tree, confidence), label, details))
         return Family(ordered(problem, policies, self.fit_on), diagnostics={"nodes": max(nodes)})
 

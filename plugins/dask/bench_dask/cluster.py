@@ -46,8 +46,8 @@ def _client(address: str) -> Iterator[Client]:
         get_address_host(address)  # raises where a client would be left half made
         client = Client(address, timeout=_CONNECT, set_as_default=False, name="budgetbench")  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise RequestError(f"no Dask scheduler answers at {address}: {said}") from None
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise RequestError(f"no Dask scheduler answers at {address}: {reason}") from None
     try:
         yield client
     finally:

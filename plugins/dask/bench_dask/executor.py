@@ -95,7 +95,7 @@ class _Run:
         self.deaths: dict[str, list[str]] = defaultdict(list)
         self.killed: Counter[str] = Counter()
         self.looked = self.heard = self.had_workers = 0.0
-        self.said_waiting = False
+        self.waiting_noticed = False
 
     def go(self) -> None:
         """Run all trials.
@@ -137,27 +137,27 @@ class _Run:
         for address in [address for address in self.places if address not in there]:
             self._lost(self.places.pop(address))
         beside = Counter[str]()
-        for said in there.values():
-            beside[str(said.get("host", ""))] += int(said.get("nthreads", 1))
-        for address, said in there.items():
+        for info in there.values():
+            beside[str(info.get("host", ""))] += int(info.get("nthreads", 1))
+        for address, info in there.items():
             if address not in self.places:
-                self._ask(address, said, beside[str(said.get("host", ""))])
+                self._ask(address, info, beside[str(info.get("host", ""))])
         usable = [place for place in self.places.values() if place.state != "refused"]
         if usable:
-            self.had_workers, self.said_waiting = self.heard, False
+            self.had_workers, self.waiting_noticed = self.heard, False
         elif self.places:
             raise RequestError("no Dask worker can run these trials: " + "; ".join(self.refused.values()))
-        elif not self.said_waiting and self.heard - self.had_workers > 2 * _LOOK:
-            self.said_waiting = True
+        elif not self.waiting_noticed and self.heard - self.had_workers > 2 * _LOOK:
+            self.waiting_noticed = True
             self.work.notice(f"{self.client.scheduler.address} has no worker; waiting for one")
 
-    def _ask(self, address: str, said: dict[str, Any], beside: int) -> None:
+    def _ask(self, address: str, info: dict[str, Any], beside: int) -> None:
         import psutil
 
-        limit = float(said.get("memory_limit") or 0) or float(psutil.virtual_memory().total)
-        name = str(said.get("name", address))
+        limit = float(info.get("memory_limit") or 0) or float(psutil.virtual_memory().total)
+        name = str(info.get("name", address))
         shown = name if name == address else f"{name} ({address})"
-        place = _Place(address, shown, int(said.get("nthreads", 1)), beside, limit)
+        place = _Place(address, shown, int(info.get("nthreads", 1)), beside, limit)
         self.places[address] = place
         self._submit(f"bench-check-{uuid.uuid4().hex}", place, remote.check, self.id, self.request, beside, self.needs)
 
@@ -169,21 +169,21 @@ class _Run:
             if number < place.slots:
                 self.deaths[planned.name].append(place.name)
             if len(self.deaths[planned.name]) >= _MOST_DEATHS:
-                said = f"the workers that ran it died: {', '.join(self.deaths[planned.name])}"
-                self._failed(planned, TrialStopped("killed", said), place)
+                message = f"the workers that ran it died: {', '.join(self.deaths[planned.name])}"
+                self._failed(planned, TrialStopped("killed", message), place)
             else:
                 self.schedule.put(planned)
         self.schedule.leave(place.address)
 
-    def _checked(self, place: _Place, said: dict[str, Any]) -> None:
-        if said["reasons"]:
+    def _checked(self, place: _Place, answer: dict[str, Any]) -> None:
+        if answer["reasons"]:
             place.state = "refused"
-            line = f"{place.name}: {'; '.join(said['reasons'])}"
+            line = f"{place.name}: {'; '.join(answer['reasons'])}"
             self.refused[place.address] = line
             self.work.notice(f"Dask worker refused: {line}")
             return
         place.state = "ready"
-        place.environment = said["environment"]
+        place.environment = answer["environment"]
 
     # --- trials ----------------------------------------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ class _Run:
                     planned = self.schedule.take(
                         place.address,
                         max(1, slots),
-                        lambda one, place=place: self._fits(one, place, largest),  # type: ignore[misc]
+                        lambda candidate, place=place: self._fits(candidate, place, largest),  # type: ignore[misc]
                     )
                     if planned is None:
                         break
@@ -218,8 +218,8 @@ class _Run:
     def _hand(self, planned: Planned, place: _Place) -> None:
         key = f"bench-{planned.name[:16]}-{uuid.uuid4().hex}"
         place.handed[key] = planned
-        told = json.dumps(planned_to_plain(planned))
-        self._submit(key, place, remote.run_trial, self.id, self.request, place.beside, told)
+        trial = json.dumps(planned_to_plain(planned))
+        self._submit(key, place, remote.run_trial, self.id, self.request, place.beside, trial)
 
     def _submit(self, key: str, place: _Place, task: Any, *arguments: Any) -> None:
         future = self.client.submit(
@@ -255,9 +255,9 @@ class _Run:
         answers: dict[str, Any] = {}
         if done:
             with suppress(Exception):
-                found = self.client.sync(self.client._gather, done, errors="skip", callback_timeout=10)
-                if len(found) == len(done):
-                    answers = {future.key: answer for future, answer in zip(done, found, strict=True)}
+                results = self.client.sync(self.client._gather, done, errors="skip", callback_timeout=10)
+                if len(results) == len(done):
+                    answers = {future.key: answer for future, answer in zip(done, results, strict=True)}
         for future in futures:
             if future.status == "error":
                 with suppress(Exception):
@@ -279,15 +279,15 @@ class _Run:
         elif isinstance(answer, BaseException):
             self._again(planned, TrialStopped("error", f"its worker could not run it: {_one_line(answer)}"), place)
         else:
-            self._keep(planned, place, *answer)
+            self._write(planned, place, *answer)
 
-    def _keep(self, planned: Planned, place: _Place, said: str, record: bytes, decisions: bytes | None) -> None:
+    def _write(self, planned: Planned, place: _Place, text: str, record: bytes, decisions: bytes | None) -> None:
         """Write what a worker gave back."""
-        told = json.loads(said)
-        if "error" in told:
-            raise BenchError(f"Dask worker {place.name}: {told['error']}")
-        if "stopped" in told:
-            stopped = TrialStopped(*told["stopped"])
+        result = json.loads(text)
+        if "error" in result:
+            raise BenchError(f"Dask worker {place.name}: {result['error']}")
+        if "stopped" in result:
+            stopped = TrialStopped(*result["stopped"])
             if stopped.kind == "killed":
                 self._again(planned, stopped, place)
             else:
@@ -298,7 +298,7 @@ class _Run:
         except ValueError as error:
             self._again(planned, TrialStopped("error", f"what {place.name} gave back is damaged: {error}"), place)
             return
-        self.work.note(TrialStatus(planned.name, told["status"], told["message"], told["seconds"]))
+        self.work.note(TrialStatus(planned.name, result["status"], result["message"], result["seconds"]))
 
     def _again(self, planned: Planned, stopped: TrialStopped, place: _Place) -> None:
         """Run a trial once more whose process was killed, or fail it."""

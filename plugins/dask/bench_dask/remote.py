@@ -35,28 +35,28 @@ def check(key: str, run: str, request: str, beside: int, needs: str) -> str:
     """
     try:
         process = _taken(run, request, beside)
-        said = process.missing(json.loads(needs), lambda: _is_cancelled(key))
+        answer = process.missing(json.loads(needs), lambda: _is_cancelled(key))
     except TrialStopped as stopped:
         return json.dumps({"reasons": [f"it cannot start a process for trials: {stopped}"]})
     _put_back(run, process)
-    return json.dumps(said)
+    return json.dumps(answer)
 
 
-def run_trial(key: str, run: str, request: str, beside: int, told: str) -> tuple[str, bytes, bytes | None]:
+def run_trial(key: str, run: str, request: str, beside: int, trial: str) -> tuple[str, bytes, bytes | None]:
     """Run a trial: JSON of how it went, the bytes of its record and of its decisions.
 
     A process that ended is said as ``stopped``: kind and message; a disk that does not take the record as ``error``.
     """
     try:
         process = _taken(run, request, beside)
-        said, record, decisions = process.run(json.loads(told), lambda: _is_cancelled(key))
+        result, record, decisions = process.run(json.loads(trial), lambda: _is_cancelled(key))
     except TrialStopped as stopped:
         return json.dumps({"stopped": [stopped.kind, str(stopped)]}), b"", None
     except StoreError as error:
         process.close()
         return json.dumps({"error": str(error)}), b"", None
     _put_back(run, process)
-    return json.dumps(said), record, decisions
+    return json.dumps(result), record, decisions
 
 
 def leave(run: str) -> None:
@@ -96,7 +96,7 @@ def _watch() -> None:
         with _LOCK:
             old = [process for idle in _IDLE.values() for since, process in idle if since < before]
             for run, idle in list(_IDLE.items()):
-                _IDLE[run] = [one for one in idle if one[0] >= before]
+                _IDLE[run] = [entry for entry in idle if entry[0] >= before]
                 if not _IDLE[run]:
                     del _IDLE[run]
         for process in old:

@@ -162,10 +162,11 @@ def test_a_trials_process_that_is_killed_from_outside_is_replaced(bench: Bench, 
     assert run.returncode == 0
 
 
-def _is_running(mark: Path) -> bool:
+def _is_running(mark: Path, trial: bytes = b"") -> bool:
     try:
         there = psutil.pid_exists(int(mark.name.rsplit("-", 2)[1]))
-        return there and mark.is_file() and mark.read_bytes().startswith(b"+")
+        text = mark.read_bytes() if there and mark.is_file() else b""
+        return text.startswith(b"+") and trial in text
     except OSError:
         return False
 
@@ -189,8 +190,13 @@ def test_the_trials_of_a_worker_that_dies_are_run_elsewhere(bench: Bench, two_wo
 def test_a_trial_whose_workers_die_twice_is_failed(bench: Bench, two_workers: Any) -> None:
     run = start(bench, bench.suite(ONE + slow(600) + SLOPES), "--scheduler", two_workers.address)
     for death in range(2):
+        # Of the slow one alone: the other trial's worker can die, too, and then this one has seen no death.
         marks = soon(
-            lambda: [m for m in two_workers.folder.glob("cache */elsewhere/*/store/running/*") if _is_running(m)]
+            lambda: [
+                mark
+                for mark in two_workers.folder.glob("cache */elsewhere/*/store/running/*")
+                if _is_running(mark, b"slow on blobs")
+            ]
         )
         process = int(marks[0].name.rsplit("-", 2)[1])
         with suppress(psutil.Error):

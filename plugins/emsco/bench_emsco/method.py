@@ -137,8 +137,8 @@ _SERIES = ("elite_size", "population_size", "unique", "non_dominated", "mean_sta
 def _stacked(results: list[Any], name: str) -> NDArray[np.float64]:
     """A history series of every run, (runs, generations); a run that stopped keeps its last value."""
     series = [np.asarray(getattr(result.history, name), dtype=np.float64) for result in results]
-    longest = max(len(one) for one in series)
-    return np.stack([np.pad(one, (0, longest - len(one)), mode="edge") for one in series])
+    longest = max(len(values) for values in series)
+    return np.stack([np.pad(values, (0, longest - len(values)), mode="edge") for values in series])
 
 
 def _mean(results: list[Any], name: str) -> NDArray[np.float64]:

@@ -79,9 +79,9 @@ def distinct_sets(sets: Sets) -> Sets:
     return np.unique(sets, axis=0) if sets.ndim > 1 else np.unique(sets)
 
 
-def as_integer(one: Any) -> int:
+def as_integer(feature_set: Any) -> int:
     """A single set as a Python integer, bit f for feature f."""
-    return sum(int(word) << (64 * place) for place, word in enumerate(np.atleast_1d(one)))
+    return sum(int(word) << (64 * place) for place, word in enumerate(np.atleast_1d(feature_set)))
 
 
 def check_sets(sets: ArrayLike, n_features: int) -> Sets:

@@ -39,7 +39,7 @@ def select(
     candidates += first_step
     if prices.full <= limit:
         candidates.append(everything)
-    return min(candidates, key=lambda one: (loss(one), prices.of_set(one)))
+    return min(candidates, key=lambda subset: (loss(subset), prices.of_set(subset)))
 
 
 def _greedy(

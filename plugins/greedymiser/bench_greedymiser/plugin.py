@@ -136,12 +136,12 @@ class GreedyMiser(Method):
             )
             history[f"loss, lambda={value:g}"] = boosted.losses
             history[f"price, lambda={value:g}"] = [prices.of(used) for used in boosted.ensemble.used]
-            made, made_scores = self._policies(problem, loss, boosted, value)
-            policies += made
-            validation_scores += made_scores
+            prefix_policies, prefix_scores = self._policies(problem, loss, boosted, value)
+            policies += prefix_policies
+            validation_scores += prefix_scores
         if not self.include_empty_policy and any(policy.details["features"] for policy in policies):
-            kept = [i for i, policy in enumerate(policies) if policy.details["features"]]
-            policies, validation_scores = [policies[i] for i in kept], [validation_scores[i] for i in kept]
+            remaining = [i for i, policy in enumerate(policies) if policy.details["features"]]
+            policies, validation_scores = [policies[i] for i in remaining], [validation_scores[i] for i in remaining]
         return Family(
             default_policy_first(policies, validation_scores),
             history=history,
@@ -155,7 +155,7 @@ class GreedyMiser(Method):
         start = loss.residual(np.tile(loss.start(), (len(loss.targets), 1)))
         return float(np.square(start).mean()) / total if total > 0 else 0.0
 
-    def _kept(self, rounds: int) -> list[int]:
+    def _prefix_lengths(self, rounds: int) -> list[int]:
         """The prefixes to keep of an ensemble of that many rounds."""
         if self.prefixes == "all":
             return list(range(min(rounds, 1), rounds + 1))
@@ -174,7 +174,7 @@ class GreedyMiser(Method):
         ensemble, part = boosted.ensemble, problem.validation
         scores, acquired = ensemble.empty(len(part))
         policies, validation_scores = [], []
-        for before, rounds in pairwise([0, *self._kept(ensemble.rounds)]):
+        for before, rounds in pairwise([0, *self._prefix_lengths(ensemble.rounds)]):
             ensemble.advance(part.X, before, rounds, scores, acquired)
             policy = PrefixPolicy(
                 ensemble,

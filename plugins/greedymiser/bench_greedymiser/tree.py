@@ -95,7 +95,7 @@ def grow_compiled(
     from bench_greedymiser._kernels import grow
 
     packed = bins.packed
-    made = grow(
+    arrays = grow(
         bins.codes,
         bins.n_values,
         packed.codes,
@@ -115,7 +115,7 @@ def grow_compiled(
         least,
         _floor(residual),
     )
-    return Tree(*made)
+    return Tree(*arrays)
 
 
 def grow_tree(

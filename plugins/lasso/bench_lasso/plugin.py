@@ -71,8 +71,8 @@ class CaCTLasso(Method):
 
         unit = float(max(len(problem.train), 1)) if self.scale == "sum" else 1.0
         fitted = fit_classifiers(problem, [penalty / unit for penalty in self.grid()], self.ridge)
-        if not self.include_empty_policy and any(len(one.model.columns) for one in fitted):
-            fitted = [one for one in fitted if len(one.model.columns)]
+        if not self.include_empty_policy and any(len(fit.model.columns) for fit in fitted):
+            fitted = [fit for fit in fitted if len(fit.model.columns)]
         policies = policies_of(problem, fitted, unit)
         values = [combined(outcome_on(policy, problem, problem.validation)) for policy in policies]
         best = max(range(len(values)), key=lambda i: (values[i], i))

@@ -53,18 +53,18 @@ def policies_of(problem: Problem, fitted: list[Fitted], unit: float = 1.0) -> li
         unit: λ in labels and details is the mean-loss λ times this.
     """
     policies = []
-    for one in fitted:
-        features = np.unique(problem.feature_of_column[one.model.columns])
+    for fit in fitted:
+        features = np.unique(problem.feature_of_column[fit.model.columns])
         details: dict[str, Any] = {
-            "lambda": float(f"{one.penalty * unit:.12g}"),
+            "lambda": float(f"{fit.penalty * unit:.12g}"),
             "features": len(features),
-            "stands_for": one.stands_for,
-            "converged": one.converged,
+            "stands_for": fit.stands_for,
+            "converged": fit.converged,
         }
-        if np.isfinite(one.residual):
-            details["kkt_residual"] = one.residual
-        label = f"lambda={one.penalty * unit:.6g}"
-        policies.append(LinearPolicy(problem.n_features, tuple(features.tolist()), one.model, label, details))
+        if np.isfinite(fit.residual):
+            details["kkt_residual"] = fit.residual
+        label = f"lambda={fit.penalty * unit:.6g}"
+        policies.append(LinearPolicy(problem.n_features, tuple(features.tolist()), fit.model, label, details))
     return policies
 
 

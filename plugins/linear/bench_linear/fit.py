@@ -76,7 +76,7 @@ def fit_logistic(
     outputs = 1 if len(classes) == 2 else len(classes)
     newton = outputs * (len(columns) + 1) <= _NEWTON_PARAMETERS
     learner = LogisticRegression(C=C, solver="newton-cholesky" if newton else "lbfgs", tol=tol, max_iter=max_iter)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         learner.fit(X, y)
     return ClassModel(
@@ -87,7 +87,7 @@ def fit_logistic(
         n_classes=problem.n_classes,
         names=column_names(problem, columns),
         iterations=int(np.max(learner.n_iter_)),
-        converged=not any(issubclass(warning.category, ConvergenceWarning) for warning in said),
+        converged=not any(issubclass(warning.category, ConvergenceWarning) for warning in caught),
     )
 
 

@@ -45,36 +45,36 @@ class Guard:
     """A download in progress.
 
     Attributes:
-        said: what went wrong; empty as long as nothing did.
+        failure: what went wrong; empty as long as nothing did.
     """
 
     limits: Limits
     until: float
     received: int = 0
-    said: str = ""
+    failure: str = ""
 
     def before(self, asked: socket.socket) -> None:
         """Something is about to be read."""
         left = self.until - time.monotonic()
         if left <= 0:
-            self.said = self.said or f"it took longer than {self.limits.seconds:g} s"
-        if self.said:  # who tries again is told at once
-            raise LimitError(self.said)
+            self.failure = self.failure or f"it took longer than {self.limits.seconds:g} s"
+        if self.failure:  # who tries again is told at once
+            raise LimitError(self.failure)
         asked.settimeout(min(self.limits.silence, left))
 
     def after(self, count: int | None) -> None:
         """So many bytes were read."""
         self.received += count or 0
         if self.received > self.limits.most:
-            self.said = f"it sends more than {self.limits.most} bytes"
-            raise LimitError(self.said)
+            self.failure = f"it sends more than {self.limits.most} bytes"
+            raise LimitError(self.failure)
 
     def silent(self) -> LimitError:
         """Nothing was read for too long."""
         late = time.monotonic() >= self.until
         what = f"it took longer than {self.limits.seconds:g} s" if late else ""
-        self.said = what or f"the server sent nothing for {self.limits.silence:g} s"
-        return LimitError(self.said)
+        self.failure = what or f"the server sent nothing for {self.limits.silence:g} s"
+        return LimitError(self.failure)
 
 
 _THREAD = threading.local()
@@ -96,7 +96,7 @@ def _readinto(self: Any, buffer: Any) -> int | None:
 
 @contextmanager
 def limited() -> Iterator[Guard]:
-    """Keep the limits in this thread, whatever library asks; see `Guard.said` for what was not kept."""
+    """Keep the limits in this thread, whatever library asks; see `Guard.failure` for what was not kept."""
     import requests.adapters
 
     if socket.SocketIO.readinto is not _readinto:

@@ -81,7 +81,7 @@ def download(number: int, scratch: Path, hint: str) -> tuple[pd.DataFrame, dict[
         try:
             return _load(openml, number, features=True)
         except Exception as error:
-            why = guard.said or _line(error)
+            why = guard.failure or _line(error)
             raise DataUnavailable(
                 f"OpenML data set {number} could not be downloaded from {openml.config.server}: {why}", hint
             ) from error

@@ -196,11 +196,11 @@ class OpenML(DataSource):
                 validation=self.validation_rows,
                 test=self.test_rows,
             )
-        keep = np.ones(len(rows), dtype=bool)
+        mask = np.ones(len(rows), dtype=bool)
         if self.rows:
             chosen = np.zeros(len(frame), dtype=bool)
             chosen[row_range(self.rows, "rows")] = True
-            keep &= chosen[rows]
+            mask &= chosen[rows]
         if self.classes:
             labels = frame[target].astype(str).to_numpy(dtype=str)[rows]
             for label in self.classes:
@@ -208,10 +208,10 @@ class OpenML(DataSource):
                     raise DataError(
                         f"data set {name!r}: no row has class {label!r}; {did_you_mean(label, labels.tolist())}"
                     )
-            keep &= np.isin(labels, self.classes)
-        if not keep.any():
+            mask &= np.isin(labels, self.classes)
+        if not mask.any():
             raise DataError(f"data set {name!r}: rows = {self.rows!r} keeps none of its {len(frame)} rows")
-        return rows[keep], None if parts is None else parts[keep]
+        return rows[mask], None if parts is None else parts[mask]
 
 
 def _coded(frame: pd.DataFrame, target: str, *, numbers: bool) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]]]:

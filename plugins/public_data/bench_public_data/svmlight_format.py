@@ -50,18 +50,18 @@ def read_svmlight(path: Path, first_index: int = 1) -> SvmLightTable:
             io.BytesIO(data), zero_based=first_index == 0, query_id=True, dtype=np.float64
         )
     except (ValueError, OverflowError) as error:
-        _find_fault(path, data, first_index)
+        _raise_first_error(path, data, first_index)
         raise DataError(f"{path}: not SVMlight text: {error}") from None
     if not (np.isfinite(values.data).all() and np.isfinite(target).all()) or (
         with_query and len(query) not in (0, len(target))
     ):
-        _find_fault(path, data, first_index)
+        _raise_first_error(path, data, first_index)
     if not len(values.data):
         raise DataError(f"{path}: no line names a feature")
     return SvmLightTable(values, target, query.astype(np.int64) if len(query) else None)
 
 
-def _find_fault(path: Path, data: bytes, first_index: int) -> None:
+def _raise_first_error(path: Path, data: bytes, first_index: int) -> None:
     """Read line by line and raise what is wrong with the first faulty one."""
     queries: bool | None = None
     for number, raw in enumerate(data.split(b"\n"), start=1):

@@ -165,7 +165,7 @@ class Uci(DataSource):
                             raise DataError(f"{url}: {name!r} in it is larger than {limits.LIMITS.most} bytes")
                     data = [archive.read(inside[name]) for name in self.archive.files]
         except (requests.RequestException, zipfile.BadZipFile, OSError) as error:
-            why = (guard.said if guard else "") or f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            why = (guard.failure if guard else "") or f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
             raise DataUnavailable(
                 f"UCI data set {self.id} could not be downloaded from {url}: {why}", self.hint()
             ) from error
@@ -174,7 +174,7 @@ class Uci(DataSource):
     def _verified(self, data: list[bytes], where: list[str]) -> pd.DataFrame:
         archive = self.archive
         try:
-            frame = prepared(archive, [self._parsed(one) for one in data])
+            frame = prepared(archive, [self._parsed(content) for content in data])
         except ValueError as error:
             raise DataError(f"{' and '.join(where)}: cannot be read as a table: {error}") from None
         digest = table_hash(frame)

@@ -12,6 +12,7 @@ and more of them: the weekly job looks with it for what nobody thought of. Eithe
 from __future__ import annotations
 
 import os
+import time
 
 from hypothesis import settings
 
@@ -19,6 +20,9 @@ from bench_core.run.threads import BLAS_VARIABLES
 
 for variable in BLAS_VARIABLES:  # read when the libraries are loaded, which is later than this
     os.environ.setdefault(variable, "1")
+
+# One date for all that this run of the tests writes: two pages that are compared may lie on two sides of midnight.
+os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(time.time())))
 
 # No deadline: how long an example takes says more about the machine, and about compiling, than about the code.
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=True)

@@ -121,6 +121,10 @@ WRONG = {
         change('use = "slopes"', 'use = "slopes"\nselect = "combine"'),
         ["methods[0].select", "did you mean 'combined'?"],
     ),
+    "an unknown selection on a data set": (
+        change('use = "blobs"', 'use = "blobs"\nselect = "combine"'),
+        ["datasets[0].select", "did you mean 'combined'?"],
+    ),
     "no method": ('[suite]\nname = "s"\n[[datasets]]\nuse = "blobs"\n', ["methods"]),
     "a name that is no file name": (change('name = "s"', 'name = "../s"'), ["suite.name"]),
     "not TOML": ("[suite\n", ["is not TOML"]),
@@ -354,6 +358,16 @@ def test_a_suite_with_anything_anywhere_is_taken_or_refused_in_a_line(data: st.D
         assert trials
         for trial in trials:
             json.loads(trial.identity("f" * 64))
+
+
+def test_a_methods_selection_comes_before_a_data_sets_and_that_before_the_protocols(registry: Registry) -> None:
+    text = GOOD + '[[datasets]]\nuse = "blobs"\nname = "by cost"\nselect = "cost"\n'
+    text += '[[methods]]\nuse = "slopes"\nname = "first"\nselect = "first"\n'
+    suite, general = (parse(made, registry) for made in (text, text.replace("seeds = 2", 'seeds = 2\nselect = "error"')))
+    pairs = [(dataset, method) for dataset in ("blobs", "by cost") for method in ("slopes", "first")]
+    assert [suite.selection_of(*pair, "binary", 0.7) for pair in pairs] == ["combined", "first", "cost", "first"]
+    assert [general.selection_of(*pair, "binary", 0.7) for pair in pairs] == ["error", "first", "cost", "first"]
+    assert "cost" in suite.needed_metrics()
 
 
 def test_only_names_what_the_suite_has(bench: Bench) -> None:

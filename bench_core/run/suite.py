@@ -112,16 +112,17 @@ class Suite:
     def _seeds(self, entry: DatasetEntry) -> list[int]:
         return seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds)
 
-    def selection_of(self, method: str, task: str, threshold: float | None) -> str:
-        """The rule that picks a method's row: ``first``, or a metric's name."""
+    def selection_of(self, dataset: str, method: str, task: str, threshold: float | None) -> str:
+        """The rule that picks a method's row on a data set: ``first``, or a metric's name."""
         own = [entry.select for entry in self.file.methods if entry.label == method]
-        return next(filter(None, [*own, self.file.protocol.select]), default_metric(task, threshold))
+        rules = [*own, self._datasets[dataset].select, self.file.protocol.select]
+        return next(filter(None, rules), default_metric(task, threshold))
 
     def needed_metrics(self) -> dict[str, Metric]:
         """The table's metrics, those that the suite selects by, and those of its other sections."""
         needed = {**self.metrics, **self._section_metrics}
-        for rule in (self.file.protocol.select, *(entry.select for entry in self.file.methods)):
-            if rule and rule != "first":
+        for rule in self._selects().values():
+            if rule != "first":
                 needed[rule] = self._metric(rule, self.path)
         return needed
 
@@ -144,12 +145,18 @@ class Suite:
         title = self.file.titles.get(name)
         return metric if title is None else replace(metric, title=title)
 
+    def _selects(self) -> dict[str, str]:
+        """The rules that the file names, by their keys."""
+        file = self.file
+        rules = {"protocol.select": file.protocol.select}
+        rules |= {f"datasets[{i}].select": entry.select for i, entry in enumerate(file.datasets)}
+        rules |= {f"methods[{i}].select": entry.select for i, entry in enumerate(file.methods)}
+        return {key: rule for key, rule in rules.items() if rule is not None}
+
     def _check_selects(self) -> None:
-        rules = [("protocol.select", self.file.protocol.select)]
-        rules += [(f"methods[{i}].select", entry.select) for i, entry in enumerate(self.file.methods)]
-        for key, rule in rules:
-            if rule not in (None, "first"):
-                self._metric(str(rule), f"{self.path}: {key}")
+        for key, rule in self._selects().items():
+            if rule != "first":
+                self._metric(rule, f"{self.path}: {key}")
 
     def _check_dataset_names(self) -> None:
         known = self.dataset_names()

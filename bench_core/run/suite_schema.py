@@ -153,7 +153,11 @@ class CostsEntry(Entry):
 
 
 class DatasetEntry(Entry):
-    """``[[datasets]]``: one data set, with its cost schemes and what it changes of the protocol."""
+    """``[[datasets]]``: one data set, with its cost schemes and what it changes of the protocol.
+
+    Attributes:
+        select: overrides the protocol's; a method's own comes before it.
+    """
 
     costs: Annotated[list[CostsEntry], BeforeValidator(_listed), Field(min_length=1)] = Field(
         default_factory=lambda: [CostsEntry(use="uniform")]
@@ -162,6 +166,7 @@ class DatasetEntry(Entry):
     encode: Encoding | None = None
     split: SplitTable | None = None
     seeds: Seeds | None = None
+    select: str | None = None
 
 
 class MethodEntry(Entry):
@@ -174,7 +179,7 @@ class MethodEntry(Entry):
         reject: whether the protocol's threshold refuses its unsure answers.
         exit_threshold: the confidence at which a method that stops early stops, where neither data set nor protocol
             has a threshold; nothing is refused there.
-        select: overrides the protocol's.
+        select: overrides the protocol's and the data set's.
     """
 
     grid: dict[str, Values] = {}

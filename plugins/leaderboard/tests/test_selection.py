@@ -28,7 +28,7 @@ class By:
     of: Mapping[str, str] = field(default_factory=dict)
     least_coverage: float = 0.0
 
-    def selection_of(self, method: str, task: str, threshold: float | None) -> str:
+    def selection_of(self, dataset: str, method: str, task: str, threshold: float | None) -> str:
         return self.of.get(method, self.rule)
 
     def selection_metrics(self) -> dict[str, Metric]:

@@ -73,7 +73,7 @@ class DefaultRules:
     known: Mapping[str, Metric]
     least_coverage: float = 0.0
 
-    def selection_of(self, method: str, task: str, threshold: float | None) -> str:
+    def selection_of(self, dataset: str, method: str, task: str, threshold: float | None) -> str:
         """See `bench_core.run.suite.Suite.selection_of`."""
         return default_metric(task, threshold)
 

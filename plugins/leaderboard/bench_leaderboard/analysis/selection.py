@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Rules", "select"]
 
+_SELECTED = ["dataset", "method", "name"]
+"""What a rule is a matter of; the name tells its task and threshold."""
+
 
 class Rules(Protocol):
     """How rows are picked: a suite's rules, or the default ones."""
 
-    def selection_of(self, method: str, task: str, threshold: float | None) -> str:
+    def selection_of(self, dataset: str, method: str, task: str, threshold: float | None) -> str:
         """``first``, or the name of a metric."""
 
     @property
@@ -59,10 +62,13 @@ def select(records: Records, suite: Rules) -> pd.DataFrame:
         return frame.assign(rule="", over_budget=False)
     done = frame[frame["status"] == "ok"]
     rule_of = {
-        (name, method): suite.selection_of(method, records.infos[name]["task"], _refusing(records.identities[name]))
-        for name, method in done[["name", "method"]].drop_duplicates().itertuples(index=False)
+        (dataset, method, name): suite.selection_of(
+            dataset, method, records.infos[name]["task"], _refusing(records.identities[name])
+        )
+        for dataset, method, name in done[_SELECTED].drop_duplicates().itertuples(index=False)
     }
-    rules = np.array([rule_of[pair] for pair in zip(values(done["name"]), values(done["method"]), strict=True)], object)
+    selected = zip(*(values(done[column]) for column in _SELECTED), strict=True)
+    rules = np.array([rule_of[which] for which in selected], object)
     done = done.assign(rule=rules)
     goals = suite.selection_metrics()
     chosen = []

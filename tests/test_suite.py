@@ -363,7 +363,9 @@ def test_a_suite_with_anything_anywhere_is_taken_or_refused_in_a_line(data: st.D
 def test_a_methods_selection_comes_before_a_data_sets_and_that_before_the_protocols(registry: Registry) -> None:
     text = GOOD + '[[datasets]]\nuse = "blobs"\nname = "by cost"\nselect = "cost"\n'
     text += '[[methods]]\nuse = "slopes"\nname = "first"\nselect = "first"\n'
-    suite, general = (parse(made, registry) for made in (text, text.replace("seeds = 2", 'seeds = 2\nselect = "error"')))
+    suite, general = (
+        parse(made, registry) for made in (text, text.replace("seeds = 2", 'seeds = 2\nselect = "error"'))
+    )
     pairs = [(dataset, method) for dataset in ("blobs", "by cost") for method in ("slopes", "first")]
     assert [suite.selection_of(*pair, "binary", 0.7) for pair in pairs] == ["combined", "first", "cost", "first"]
     assert [general.selection_of(*pair, "binary", 0.7) for pair in pairs] == ["error", "first", "cost", "first"]

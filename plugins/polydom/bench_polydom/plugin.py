@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bench_core import RegisterDataset, RegisterMethod, RegisterMetric, hookimpl
 from bench_polydom.by_size import METRICS
+from bench_polydom.descriptor_margins import DescriptorMargins
 from bench_polydom.methods import (
     Greedy,
     GreedyAcc,
@@ -38,8 +39,9 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl
 def bench_register_datasets(register: RegisterDataset) -> None:
-    """Images at several sizes with measured prices."""
+    """Images at several sizes, and images by many descriptors, with measured prices."""
     register("sized-images", SizedImages)
+    register("descriptor-margins", DescriptorMargins)
 
 
 @hookimpl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # scikit-image says that it is typed; most of its functions are not.
 # mypy: disable-error-code="no-untyped-call"
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bench_core import Costs, DataContext, DataError, Dataset, DataSource, DataUnavailable, content_hash
 from bench_polydom.pricing import Measurements, load_measurements
 
-__all__ = ["SizedImages", "rescaled"]
+__all__ = ["SizedImages", "describe", "kept", "rescaled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,15 +109,11 @@ class SizedImages(DataSource):
         from bench_polydom.extractors import EXTRACTORS
 
         recipe = self._recipe(context)
-        stored = context.cache / "sized-images" / f"{recipe.key}.npz"
-        described = _read(stored, list(EXTRACTORS))
-        if described is None:
-            pictures = [recipe.pictures[i] for i in recipe.which]
-            described = _describe(pictures, recipe.side.tolist(), EXTRACTORS)
-            stored.parent.mkdir(parents=True, exist_ok=True)
-            partial = stored.with_suffix(f".{np.random.default_rng().integers(1 << 60)}.npz")
-            np.savez(partial, **described)  # type: ignore[arg-type]
-            partial.replace(stored)
+        described = kept(
+            context.cache / "sized-images" / f"{recipe.key}.npz",
+            list(EXTRACTORS),
+            lambda: describe([recipe.pictures[i] for i in recipe.which], recipe.side.tolist(), EXTRACTORS),
+        )
         return self._table(recipe, described)
 
     def content(self, context: DataContext) -> str:
@@ -126,7 +122,7 @@ class SizedImages(DataSource):
 
         recipe = self._recipe(context)
         # A descriptor's length is the same for every image.
-        described = _describe([np.zeros((8, 8))], [8], EXTRACTORS)
+        described = describe([np.zeros((8, 8))], [8], EXTRACTORS)
         blank = {name: np.zeros((len(recipe.which), table.shape[1])) for name, table in described.items()}
         return self._table(recipe, blank).content
 
@@ -222,9 +218,10 @@ def rescaled(picture: NDArray[np.float64], side: int) -> NDArray[np.float64]:
     return scaled
 
 
-def _describe(
+def describe(
     pictures: list[NDArray[np.float64]], sides: list[int], extractors: Mapping[str, Any]
 ) -> dict[str, NDArray[np.float64]]:
+    """Extractor → float64 (pictures, its length), each picture rescaled to its side."""
     scaled = [rescaled(picture, side) for picture, side in zip(pictures, sides, strict=True)]
     return {
         name: np.array([np.nan_to_num(extract(image)) for image in scaled], dtype=np.float64)
@@ -232,12 +229,21 @@ def _describe(
     }
 
 
-def _read(path: Path, names: list[str]) -> dict[str, NDArray[np.float64]] | None:
+def kept(
+    path: Path, names: list[str], make: Callable[[], dict[str, NDArray[np.float64]]]
+) -> dict[str, NDArray[np.float64]]:
+    """Arrays by name, made once and kept in a file; made anew where it cannot be read or lacks a name."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             return {name: stored[name] for name in names}
     except (OSError, ValueError, KeyError):
-        return None
+        pass
+    made = make()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(f".{np.random.default_rng().integers(1 << 60)}.npz")
+    np.savez(partial, **made)  # type: ignore[arg-type]
+    partial.replace(path)
+    return made
 
 
 def _listed(folder: Path) -> tuple[list[Path], NDArray[np.int64], tuple[str, ...]]:

@@ -101,7 +101,7 @@ def test_otherwise_an_image_is_one_row_at_one_of_the_sides(data_context: DataCon
 
 def test_features_are_computed_once_and_kept(data_context: DataContext, monkeypatch: pytest.MonkeyPatch) -> None:
     first = SMALL.load(data_context)
-    monkeypatch.setattr("bench_polydom.sized_images._describe", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr("bench_polydom.sized_images.describe", lambda *_: pytest.fail("computed again"))
     assert SMALL.load(data_context).content == first.content
 
 

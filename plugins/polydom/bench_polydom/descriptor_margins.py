@@ -1,0 +1,210 @@
+"""Many priced descriptors on images, each as the margins of its own classifiers (BUDGETPRUNE §5, Scene-15).
+
+That paper's Scene-15 has 184 descriptors with measured prices, and for each 15 one-vs-rest kernel machines whose
+margins are the features. Its descriptors are not public; here they are those that PolyDom's images are described by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Costs, DataContext, DataError, Dataset, DataSource, DataUnavailable, content_hash
+from bench_polydom.pricing import Measurements, load_measurements
+from bench_polydom.sized_images import SizedImages, describe, kept
+
+__all__ = ["DescriptorMargins"]
+
+_VERSION = 1
+"""Of how margins are made; part of what names the data set."""
+
+
+@dataclass(frozen=True)
+class DescriptorMargins(DataSource):
+    """Images by the one-vs-rest margins of many descriptors; a descriptor is a group that is paid once.
+
+    A descriptor is one of PolyDom's extractors on the image at one of the sides. Support vector machines with a
+    Gaussian kernel (scikit-learn's defaults, standardised inputs), one per class against the rest, learn from images of
+    their own, which are no rows: so a row's margins never come from a machine that was fitted to it, whatever the
+    split. The margins of a descriptor form an acquisition group, whose price is its measured time at that side in
+    microseconds (cost scheme ``from-data``). Time to rescale and to evaluate the machines is not in it.
+
+    As with ``sized-images``, the last bits depend on the machine, so that the set is named by what it is made from.
+
+    Attributes:
+        source: a registered data set whose rows are square grey images (``digits``, ``mnist``).
+        path: a folder of class-named folders of image files (Scene-15) instead of ``source``.
+        images: how many rows.
+        learning: how many further images the support vector machines learn from.
+        sides: pixels a side, each at least 8.
+        without: extractors to leave out.
+        prices: a file of measurements, or the name of one that comes with the plugin.
+        statistic: prices by the ``worst`` case or the ``median``.
+        parameters: of the source.
+        seed: of the drawing.
+    """
+
+    version: ClassVar[int] = 1
+    network: ClassVar[bool] = True
+    source: str = "digits"
+    path: str = ""
+    images: int = 1000
+    learning: int = 500
+    sides: tuple[int, ...] = (16, 32)
+    without: tuple[str, ...] = ()
+    prices: str = "reference"
+    statistic: Literal["worst", "median"] = "worst"
+    parameters: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.images < 2 or self.learning < 2:
+            raise ValueError("images and learning must each be at least 2")
+        self._images()
+
+    def fingerprint(self, context: DataContext) -> str | None:
+        """Nothing cheap: the images may come from anywhere."""
+        return None
+
+    def status(self, context: DataContext) -> str:
+        """That of the images' own source."""
+        return self._images().status(context)
+
+    def load(self, context: DataContext) -> Dataset:
+        """Rescale, describe, learn the margins, and price.
+
+        Raises:
+            DataUnavailable: scikit-image, the images or the measurements are not here.
+            DataError: there are fewer images than asked for, a class is not among those to learn from, the source's
+                rows are no square images, or a descriptor was not measured.
+        """
+        extractors, made = self._extractors(), self._made(context)
+        names = [f"{name} at {side}" for side in self.sides for name in extractors]
+        margins = kept(
+            context.cache / "descriptor-margins" / f"{made.key}.npz", names, lambda: self._margins(made, extractors)
+        )
+        return self._table(made, [margins[name] for name in names], names)
+
+    def content(self, context: DataContext) -> str:
+        """Without describing the images."""
+        made = self._made(context)
+        names = [f"{name} at {side}" for side in self.sides for name in self._extractors()]
+        width = _width(len(made.classes))
+        return self._table(made, [np.zeros((len(made.rows), width))] * len(names), names).content
+
+    def _images(self) -> SizedImages:
+        return SizedImages(
+            self.source, self.path, self.images + self.learning, self.sides, False, self.prices, self.statistic,
+            parameters=self.parameters, seed=self.seed,
+        )  # fmt: skip
+
+    def _extractors(self) -> dict[str, Callable[[Any], Any]]:
+        from bench_polydom.extractors import EXTRACTORS
+
+        for name in self.without:
+            if name not in EXTRACTORS:
+                raise DataError(f"descriptor-margins: without: there is no extractor {name!r}; {', '.join(EXTRACTORS)}")
+        return {name: extract for name, extract in EXTRACTORS.items() if name not in self.without}
+
+    def _made(self, context: DataContext) -> _Made:
+        import sklearn
+
+        from bench_polydom.extractors import VERSION, require_skimage
+
+        try:
+            version = require_skimage().__version__
+        except RuntimeError as error:
+            raise DataUnavailable(str(error), "pip install 'budgetbench-polydom[images]'") from None
+        pictures, target, classes = self._images().pictures(context)
+        wanted = self.images + self.learning
+        if len(pictures) < wanted:
+            raise DataError(f"descriptor-margins: images + learning are {wanted}; there are {len(pictures)} images")
+        order = np.random.default_rng([self.seed, 3]).permutation(len(pictures))
+        learning, rows = np.sort(order[: self.learning]), np.sort(order[self.learning :])
+        if len(np.unique(target[learning])) < len(classes):
+            raise DataError(f"descriptor-margins: learning: {self.learning} images do not hold every class")
+        key = content_hash(
+            {
+                "margins": _VERSION, "extractors": VERSION, "skimage": version, "sklearn": sklearn.__version__,
+                "sides": list(self.sides), "without": sorted(self.without),
+            },
+            {"target": target, "learning": learning, **{f"{i}": picture for i, picture in enumerate(pictures)}},
+        )  # fmt: skip
+        return _Made(pictures, target, classes, learning, rows, load_measurements(self.prices), key)
+
+    def _margins(self, made: _Made, extractors: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+        found = {}
+        for side in self.sides:
+            for name, table in describe(made.pictures, [side] * len(made.pictures), extractors).items():
+                found[f"{name} at {side}"] = _margins_of(table, made.target, made.learning, made.rows)
+        return found
+
+    def _table(self, made: _Made, margins: list[NDArray[np.float64]], names: list[str]) -> Dataset:
+        fitted = made.measured.prices(self.statistic)
+        prices = []
+        for name in names:
+            extractor, _, side = name.rpartition(" at ")
+            if extractor not in fitted:
+                raise DataError(f"descriptor-margins: {self.prices!r} has no times of {extractor!r}")
+            prices.append([float(np.polynomial.polynomial.polyval(float(side) ** 2, fitted[extractor]))])
+        columns = [f"{name}: {label}" for name in names for label in _labels(made.classes)]
+        groups = np.repeat(np.arange(len(names)), _width(len(made.classes)))
+        return Dataset(
+            "descriptor-margins",
+            "binary" if len(made.classes) == 2 else "multiclass",
+            np.hstack(margins),
+            tuple(columns),
+            made.target[made.rows],
+            made.classes,
+            costs=Costs(np.zeros(len(columns)), groups, np.array(prices)),
+            provenance={
+                "source": self.path or self.source,
+                "prices": f"measured on {made.measured.machine!r}, microseconds, {self.statistic} case",
+            },
+            origin={
+                "source": "descriptor-margins",
+                "version": self.version,
+                "images": made.key,
+                "times": made.measured.content(list(self._extractors())),
+                "statistic": self.statistic,
+            },
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """All that the table is made from; ``learning`` and ``rows`` are places in ``pictures``."""
+
+    pictures: list[NDArray[np.float64]]
+    target: NDArray[np.int64]
+    classes: tuple[str, ...]
+    learning: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    measured: Measurements
+    key: str
+
+
+def _margins_of(
+    table: NDArray[np.float64], target: NDArray[np.int64], learning: NDArray[np.int64], rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Margins of one-vs-rest kernel machines: float64 (rows, classes), one column of two classes."""
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    machines = make_pipeline(StandardScaler(), OneVsRestClassifier(SVC())).fit(table[learning], target[learning])
+    found = np.asarray(machines.decision_function(table[rows]), dtype=np.float64)
+    return found.reshape(len(rows), -1)
+
+
+def _width(classes: int) -> int:
+    return 1 if classes == 2 else classes
+
+
+def _labels(classes: tuple[str, ...]) -> tuple[str, ...]:
+    return classes[1:] if len(classes) == 2 else classes

@@ -13,9 +13,6 @@ from bench_core import Family, Problem
 
 __all__ = ["CostComplexityPruning"]
 
-_FINER = 32
-"""Numbers of leaves to choose costs from, for each policy."""
-
 
 @dataclass(frozen=True)
 class CostComplexityPruning(ForestMethod):
@@ -26,8 +23,8 @@ class CostComplexityPruning(ForestMethod):
 
     Attributes:
         alphas: the α; empty takes `count` of them, see `spacing`.
-        spacing: ``leaves``: α that leave numbers of leaves in geometric steps; ``cost``: out of 32 times as many of
-            those, even steps of the mean cost of a validation row.
+        spacing: ``leaves``: α that leave numbers of leaves in geometric steps; ``cost``: α from the whole forest to
+            none, in even steps of the mean cost of a validation row.
         count: see `alphas`.
         risk: ``impurity``: the forest's criterion, as scikit-learn's pruning path does (gini for ``pairs``);
             ``error``: training errors, Breiman's.
@@ -46,7 +43,7 @@ class CostComplexityPruning(ForestMethod):
             raise ValueError("count must be at least 1")
 
     def fit(self, problem: Problem) -> Family:
-        from bench_ccp.pruning import alpha_grid, prune, risk
+        from bench_ccp.pruning import alpha_grid, alpha_steps, prune, risk
 
         forest = self.grow(problem)
         criterion: Literal["entropy", "gini"] = "entropy" if self.criterion == "entropy" else "gini"
@@ -55,7 +52,7 @@ class CostComplexityPruning(ForestMethod):
             alphas = sorted(self.alphas) or alpha_grid(forest, risks, self.count)
         else:
             alphas = spread_over_cost(
-                alpha_grid(forest, risks, _FINER * self.count),
+                alpha_steps(forest, risks),
                 lambda alpha: mean_cost(problem, forest, prune(forest, risks, alpha)),
                 self.count,
             )

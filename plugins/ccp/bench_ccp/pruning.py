@@ -6,6 +6,8 @@ that weakest-link pruning ends with when it stops at α.
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from typing import Literal
 
 import numba
@@ -13,7 +15,7 @@ import numpy as np
 from bench_forest.flat import FlatForest
 from numpy.typing import NDArray
 
-__all__ = ["alpha_grid", "prune", "risk"]
+__all__ = ["alpha_grid", "alpha_steps", "prune", "risk"]
 
 
 def risk(forest: FlatForest, measure: Literal["entropy", "gini", "error"]) -> NDArray[np.float64]:
@@ -94,3 +96,21 @@ def alpha_grid(forest: FlatForest, risk: NDArray[np.float64], count: int) -> lis
                 high = middle
         alphas.append(float(high))
     return sorted(set(alphas))
+
+
+def alpha_steps(forest: FlatForest, risk: NDArray[np.float64]) -> list[float]:
+    """Rising α, a percent or less apart: 0, and those from far below what a leaf is worth to the first to prune all.
+
+    128 of them to a power of two, from 2^−27 on: exact, so that they are the same on every machine.
+
+    Args:
+        forest: the trees.
+        risk: from `risk`.
+    """
+    steps = [0.0]
+    power = -27
+    while steps[-1] < risk.max():  # no split is worth more than the whole risk
+        steps += [math.ldexp(1.0 + i / 128, power) for i in range(128)]
+        power += 1
+    first = bisect_left(steps, True, key=lambda alpha: not prune(forest, risk, alpha).any())
+    return steps[: first + 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from bench_core import (
@@ -24,7 +24,7 @@ from bench_leaderboard.analysis.populations import comparison_of
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.render import differing, write_files
 from bench_leaderboard.render.budgets import render_absolute, render_budgets, render_rows, render_wins
-from bench_leaderboard.render.figure_files import NOTES, figure_files, notes_of, unchanged_figures
+from bench_leaderboard.render.figure_files import NOTES, figure_files, noted_figures, notes_of, unchanged_figures
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import COMPARISON, DESCRIPTION, RESULTS, describe, read_descriptions, render_results
 from bench_leaderboard.render.page import Analysed, render_page
@@ -101,7 +101,7 @@ def publish_again(session: SuiteSession) -> list[Path]:
                 f"data set {dataset!r} is defined otherwise now, so that its published records are of other data; "
                 f"run: bench run {session.suite.path}"
             )
-    return write_files(pages(session, committed))
+    return _write(session, pages(session, committed))
 
 
 def publish_run(run: FinishedRun) -> Path:
@@ -151,8 +151,18 @@ def publish(
     if not private and (message := _not_isolated(records)):
         raise RequestError(f"{message}, so nothing was written; run into another --store, or say --private")
     files = pages(session, records)
-    changed = write_files(files)
+    changed = _write(session, files)
     current.remember(session, plan, list(files))
+    return changed
+
+
+def _write(session: SuiteSession, files: Mapping[Path, bytes]) -> list[Path]:
+    """Write the files, and take away figures that were drawn before and are not among them; the files that changed."""
+    before = noted_figures(session.folder)
+    changed = write_files(files)
+    for path in before:
+        if path not in files:
+            path.unlink(missing_ok=True)
     return changed
 
 

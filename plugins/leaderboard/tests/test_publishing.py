@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from functools import partial
 from hashlib import sha256
@@ -264,6 +265,21 @@ def test_the_command_line_refuses_with_exit_code_2(bench: Bench, original: Place
     assert bench.page() == page
     bench("leaderboard", suite, "--drop", "B", TINY_SEED="7")
     assert bench.page() != page
+
+
+def test_a_figure_that_is_no_longer_drawn_is_taken_away_and_nothing_else(bench: Bench, original: Place) -> None:
+    shutil.copytree(original.folder / "out", bench.folder / "leaderboard")
+    folder = bench.folder / "leaderboard" / "s"
+    bench("leaderboard", bench.suite(SUITE))
+    drawn = {path.name for path in folder.glob("*.svg")}
+    (folder / "ours.svg").write_text("<svg/>")
+    without_b = "".join(part for part in re.split(r"(?=\[\[)", SUITE) if 'name = "B"' not in part)
+    bench("leaderboard", bench.suite(without_b), "--drop", "B")
+    kept = {path.name for path in folder.glob("*.svg")} - {"ours.svg"}
+    assert kept < drawn
+    assert (folder / "ours.svg").exists()
+    assert all(name in bench.page() for name in kept)
+    assert not any(name in bench.page() for name in drawn - kept)
 
 
 SETS, METHODS, SEEDS = ("D1", "D2"), ("m1", "m2"), (0, 1)

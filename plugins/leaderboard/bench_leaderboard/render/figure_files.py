@@ -10,12 +10,13 @@ import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from bench_core import canonical_json
 from bench_leaderboard.render.figure import Figure
 from bench_leaderboard.render.fingerprint import UnknownValueError, fingerprint
 
-__all__ = ["NOTES", "figure_files", "notes_of", "unchanged_figures"]
+__all__ = ["NOTES", "figure_files", "noted_figures", "notes_of", "unchanged_figures"]
 
 NOTES = "figures.json"
 
@@ -50,11 +51,7 @@ def notes_of(figures: Sequence[Figure], folder: Path, drawn: Mapping[Path, bytes
 
 def unchanged_figures(figures: Sequence[Figure], folder: Path) -> dict[Path, bytes]:
     """The files on the disk that were drawn from the same as these figures, by the same code, and are as drawn."""
-    try:
-        content = json.loads((folder / NOTES).read_bytes())
-        notes = dict(content["figures"]) if content["format"] == 1 else {}
-    except (OSError, ValueError, KeyError, TypeError):  # without notes everything is drawn
-        return {}
+    notes = _notes(folder)  # without notes everything is drawn
     unchanged = {}
     for figure in figures:
         path = folder / figure.file
@@ -62,6 +59,19 @@ def unchanged_figures(figures: Sequence[Figure], folder: Path) -> dict[Path, byt
         if notes.get(figure.file) == {"drawn_from": _fingerprint(figure), "sha256": sha256(data).hexdigest()}:
             unchanged[path] = data
     return unchanged
+
+
+def noted_figures(folder: Path) -> list[Path]:
+    """The figures that were drawn last, by the notes beside them."""
+    return [folder / file for file in _notes(folder) if Path(file).name == file]
+
+
+def _notes(folder: Path) -> dict[str, Any]:
+    try:
+        content = json.loads((folder / NOTES).read_bytes())
+        return dict(content["figures"]) if content["format"] == 1 else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def _fingerprint(figure: Figure) -> str | None:

@@ -300,17 +300,23 @@ def environment() -> dict[str, Any]:
 
 
 def _kernels() -> list[str]:
-    """The processors that the loaded linear algebra libraries chose their kernels for: ``["Zen"]``."""
+    """What the loaded linear algebra libraries and NumPy chose their kernels for: ``["Zen", "NumPy AVX512_ICL"]``."""
+    import numpy as np
     from threadpoolctl import threadpool_info
 
-    return sorted({str(library["architecture"]) for library in threadpool_info() if library.get("architecture")})
+    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    linear = {str(library["architecture"]) for library in threadpool_info() if library.get("architecture")}
+    return [*sorted(linear), *(f"NumPy {feature}" for feature in found[-1:])]
 
 
 def _processor() -> str:
+    """Its name, with family and model where the system tells: Numba compiles for these."""
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
-        pass
-    return platform.processor() or "unknown"
+        lines = []
+    values = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in reversed(lines))}
+    name = values.get("model name") or platform.processor() or "unknown"
+    if "cpu family" in values and "model" in values:
+        return f"{name}, family {values['cpu family']} model {values['model']}"
+    return name

@@ -65,6 +65,28 @@ def test_a_label_that_differs_is_an_error_everywhere(place: Place) -> None:
     assert len(verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none")).refuted) == 3
 
 
+def test_another_order_of_the_same_policies_is_told_and_an_error_on_the_same_kernels_only(place: Place) -> None:
+    def refuted() -> int:
+        found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
+        assert {one.outcome for one in found.verdicts} == {"differs"}
+        assert "order of policies" in {one.reason for one in found.verdicts}
+        return len(found.refuted)
+
+    session = place.session(SUITE)
+    records = records_of(session)
+    records.policies = frame = records.policies.sort_values(["name", "policy"], ignore_index=True)
+    assert frame.groupby("name").size().min() > 1
+    of_policies = [name for name in frame if "." in name or name in ("label", "budget", "details")]
+    turned = frame.iloc[::-1].sort_values("name", kind="stable")  # the export's rows stand by name
+    records.policies[of_policies] = turned[of_policies].to_numpy()
+    write_files(write_export(records, session.folder))
+    assert refuted() == 3
+    for run in records.runs.values():
+        run["provenance"]["kernels"] = ["another"]
+    write_files(write_export(records, session.folder))
+    assert refuted() == 0
+
+
 def test_a_sample_is_a_number_or_a_share_and_depends_on_its_seed_only() -> None:
     names = [f"{i:03}" for i in range(100)]
     assert len(sample_of(names, "7", 1)) == 7

@@ -23,6 +23,7 @@ from bench_leaderboard.analysis.records import Records, collect
 __all__ = ["Verdict", "Verified", "sample_of", "verify"]
 
 _COMPARED = ("task", "history", "diagnostics", "features", "costs", "rows", "usage", "evaluations")
+_ORDER = "order of policies"
 _ENVIRONMENT = ("python", "libraries", "platform", "processor", "kernels")
 
 
@@ -141,7 +142,7 @@ def _verdict(planned: Planned, before: Records, after: Records, failures: Mappin
             largest, where = gap, place
     if not largest:
         return Verdict(planned, "equal", same)
-    reason = where if math.isinf(largest) else f"{where} by {largest:.2g} of its value"
+    reason = where if math.isinf(largest) or where == _ORDER else f"{where} by {largest:.2g} of its value"
     return Verdict(planned, "differs", same, reason, largest)
 
 
@@ -152,6 +153,10 @@ def _pairs(name: str, before: Records, after: Records) -> Iterator[tuple[str, An
         for records in (before, after)
     )
     yield "number of policies", len(old), len(new)
+    if list(old["label"]) != list(new["label"]) and sorted(old["label"]) == sorted(new["label"]):
+        # Validation puts another policy first where two are nearly as good: the same policies are compared.
+        yield _ORDER, 0, 1
+        old, new = (policies.sort_values("label", kind="stable") for policies in (old, new))
     for column in sorted(set(old.columns) & set(new.columns)):
         if "." in column or column in ("label", "budget", "status"):
             yield from ((column, a, b) for a, b in zip(old[column], new[column], strict=False))

@@ -65,6 +65,21 @@ def test_a_label_that_differs_is_an_error_everywhere(place: Place) -> None:
     assert len(verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none")).refuted) == 3
 
 
+def test_a_history_of_another_length_is_an_error_on_the_same_kernels_only(place: Place) -> None:
+    session = place.session(SUITE)
+    for kernels, errors in ((None, 3), (["another"], 0)):
+        records = records_of(session)
+        for name, info in records.infos.items():
+            assert info["history"]["length"]
+            info["history"]["length"] = info["history"]["length"][:-1]
+            if kernels:
+                records.runs[name]["provenance"]["kernels"] = kernels
+        write_files(write_export(records, session.folder))
+        found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
+        assert {one.reason.partition(" by ")[0] for one in found.verdicts} == {"history.length: length"}
+        assert len(found.refuted) == errors
+
+
 def test_another_order_of_the_same_policies_is_told_and_an_error_on_the_same_kernels_only(place: Place) -> None:
     def refuted() -> int:
         found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))

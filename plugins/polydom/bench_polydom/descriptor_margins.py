@@ -6,21 +6,18 @@ margins are the features. Its descriptors are not public; here they are those th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Costs, DataContext, DataError, Dataset, DataSource, DataUnavailable, content_hash
+from bench_core import Costs, DataContext, DataError, Dataset, DataSource, content_hash
 from bench_polydom.pricing import Measurements, load_measurements
-from bench_polydom.sized_images import SizedImages, describe, kept
+from bench_polydom.sized_images import SizedImages, describe, describing_versions, kept
 
 __all__ = ["DescriptorMargins"]
-
-_VERSION = 1
-"""Of how margins are made; part of what names the data set."""
 
 
 @dataclass(frozen=True)
@@ -82,19 +79,15 @@ class DescriptorMargins(DataSource):
             DataError: there are fewer images than asked for, a class is not among those to learn from, the source's
                 rows are no square images, or a descriptor was not measured.
         """
-        extractors, made = self._extractors(), self._made(context)
-        names = [f"{name} at {side}" for side in self.sides for name in extractors]
-        margins = kept(
-            context.cache / "descriptor-margins" / f"{made.key}.npz", names, lambda: self._margins(made, extractors)
-        )
+        made, names = self._made(context), self._names()
+        margins = kept(context.cache / "descriptor-margins" / f"{made.key}.npz", names, lambda: self._margins(made))
         return self._table(made, [margins[name] for name in names], names)
 
     def content(self, context: DataContext) -> str:
         """Without describing the images."""
-        made = self._made(context)
-        names = [f"{name} at {side}" for side in self.sides for name in self._extractors()]
-        width = _width(len(made.classes))
-        return self._table(made, [np.zeros((len(made.rows), width))] * len(names), names).content
+        made, names = self._made(context), self._names()
+        blank = np.zeros((len(made.rows), len(_labels(made.classes))))
+        return self._table(made, [blank] * len(names), names).content
 
     def _images(self) -> SizedImages:
         return SizedImages(
@@ -110,15 +103,13 @@ class DescriptorMargins(DataSource):
                 raise DataError(f"descriptor-margins: without: there is no extractor {name!r}; {', '.join(EXTRACTORS)}")
         return {name: extract for name, extract in EXTRACTORS.items() if name not in self.without}
 
+    def _names(self) -> list[str]:
+        return [f"{name} at {side}" for side in self.sides for name in self._extractors()]
+
     def _made(self, context: DataContext) -> _Made:
         import sklearn
 
-        from bench_polydom.extractors import VERSION, require_skimage
-
-        try:
-            version = require_skimage().__version__
-        except RuntimeError as error:
-            raise DataUnavailable(str(error), "pip install 'budgetbench-polydom[images]'") from None
+        versions = describing_versions()
         pictures, target, classes = self._images().pictures(context)
         wanted = self.images + self.learning
         if len(pictures) < wanted:
@@ -129,15 +120,15 @@ class DescriptorMargins(DataSource):
             raise DataError(f"descriptor-margins: learning: {self.learning} images do not hold every class")
         key = content_hash(
             {
-                "margins": _VERSION, "extractors": VERSION, "skimage": version, "sklearn": sklearn.__version__,
+                **versions, "margins": self.version, "sklearn": sklearn.__version__,
                 "sides": list(self.sides), "without": sorted(self.without),
             },
             {"target": target, "learning": learning, **{f"{i}": picture for i, picture in enumerate(pictures)}},
         )  # fmt: skip
         return _Made(pictures, target, classes, learning, rows, load_measurements(self.prices), key)
 
-    def _margins(self, made: _Made, extractors: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
-        found = {}
+    def _margins(self, made: _Made) -> dict[str, NDArray[np.float64]]:
+        extractors, found = self._extractors(), {}
         for side in self.sides:
             for name, table in describe(made.pictures, [side] * len(made.pictures), extractors).items():
                 found[f"{name} at {side}"] = _margins_of(table, made.target, made.learning, made.rows)
@@ -151,8 +142,9 @@ class DescriptorMargins(DataSource):
             if extractor not in fitted:
                 raise DataError(f"descriptor-margins: {self.prices!r} has no times of {extractor!r}")
             prices.append([float(np.polynomial.polynomial.polyval(float(side) ** 2, fitted[extractor]))])
-        columns = [f"{name}: {label}" for name in names for label in _labels(made.classes)]
-        groups = np.repeat(np.arange(len(names)), _width(len(made.classes)))
+        labels = _labels(made.classes)
+        columns = [f"{name}: {label}" for name in names for label in labels]
+        groups = np.repeat(np.arange(len(names)), len(labels))
         return Dataset(
             "descriptor-margins",
             "binary" if len(made.classes) == 2 else "multiclass",
@@ -161,10 +153,7 @@ class DescriptorMargins(DataSource):
             made.target[made.rows],
             made.classes,
             costs=Costs(np.zeros(len(columns)), groups, np.array(prices)),
-            provenance={
-                "source": self.path or self.source,
-                "prices": f"measured on {made.measured.machine!r}, microseconds, {self.statistic} case",
-            },
+            provenance=self._images().provenance(made.measured),
             origin={
                 "source": "descriptor-margins",
                 "version": self.version,
@@ -202,9 +191,6 @@ def _margins_of(
     return found.reshape(len(rows), -1)
 
 
-def _width(classes: int) -> int:
-    return 1 if classes == 2 else classes
-
-
 def _labels(classes: tuple[str, ...]) -> tuple[str, ...]:
+    """The classes that a descriptor has a margin for."""
     return classes[1:] if len(classes) == 2 else classes

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bench_core import Costs, DataContext, DataError, Dataset, DataSource, DataUnavailable, content_hash
 from bench_polydom.pricing import Measurements, load_measurements
 
-__all__ = ["SizedImages", "describe", "kept", "rescaled"]
+__all__ = ["SizedImages", "describe", "describing_versions", "kept", "rescaled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,18 +127,12 @@ class SizedImages(DataSource):
         return self._table(recipe, blank).content
 
     def _recipe(self, context: DataContext) -> _Recipe:
-        from bench_polydom.extractors import VERSION, require_skimage
-
-        try:
-            version = require_skimage().__version__
-        except RuntimeError as error:
-            raise DataUnavailable(str(error), "pip install 'budgetbench-polydom[images]'") from None
+        versions = describing_versions()
         pictures, target, classes = self.pictures(context)
         measured = load_measurements(self.prices)
         which, side = self._rows(len(pictures))
         key = content_hash(
-            {"extractors": VERSION, "skimage": version},
-            {"which": which, "side": side, **{f"{i}": picture for i, picture in enumerate(pictures)}},
+            versions, {"which": which, "side": side, **{f"{i}": picture for i, picture in enumerate(pictures)}}
         )
         return _Recipe(pictures, target, classes, which, side, measured, key)
 
@@ -162,10 +156,7 @@ class SizedImages(DataSource):
             sizes=np.square(recipe.side.astype(np.float64)),
             split=self._split(len(recipe.pictures))[recipe.which] if self.every_side else None,
             costs=costs,
-            provenance={
-                "source": self.path or self.source,
-                "prices": f"measured on {recipe.measured.machine!r}, microseconds, {self.statistic} case",
-            },
+            provenance=self.provenance(recipe.measured),
             origin={
                 "source": "sized-images",
                 "version": self.version,
@@ -175,6 +166,13 @@ class SizedImages(DataSource):
                 "degree": self.degree,
             },
         )
+
+    def provenance(self, measured: Measurements) -> dict[str, str]:
+        """Where the images and the prices are from."""
+        return {
+            "source": self.path or self.source,
+            "prices": f"measured on {measured.machine!r}, microseconds, {self.statistic} case",
+        }
 
     def _rows(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The picture and the side of every row."""
@@ -208,6 +206,20 @@ class SizedImages(DataSource):
         if not self.images or self.images >= count:
             return np.arange(count)
         return np.sort(np.random.default_rng(self.seed).permutation(count)[: self.images])
+
+
+def describing_versions() -> dict[str, Any]:
+    """What a description depends on besides its images: the versions of the extractors and of scikit-image.
+
+    Raises:
+        DataUnavailable: scikit-image is not here.
+    """
+    from bench_polydom.extractors import VERSION, require_skimage
+
+    try:
+        return {"extractors": VERSION, "skimage": require_skimage().__version__}
+    except RuntimeError as error:
+        raise DataUnavailable(str(error), "pip install 'budgetbench-polydom[images]'") from None
 
 
 def rescaled(picture: NDArray[np.float64], side: int) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ from bench_polydom.lattice import (
 )
 from bench_polydom.learning import Trainer
 from bench_polydom.monotonicity import violation_summary
+from bench_polydom.tolerance import series_by_tolerance
 from bench_polydom.units import Units
 
 __all__ = [
@@ -155,8 +156,24 @@ class NaiveExpandAll(PolyDom):
 
     ``alpha``, ``e``, ``covering`` and ``max_models`` have no effect. Other attributes as PolyDom's.
 
+    Attributes:
+        compare_alphas, compare_es: from the accuracies of all sets, keep in the history what PolyDom would train and
+            index at every α and e; see `bench_polydom.tolerance.series_by_tolerance`.
+
     Source: "Indexing Cost Sensitive Prediction", comparison points.
     """
+
+    compare_alphas: tuple[float, ...] = ()
+    compare_es: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("compare_alphas", "compare_es"):
+            values = getattr(self, name)
+            if not all(0 <= value < math.inf for value in values) or list(values) != sorted(set(values)):
+                raise ValueError(f"{name} must be ascending finite numbers from 0, not {list(values)}")
+        if bool(self.compare_alphas) != bool(self.compare_es):
+            raise ValueError("compare_alphas and compare_es go together")
 
     def _most_units_in_time(self) -> int:
         return MOST_UNITS_UNBOUNDED
@@ -166,6 +183,14 @@ class NaiveExpandAll(PolyDom):
 
     def _expand(self, trainer: Trainer, d: int) -> Expansion:
         return expand_all(trainer.accuracy, d)
+
+    def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any], dict[str, Any]]:
+        index, diagnostics, series = super()._index(trainer, units, size)
+        if self.compare_es:
+            series |= series_by_tolerance(
+                trainer.accuracy, len(units), units.curves, self.compare_alphas, self.compare_es, size
+            )
+        return index, diagnostics, series
 
 
 @dataclass(frozen=True)

@@ -179,3 +179,37 @@ def test_an_answer_is_the_same_to_the_last_bit_in_any_batch(learner: LearnerName
     theirs = model.predict_proba(X) if learner == "logistic" else None
     if theirs is not None:
         assert np.allclose(whole, theirs, rtol=0, atol=1e-12)
+
+
+def test_what_is_compared_over_e_is_what_separate_fits_expand_and_index() -> None:
+    case = make_case("multiclass", "item-sizes")
+    alphas, es = (0.0, 0.05), (0.0, 0.02, 0.3)
+    method = NaiveExpandAll(budgets=BUDGETS, learner="tree", compare_alphas=alphas, compare_es=es)
+    series = as_family(method.fit(case.problem), "x").history
+    assert series["tolerances"] == list(es)
+    for alpha in alphas:
+        for prefix, kind in {"": PolyDom, "all_": PolyDomIndexAll, "naive_": NaiveLookup}.items():
+            entries = []
+            for e in es:
+                fitted = as_family(kind(budgets=BUDGETS, alpha=alpha, e=e, learner="tree").fit(case.problem), "x")
+                entries.append(fitted.diagnostics["index_entries"])
+                if not prefix:
+                    place = es.index(e)
+                    assert series[f"expanded_alpha_{alpha:g}"][place] == fitted.diagnostics["sets_expanded"]
+            assert series[f"{prefix}entries_alpha_{alpha:g}"] == entries
+    assert series["expanded_alpha_0"][-1] == 64
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"compare_alphas": (0.0,)},
+        {"compare_es": (0.0,)},
+        {"compare_alphas": (0.1, 0.0), "compare_es": (0.0,)},
+        {"compare_alphas": (0.0,), "compare_es": (-0.1,)},
+        {"compare_alphas": (0.0,), "compare_es": (float("nan"),)},
+    ],
+)
+def test_values_that_cannot_be_compared_are_refused(wrong: dict[str, tuple[float, ...]]) -> None:
+    with pytest.raises(ValueError, match="compare_"):
+        NaiveExpandAll(**wrong)

@@ -1,0 +1,114 @@
+"""The paper's figures over the tolerance e: several series of one method in a panel, other methods as level lines.
+
+A kind of figure, ``series-of-one-method``. Needs the leaderboard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from bench_core import Metric, RequestError, Suite, did_you_mean
+from bench_leaderboard import Figure, FigureBuilder, FigureEntry, FigureKind, mean_with_margin, overlap, style_of
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bench_polydom.figures import Line, line_of, lines_figure
+
+__all__ = ["SeriesOfOneMethod"]
+
+
+class PanelEntry(BaseModel):
+    """A panel.
+
+    Attributes:
+        title: its heading.
+        lines: label → a series of the method's history.
+        levels: label → (another method, a number of its diagnostics): a level line.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    title: str
+    lines: dict[str, str]
+    levels: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(default_factory=dict)
+
+
+class OneMethodEntry(FigureEntry):
+    """``kind = "series-of-one-method"``; ``methods`` names the one method.
+
+    Attributes:
+        panels: side by side.
+        over: the series with the places' values on the x axis.
+        axes: what the x axis and the y axis are called.
+        scale: of the axes, as in ``series-by-method``.
+    """
+
+    panels: list[PanelEntry]
+    over: str
+    axes: list[str] = Field(default_factory=list)
+    scale: Literal["linear", "log-x", "log-y", "log"] = "linear"
+
+    @model_validator(mode="after")
+    def _has_one_method(self) -> OneMethodEntry:
+        if len(self.methods) != 1:
+            raise ValueError("a series-of-one-method figure names one method")
+        if not self.panels or not all(panel.lines for panel in self.panels):
+            raise ValueError("a series-of-one-method figure needs panels with lines")
+        if len(self.axes) not in (0, 2):
+            raise ValueError("axes names the two axes")
+        return self
+
+
+class SeriesOfOneMethod(FigureKind):
+    """Several series of one method's history, a line each."""
+
+    title = "Series"
+    entry = OneMethodEntry
+
+    def check(self, suite: Suite, entry: OneMethodEntry, where: str) -> Mapping[str, Metric]:
+        known = suite.method_names()
+        for panel in entry.panels:
+            for label, (method, _) in panel.levels.items():
+                if method not in known:
+                    hint = did_you_mean(method, known)
+                    raise RequestError(f"{where}.panels.levels, {label!r}: there is no method {method!r}; {hint}")
+        return {}
+
+    def build(self, builder: FigureBuilder, entry: OneMethodEntry, stem: str) -> list[Figure]:
+        figures = []
+        for place in builder.places(entry):
+            infos = _infos(builder, place, entry.methods[0])
+            panels = []
+            for panel in entry.panels:
+                named = {label: line_of(infos, series, entry.over) for label, series in panel.lines.items()}
+                lines = {label: line for label, line in named.items() if line is not None}
+                if lines:
+                    places = np.concatenate([line.x for line in lines.values()])
+                    ends = np.array([places.min(), places.max()])
+                    for label, (method, diagnostic) in panel.levels.items():
+                        level = level_of(_infos(builder, place, method), diagnostic, ends)
+                        if level is not None:
+                            lines[label] = level
+                panels.append((panel.title, lines))
+            if any(lines for _, lines in panels):
+                labels = dict.fromkeys(label for _, lines in panels for label in lines)
+                styles = {label: style_of(number) for number, label in enumerate(labels)}
+                draw = partial(lines_figure, panels, styles, axes=entry.axes, scale=entry.scale)
+                figures.append(builder.figure(self, entry, stem, place, draw))
+        return figures
+
+
+def level_of(infos: Sequence[Mapping[str, Any]], diagnostic: str, ends: Any) -> Line | None:
+    """A diagnostic's mean over seeds as a level line between two places; None when no record has it."""
+    values = [info["diagnostics"].get(diagnostic) for info in infos]
+    numbers = [float(value) for value in values if isinstance(value, (int, float)) and np.isfinite(value)]
+    if not numbers:
+        return None
+    mean = mean_with_margin(np.array(numbers), overlap(infos[0]))
+    return Line(np.asarray(ends, dtype=np.float64), np.full(2, mean.value), np.full(2, mean.margin))
+
+
+def _infos(builder: FigureBuilder, place: tuple[str, str], method: str) -> list[Mapping[str, Any]]:
+    return [builder.records.infos[name] for name in builder.records.trials.get((*place, method), ())]

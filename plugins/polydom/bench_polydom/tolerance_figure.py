@@ -10,10 +10,10 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from bench_core import Metric, RequestError, Suite, did_you_mean
 from bench_leaderboard import Figure, FigureBuilder, FigureEntry, FigureKind, mean_with_margin, overlap, style_of
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from bench_core import Metric, RequestError, Suite, did_you_mean
 from bench_polydom.figures import Line, line_of, lines_figure
 
 __all__ = ["SeriesOfOneMethod"]

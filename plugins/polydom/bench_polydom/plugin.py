@@ -54,8 +54,8 @@ def bench_register_metrics(register: RegisterMetric) -> None:
 @hookimpl(optionalhook=True)
 def bench_register_figures(register: Callable[[str, str], None]) -> None:
     """Series of the fits, a line per method or several of one (Metrics 1 to 4). Imported when a suite draws them."""
-    register("series-by-method", "bench_polydom.figures:SeriesByMethod")
-    register("series-of-one-method", "bench_polydom.tolerance_figure:SeriesOfOneMethod")
+    register("series-by-method", "bench_polydom.figures.by_method:SeriesByMethod")
+    register("series-of-one-method", "bench_polydom.figures.one_method:SeriesOfOneMethod")
 
 
 @hookimpl(optionalhook=True)

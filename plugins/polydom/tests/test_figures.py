@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("bench_leaderboard")
 
 from bench_leaderboard import style_of
-from bench_polydom.figures import SeriesEntry, line_of, lines_figure
+from bench_polydom.figures.by_method import SeriesEntry, line_of, lines_figure
 
 
 def info(**history: list[float | None]) -> dict[str, object]:

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("bench_leaderboard")
 
-from bench_polydom.tolerance_figure import OneMethodEntry, level_of
+from bench_polydom.figures.one_method import OneMethodEntry, level_of
 
 PANEL = {"title": "Sets", "lines": {"α=0": "expanded_alpha_0"}}
 

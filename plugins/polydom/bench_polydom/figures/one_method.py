@@ -14,7 +14,7 @@ from bench_leaderboard import Figure, FigureBuilder, FigureEntry, FigureKind, me
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bench_core import Metric, RequestError, Suite, did_you_mean
-from bench_polydom.figures import Line, line_of, lines_figure
+from bench_polydom.figures.by_method import Line, line_of, lines_figure
 
 __all__ = ["SeriesOfOneMethod"]
 

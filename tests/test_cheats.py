@@ -19,7 +19,9 @@ from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
 from bench_core.run.suite import parse_suite
 from bench_core.testing.cheats import HABITS
-from bench_core.testing.cheats_reach import CARRIERS, LIARS, THIEVES, Carrier, Liar, Thief
+from bench_core.testing.cheats_lie import LIARS, Liar
+from bench_core.testing.cheats_reach import CARRIERS, Carrier
+from bench_core.testing.cheats_steal import THIEVES, Thief
 
 PLUGINS = [("tiny", tiny_plugin), ("cheats", cheat_plugin), ("sharing", sharing_plugin)]
 REGISTRY = load_registry(PLUGINS, entry_points=False)

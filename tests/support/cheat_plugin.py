@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bench_core import hookimpl
 from bench_core.testing.cheats import Cheat
-from bench_core.testing.cheats_reach import Carrier, Liar, Thief
+from bench_core.testing.cheats_lie import Liar
+from bench_core.testing.cheats_reach import Carrier
+from bench_core.testing.cheats_steal import Thief
 
 BENCH_CONTRACT_VERSION = 1
 

@@ -1,0 +1,137 @@
+"""Dishonest methods that pay for nothing and look for the test labels, or for a way to the process that has them."""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.method import Family, Policy, Problem
+from bench_core.testing.cheats_reach import KEY, LIBC, NAME, Reacher, answered
+
+__all__ = ["THIEVES", "Thief"]
+
+
+def _ancestors() -> Iterator[int]:
+    """The processes above this one and the one that forks all."""
+    process = os.getppid()
+    while process > 1:
+        status = Path(f"/proc/{process}/stat").read_text()
+        process = int(status.rpartition(")")[2].split()[1])
+        if process > 1:
+            yield process
+
+
+def _frames() -> Any:
+    frame: Any = sys._getframe()
+    while frame is not None:
+        if "prepared" in frame.f_locals:
+            return frame.f_locals["prepared"]
+        frame = frame.f_back
+    return None
+
+
+def _collector() -> Any:
+    return next((thing for thing in gc.get_objects() if type(thing).__name__ == "Prepared"), None)
+
+
+def _memory() -> bool:
+    for process in _ancestors():
+        with open(f"/proc/{process}/maps") as maps, open(f"/proc/{process}/mem", "rb") as memory:
+            memory.seek(int(maps.readline().split("-")[0], 16))
+            return bool(memory.read(1))
+    return False
+
+
+def _traced() -> bool:
+    return any(LIBC.ptrace(0x4206, process, None, None) == 0 for process in _ancestors())  # PTRACE_SEIZE
+
+
+def _signalled() -> bool:
+    for process in _ancestors():
+        os.kill(process, 0)
+        return True
+    return False
+
+
+def _stored() -> bool:
+    """A record: the store is above the folder that the process is in."""
+    return any(path.read_bytes() for folder in Path.cwd().parents[:4] for path in folder.glob("??/*.json"))
+
+
+def _cached() -> bool:
+    """A file of downloaded data."""
+    folder = Path(os.environ.get("BUDGETBENCH_CACHE", "~/.cache/budgetbench")).expanduser()
+    return any(path.read_bytes() for path in folder.rglob("*.csv"))
+
+
+def _connected() -> bool:
+    with socket.socket():
+        return True
+
+
+def _ringed() -> bool:
+    number = {"x86_64": 248, "aarch64": 217}[os.uname().machine]
+    return int(LIBC.syscall(number, b"user", NAME.encode(), b"1", 1, -4)) >= 0
+
+
+def _queued() -> bool:
+    return int(LIBC.syscall({"x86_64": 68, "aarch64": 186}[os.uname().machine], KEY, 0o1600)) >= 0
+
+
+THIEVES: Mapping[str, Callable[[], Any]] = {
+    "frames": _frames,
+    "garbage-collector": _collector,
+    "memory": _memory,
+    "trace": _traced,
+    "signal": _signalled,
+    "store": _stored,
+    "cache": _cached,
+    "network": _connected,
+    "keyring": _ringed,
+    "message-queue": _queued,
+}
+
+
+@dataclass
+class _Steals(Policy):
+    features: int
+    way: str
+
+    def decide(self, rows: Rows) -> Decisions:
+        loot = _steal(self.way)
+        answers = np.zeros(len(rows))
+        if hasattr(loot, "test") and len(loot.test) == len(rows):
+            answers[loot.shown["test"].place] = loot.test.y
+        elif hasattr(loot, "auditor"):  # it is the audit that asks
+            answers = loot.test.y[loot.auditor._batch.source]
+        return answered(rows, self.features, [], answers)
+
+
+def _steal(way: str) -> Any:
+    try:
+        return THIEVES[way]()
+    except OSError:
+        return None
+
+
+@dataclass(frozen=True)
+class Thief(Reacher):
+    """Pays for nothing and looks for the labels, or a way to them; ``diagnostics`` say whether it found one."""
+
+    way: Literal[
+        "frames", "garbage-collector", "memory", "trace", "signal", "store", "cache", "network", "keyring",
+        "message-queue",
+    ] = "frames"  # fmt: skip
+
+    def fit(self, problem: Problem) -> Family:
+        reached = _steal(self.way) not in (None, False)
+        return Family([_Steals(problem.n_features, self.way)], diagnostics={"reached": reached})

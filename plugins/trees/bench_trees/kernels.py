@@ -17,6 +17,16 @@ _ROWS_AT_ONCE = 512
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
+def child_of(trees, node, value):  # type: ignore[no-untyped-def]
+    """The child of ``node`` that a row with this value in the node's column goes to."""
+    right = not value <= trees.threshold[node]
+    if not abs(value) > trees.zero:  # missing, or nearly 0 where that matters
+        kind = trees.missing[node]
+        right = kind & 1 == 1 if value != value or kind >= ZERO_LEFT else not trees.threshold[node] >= 0.0
+    return np.uintp(trees.left[node]) + np.uintp(right)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
 def leaf_of(trees, node, X, row, acquired, place):  # type: ignore[no-untyped-def]
     """The leaf below ``node`` that row ``row`` of ``X`` falls into; marks ``acquired[place, unit]`` on the way.
 
@@ -27,12 +37,7 @@ def leaf_of(trees, node, X, row, acquired, place):  # type: ignore[no-untyped-de
     column = trees.column[node]
     while column >= 0:
         acquired[place, np.uintp(trees.unit_of_column[np.uintp(column)])] = True
-        value = X[row, np.uintp(column)]
-        right = not value <= trees.threshold[node]
-        if not abs(value) > trees.zero:  # missing, or nearly 0 where that matters
-            kind = trees.missing[node]
-            right = kind & 1 == 1 if value != value or kind >= ZERO_LEFT else not trees.threshold[node] >= 0.0
-        node = np.uintp(trees.left[node]) + np.uintp(right)
+        node = child_of(trees, node, X[row, np.uintp(column)])
         column = trees.column[node]
     return node
 
@@ -49,12 +54,7 @@ def blocked_at(trees, node, X, row, known):  # type: ignore[no-untyped-def]
         unit = trees.unit_of_column[np.uintp(column)]
         if not known[row, np.uintp(unit)]:
             return unit
-        value = X[row, np.uintp(column)]
-        right = not value <= trees.threshold[node]
-        if not abs(value) > trees.zero:
-            kind = trees.missing[node]
-            right = kind & 1 == 1 if value != value or kind >= ZERO_LEFT else not trees.threshold[node] >= 0.0
-        node = np.uintp(trees.left[node]) + np.uintp(right)
+        node = child_of(trees, node, X[row, np.uintp(column)])
         column = trees.column[node]
     return -1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -54,7 +54,7 @@ class DataFacts:
 
     def as_plain(self) -> dict[str, Any]:
         """As plain JSON values; `from_plain` is the inverse."""
-        return {**asdict(self), "feature_names": list(self.feature_names)}
+        return {**vars(self), "feature_names": list(self.feature_names)}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> DataFacts:

@@ -3,7 +3,7 @@
     python tests/benchmarks/bench_executors.py
 
 A trial's overhead is the slope between a short and a long run of trivial trials (a stump on 60 rows), so that starting
-processes and a scheduler is not in it; the bar for Dask is 20 ms more than serial. The speed-up is of trials of a second
+processes and a scheduler is not in it; the bar for Dask is 20 ms more than serial. Speed-up is of trials of a second
 or two (PolyDom's GreedyAcc on digits, one thread), without start and end; the bar is 1.8. Both need a quiet machine of
 two cores.
 """

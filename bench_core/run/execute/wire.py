@@ -7,6 +7,7 @@ says.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import mmap
@@ -15,6 +16,7 @@ import re
 import socket
 import struct
 import tempfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +34,7 @@ _ALIGNED = 64
 _PLAIN = "plain"
 _TYPE = re.compile(r"[<>|][biuf][0-9]{1,2}")
 _MOST_FDS = 4
+_SEAL_SECONDS = 30.0
 
 
 class EndedError(Exception):
@@ -200,12 +203,30 @@ def pack(plain: Any, arrays: Mapping[str, Any]) -> Packed:
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create("bench", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         _fill(fd, size, parts, table)
-        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SEAL
-        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
-        return Packed(fd, table)
+        packed = Packed(fd, table)
+        _seal(fd)
+        return packed
     with tempfile.NamedTemporaryFile() as file:
         _fill(file.fileno(), size, parts, table)
         return Packed(os.open(file.name, os.O_RDONLY), table)
+
+
+def _seal(fd: int) -> None:
+    """Let nobody write to a memory file again.
+
+    The kernel refuses while something holds one of its pages, as its own moving of pages does for a moment under
+    pressure (it waits 0.15 s by itself): then it is asked again, for `_SEAL_SECONDS` at most.
+    """
+    seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SEAL
+    until = time.monotonic() + _SEAL_SECONDS
+    while True:
+        try:
+            fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > until:
+                raise
+        time.sleep(0.02)
 
 
 def _fill(fd: int, size: int, parts: Mapping[str, NDArray[Any]], table: Mapping[str, Any]) -> None:

@@ -87,9 +87,13 @@ class Expansion:
 
     def candidates(self, prices: NDArray[np.float64]) -> Candidates:
         """The expanded sets with their cost curves; prices float64 (features, degree + 1)."""
+        return self.candidates_by(lambda masks: set_curves(masks, prices))
+
+    def candidates_by(self, curves: Callable[[NDArray[np.int64]], NDArray[np.float64]]) -> Candidates:
+        """The expanded sets with cost curves that are made of their masks: float64 (sets, degree + 1)."""
         masks = np.fromiter(self.accuracy, dtype=np.int64, count=len(self.accuracy))
         accuracy = np.fromiter(self.accuracy.values(), dtype=np.float64, count=len(self.accuracy))
-        return Candidates(masks, accuracy, set_curves(masks, prices))
+        return Candidates(masks, accuracy, curves(masks))
 
 
 def layers(n_features: int) -> NDArray[np.int64]:

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from bench_polydom.best_first import best_first_search
 from bench_polydom.budgeted import Budgeted, counts
 from bench_polydom.candidates import Candidates, prune
@@ -89,9 +87,7 @@ class PolyDom(Budgeted):
 
     def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any], dict[str, Any]]:
         expansion = self._expand(trainer, len(units))
-        masks = np.fromiter(expansion.accuracy, dtype=np.int64)
-        accuracy = np.fromiter(expansion.accuracy.values(), dtype=np.float64)
-        candidates = prune(Candidates(masks, accuracy, units.curves(masks)))
+        candidates = prune(expansion.candidates_by(units.curves))
         survivors = set(candidates.masks.tolist())
         _forget(trainer, len(units), survivors)
         index = self._build(candidates)

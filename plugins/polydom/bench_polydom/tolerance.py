@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_polydom.candidates import Candidates, prune
+from bench_polydom.candidates import prune
 from bench_polydom.index import FullIndex, NaiveScan, PolyDomIndex
 from bench_polydom.lattice import Accuracy, search
 
@@ -47,9 +47,7 @@ def series_by_tolerance(
     for alpha in alphas:
         for e in es:
             expansion = search(accuracy, n_features, alpha, e)
-            masks = np.fromiter(expansion.accuracy, dtype=np.int64)
-            values = np.fromiter(expansion.accuracy.values(), dtype=np.float64)
-            candidates = prune(Candidates(masks, values, curves(masks)))
+            candidates = prune(expansion.candidates_by(curves))
             compact = PolyDomIndex.build(candidates)
             found = {"expanded": expansion.n_expanded}
             indexes = {"": compact, "all_": FullIndex(candidates, compact), "naive_": NaiveScan(candidates)}

@@ -26,25 +26,39 @@ from bench_leaderboard import (
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-__all__ = ["Line", "SeriesByMethod", "line_of", "lines_figure"]
+__all__ = ["Line", "LinesEntry", "SeriesByMethod", "infos_of", "line_of", "lines_figure"]
 
 
-class SeriesEntry(FigureEntry):
-    """``kind = "series-by-method"``.
+class LinesEntry(FigureEntry):
+    """What figures of series have in common.
 
     Attributes:
-        series: of the history; a panel each.
-        panels: what each panel is called; the series' names when empty.
         over: a series of the history with the places' values on the x axis; their numbers, from 0, when empty.
         axes: what the x axis and the y axis are called.
         scale: of both axes: ``linear``, ``log`` or one of them, ``log-x`` or ``log-y``.
     """
 
-    series: list[str] = Field(default_factory=list)
-    panels: list[str] = Field(default_factory=list)
     over: str = ""
     axes: list[str] = Field(default_factory=list)
     scale: Literal["linear", "log-x", "log-y", "log"] = "linear"
+
+    @model_validator(mode="after")
+    def _names_both_axes(self) -> LinesEntry:
+        if len(self.axes) not in (0, 2):
+            raise ValueError("axes names the two axes")
+        return self
+
+
+class SeriesEntry(LinesEntry):
+    """``kind = "series-by-method"``.
+
+    Attributes:
+        series: of the history; a panel each.
+        panels: what each panel is called; the series' names when empty.
+    """
+
+    series: list[str] = Field(default_factory=list)
+    panels: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _names_its_panels(self) -> SeriesEntry:
@@ -52,8 +66,6 @@ class SeriesEntry(FigureEntry):
             raise ValueError("a series-by-method figure needs the name of a series")
         if self.panels and len(self.panels) != len(self.series):
             raise ValueError("panels names every series")
-        if len(self.axes) not in (0, 2):
-            raise ValueError("axes names the two axes")
         return self
 
 
@@ -98,6 +110,11 @@ def line_of(infos: Sequence[Mapping[str, Any]], series: str, over: str = "") -> 
     )
 
 
+def infos_of(builder: FigureBuilder, place: tuple[str, str], method: str) -> list[Mapping[str, Any]]:
+    """The infos of one method's records on one data set at one cost scheme, a seed each."""
+    return [builder.records.infos[name] for name in builder.records.trials.get((*place, method), ())]
+
+
 class SeriesByMethod(FigureKind):
     """Series of the fits' history, a line per method."""
 
@@ -111,7 +128,7 @@ class SeriesByMethod(FigureKind):
             for number, series in enumerate(entry.series):
                 lines = {}
                 for method in builder.methods(entry, place[0]):
-                    infos = [builder.records.infos[name] for name in builder.records.trials.get((*place, method), ())]
+                    infos = infos_of(builder, place, method)
                     line = line_of(infos, series, entry.over) if infos else None
                     if line is not None:
                         lines[method] = line

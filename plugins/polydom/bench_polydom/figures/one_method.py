@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
-from bench_leaderboard import Figure, FigureBuilder, FigureEntry, FigureKind, mean_with_margin, overlap, style_of
+from bench_leaderboard import Figure, FigureBuilder, FigureKind, mean_with_margin, overlap, style_of
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bench_core import Metric, RequestError, Suite, did_you_mean
-from bench_polydom.figures.by_method import Line, line_of, lines_figure
+from bench_polydom.figures.by_method import Line, LinesEntry, infos_of, line_of, lines_figure
 
 __all__ = ["SeriesOfOneMethod"]
 
@@ -35,20 +35,16 @@ class PanelEntry(BaseModel):
     levels: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(default_factory=dict)
 
 
-class OneMethodEntry(FigureEntry):
+class OneMethodEntry(LinesEntry):
     """``kind = "series-of-one-method"``; ``methods`` names the one method.
 
     Attributes:
         panels: side by side.
-        over: the series with the places' values on the x axis.
-        axes: what the x axis and the y axis are called.
-        scale: of the axes, as in ``series-by-method``.
+        over: as in every figure of series, but not empty.
     """
 
     panels: list[PanelEntry]
     over: str
-    axes: list[str] = Field(default_factory=list)
-    scale: Literal["linear", "log-x", "log-y", "log"] = "linear"
 
     @model_validator(mode="after")
     def _has_one_method(self) -> OneMethodEntry:
@@ -56,8 +52,6 @@ class OneMethodEntry(FigureEntry):
             raise ValueError("a series-of-one-method figure names one method")
         if not self.panels or not all(panel.lines for panel in self.panels):
             raise ValueError("a series-of-one-method figure needs panels with lines")
-        if len(self.axes) not in (0, 2):
-            raise ValueError("axes names the two axes")
         return self
 
 
@@ -79,25 +73,29 @@ class SeriesOfOneMethod(FigureKind):
     def build(self, builder: FigureBuilder, entry: OneMethodEntry, stem: str) -> list[Figure]:
         figures = []
         for place in builder.places(entry):
-            infos = _infos(builder, place, entry.methods[0])
-            panels = []
-            for panel in entry.panels:
-                named = {label: line_of(infos, series, entry.over) for label, series in panel.lines.items()}
-                lines = {label: line for label, line in named.items() if line is not None}
-                if lines:
-                    places = np.concatenate([line.x for line in lines.values()])
-                    ends = np.array([places.min(), places.max()])
-                    for label, (method, diagnostic) in panel.levels.items():
-                        level = level_of(_infos(builder, place, method), diagnostic, ends)
-                        if level is not None:
-                            lines[label] = level
-                panels.append((panel.title, lines))
+            panels = [(panel.title, _lines(builder, place, entry, panel)) for panel in entry.panels]
             if any(lines for _, lines in panels):
                 labels = dict.fromkeys(label for _, lines in panels for label in lines)
                 styles = {label: style_of(number) for number, label in enumerate(labels)}
                 draw = partial(lines_figure, panels, styles, axes=entry.axes, scale=entry.scale)
                 figures.append(builder.figure(self, entry, stem, place, draw))
         return figures
+
+
+def _lines(builder: FigureBuilder, place: tuple[str, str], entry: OneMethodEntry, panel: PanelEntry) -> dict[str, Line]:
+    """Label → line of one panel, level lines last and as wide as the others; empty when no record has a series."""
+    infos = infos_of(builder, place, entry.methods[0])
+    lines = {label: line_of(infos, series, entry.over) for label, series in panel.lines.items()}
+    drawn = {label: line for label, line in lines.items() if line is not None}
+    if not drawn:
+        return {}
+    places = np.concatenate([line.x for line in drawn.values()])
+    ends = np.array([places.min(), places.max()])
+    for label, (method, diagnostic) in panel.levels.items():
+        level = level_of(infos_of(builder, place, method), diagnostic, ends)
+        if level is not None:
+            drawn[label] = level
+    return drawn
 
 
 def level_of(infos: Sequence[Mapping[str, Any]], diagnostic: str, ends: Any) -> Line | None:
@@ -108,7 +106,3 @@ def level_of(infos: Sequence[Mapping[str, Any]], diagnostic: str, ends: Any) -> 
         return None
     mean = mean_with_margin(np.array(numbers), overlap(infos[0]))
     return Line(np.asarray(ends, dtype=np.float64), np.full(2, mean.value), np.full(2, mean.margin))
-
-
-def _infos(builder: FigureBuilder, place: tuple[str, str], method: str) -> list[Mapping[str, Any]]:
-    return [builder.records.infos[name] for name in builder.records.trials.get((*place, method), ())]

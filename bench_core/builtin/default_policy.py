@@ -33,8 +33,13 @@ def validation_score(problem: Problem, decisions: Decisions) -> tuple[float, flo
     return (value if metric.goal == "max" else -value), -float(outcome.bill.mean())
 
 
-def default_policy_first(policies: Sequence[P], scores: Sequence[tuple[float, float]]) -> list[P]:
+def default_policy_first(policies: Sequence[P], scores: Sequence[tuple[float, ...]]) -> list[P]:
     """The policies with the one of greatest score (the first among equals) put first, the others as they were.
+
+    Args:
+        policies: a family's.
+        scores: of each what it is chosen by: its `validation_score`, and behind that what parts equals by the method's
+            own account, such as a penalty.
 
     Raises:
         ValueError: no policy, or another number of scores.

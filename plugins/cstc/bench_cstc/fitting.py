@@ -10,7 +10,7 @@ import numpy as np
 from bench_linear import ConstantPolicy, fit_platt
 from numpy.typing import NDArray
 
-from bench_core import Costs, Family, Policy, Problem, validation_score
+from bench_core import Costs, Family, Policy, Problem, default_policy_first, validation_score
 from bench_cstc.columns import Columns, PlainColumns, boost, price_of_evaluation
 from bench_cstc.criterion import leaf_overlap
 from bench_cstc.family import FittedTree, fit_trees, lambda_max, rho_max
@@ -49,12 +49,12 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
     if not targets:
         return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
     fits = [_fit_target(method, problem, target, lambdas) for target in targets]
-    policies = [_policy(problem, fits, i, lambda_) for i, lambda_ in enumerate(lambdas)]
-    if not method.include_empty_policy and any(policy.details["features"] for policy in policies):
-        policies = [policy for policy in policies if policy.details["features"]]
+    policies = {lambda_: _policy(problem, fits, i, lambda_) for i, lambda_ in enumerate(lambdas)}
+    if not method.include_empty_policy and any(policy.details["features"] for policy in policies.values()):
+        policies = {lambda_: policy for lambda_, policy in policies.items() if policy.details["features"]}
     rows = problem.validation.rows()
-    validation_scores = [validation_score(problem, policy.decide(rows)) for policy in policies]
-    best = max(range(len(policies)), key=lambda i: (*validation_scores[i], i))
+    # Among equals the one of greatest λ, which the objective charges most for what it reads.
+    scores = [(*validation_score(problem, policy.decide(rows)), lambda_) for lambda_, policy in policies.items()]
     history = {
         f"objective, lambda={lambda_:g}{_suffix(fit.target)}": fit.trees[i].run.values
         for fit in fits
@@ -75,7 +75,7 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
         diagnostics |= purchases(
             lambdas, [[_tree_details(fit, fit.trees[i])["nodes"] for fit in fits] for i in range(len(lambdas))]
         )
-    ordered: list[Policy] = [policies[best], *policies[:best], *policies[best + 1 :]]
+    ordered: list[Policy] = [*default_policy_first(list(policies.values()), scores)]
     return Family(ordered, history=history, diagnostics=diagnostics)
 
 

@@ -65,7 +65,7 @@ class CaCTLasso(Method):
         Raises:
             ValueError: missing values; the message names the features.
         """
-        from bench_core import combined
+        from bench_core import combined, default_policy_first
         from bench_lasso.families import fit_classifiers, penalty_max
         from bench_lasso.policies import outcome_on, policies_of
 
@@ -75,11 +75,10 @@ class CaCTLasso(Method):
             fitted = [fit for fit in fitted if len(fit.model.columns)]
         policies = policies_of(problem, fitted, unit)
         values = [combined(outcome_on(policy, problem, problem.validation)) for policy in policies]
-        best = max(range(len(values)), key=lambda i: (values[i], i))
-        order = [best, *(i for i in range(len(policies)) if i != best)]
+        lambdas = [float(policy.details["lambda"]) for policy in policies]
         return Family(
-            [policies[i] for i in order],
-            history={"lambda": [float(policy.details["lambda"]) for policy in policies], "validation_combined": values},
+            default_policy_first(policies, list(zip(values, lambdas, strict=True))),
+            history={"lambda": lambdas, "validation_combined": values},
             diagnostics={
                 "lambda_max": penalty_max(problem) * unit,
                 "lambdas": len(self.grid()),
@@ -126,6 +125,7 @@ class Lasso(Method):
         """
         from bench_linear import refuse_missing
 
+        from bench_core import default_policy_first
         from bench_lasso.families import fit_classifiers, fit_regressions, penalty_max
         from bench_lasso.policies import outcome_on, policies_of
 
@@ -135,11 +135,10 @@ class Lasso(Method):
         fitted = fit_classifiers(problem, grid, self.ridge) if problem.n_classes else fit_regressions(problem, grid)
         policies = policies_of(problem, fitted)
         values = [_loss(outcome_on(policy, problem, problem.validation)) for policy in policies]
-        best = min(range(len(values)), key=lambda i: (values[i], -i))
-        order = [best, *(i for i in range(len(policies)) if i != best)]
+        lambdas = [float(policy.details["lambda"]) for policy in policies]
         return Family(
-            [policies[i] for i in order],
-            history={"lambda": [float(policy.details["lambda"]) for policy in policies], "validation_loss": values},
+            default_policy_first(policies, [(-loss, lambda_) for loss, lambda_ in zip(values, lambdas, strict=True)]),
+            history={"lambda": lambdas, "validation_loss": values},
             diagnostics={"lambda_max": highest, "lambdas": len(grid), "distinct": len(policies)},
         )
 

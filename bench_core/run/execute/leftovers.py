@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from bench_core.run.execute.sandbox import libc
+
 __all__ = ["Leftovers", "adopt_orphans", "adopting_orphans", "die_with_parent", "end_group", "ended", "name_process"]
 
 _PR_SET_PDEATHSIG, _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 1, 15, 36, 37
@@ -115,10 +117,8 @@ def end_group(process: int) -> None:
 
 def _prctl(option: int, value: int | bytes) -> None:
     if sys.platform == "linux":
-        import ctypes
-
         with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+            libc().prctl(option, value, 0, 0, 0)
 
 
 def _adopts() -> bool:
@@ -128,5 +128,5 @@ def _adopts() -> bool:
 
     flag = ctypes.c_int(0)
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(flag), 0, 0, 0)
+        libc().prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(flag), 0, 0, 0)
     return bool(flag.value)

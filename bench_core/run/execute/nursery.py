@@ -172,7 +172,7 @@ def _be_party(
         die_with_parent()
         os.setsid()
         name_process("bench-method")
-        keep_one_file(judge.fileno())
+        keep_one_file(judge.fileno(), again=True)
         os.chdir(settings["folder"])
         os.environ["TMPDIR"], os.environ["NUMBA_CACHE_DIR"] = settings["folder"], f"{settings['folder']}/kernels"
         tempfile.tempdir = None

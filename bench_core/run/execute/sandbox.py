@@ -15,10 +15,12 @@ import struct
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 __all__ = [
-    "confine", "drop_privileges", "hide_memory", "importable", "layers", "readable", "shared_memory", "unshare_memory",
+    "confine", "drop_privileges", "hide_memory", "importable", "layers", "libc", "readable", "shared_memory",
+    "unshare_memory",
 ]  # fmt: skip
 
 _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 4, 22, 38
@@ -38,6 +40,12 @@ _DENIED = {
 """Machine → the audit number of its system calls, and those of shmget, shmat, shmctl, socket, semget, semctl, msgget,
 ptrace, mq_open, add_key, request_key, keyctl, perf_event_open, process_vm_readv, process_vm_writev, bpf and
 io_uring_setup (and some that do more of the same)."""
+
+
+@cache
+def libc() -> ctypes.CDLL:
+    """The C library, opened once: a fork finds it, and the functions that were called before, at hand."""
+    return ctypes.CDLL(None)
 
 
 def layers() -> list[str]:
@@ -95,30 +103,29 @@ def confine(read: Iterable[str] | None, write: Iterable[str]) -> None:
     handled = every if read is not None else every & ~reading
     network, scoped = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
     attributes = struct.pack("QQQ", handled, network, scoped)[: 8 if version < 4 else 16 if version < 6 else 24]
-    libc = ctypes.CDLL(None)
-    ruleset = libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
+    ruleset = libc().syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
     if ruleset < 0:
         return
     try:
-        _allow(libc, ruleset, "/", handled & _READ_DIR)
+        _allow(ruleset, "/", handled & _READ_DIR)
         for path in read or ():
-            _allow(libc, ruleset, path, reading)
-        _allow(libc, ruleset, "/dev/null", handled & _WRITE_FILE)
+            _allow(ruleset, path, reading)
+        _allow(ruleset, "/dev/null", handled & _WRITE_FILE)
         for path in write:
-            _allow(libc, ruleset, path, handled)
-        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        libc.syscall(_RESTRICT_SELF, ruleset, 0)
+            _allow(ruleset, path, handled)
+        libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        libc().syscall(_RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
 
 
-def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
+def _allow(ruleset: int, path: str, rights: int) -> None:
     with suppress(OSError):
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             allowed = rights if os.path.isdir(path) else rights & _OF_FILES
             if allowed:
-                libc.syscall(_ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed, fd), 0)
+                libc().syscall(_ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed, fd), 0)
         finally:
             os.close(fd)
 
@@ -130,9 +137,8 @@ def drop_privileges() -> None:
     machine = platform.machine()
     if sys.platform != "linux" or machine not in _DENIED:
         return
-    libc = ctypes.CDLL(None)
-    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    libc.syscall(_CAPSET[machine], struct.pack("Ii", 0x20080522, 0), bytes(24))
+    libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    libc().syscall(_CAPSET[machine], struct.pack("Ii", 0x20080522, 0), bytes(24))
     arch, denied = _DENIED[machine]
     # struct sock_filter: code, jump if true, jump if false, value; struct seccomp_data: number, architecture.
     refuse, allow = (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)
@@ -142,13 +148,13 @@ def drop_privileges() -> None:
     code = b"".join(struct.pack("HBBI", *line) for line in program)
     held = ctypes.create_string_buffer(code, len(code))
     whole = struct.pack("HxxxxxxP", len(program), ctypes.addressof(held))
-    libc.prctl(_PR_SET_SECCOMP, 2, whole, 0, 0)
+    libc().prctl(_PR_SET_SECCOMP, 2, whole, 0, 0)
 
 
 def hide_memory() -> None:
     """Where Landlock does not keep other processes of this user from this one's memory, ask the kernel to."""
     if sys.platform == "linux" and not _version():
-        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+        libc().prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def shared_memory(process: int) -> list[tuple[int, int]] | None:
@@ -168,9 +174,8 @@ def shared_memory(process: int) -> list[tuple[int, int]] | None:
 def unshare_memory() -> bool:
     """Let go of memory that this fork shares with the process it comes from (`multiprocessing`'s locks); whether
     there is none any more. Nothing of it may be used afterwards."""
-    libc = ctypes.CDLL(None)
     for start, end in shared_memory(os.getpid()) or ():
-        libc.munmap(ctypes.c_void_p(start), ctypes.c_size_t(end - start))
+        libc().munmap(ctypes.c_void_p(start), ctypes.c_size_t(end - start))
     return shared_memory(os.getpid()) == []
 
 
@@ -178,4 +183,4 @@ def _version() -> int:
     """Landlock's version; 0 where there is none."""
     if sys.platform != "linux":
         return 0
-    return max(0, int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)))
+    return max(0, int(libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)))

@@ -33,13 +33,19 @@ def new_interpreter(code: str, theirs: socket.socket) -> subprocess.Popen[bytes]
     )
 
 
-def keep_one_file(fd: int) -> None:
-    """Close every file but one; nothing can be read or printed any more."""
+def keep_one_file(fd: int, *, again: bool = False) -> None:
+    """Close every file but one; nothing can be read or printed any more.
+
+    Args:
+        fd: the file to keep.
+        again: whether a process that this one is a fork of did it before: ``sys.stdout`` and the like are there.
+    """
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nothing, number)
     os.closerange(3, fd)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     os.closerange(fd + 1, most if most > fd else 2**20)  # −1: there is no limit
-    # A fork of a fork does this again: what stood here before must not close these when it goes.
-    sys.stdin, sys.stdout, sys.stderr = (open(n, mode, closefd=False) for n, mode in enumerate("rww"))  # noqa: SIM115
+    if not again:
+        # A fork of a fork does this again: what stood here before must not close these when it goes.
+        sys.stdin, sys.stdout, sys.stderr = (open(n, mode, closefd=False) for n, mode in enumerate("rww"))  # noqa: SIM115

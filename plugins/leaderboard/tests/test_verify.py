@@ -2,17 +2,60 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
+from bench_leaderboard import plugin as leaderboard
 from bench_leaderboard.analysis.export import records_of, write_export
 from bench_leaderboard.commands.verify import sample_of, verify
 from bench_leaderboard.render import write_files
+from support import tiny_plugin
 from support.sessions import Place
 
-from bench_core import Options, RequestError, Store
+from bench_core import (
+    Decisions,
+    Method,
+    Options,
+    Policy,
+    Problem,
+    RegisterMethod,
+    RequestError,
+    Rows,
+    Store,
+    hookimpl,
+    load_registry,
+)
 
 SUITE = '[protocol]\nseeds = 3\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
+
+
+class Staged(Policy):
+    """Every row runs three base models."""
+
+    def decide(self, rows: Rows) -> Decisions:
+        nothing = np.zeros((len(rows), 5), dtype=bool)
+        return Decisions(nothing, np.full((len(rows), 2), 0.5), evaluations=np.full(len(rows), 3))
+
+
+@dataclass(frozen=True)
+class StagedMethod(Method):
+    """A policy that says how many base models it runs."""
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        return [Staged()]
+
+
+class Stages:
+    """The plugin that brings it."""
+
+    BENCH_CONTRACT_VERSION = 1
+
+    @staticmethod
+    @hookimpl
+    def bench_register_methods(register: RegisterMethod) -> None:
+        register("stages", StagedMethod)
 
 
 @pytest.fixture
@@ -77,6 +120,25 @@ def test_a_history_of_another_length_is_an_error_on_the_same_kernels_only(place:
         write_files(write_export(records, session.folder))
         found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
         assert {one.reason.partition(" by ")[0] for one in found.verdicts} == {"history.length: length"}
+        assert len(found.refuted) == errors
+
+
+def test_a_histogram_of_more_bars_is_an_error_on_the_same_kernels_only(tmp_path: Path) -> None:
+    registry = load_registry(
+        [("leaderboard", leaderboard), ("tiny", tiny_plugin), ("stages", Stages)], entry_points=False
+    )
+    place, suite = Place(tmp_path, registry), SUITE.replace("slopes", "stages")
+    place.run(suite)
+    session = place.session(suite)
+    for kernels, errors in ((None, 3), (["another"], 0)):
+        records = records_of(session)
+        for name, info in records.infos.items():
+            info["evaluations"]["counts"][0] = [*info["evaluations"]["counts"][0][:3], 0]
+            if kernels:
+                records.runs[name]["provenance"]["kernels"] = kernels
+        write_files(write_export(records, session.folder))
+        found = verify(place.session(suite, store="none"), "3", 0, Options(isolation="none"))
+        assert {one.reason.partition(" by ")[0] for one in found.verdicts} == {"evaluations.counts: length"}
         assert len(found.refuted) == errors
 
 

@@ -24,6 +24,9 @@ __all__ = ["Verdict", "Verified", "sample_of", "verify"]
 
 _COMPARED = ("task", "history", "diagnostics", "features", "costs", "rows", "usage", "evaluations")
 _ORDER = "order of policies"
+_OF_ANY_LENGTH = ("history.", "evaluations.")
+"""What is as long as a method took steps, or as a row ran base models: between machines its length is a number that
+differs, as others do."""
 _ENVIRONMENT = ("python", "libraries", "platform", "processor", "kernels")
 
 
@@ -176,7 +179,7 @@ def _leaves(place: str, a: Any, b: Any) -> Iterator[tuple[str, Any, Any]]:
     elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
         for x, y in zip(a, b, strict=True):
             yield from _leaves(place, x, y)
-    elif place.startswith("history.") and isinstance(a, list) and isinstance(b, list):  # another number of steps
+    elif place.startswith(_OF_ANY_LENGTH) and isinstance(a, list) and isinstance(b, list):
         yield f"{place}: length", len(a), len(b)
     else:
         yield place, a, b

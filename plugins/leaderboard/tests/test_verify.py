@@ -98,14 +98,30 @@ def test_on_other_kernels_a_difference_is_told_and_not_an_error(place: Place) ->
     assert not found.refuted
 
 
-def test_a_label_that_differs_is_an_error_everywhere(place: Place) -> None:
+def test_a_label_that_differs_is_an_error_on_the_same_kernels_only(place: Place) -> None:
+    session = place.session(SUITE)
+    for kernels, errors in ((None, 3), (["another"], 0)):
+        records = records_of(session)
+        records.policies["label"] = "another"
+        for run in records.runs.values():
+            run["provenance"]["kernels"] = kernels or run["provenance"]["kernels"]
+        write_files(write_export(records, session.folder))
+        found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
+        assert {(one.outcome, one.reason) for one in found.verdicts} == {("differs", "label")}
+        assert len(found.refuted) == errors
+
+
+@pytest.mark.parametrize("given", ["task", "features", "rows"])
+def test_what_was_given_to_a_method_is_the_same_everywhere(place: Place, given: str) -> None:
     session = place.session(SUITE)
     records = records_of(session)
     records.policies["label"] = "another"
-    for run in records.runs.values():
-        run["provenance"]["kernels"] = ["another"]
+    for name, info in records.infos.items():
+        info[given] = {"task": "multiclass", "features": ["a"], "rows": None}[given]
+        records.runs[name]["provenance"]["kernels"] = ["another"]
     write_files(write_export(records, session.folder))
-    assert len(verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none")).refuted) == 3
+    found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
+    assert [one.reason for one in found.refuted] == [given] * 3
 
 
 def test_a_history_of_another_length_is_an_error_on_the_same_kernels_only(place: Place) -> None:

@@ -1,7 +1,8 @@
 """``bench verify``: recompute a random sample of published records, and compare them.
 
 On the machine and with the libraries that a record was computed with, every number must be the same to the last bit.
-Elsewhere other kernels may round otherwise: then it says what differs, and by how much.
+Elsewhere other kernels may round otherwise, and where a fit hangs on the last bit it may turn: then it says what
+differs, and by how much. What was given to the method must be the same everywhere.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _ORDER = "order of policies"
 _OF_ANY_LENGTH = ("history.", "evaluations.")
 """What is as long as a method took steps, or as a row ran base models: between machines its length is a number that
 differs, as others do."""
+_GIVEN = ("task", "features", "costs", "rows")
+"""What a fit does not decide: names, counts and prices. Prices may differ by rounding, too."""
 _ENVIRONMENT = ("python", "libraries", "platform", "processor", "kernels")
 
 
@@ -63,7 +66,7 @@ class Verified:
         return [
             verdict
             for verdict in self.verdicts
-            if (verdict.outcome == "differs" and (verdict.same_machine or math.isinf(verdict.largest)))
+            if (verdict.outcome == "differs" and (verdict.same_machine or _is_given(verdict.reason, verdict.largest)))
             or (verdict.outcome == "not recomputed" and not verdict.reason.startswith("no data"))
         ]
 
@@ -141,12 +144,17 @@ def _verdict(planned: Planned, before: Records, after: Records, failures: Mappin
     largest, where = 0.0, ""
     for place, a, b in _pairs(name, before, after):
         gap = _gap(a, b)
-        if gap > largest:
+        if gap > largest or (_is_given(place, gap) and not _is_given(where, largest)):
             largest, where = gap, place
     if not largest:
         return Verdict(planned, "equal", same)
     reason = where if math.isinf(largest) or where == _ORDER else f"{where} by {largest:.2g} of its value"
     return Verdict(planned, "differs", same, reason, largest)
+
+
+def _is_given(place: str, gap: float) -> bool:
+    """Whether something differs that was given to the method, by more than rounding."""
+    return math.isinf(gap) and place.partition(".")[0] in _GIVEN
 
 
 def _pairs(name: str, before: Records, after: Records) -> Iterator[tuple[str, Any, Any]]:

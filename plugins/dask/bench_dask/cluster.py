@@ -20,7 +20,7 @@ __all__ = ["connected"]
 _CONNECT = "20s"
 _IDLE = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
 """What Dask does while its tasks wait for a trial's process: it samples their stacks every 10 ms, and looks at its own
-loops every 20 ms. Together that is 5 % of a core for each worker, and nobody reads what it finds."""
+loops every 20 ms. For a scheduler with one worker that is 4 % of a core, and nobody reads what it finds."""
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def _workers_here(work: Work) -> Iterator[str]:
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",  # any free port: with none it tries 8787, and warns where that is taken
+                dashboard_address="127.0.0.1:0",  # any free port: without one it tries 8787, and warns
                 memory_limit=0,  # trials are not in the workers' own processes
                 local_directory=str(folder),
                 silence_logs=logging.CRITICAL,

@@ -38,8 +38,8 @@ def default_policy_first(policies: Sequence[P], scores: Sequence[tuple[float, ..
 
     Args:
         policies: a family's.
-        scores: of each what it is chosen by: its `validation_score`, and behind that what parts equals by the method's
-            own account, such as a penalty.
+        scores: of each what it is chosen by, greater is better: its `validation_score` or a measure of the method's
+            own, and behind that what parts equals, such as a penalty.
 
     Raises:
         ValueError: no policy, or another number of scores.

@@ -7,6 +7,7 @@ their children, and a dead worker's process group are found, not one that left a
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -124,8 +125,6 @@ def _prctl(option: int, value: int | bytes) -> None:
 def _adopts() -> bool:
     if sys.platform != "linux":
         return False
-    import ctypes
-
     flag = ctypes.c_int(0)
     with suppress(OSError, AttributeError):
         libc().prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(flag), 0, 0, 0)

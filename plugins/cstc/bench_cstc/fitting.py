@@ -10,7 +10,7 @@ import numpy as np
 from bench_linear import ConstantPolicy, fit_platt
 from numpy.typing import NDArray
 
-from bench_core import Costs, Family, Policy, Problem, default_policy_first, validation_score
+from bench_core import Costs, Family, Problem, default_policy_first, validation_score
 from bench_cstc.columns import Columns, PlainColumns, boost, price_of_evaluation
 from bench_cstc.criterion import leaf_overlap
 from bench_cstc.family import FittedTree, fit_trees, lambda_max, rho_max
@@ -75,8 +75,7 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
         diagnostics |= purchases(
             lambdas, [[_tree_details(fit, fit.trees[i])["nodes"] for fit in fits] for i in range(len(lambdas))]
         )
-    ordered: list[Policy] = [*default_policy_first(list(policies.values()), scores)]
-    return Family(ordered, history=history, diagnostics=diagnostics)
+    return Family(default_policy_first(list(policies.values()), scores), history=history, diagnostics=diagnostics)
 
 
 def purchases(lambdas: Sequence[float], trees: Sequence[Sequence[list[dict[str, Any]]]]) -> dict[str, float | None]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from bench_leaderboard import plugin as leaderboard
 from bench_leaderboard.analysis.export import records_of, write_export
-from bench_leaderboard.commands.verify import sample_of, verify
+from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.commands.verify import Verified, sample_of, verify
 from bench_leaderboard.render import write_files
 from support import tiny_plugin
 from support.sessions import Place
@@ -29,6 +32,9 @@ from bench_core import (
 )
 
 SUITE = '[protocol]\nseeds = 3\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
+
+
+ON_KERNELS = pytest.mark.parametrize(("kernels", "errors"), [(None, 3), (["another"], 0)], ids=["same", "other"])
 
 
 class Staged(Policy):
@@ -66,6 +72,19 @@ def place(tmp_path: Path) -> Place:
     return place
 
 
+def verified(
+    place: Place, change: Callable[[Records], None], kernels: list[str] | None = None, suite: str = SUITE
+) -> Verified:
+    """What is found of records that were changed before they were published, by other kernels where some are named."""
+    session = place.session(suite)
+    records = records_of(session)
+    change(records)
+    for run in records.runs.values():
+        run["provenance"]["kernels"] = kernels or run["provenance"]["kernels"]
+    write_files(write_export(records, session.folder))
+    return verify(place.session(suite, store="none"), "3", 0, Options(isolation="none"))
+
+
 def test_what_was_published_is_recomputed_as_it_was(place: Place) -> None:
     found = verify(place.session(SUITE, store="none"), "100%", 0, Options(isolation="none"))
     assert [one.outcome for one in found.verdicts] == ["equal"] * found.published
@@ -75,11 +94,10 @@ def test_what_was_published_is_recomputed_as_it_was(place: Place) -> None:
 
 
 def test_a_number_that_was_changed_before_it_was_published_is_found(place: Place) -> None:
-    session = place.session(SUITE)
-    records = records_of(session)
-    records.policies.loc[1, "test.cost"] += 0.5
-    write_files(write_export(records, session.folder))
-    found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
+    def change(records: Records) -> None:
+        records.policies.loc[1, "test.cost"] += 0.5
+
+    found = verified(place, change)
     assert [one.outcome for one in found.verdicts].count("differs") == 1
     (refuted,) = found.refuted
     assert refuted.reason.startswith("test.cost by ")
@@ -87,97 +105,83 @@ def test_a_number_that_was_changed_before_it_was_published_is_found(place: Place
 
 
 def test_on_other_kernels_a_difference_is_told_and_not_an_error(place: Place) -> None:
-    session = place.session(SUITE)
-    records = records_of(session)
-    records.policies["test.cost"] *= 1 + 1e-12
-    for run in records.runs.values():
-        run["provenance"]["kernels"] = ["another"]
-    write_files(write_export(records, session.folder))
-    found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
+    def change(records: Records) -> None:
+        records.policies["test.cost"] *= 1 + 1e-12
+
+    found = verified(place, change, ["another"])
     assert {(one.outcome, one.same_machine) for one in found.verdicts} == {("differs", False)}
     assert not found.refuted
 
 
-def test_a_label_that_differs_is_an_error_on_the_same_kernels_only(place: Place) -> None:
-    session = place.session(SUITE)
-    for kernels, errors in ((None, 3), (["another"], 0)):
-        records = records_of(session)
+@ON_KERNELS
+def test_a_label_that_differs_is_an_error_on_the_same_kernels_only(
+    place: Place, kernels: list[str] | None, errors: int
+) -> None:
+    def change(records: Records) -> None:
         records.policies["label"] = "another"
-        for run in records.runs.values():
-            run["provenance"]["kernels"] = kernels or run["provenance"]["kernels"]
-        write_files(write_export(records, session.folder))
-        found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
-        assert {(one.outcome, one.reason) for one in found.verdicts} == {("differs", "label")}
-        assert len(found.refuted) == errors
+
+    found = verified(place, change, kernels)
+    assert {(one.outcome, one.reason) for one in found.verdicts} == {("differs", "label")}
+    assert len(found.refuted) == errors
 
 
-@pytest.mark.parametrize("given", ["task", "features", "rows"])
-def test_what_was_given_to_a_method_is_the_same_everywhere(place: Place, given: str) -> None:
-    session = place.session(SUITE)
-    records = records_of(session)
-    records.policies["label"] = "another"
-    for name, info in records.infos.items():
-        info[given] = {"task": "multiclass", "features": ["a"], "rows": None}[given]
-        records.runs[name]["provenance"]["kernels"] = ["another"]
-    write_files(write_export(records, session.folder))
-    found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
-    assert [one.reason for one in found.refuted] == [given] * 3
+@pytest.mark.parametrize(("given", "value"), [("task", "multiclass"), ("features", ["a"]), ("rows", None)])
+def test_what_was_given_to_a_method_is_the_same_everywhere(place: Place, given: str, value: Any) -> None:
+    def change(records: Records) -> None:
+        records.policies["label"] = "another"
+        for info in records.infos.values():
+            info[given] = value
+
+    assert [one.reason for one in verified(place, change, ["another"]).refuted] == [given] * 3
 
 
-def test_a_history_of_another_length_is_an_error_on_the_same_kernels_only(place: Place) -> None:
-    session = place.session(SUITE)
-    for kernels, errors in ((None, 3), (["another"], 0)):
-        records = records_of(session)
-        for name, info in records.infos.items():
+@ON_KERNELS
+def test_a_history_of_another_length_is_an_error_on_the_same_kernels_only(
+    place: Place, kernels: list[str] | None, errors: int
+) -> None:
+    def change(records: Records) -> None:
+        for info in records.infos.values():
             assert info["history"]["length"]
             info["history"]["length"] = info["history"]["length"][:-1]
-            if kernels:
-                records.runs[name]["provenance"]["kernels"] = kernels
-        write_files(write_export(records, session.folder))
-        found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
-        assert {one.reason.partition(" by ")[0] for one in found.verdicts} == {"history.length: length"}
-        assert len(found.refuted) == errors
+
+    found = verified(place, change, kernels)
+    assert {one.reason.partition(" by ")[0] for one in found.verdicts} == {"history.length: length"}
+    assert len(found.refuted) == errors
 
 
-def test_a_histogram_of_more_bars_is_an_error_on_the_same_kernels_only(tmp_path: Path) -> None:
+@ON_KERNELS
+def test_a_histogram_of_more_bars_is_an_error_on_the_same_kernels_only(
+    tmp_path: Path, kernels: list[str] | None, errors: int
+) -> None:
+    def change(records: Records) -> None:
+        for info in records.infos.values():
+            info["evaluations"]["counts"][0] = [*info["evaluations"]["counts"][0][:3], 0]
+
     registry = load_registry(
         [("leaderboard", leaderboard), ("tiny", tiny_plugin), ("stages", Stages)], entry_points=False
     )
     place, suite = Place(tmp_path, registry), SUITE.replace("slopes", "stages")
     place.run(suite)
-    session = place.session(suite)
-    for kernels, errors in ((None, 3), (["another"], 0)):
-        records = records_of(session)
-        for name, info in records.infos.items():
-            info["evaluations"]["counts"][0] = [*info["evaluations"]["counts"][0][:3], 0]
-            if kernels:
-                records.runs[name]["provenance"]["kernels"] = kernels
-        write_files(write_export(records, session.folder))
-        found = verify(place.session(suite, store="none"), "3", 0, Options(isolation="none"))
-        assert {one.reason.partition(" by ")[0] for one in found.verdicts} == {"evaluations.counts: length"}
-        assert len(found.refuted) == errors
+    found = verified(place, change, kernels, suite)
+    assert {one.reason.partition(" by ")[0] for one in found.verdicts} == {"evaluations.counts: length"}
+    assert len(found.refuted) == errors
 
 
-def test_another_order_of_the_same_policies_is_told_and_an_error_on_the_same_kernels_only(place: Place) -> None:
-    def refuted() -> int:
-        found = verify(place.session(SUITE, store="none"), "3", 0, Options(isolation="none"))
-        assert {one.outcome for one in found.verdicts} == {"differs"}
-        assert "order of policies" in {one.reason for one in found.verdicts}
-        return len(found.refuted)
+@ON_KERNELS
+def test_another_order_of_the_same_policies_is_told_and_an_error_on_the_same_kernels_only(
+    place: Place, kernels: list[str] | None, errors: int
+) -> None:
+    def change(records: Records) -> None:
+        records.policies = frame = records.policies.sort_values(["name", "policy"], ignore_index=True)
+        assert frame.groupby("name").size().min() > 1
+        of_policies = [name for name in frame if "." in name or name in ("label", "budget", "details")]
+        turned = frame.iloc[::-1].sort_values("name", kind="stable")  # the export's rows stand by name
+        records.policies[of_policies] = turned[of_policies].to_numpy()
 
-    session = place.session(SUITE)
-    records = records_of(session)
-    records.policies = frame = records.policies.sort_values(["name", "policy"], ignore_index=True)
-    assert frame.groupby("name").size().min() > 1
-    of_policies = [name for name in frame if "." in name or name in ("label", "budget", "details")]
-    turned = frame.iloc[::-1].sort_values("name", kind="stable")  # the export's rows stand by name
-    records.policies[of_policies] = turned[of_policies].to_numpy()
-    write_files(write_export(records, session.folder))
-    assert refuted() == 3
-    for run in records.runs.values():
-        run["provenance"]["kernels"] = ["another"]
-    write_files(write_export(records, session.folder))
-    assert refuted() == 0
+    found = verified(place, change, kernels)
+    assert {one.outcome for one in found.verdicts} == {"differs"}
+    assert "order of policies" in {one.reason for one in found.verdicts}
+    assert len(found.refuted) == errors
 
 
 def test_a_sample_is_a_number_or_a_share_and_depends_on_its_seed_only() -> None:

@@ -44,6 +44,7 @@ class Verdict:
             is not known.
         reason: where the largest difference is and how large, or why it was not recomputed.
         largest: the largest relative difference of two numbers; infinite where something else than a number differs.
+        given: whether what was given to the method differs, by more than rounding.
     """
 
     planned: Planned
@@ -51,6 +52,7 @@ class Verdict:
     same_machine: bool
     reason: str = ""
     largest: float = 0.0
+    given: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Verified:
         return [
             verdict
             for verdict in self.verdicts
-            if (verdict.outcome == "differs" and (verdict.same_machine or _is_given(verdict.reason, verdict.largest)))
+            if (verdict.outcome == "differs" and (verdict.same_machine or verdict.given))
             or (verdict.outcome == "not recomputed" and not verdict.reason.startswith("no data"))
         ]
 
@@ -141,15 +143,12 @@ def _verdict(planned: Planned, before: Records, after: Records, failures: Mappin
         why = failures.get(name, "it was not run")
         data = after.infos.get(name, {}).get("error", {}).get("type") == "DataUnavailable"
         return Verdict(planned, "not recomputed", same, f"no data: {why}" if data else why)
-    largest, where = 0.0, ""
-    for place, a, b in _pairs(name, before, after):
-        gap = _gap(a, b)
-        if gap > largest or (_is_given(place, gap) and not _is_given(where, largest)):
-            largest, where = gap, place
+    gaps = [(place, _gap(a, b)) for place, a, b in _pairs(name, before, after)]
+    where, largest = max(gaps, key=lambda found: (_is_given(*found), found[1]))
     if not largest:
         return Verdict(planned, "equal", same)
     reason = where if math.isinf(largest) or where == _ORDER else f"{where} by {largest:.2g} of its value"
-    return Verdict(planned, "differs", same, reason, largest)
+    return Verdict(planned, "differs", same, reason, largest, _is_given(where, largest))
 
 
 def _is_given(place: str, gap: float) -> bool:

@@ -70,7 +70,7 @@ class GreedyMiser(Method):
     Missing values need no encoding: a cut sends them to the side where they fit best.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     takes_missing: ClassVar[bool] = True
     n_estimators: int = 300
     max_depth: int = 4
@@ -189,13 +189,13 @@ class GreedyMiser(Method):
         return policies, validation_scores
 
     def _link(self, problem: Problem, loss: Loss, scores: np.ndarray) -> Link | None:
-        from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_platt
+        from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_sigmoids
         from bench_greedymiser.losses import Logistic, Softmax
 
         if not problem.n_classes:
             return None
         if self.calibrate == "platt" and len(problem.validation):
-            return fit_platt(scores, problem.validation.y)
+            return fit_sigmoids(scores, problem.validation.y)
         if isinstance(loss, Softmax):
             return Soft()
         return Odds() if isinstance(loss, Logistic) else Clipped()
@@ -210,10 +210,11 @@ def bench_register_methods(register: RegisterMethod) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
+    from bench_linear import Platt
     from bench_trees import AdditiveTrees, FlatTrees
 
-    from bench_greedymiser.calibrate import Clipped, Odds, Platt, Soft
+    from bench_greedymiser.calibrate import Clipped, Odds, Sigmoids, Soft
     from bench_greedymiser.ensemble import Ensemble
     from bench_greedymiser.policy import PrefixPolicy
 
-    return [PrefixPolicy, Ensemble, AdditiveTrees, FlatTrees, Clipped, Odds, Platt, Soft]
+    return [PrefixPolicy, Ensemble, AdditiveTrees, FlatTrees, Clipped, Odds, Platt, Sigmoids, Soft]

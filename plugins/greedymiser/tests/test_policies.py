@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_platt
+from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_sigmoids
 from bench_greedymiser.plugin import GreedyMiser
 from bench_trees import NAN_LEFT
-from scipy.optimize import minimize
 
 from bench_core import Costs, Part, RequestError, Rows, build, validation_score
 from bench_core.testing import make_case, policy_audit
@@ -124,22 +123,6 @@ def test_prices_that_grow_with_size_are_averaged(make):
         assert family.policies[0].details["features"] == acquired
 
 
-def test_platt_finds_the_maximum_of_the_likelihood():
-    rng = np.random.default_rng(1)
-    score = rng.normal(3.0, 5.0, size=(300, 1))
-    y = (rng.random(300) < 1 / (1 + np.exp(-(0.4 * score[:, 0] - 1)))).astype(np.int64)
-    fitted = fit_platt(score, y)
-    n1, n0 = y.sum(), (1 - y).sum()
-    target = np.where(y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
-
-    def cost(ab):
-        z = ab[0] * score[:, 0] + ab[1]
-        return (np.logaddexp(0, z) - target * z).sum()
-
-    best = minimize(cost, [0.0, 0.0], method="BFGS", options={"gtol": 1e-9})
-    np.testing.assert_allclose([fitted.slope[0], fitted.shift[0]], best.x, atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("score", "y"),
     [
@@ -151,8 +134,8 @@ def test_platt_finds_the_maximum_of_the_likelihood():
     ],
     ids=["constant", "separable", "one class", "one row", "a class is missing"],
 )
-def test_platt_stays_finite(score, y):
-    table = fit_platt(score, np.array(y)).probabilities(score)
+def test_sigmoids_stay_finite(score, y):
+    table = fit_sigmoids(score, np.array(y)).probabilities(score)
     assert np.isfinite(table).all()
     np.testing.assert_allclose(table.sum(axis=1), 1.0)
     assert (table.argmax(axis=1) == y).mean() >= 0.5

@@ -21,27 +21,28 @@ class Shuffler:
     """
 
     def __init__(self, bits: np.random.BitGenerator) -> None:
-        self._bits = bits
-        self._words: Iterator[int] = iter(())
+        self._words = _words(bits)
 
     def permutation(self, count: int) -> NDArray[np.int64]:
         """A random order of ``count`` things; int64 (count,)."""
         order = list(range(count))
+        words = self._words
         for last in range(count - 1, 0, -1):
             mask = (1 << last.bit_length()) - 1
-            place = self._word(count) & mask
+            place = next(words) & mask
             while place > last:
-                place = self._word(count) & mask
+                place = next(words) & mask
             order[last], order[place] = order[place], order[last]
         return np.array(order, dtype=np.int64)
 
-    def _word(self, ahead: int) -> int:
-        """The next word of 32 bits; so many are drawn ahead."""
-        for word in self._words:
-            return word
-        drawn = np.asarray(self._bits.random_raw(max(1, ahead // 2)), dtype="<u8")
-        self._words = iter(drawn.view("<u4").tolist())
-        return next(self._words)
+
+_AT_ONCE = 128
+
+
+def _words(bits: np.random.BitGenerator) -> Iterator[int]:
+    """The words of 32 bits of a generator, one after the other; so many of 64 bits are drawn at once."""
+    while True:
+        yield from np.asarray(bits.random_raw(_AT_ONCE), dtype="<u8").view("<u4").tolist()
 
 
 def shuffled(

@@ -61,7 +61,8 @@ def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.
         for key, value in joined.items()
     }
     budgets = [judged.outcome.budget for judged in outcomes if judged.part == "test"]
-    table = pa.table(arrays).replace_schema_metadata({"features": str(features), "budgets": json.dumps(budgets)})
+    metadata = {"features": str(features), "budgets": json.dumps(budgets)}
+    table = pa.Table.from_arrays(list(arrays.values()), list(arrays), metadata=metadata)
     sink = pa.BufferOutputStream()
     if table.num_rows < _FEW_ROWS:  # a quarter of the time, and no larger
         pq.write_table(table, sink, compression="none", use_dictionary=False, write_statistics=False)

@@ -28,7 +28,7 @@ from bench_core.run.owners import own_name, sweep
 from bench_core.run.record_file import RECORD_FORMAT, OldFormatError, read_record, seal, unseal
 from bench_core.run.run_trial import TrialResult
 from bench_core.run.summary import PolicyOutcome
-from bench_core.run.whole_files import make_folder, move_aside, why, write_whole
+from bench_core.run.whole_files import WholeFile, make_folder, move_aside, why, write_whole
 
 DAMAGED = "damaged"
 """The folder of a store that damaged files are moved to."""
@@ -258,22 +258,23 @@ class Store:
         if record["status"] == "failed":
             self.write_failure(record)
             return
+        files: dict[str, bytes | memoryview] = {}
         if result.outcomes is not None and result.rows is not None:
             packed = pack_decisions(result.outcomes, result.rows)
-            self._write(self._place(name, _DECISIONS), packed)
+            files[_DECISIONS] = packed
             noted = {"bytes": len(packed), "sha256": hashlib.sha256(packed).hexdigest()}
             record = {**record, "decisions": noted}
-        self.rewrite(record)
+        self._write(name, {**files, _DONE: seal(record)})
         with suppress(OSError):
             os.unlink(self._place(name, _FAILED))
 
     def write_failure(self, record: Mapping[str, Any]) -> None:
         """Keep the record of a failed trial; raises as `write`."""
-        self._write(self._place(record["name"], _FAILED), seal(record))
+        self._write(record["name"], {_FAILED: seal(record)})
 
     def rewrite(self, record: Mapping[str, Any]) -> None:
         """Replace a record by one that holds more (metrics that were added later); raises as `write`."""
-        self._write(self._place(record["name"], _DONE), seal(record))
+        self._write(record["name"], {_DONE: seal(record)})
 
     def copy_of(self, name: str, status: str) -> tuple[bytes, bytes | None]:
         """The bytes of a record's file and of its decisions (None for a failure, or where it has none).
@@ -312,13 +313,14 @@ class Store:
         status = "failed" if unseal(record).get("status") == "failed" else "ok"
         contents = read_record(record, name, status)
         noted = contents.get("decisions")
+        files: dict[str, bytes] = {}
         if noted is not None:
             if decisions is None:
                 raise ValueError("its decisions are missing")
             if len(decisions) != noted["bytes"] or hashlib.sha256(decisions).hexdigest() != noted["sha256"]:
                 raise ValueError("its decisions do not match their checksum")
-            self._write(self._place(name, _DECISIONS), decisions)
-        self._write(self._place(name, _FAILED if status == "failed" else _DONE), record)
+            files[_DECISIONS] = decisions
+        self._write(name, {**files, _FAILED if status == "failed" else _DONE: record})
         if status == "ok":
             with suppress(OSError):
                 os.unlink(self._place(name, _FAILED))
@@ -343,14 +345,18 @@ class Store:
     def _place(self, name: str, suffix: str) -> str:
         return f"{self._root}/{name[:2]}/{name}{suffix}"
 
-    def _write(self, path: str, data: bytes | memoryview) -> None:
-        self._count += 1
-        temporary = f"{self._root}/tmp/{own_name(os.getpid())}-{self._count}"
-        for folder in (os.path.dirname(path), f"{self._root}/tmp"):
+    def _write(self, name: str, files: Mapping[str, bytes | memoryview]) -> None:
+        """Write a trial's files, by suffix; the last is what says that the others belong to it."""
+        whole = []
+        for suffix, data in files.items():
+            self._count += 1
+            temporary = f"{self._root}/tmp/{own_name(os.getpid())}-{self._count}"
+            whole.append(WholeFile(self._place(name, suffix), data, temporary))
+        for folder in (f"{self._root}/{name[:2]}", f"{self._root}/tmp"):
             if folder not in self._made_folders:
-                make_folder(folder, path)
+                make_folder(folder, whole[-1].path)
                 self._made_folders.add(folder)
-        write_whole(path, data, temporary)
+        write_whole(*whole)
 
     def sweep(self) -> None:
         """Remove temporary files whose process is gone; those that cannot be removed stay."""

@@ -4,44 +4,82 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench_core.contract.errors import StoreError
 
-__all__ = ["make_folder", "move_aside", "not_written", "why", "write_cache", "write_whole"]
+__all__ = ["WholeFile", "make_folder", "move_aside", "not_written", "why", "write_cache", "write_whole"]
 
 
-def write_whole(path: str, data: bytes | memoryview, temporary: str, flush: bool = True) -> None:
-    """Write a whole file or none: under a temporary name, to the disk, then renamed.
+@dataclass(frozen=True)
+class WholeFile:
+    """A file to be written whole.
+
+    Attributes:
+        path: where it belongs.
+        data: its content.
+        temporary: a name on the same disk that nobody else writes to.
+    """
+
+    path: str
+    data: bytes | memoryview
+    temporary: str
+
+
+def write_whole(*files: WholeFile, flush: bool = True) -> None:
+    """Write files, each whole or not at all: under temporary names, to the disk, then renamed in the order given.
 
     Args:
-        path: of the file.
-        data: its content.
-        temporary: a name beside it that nobody else writes to.
-        flush: whether to wait until the disk has it; not needed for what can be made anew.
+        files: what to write.
+        flush: whether to wait until the disk has them; not needed for what can be made anew.
 
     Raises:
-        StoreError: the disk does not take it; what was at the path is still there.
+        StoreError: the disk does not take them; what was at their paths is still there.
     """
+    opened: list[int] = []
     try:
-        with open(temporary, "wb", buffering=0) as file:
-            left = memoryview(data)
-            while left:  # a disk that is nearly full takes a part, and says so only at the next
-                left = left[file.write(left) :]
-            if flush:
-                os.fsync(file.fileno())
-        os.replace(temporary, path)
+        for file in files:
+            opened.append(os.open(file.temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666))
+            _write_all(opened[-1], file.data)
+        if flush:
+            # All are on their way before the first is waited for: a journal then takes them together.
+            for descriptor in opened if len(opened) > 1 else ():
+                _start_writing(descriptor)
+            for descriptor in opened:
+                os.fsync(descriptor)
+        while opened:
+            os.close(opened.pop())
+        for file in files:
+            os.replace(file.temporary, file.path)
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise not_written(path, error, temporary) from None
+        for descriptor in opened:
+            with suppress(OSError):
+                os.close(descriptor)
+        for file in files:
+            with suppress(OSError):
+                os.unlink(file.temporary)
+        at = next((file for file in files if error.filename in (file.path, file.temporary)), files[-1])
+        raise not_written(at.path, error, at.temporary) from None
+
+
+def _write_all(descriptor: int, data: bytes | memoryview) -> None:
+    left = memoryview(data)
+    while left:  # a disk that is nearly full takes a part, and says so only at the next
+        left = left[os.write(descriptor, left) :]
+
+
+def _start_writing(descriptor: int) -> None:
+    """Have the kernel write a file's data without waiting for it, where it can be told so."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def write_cache(path: Path, data: bytes) -> bool:
     """Write a whole file of what can be made anew, without waiting for the disk; whether that could be done."""
     try:
         make_folder(str(path.parent), str(path))
-        write_whole(str(path), data, f"{path}.{os.getpid()}", flush=False)
+        write_whole(WholeFile(str(path), data, f"{path}.{os.getpid()}"), flush=False)
     except StoreError:
         return False
     return True

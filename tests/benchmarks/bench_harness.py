@@ -5,6 +5,8 @@
 Cold: every trial loaded, split, encoded, priced, fitted, decided, audited, judged, written and flushed to the disk.
 Warm: planned again from the suite file on, when all is done. The bars are 3 ms and 0.1 ms a trial, flat in the number
 of trials. Isolated: what a trial takes more (15 ms at most) when its method has processes of its own.
+Nothing is removed before the end, and a second run should wait some minutes or have another disk (`TMPDIR`): ext4 takes
+up to 1 ms to create a file near many that were just removed.
 The figures quoted for benchopt 1.10 were measured elsewhere (15 ms cold, 10 ms when all is cached).
 """
 

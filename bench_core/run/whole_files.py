@@ -40,7 +40,7 @@ def write_whole(*files: WholeFile, flush: bool = True) -> None:
     opened: list[int] = []
     try:
         for file in files:
-            opened.append(os.open(file.temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666))
+            opened.append(os.open(file.temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
             _write_all(opened[-1], file.data)
         if flush:
             # All are on their way before the first is waited for: a journal then takes them together.
@@ -70,9 +70,10 @@ def _write_all(descriptor: int, data: bytes | memoryview) -> None:
 
 
 def _start_writing(descriptor: int) -> None:
-    """Have the kernel write a file's data without waiting for it, where it can be told so."""
+    """Have the kernel write a file's data without waiting for it, where it can be told so; flushing waits."""
     if hasattr(os, "posix_fadvise"):
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        with suppress(OSError):
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def write_cache(path: Path, data: bytes) -> bool:

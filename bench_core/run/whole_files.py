@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,23 +39,20 @@ def write_whole(*files: WholeFile, flush: bool = True) -> None:
     """
     opened: list[int] = []
     try:
-        for file in files:
-            opened.append(os.open(file.temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
-            _write_all(opened[-1], file.data)
-        if flush:
-            # All are on their way before the first is waited for: a journal then takes them together.
-            for descriptor in opened if len(opened) > 1 else ():
-                _start_writing(descriptor)
-            for descriptor in opened:
-                os.fsync(descriptor)
-        while opened:
-            os.close(opened.pop())
+        with ExitStack() as closing:
+            for file in files:
+                opened.append(os.open(file.temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
+                closing.callback(os.close, opened[-1])
+                _write_all(opened[-1], file.data)
+            if flush:
+                # All are on their way before the first is waited for: a journal then takes them together.
+                for descriptor in opened if len(opened) > 1 else ():
+                    _start_writing(descriptor)
+                for descriptor in opened:
+                    os.fsync(descriptor)
         for file in files:
             os.replace(file.temporary, file.path)
     except OSError as error:
-        for descriptor in opened:
-            with suppress(OSError):
-                os.close(descriptor)
         for file in files:
             with suppress(OSError):
                 os.unlink(file.temporary)

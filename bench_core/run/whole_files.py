@@ -46,7 +46,7 @@ def write_whole(*files: WholeFile, flush: bool = True) -> None:
                 _write_all(opened[-1], file.data)
             if flush:
                 # All are on their way before the first is waited for: a journal then takes them together.
-                for descriptor in opened if len(opened) > 1 else ():
+                for descriptor in opened:
                     _start_writing(descriptor)
                 for descriptor in opened:
                     os.fsync(descriptor)

@@ -24,6 +24,7 @@ from bench_core.contract.errors import RequestError
 from bench_core.plugins.hookspecs import RegisterExecutor
 from bench_core.plugins.manager import load_registry
 from bench_core.run.execute import Options, Work, Worker, execute
+from bench_core.run.execute.sandbox import layers
 
 SLOPES = method("slopes", "slopes", noise=0.1)
 MANY = "".join(
@@ -41,6 +42,54 @@ def parties(process: psutil.Process | None = None) -> list[psutil.Process]:
         except psutil.Error:
             continue
     return found
+
+
+TRIES = """
+import os, resource, sys, threading
+from bench_core.run.execute.sandbox import confine, drop_privileges
+
+confined, file = sys.argv[1] == "confined", sys.argv[2]
+if os.fork():
+    os.wait()
+    sys.exit()
+parent = os.getppid()
+if confined:
+    drop_privileges()
+    confine(["/usr", "/lib", "/etc", file], [])
+soft, hard = resource.getrlimit(resource.RLIMIT_RSS)
+tries = {
+    "times": lambda: os.utime(file, ns=(1, 1)),
+    "mode": lambda: os.chmod(file, 0o640),
+    "owner": lambda: os.chown(file, os.getuid(), os.getgid()),
+    "limit": lambda: resource.prlimit(parent, resource.RLIMIT_RSS, (soft, hard)),
+    "nice": lambda: os.setpriority(os.PRIO_PROCESS, parent, os.getpriority(os.PRIO_PROCESS, parent)),
+    "cores": lambda: os.sched_setaffinity(parent, os.sched_getaffinity(parent)),
+    "scheduler": lambda: os.sched_setscheduler(parent, os.SCHED_BATCH, os.sched_param(0)),
+    "in memory": lambda: os.preadv(os.open(file, os.O_RDONLY), [bytearray(1)], 0),
+    "own limit": lambda: resource.setrlimit(resource.RLIMIT_RSS, (soft, hard)),
+    "own nice": lambda: os.nice(1),
+    "own cores": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
+    "own thread": lambda: threading.Thread(target=list).start(),
+    "own descriptor": lambda: os.set_inheritable(1, True),
+}
+for name, attempt in tries.items():
+    try:
+        attempt()
+    except PermissionError:
+        continue
+    print(name)
+"""
+
+
+@pytest.mark.skipif(len(layers()) != 2, reason="this kernel has no Landlock or no seccomp")
+@pytest.mark.parametrize("kind", ["free", "confined"])
+def test_a_confined_process_marks_no_file_and_changes_no_other_process(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "file"
+    file.write_text("x")
+    done = subprocess.run([sys.executable, "-c", TRIES, kind, file], capture_output=True, text=True, check=True)
+    own = {"own limit", "own nice", "own cores", "own thread", "own descriptor"}
+    others = {"times", "mode", "owner", "limit", "nice", "cores", "scheduler", "in memory"}
+    assert set(done.stdout.splitlines()) == (own | others if kind == "free" else own)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -21,7 +21,7 @@ What the audit does not prove:
 - anything about rows that were not decided on, or values that no substitute changed: a feature that has one value in
   the whole data set, or a dependence that none of the rounds' substitutes showed.
 - that nothing passes between two processes by what the system counts: numbers of processes, times at which files were
-  read, room on the disk, load. These are narrow, and noisy.
+  read, how fast they can be read because they were read before, room on the disk, load. These are narrow, and noisy.
 - that a plugin's code leaves the process alone that its methods are forked from. It has seen no data, but it can change
   what its forks do, and what they report of themselves; not what they are asked, and not what is made of their answers.
 - that a plugin leaves the judge alone which the judge imports: one whose data sets, prices or metrics the suite uses,

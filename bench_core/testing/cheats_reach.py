@@ -10,16 +10,20 @@ Isolation (`bench_core.run.execute.isolated`) has to leave them all without gain
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import mmap
 import os
+import resource
 import socket
+import struct
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
+from zlib import crc32
 
 import numpy as np
 
@@ -176,6 +180,117 @@ class _ParentsMemory:
         return None
 
 
+class _Numbers:
+    """Answers as bits of eight numbers of 60 bits, which places for numbers take.
+
+    Attributes:
+        places: how many answers there is room for; rows that fall to the same one have the same answer.
+    """
+
+    places = 240
+
+    def put(self, message: bytes) -> None:
+        known: dict[str, float] = json.loads(message)
+        whole = sum(1 << 2 * int(place) | int(bool(value)) << 2 * int(place) + 1 for place, value in known.items())
+        for at in range(8):
+            with suppress(OSError, ValueError):
+                self.write(at, whole >> 60 * at & 2**60 - 1)
+
+    def get(self) -> bytes | None:
+        whole = 0
+        for at in range(8):
+            with suppress(OSError, ValueError):
+                whole |= self.read(at) << 60 * at
+        bits = {str(place): whole >> 2 * place for place in range(self.places)}
+        return json.dumps({place: value >> 1 & 1 for place, value in bits.items() if value & 1}).encode()
+
+    def write(self, at: int, number: int) -> None:
+        raise NotImplementedError
+
+    def read(self, at: int) -> int:
+        raise NotImplementedError
+
+
+class _FileTimes(_Numbers):
+    """When a file that it can read was changed and read: its owner may set that of a file that it cannot write to."""
+
+    def __init__(self) -> None:
+        self._paths = sorted((Path(__file__).parent / "templates").rglob("*.*"))
+
+    def write(self, at: int, number: int) -> None:
+        path = self._paths[at // 2]
+        state = path.stat()
+        times = [state.st_atime_ns, state.st_mtime_ns]
+        times[at % 2] = number
+        os.utime(path, ns=(times[0], times[1]))
+
+    def read(self, at: int) -> int:
+        state = self._paths[at // 2].stat()
+        time = (state.st_atime_ns, state.st_mtime_ns)[at % 2]
+        return time if time < 2**60 else 0  # a date before 2007
+
+
+class _ParentsLimits(_Numbers):
+    """Limits of the process that forks all others: its later forks have them, too."""
+
+    places = 120
+
+    def _limit(self, at: int) -> int:
+        return (resource.RLIMIT_RSS, resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_DATA)[at]
+
+    def write(self, at: int, number: int) -> None:
+        if at < 4:
+            hard = resource.getrlimit(self._limit(at))[1]
+            resource.prlimit(os.getppid(), self._limit(at), (number | 1 << 60, hard))
+
+    def read(self, at: int) -> int:
+        soft = resource.prlimit(os.getppid(), self._limit(at))[0] if at < 4 else 0
+        return soft ^ 1 << 60 if soft >> 60 == 1 else 0
+
+
+class _FileAttribute:
+    """An extended attribute of a file that it can read."""
+
+    def put(self, message: bytes) -> None:
+        with suppress(OSError):
+            os.setxattr(__file__, f"user.{NAME}", message)
+
+    def get(self) -> bytes | None:
+        with suppress(OSError):
+            return os.getxattr(__file__, f"user.{NAME}")
+        return None
+
+
+class _FileFlags:
+    """The mark "not to be backed up" of files that it can read, one bit each."""
+
+    places = 240
+
+    def __init__(self) -> None:
+        self._paths = sorted(Path(np.__file__).parent.rglob("*.py*"))[: 2 * self.places]
+
+    def put(self, message: bytes) -> None:
+        for place, value in json.loads(message).items():
+            self._mark(2 * int(place), True)
+            self._mark(2 * int(place) + 1, bool(value))
+
+    def get(self) -> bytes | None:
+        bits = [self._mark(at, None) for at in range(2 * self.places)]
+        return json.dumps(
+            {str(place): int(bits[2 * place + 1]) for place in range(self.places) if bits[2 * place]}
+        ).encode()
+
+    def _mark(self, at: int, wanted: bool | None) -> bool:
+        """Set the mark, or leave it; whether it is set."""
+        with suppress(OSError), open(self._paths[at], "rb") as file:
+            flags = bytearray(4)
+            fcntl.ioctl(file, 0x80086601, flags)
+            if wanted is not None:
+                fcntl.ioctl(file, 0x40086602, struct.pack("I", int.from_bytes(flags, "little") & ~64 | 64 * wanted))
+            return bool(flags[0] & 64)
+        return False
+
+
 CARRIERS: Mapping[str, Any] = {
     "variable": _Variable(),
     "environment": _Environment(),
@@ -187,6 +302,10 @@ CARRIERS: Mapping[str, Any] = {
     "system-v-memory": _SystemV(),
     "daemon": _Daemon(),
     "parents-memory": _ParentsMemory(),
+    "parents-limits": _ParentsLimits(),
+    "file-times": _FileTimes(),
+    "file-attribute": _FileAttribute(),
+    "file-flags": _FileFlags(),
 }
 
 
@@ -206,6 +325,8 @@ class _Carries(Policy):
 
     def decide(self, rows: Rows) -> Decisions:
         channel, keys = CARRIERS[self.channel], [f"{value:.9g}" for value in rows.X[:, self.paid]]
+        if hasattr(channel, "places"):
+            keys = [str(crc32(key.encode()) % channel.places) for key in keys]
         known: Answers = json.loads(channel.get() or b"{}")
         for key, value in zip(keys, rows.X[:, self.unpaid], strict=True):
             known.setdefault(key, float(value > 0))
@@ -228,7 +349,8 @@ class Carrier(Reacher):
 
     way: Literal[
         "variable", "environment", "temporary-file", "working-directory", "file-elsewhere", "anonymous-memory",
-        "named-memory", "system-v-memory", "daemon", "parents-memory",
+        "named-memory", "system-v-memory", "daemon", "parents-memory", "parents-limits", "file-times", "file-attribute",
+        "file-flags",
     ] = "variable"  # fmt: skip
 
     def fit(self, problem: Problem) -> list[Policy]:

@@ -1,7 +1,8 @@
 """What the kernel keeps a method's process from: files, the network, other processes, memory that outlives it.
 
 On Linux, for every user: Landlock (`landlock(7)`) for files, signals, tracing and abstract sockets; a seccomp filter
-(`seccomp(2)`) for sockets, System V and POSIX shared objects and keys. What a kernel does not have is left out
+(`seccomp(2)`) for sockets, System V and POSIX shared objects and keys, what files are marked with (times, permissions,
+attributes), and limits and priorities of other processes. What a kernel does not have is left out
 (`layers` says what there is); elsewhere a method's process is a process of its own and no more.
 """
 
@@ -32,14 +33,49 @@ _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | 1 << 14 | 1 << 15
 _RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
 """Landlock's version → how many rights to files it knows."""
 
-# What would let a process say something to one that comes later, or to one outside: refused with EPERM.
 _DENIED = {
-    "x86_64": (0xC000003E, (29, 30, 31, 41, 64, 66, 68, 101, 240, 248, 249, 250, 298, 310, 311, 321, 425)),
-    "aarch64": (0xC00000B7, (117, 180, 186, 187, 190, 191, 194, 195, 196, 198, 217, 218, 219, 241, 270, 271, 280, 425)),
+    "x86_64": (
+        0xC000003E,
+        (29, 30, 31, 41, 64, 66, 68, 101, 240, 248, 249, 250, 298, 310, 311, 321, 425),
+        (90, 91, 92, 93, 94, 132, 188, 189, 190, 197, 198, 199, 235, 260, 261, 268, 280, 452, 463, 466, 469),
+        (27, 327, 451),
+    ),
+    "aarch64": (
+        0xC00000B7,
+        (117, 180, 186, 187, 190, 191, 194, 195, 196, 198, 217, 218, 219, 241, 270, 271, 280, 425),
+        (5, 6, 7, 14, 15, 16, 52, 53, 54, 55, 88, 452, 463, 466, 469),
+        (232, 286, 451),
+    ),
+}  # fmt: skip
+"""Machine → the audit number of its system calls, and those that are refused with EPERM, because they let a process say
+something to one that comes later, or to one outside.
+
+First those that reach other processes: shmget, shmat, shmctl, socket, semget, semctl, msgget, ptrace, mq_open, add_key,
+request_key, keyctl, perf_event_open, process_vm_readv, process_vm_writev, bpf and io_uring_setup (and some that do more
+of the same). Then those that mark a file, which Landlock leaves to its owner: chmod, chown, utime, setxattr,
+removexattr and file_setattr in all their forms. Then those that tell which parts of a file are in memory: mincore,
+preadv2 and cachestat."""
+
+_SELF = ((0, 0xFFFFFFFF, 0),)
+_ONLY: dict[str, dict[int, tuple[tuple[int, int, int], ...]]] = {
+    "x86_64": {
+        **dict.fromkeys((142, 144, 203, 302, 314), _SELF),
+        141: ((0, 0xFFFFFFFF, 0), (1, 0xFFFFFFFF, 0)),
+        251: ((0, 0xFFFFFFFF, 1), (1, 0xFFFFFFFF, 0)),
+        16: ((1, 0xFF00, 0x5400),),
+    },
+    "aarch64": {
+        **dict.fromkeys((118, 119, 122, 261, 274), _SELF),
+        140: ((0, 0xFFFFFFFF, 0), (1, 0xFFFFFFFF, 0)),
+        30: ((0, 0xFFFFFFFF, 1), (1, 0xFFFFFFFF, 0)),
+        29: ((1, 0xFF00, 0x5400),),
+    },
 }
-"""Machine → the audit number of its system calls, and those of shmget, shmat, shmctl, socket, semget, semctl, msgget,
-ptrace, mq_open, add_key, request_key, keyctl, perf_event_open, process_vm_readv, process_vm_writev, bpf and
-io_uring_setup (and some that do more of the same)."""
+"""Machine → system call → argument, mask and value that it must have, or is refused with EPERM.
+
+Limits, scheduling and priority may be set of the calling process alone (what its parent has, later forks have, too):
+sched_setparam, sched_setscheduler, sched_setaffinity, prlimit64, sched_setattr, setpriority, ioprio_set. Of ioctl, what
+terminals and descriptors need: others mark files (`ioctl_iflags(2)`)."""
 
 
 @cache
@@ -139,16 +175,32 @@ def drop_privileges() -> None:
         return
     libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     libc().syscall(_CAPSET[machine], struct.pack("Ii", 0x20080522, 0), bytes(24))
-    arch, denied = _DENIED[machine]
-    # struct sock_filter: code, jump if true, jump if false, value; struct seccomp_data: number, architecture.
-    refuse, allow = (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)
-    tests = [(0x15, len(denied) - at, 0, number) for at, number in enumerate(denied)]
-    program = [(0x20, 0, 0, 4), (0x15, 0, len(tests) + 3, arch), (0x20, 0, 0, 0), (0x35, len(tests) + 1, 0, 0x40000000)]
-    program += [*tests, allow, refuse]
+    program = _filter(machine)
     code = b"".join(struct.pack("HBBI", *line) for line in program)
     held = ctypes.create_string_buffer(code, len(code))
     whole = struct.pack("HxxxxxxP", len(program), ctypes.addressof(held))
     libc().prctl(_PR_SET_SECCOMP, 2, whole, 0, 0)
+
+
+def _filter(machine: str) -> list[tuple[int, int, int, int]]:
+    """The lines of a seccomp filter, each as `struct sock_filter`: code, jump if true, jump if false, value."""
+    arch, *denied = _DENIED[machine]
+    load, equal, at_least, mask, give = 0x20, 0x15, 0x35, 0x54, 0x06
+    refuse, allow = -1, -2  # the line that a jump leads to, from the end; 0 and more: so many lines are left out
+    # struct seccomp_data: the number, the architecture, the instruction's place, six arguments.
+    lines = [(load, 0, 0, 4), (equal, 0, refuse, arch), (load, 0, 0, 0), (at_least, refuse, 0, 0x40000000)]
+    lines += [(equal, refuse, 0, number) for numbers in denied for number in numbers]
+    for number, conditions in _ONLY[machine].items():
+        lines.append((equal, 0, 3 * len(conditions), number))
+        for place, (argument, bits, value) in enumerate(conditions, 1):
+            met = allow if place == len(conditions) else 0
+            lines += [(load, 0, 0, 16 + 8 * argument), (mask, 0, 0, bits), (equal, met, refuse, value)]
+    lines += [(give, 0, 0, 0x7FFF0000), (give, 0, 0, 0x00050001)]
+
+    def jump(to: int, at: int) -> int:
+        return to if to >= 0 else len(lines) + to - at - 1
+
+    return [(code, jump(true, at), jump(false, at), value) for at, (code, true, false, value) in enumerate(lines)]
 
 
 def hide_memory() -> None:

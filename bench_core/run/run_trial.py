@@ -59,6 +59,9 @@ class Parties(Protocol):
     def witness(self, policy: Policy) -> Policy:
         """Who answers the audit for a policy; called when all policies have decided."""
 
+    def done(self) -> None:
+        """Nothing more will be asked of the policies."""
+
     def busy(self) -> float:
         """Processor's seconds so far of who fits and decides, all threads."""
 
@@ -76,6 +79,9 @@ class Here:
 
     def witness(self, policy: Policy) -> Policy:
         return policy
+
+    def done(self) -> None:
+        pass
 
     def busy(self) -> float:
         return time.process_time()
@@ -222,6 +228,7 @@ def _judge(
         for number, (policy, known) in enumerate(zip(family.policies, described, strict=True)):
             tested = judged[2 * number + 1].outcome.decisions
             auditor.check(parties.witness(policy), tested, problem.feature_names, known.name)
+    parties.done()
     return judged, deciding
 
 

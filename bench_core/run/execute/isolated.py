@@ -7,13 +7,11 @@ answers for the audit, is told anything: they can share no memory, no file and n
 
 from __future__ import annotations
 
+import math
 import os
-import shutil
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +23,9 @@ from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Family, Policy, Problem
 from bench_core.plugins.registry import Registry
-from bench_core.plugins.shelf import Plugin
-from bench_core.run.execute.bases import Bases, level_of
-from bench_core.run.execute.parties import (
-    Nursery,
-    Party,
-    RemoteAsked,
-    RemotePolicy,
-    how_it_died,
-    made_up_problem,
-    packed_problem,
-    table_of,
-)
+from bench_core.run.execute.bases import Bases
+from bench_core.run.execute.nurseries import Nurseries
+from bench_core.run.execute.parties import Party, RemoteAsked, RemotePolicy, how_it_died, packed_problem, table_of
 from bench_core.run.execute.sandbox import hide_memory, importable, readable
 from bench_core.run.execute.wire import EndedError, MalformedError, Packed, arrays_from, pack
 from bench_core.run.failures import TrialStopped
@@ -45,7 +34,6 @@ from bench_core.run.trial import Trial, parameters_of
 
 __all__ = ["Isolated", "kernels_folder", "once_more_if_killed"]
 
-_REHEARSAL_SECONDS = 120.0
 _MOST_COPY = 2**32
 
 
@@ -85,17 +73,14 @@ class Isolated:
         killed: Callable[[], object] = lambda: None,
         bases: Bases | None = None,
     ) -> None:
-        self._registry, self._folder, self._cache, self._killed = registry, folder, cache, killed
-        self._timeout, self._memory = timeout, memory
-        self._bases = bases or Bases()
+        self._registry, self._timeout, self._memory = registry, timeout, memory
         needed = [plugin.folder for plugin in registry.plugins.values() if plugin.folder is not None]
-        self._read = readable([*importable(), *needed], [*closed, folder])
-        self._nurseries: dict[str, Nursery] = {}
-        self._plain: set[str] = set()
+        read = readable([*importable(), *needed], [*closed, folder])
+        self._nurseries = Nurseries(folder, cache, read, killed, bases or Bases())
         self._packed: OrderedDict[int, tuple[object, Packed]] = OrderedDict()
         self._party: Party | None = None
         self._known_rows: set[int] = set()
-        self._fresh: tuple[int, ...] | None = None
+        self._rehearsal: tuple[tuple[Any, ...], Problem, dict[str, Any]] | None = None
         self._deadline: float | None = None
         self._until: float | None = None
         hide_memory()
@@ -103,11 +88,15 @@ class Isolated:
     @property
     def processes(self) -> set[int]:
         """The numbers of the processes that the plugins' are forked from."""
-        return self._bases.processes
+        return self._nurseries.processes
 
     def limit(self, seconds: float | None, until: float | None) -> None:
         """Seconds that a trial's method may take from now on, and when it is ended at the latest (monotonic clock)."""
         self._timeout, self._until = seconds, until
+
+    def expect(self, trial: Trial) -> None:
+        """A trial's method will be fitted next, when its data is prepared."""
+        self._nurseries.fork_ahead(self._registry.plugin_of("methods", trial.method_use), self._settings(trial))
 
     def fit(self, trial: Trial, problem: Problem) -> Family:
         """Fit in a new process; its policies decide there, until the witness is asked."""
@@ -124,9 +113,10 @@ class Isolated:
             "table": packed.table,
         }
         kind = (trial.method_use, problem.task, problem.n_classes > 2, problem.train.sizes is None)
-        self._asked = {"memory": self._memory, **{key: asked[key] for key in ("method", "parameters")}}
-        self._prepare(plugin, kind, problem, asked)
-        self._start(plugin, kind)
+        self._kind, self._asked = kind, self._settings(trial)
+        self._nurseries.prepare(plugin, kind, problem, asked, self._seconds_to_rehearse())
+        self._start()
+        self._nurseries.fork_ahead(plugin, self._asked)
         self._deadline = None if self._timeout is None else time.monotonic() + self._timeout
         if self._deadline is not None and self._until is not None:
             self._deadline = min(self._deadline, self._until)
@@ -160,10 +150,11 @@ class Isolated:
     def witness(self, policy: Policy) -> Policy:
         """The policy's copy, in a process that has not seen the test rows."""
         if self._copy is not None:
-            self._end()
+            party, self._party = self._party, None
+            self._nurseries.leave(party)
             copy = pack(None, {"policies": np.frombuffer(self._copy, np.uint8)})
             self._copy = None
-            self._start(self._plugin, self._kind)
+            self._start(witness=True)  # when the other is gone
             self._ask({"do": "restore", "table": copy.table}, 0, [copy.fd])
         return policy
 
@@ -171,22 +162,22 @@ class Isolated:
         """Processor's seconds so far of the process that is at work."""
         return 0.0 if self._party is None else self._party.seconds()
 
+    def done(self) -> None:
+        """Nothing more will be asked of this trial's policies."""
+        party, self._party = self._party, None
+        self._nurseries.leave(party)
+
     def over(self) -> None:
         """End what a trial left, and let the nursery prepare for the next one where that saves time."""
-        with suppress(TrialStopped):
-            self._end()
-        rehearsal, self._rehearsal = getattr(self, "_rehearsal", None), None
+        self.done()
+        self._nurseries.leave_ahead()
+        rehearsal, self._rehearsal = self._rehearsal, None
         if rehearsal is not None:
-            self._rehearse(*rehearsal)
+            self._nurseries.rehearse(self._plugin, *rehearsal, self._seconds_to_rehearse())
 
     def close(self) -> None:
         """There is nothing more to run."""
-        for nursery in self._nurseries.values():
-            nursery.kill()
-        self._nurseries.clear()
-        self._bases.forget()
-        self._killed()  # where a base was killed, what it was the parent of
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._nurseries.close()
 
     def _decide(self, number: int, rows: Rows) -> Any:
         """Decisions of a policy, or what its process found wrong with what it gave."""
@@ -223,70 +214,20 @@ class Isolated:
                 self._packed.popitem(last=False)
         return self._packed[id(array)][1]
 
-    def _start(self, plugin: Plugin, kind: tuple[Any, ...]) -> None:
-        """A fork of the plugin's nursery, in a folder with nothing but links to compiled kernels."""
+    def _settings(self, trial: Trial) -> dict[str, Any]:
+        """What a process of a trial's method is forked with."""
+        return {"memory": self._memory, "method": trial.method_use, "parameters": parameters_of(trial.estimator)}
+
+    def _start(self, *, witness: bool = False) -> None:
+        """A process for the method."""
         self._known_rows.clear()
-        self._kind = kind
-        folder, kernels = self._folder / "now", self._kernels_of(plugin)
-        for again in (True, False):
-            self._import(plugin, kernels)
-            # Nothing of an earlier process may be there, not even a time; making a folder takes a millisecond.
-            if self._fresh is None or self._fresh != _state(folder):
-                shutil.rmtree(folder, ignore_errors=True)
-                folder.mkdir(parents=True)
-            self._fresh = _state(folder)
-            if kind not in self._nurseries[plugin.name].rehearsed and any(kernels.iterdir()):
-                self._fresh = None
-                shutil.copytree(kernels, folder / "kernels", copy_function=os.symlink)
-            try:
-                self._party = Party(self._nurseries[plugin.name], {**self._asked, "folder": str(folder)})
-                return
-            except TrialStopped:
-                self._kill(plugin.name)
-                raise
-            except (EndedError, MalformedError, TimeoutError):
-                self._kill(plugin.name)
-                if not again:
-                    raise TrialStopped("crash", f"plugin {plugin.name!r}: no process can be started for it") from None
+        self._party = self._nurseries.fork(self._plugin, self._kind, self._asked, witness=witness)
 
-    def _kernels_of(self, plugin: Plugin) -> Path:
-        """Where a plugin's compiled kernels are kept; made when it is not there."""
-        kernels = self._cache / f"{plugin.name}-{plugin.source[:16]}"
-        kernels.mkdir(parents=True, exist_ok=True)
-        return kernels
-
-    def _import(self, plugin: Plugin, kernels: Path) -> None:
-        """Start a plugin's nursery, where there is none."""
-        if plugin.name in self._nurseries:
-            return
-        self._folder.mkdir(parents=True, exist_ok=True)
-        read, write = [*self._read, kernels], [kernels, self._folder]
-        for again in (True, False):
-            try:
-                base = self._bases.get(level_of(plugin))
-                self._nurseries[plugin.name] = Nursery(plugin, base, read, write)
-                return
-            except (EndedError, MalformedError, TimeoutError):  # of a base, which may have been killed
-                self._nurseries.clear()
-                self._bases.forget()
-                self._killed()
-                if not again:
-                    raise TrialStopped("crash", "no process can be started for plugins") from None
-
-    def _prepare(self, plugin: Plugin, kind: tuple[Any, ...], problem: Problem, asked: dict[str, Any]) -> None:
-        """Let a new nursery fit something made up before its first fork; compile kernels in one worker at a time.
-
-        What a fork imports and compiles is for itself alone, since it must leave nothing behind.
-        """
-        if plugin.name in self._nurseries:
-            return
-        kernels = self._kernels_of(plugin)
-        with kernels.with_name(f"{kernels.name}.lock").open("w") as lock:
-            if not any(kernels.iterdir()):
-                flock(lock, LOCK_EX)
-            self._import(plugin, kernels)
-            self._rehearse(kind, problem, asked)
-            (kernels / "rehearsed").touch()
+    def _seconds_to_rehearse(self) -> float:
+        """What is loaded and compiled ahead is no part of what the method may take."""
+        if self._until is not None:
+            return max(self._until - time.monotonic(), 0.1)
+        return self._timeout or math.inf
 
     def _ask(self, header: dict[str, Any], most: int, fds: Iterable[int] = ()) -> tuple[dict[str, Any], bytearray]:
         """Ask the party; where it does not answer as it must, it is ended and the reason raised."""
@@ -299,61 +240,28 @@ class Isolated:
         try:
             return step(*args)
         except TimeoutError:
-            self._kill(self._plugin.name)
+            self._kill()
             message = f"it took longer than the time limit of {self._timeout or 0:g} s"
             raise TrialStopped("time", message) from None
         except MalformedError as error:
-            self._kill(self._plugin.name)
+            self._kill()
             raise TrialStopped("error", f"its process does not keep to the protocol: {error}") from None
         except EndedError:
-            code = self._end(wait=True)
+            code = self._ended()
             raise TrialStopped(*how_it_died(code, self._memory)) from None
 
-    def _end(self, *, wait: bool = False) -> int | None:
-        """End the party and what it started, or wait for its end; its exit code."""
+    def _ended(self) -> int | None:
+        """The exit code of a party that is gone."""
         party, self._party = self._party, None
         if party is None or party.ended:
             return None
         try:
-            return party.end(wait=wait)
+            return party.end(wait=True)()
         except (EndedError, MalformedError, TimeoutError):
-            self._kill(self._plugin.name)
+            self._kill()
             return None
 
-    def _kill(self, name: str) -> None:
-        """End a nursery and all that came from it."""
+    def _kill(self) -> None:
+        """End the plugin's nursery and all that came from it."""
         self._party = None
-        nursery = self._nurseries.pop(name, None)
-        if nursery is not None:
-            nursery.kill()
-            self._killed()
-
-    def _rehearse(self, kind: tuple[Any, ...], problem: Problem, asked: dict[str, Any]) -> None:
-        """Let the nursery fit what is made up, so that later forks find modules and kernels there.
-
-        Where that ends it or leaves threads, which no fork would have, its successor does without.
-        """
-        nursery = self._nurseries.get(self._plugin.name)
-        if nursery is None or kind in nursery.rehearsed or self._plugin.name in self._plain:
-            return
-        nursery.rehearsed.add(kind)
-        made_up = packed_problem(made_up_problem(problem))
-        with suppress(EndedError, MalformedError, TimeoutError):
-            seconds = min(self._timeout or _REHEARSAL_SECONDS, _REHEARSAL_SECONDS)
-            if self._until is not None:  # what is loaded and compiled is no part of what the method may take
-                seconds = min(max(self._until - time.monotonic(), 0.1), _REHEARSAL_SECONDS)
-            if (
-                nursery.ask({"do": "rehearse", **asked, "table": made_up.table}, seconds, [made_up.fd]).get("threads")
-                == 1
-            ):
-                return
-        self._plain.add(self._plugin.name)
-        self._kill(self._plugin.name)
-
-
-def _state(folder: Path) -> tuple[int, ...]:
-    """What changes when a folder is read or written to."""
-    with suppress(OSError):
-        now = folder.stat()
-        return now.st_ino, now.st_atime_ns, now.st_mtime_ns, now.st_ctime_ns
-    return ()
+        self._nurseries.kill(self._plugin.name)

@@ -117,7 +117,8 @@ def nursery(number: int) -> None:
     except BaseException as error:
         return send(judge, {"error": plain_error(error)})
     send(judge, {"ready": True})
-    leftovers, loaded = Leftovers(), ThreadpoolController()
+    forks = set[int]()
+    leftovers, loaded = Leftovers(forks.__contains__), ThreadpoolController()
     while True:
         try:
             asked, _, fds = receive(judge, 0, files=True)
@@ -131,9 +132,11 @@ def nursery(number: int) -> None:
             if not child:
                 _be_party(socket.socket(fileno=fds[0]), asked, methods, loaded)
             os.close(fds[0])
+            forks.add(child)
             send(judge, {"process": child})
         elif asked["do"] == "end":
             status = ended(asked["process"], 0.5 if asked["wait"] else 0.0)
+            forks.discard(asked["process"])
             leftovers.end()
             send(judge, {"code": os.waitstatus_to_exitcode(status)})
         elif asked["do"] == "rehearse":

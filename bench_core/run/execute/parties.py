@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +26,7 @@ from bench_core.contract.method import Policy, Problem
 from bench_core.plugins.shelf import Plugin
 from bench_core.run.execute.bases import Base
 from bench_core.run.execute.sandbox import shared_memory
-from bench_core.run.execute.wire import EndedError, MalformedError, Packed, ask, pack
+from bench_core.run.execute.wire import EndedError, MalformedError, Packed, ask, pack, receive, send
 from bench_core.run.failures import RemoteError, TrialStopped
 
 __all__ = [
@@ -47,6 +48,7 @@ class Nursery:
 
     def __init__(self, plugin: Plugin, base: Base, read: list[Path], write: list[Path]) -> None:
         self.plugin, self.rehearsed, self._base = plugin, set[tuple[Any, ...]](), base
+        self.awaited: deque[Answer] = deque()
         self.heard, self.process = base.fork({"do": "nursery"})
         asked = {
             "plugin": [plugin.name, plugin.module],
@@ -73,7 +75,19 @@ class Nursery:
         Raises:
             EndedError, MalformedError, TimeoutError: it is gone, talks nonsense, or is silent.
         """
-        return ask(self.heard, header, seconds, fds)[0]
+        return self.tell(header, fds).heard(seconds)
+
+    def tell(self, header: dict[str, Any], fds: Iterable[int] = ()) -> Answer:
+        """Tell it something; its answer is to be heard later. It does what it is told one after the other.
+
+        Raises:
+            EndedError, TimeoutError: it is gone, or does not listen.
+        """
+        self.heard.settimeout(_ANSWER_SECONDS)
+        send(self.heard, header, fds=list(fds))
+        answer = Answer(self)
+        self.awaited.append(answer)
+        return answer
 
     def kill(self) -> int | None:
         """End it; what it forked dies with it, or is found by who adopts orphans. Its exit code."""
@@ -81,19 +95,60 @@ class Nursery:
         return self._base.end(self.process)
 
 
+class Answer:
+    """What a nursery answers, in the order in which it was told."""
+
+    def __init__(self, nursery: Nursery) -> None:
+        self._nursery = nursery
+        self._header: dict[str, Any] | None = None
+
+    def heard(self, seconds: float) -> dict[str, Any]:
+        """The answer.
+
+        Raises:
+            EndedError, MalformedError, TimeoutError: it is gone, talks nonsense, or is silent for so long.
+        """
+        while self._header is None:
+            self._nursery.heard.settimeout(seconds)
+            first = self._nursery.awaited[0]
+            first._header = receive(self._nursery.heard, 0)[0]
+            self._nursery.awaited.popleft()
+        return self._header
+
+
 class Party:
-    """A fork of the nursery, at the other end of a socket."""
+    """A fork of the nursery, at the other end of a socket.
+
+    Attributes:
+        asked: what the nursery was told: the method, the fork's folder and its limits.
+        process: its number, when it is `ready`.
+    """
 
     def __init__(self, nursery: Nursery, asked: dict[str, Any]) -> None:
-        self.nursery, self.ended = nursery, False
+        self.nursery, self.asked, self.ended, self.process = nursery, asked, False, 0
         self.heard, theirs = socket.socketpair()
         with theirs:
-            process = nursery.ask({"do": "fork", **asked}, _ANSWER_SECONDS, [theirs.fileno()]).get("process")
+            self._forked = nursery.tell({"do": "fork", **asked}, [theirs.fileno()])
+
+    def ready(self) -> None:
+        """Wait until it is there.
+
+        Raises:
+            EndedError, MalformedError, TimeoutError: as `Nursery.ask`.
+        """
+        process = self._forked.heard(_ANSWER_SECONDS).get("process")
         if type(process) is not int or process < 2:
             raise MalformedError("it gave no process")
         self.process = process
-        if shared_memory(process) != []:
-            raise TrialStopped("error", f"plugin {nursery.plugin.name!r} makes memory that its processes share")
+
+    def check_memory(self) -> None:
+        """Refuse memory that it has from the nursery and that other forks have, too.
+
+        Raises:
+            TrialStopped: there is some.
+        """
+        if shared_memory(self.process) != []:
+            raise TrialStopped("error", f"plugin {self.nursery.plugin.name!r} makes memory that its processes share")
 
     def ask(
         self, header: dict[str, Any], deadline: float | None, most: int, fds: Iterable[int] = ()
@@ -116,13 +171,18 @@ class Party:
             raise _error(answer["error"])
         return answer, body
 
-    def end(self, *, wait: bool = False) -> int | None:
-        """End it and what it started, or wait a moment for its own end; its exit code."""
+    def end(self, *, wait: bool = False) -> Callable[[], int | None]:
+        """Have it ended with what it started, or wait a moment for its own end; what waits for that: its exit code."""
         self.ended = True
         self.heard.close()
-        asked = {"do": "end", "process": self.process, "wait": wait}
-        code = self.nursery.ask(asked, _ANSWER_SECONDS).get("code")
-        return code if type(code) is int else None
+        process = self.process or self._forked.heard(_ANSWER_SECONDS).get("process")
+        answer = self.nursery.tell({"do": "end", "process": process, "wait": wait})
+
+        def code() -> int | None:
+            code = answer.heard(_ANSWER_SECONDS).get("code")
+            return code if type(code) is int else None
+
+        return code
 
     def seconds(self) -> float:
         """Processor's seconds of it so far, all threads."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import re
 import resource
 import struct
 import sys
@@ -76,6 +77,10 @@ _ONLY: dict[str, dict[int, tuple[tuple[int, int, int], ...]]] = {
 Limits, scheduling and priority may be set of the calling process alone (what its parent has, later forks have, too):
 sched_setparam, sched_setscheduler, sched_setaffinity, prlimit64, sched_setattr, setpriority, ioprio_set. Of ioctl, what
 terminals and descriptors need: others mark files (`ioctl_iflags(2)`)."""
+
+
+_SHARED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .(.).s \S+ \S+ \S+ *(.*)$", re.MULTILINE)
+"""A line of `proc_pid_maps(5)` of memory that is shared: its start and end, whether it can be written to, its path."""
 
 
 @cache
@@ -215,12 +220,14 @@ def shared_memory(process: int) -> list[tuple[int, int]] | None:
     if sys.platform != "linux":
         return []
     try:
-        lines = [line.split(maxsplit=5) for line in Path(f"/proc/{process}/maps").read_text().splitlines()]
+        maps = Path(f"/proc/{process}/maps").read_bytes()
     except OSError:
         return None
-    shared = [line for line in lines if line[1][3] == "s"]
-    ranges = [line[0].split("-") for line in shared if "w" in line[1] or not line[-1].startswith("/usr/")]
-    return [(int(start, 16), int(end, 16)) for start, end in ranges]
+    return [
+        (int(start, 16), int(end, 16))
+        for start, end, writable, path in _SHARED.findall(maps)
+        if writable == b"w" or not path.startswith(b"/usr/")
+    ]
 
 
 def unshare_memory() -> bool:

@@ -150,6 +150,8 @@ class Worker:
         step = "load"
         try:
             provenance |= {**self._plugins(trial), "date": _today()}
+            if self.parties is not None:
+                self.parties.expect(trial)
             dataset = self.cache.load(trial.dataset_use, trial.source)
             if dataset.content != planned.content:
                 raise DataError(f"data set {trial.dataset!r} is not what it was when the run was planned; run again")

@@ -52,23 +52,26 @@ def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.
             if value is not None:
                 columns.setdefault(key, []).append(value)
     joined = {key: np.concatenate(pieces) for key, pieces in columns.items()}
-    arrays = {
-        key: pa.FixedSizeBinaryArray.from_buffers(
-            pa.binary(width), len(value) // width, [None, pa.py_buffer(np.ascontiguousarray(value))]
-        )
-        if key == "acquired"
-        else pa.array(value)
-        for key, value in joined.items()
-    }
+    count = len(joined["policy"])
+    arrays = [_column(value, count, pa.binary(width) if key == "acquired" else None) for key, value in joined.items()]
     budgets = [judged.outcome.budget for judged in outcomes if judged.part == "test"]
     metadata = {"features": str(features), "budgets": json.dumps(budgets)}
-    table = pa.Table.from_arrays(list(arrays.values()), list(arrays), metadata=metadata)
+    table = pa.Table.from_arrays(arrays, list(joined), metadata=metadata)
     sink = pa.BufferOutputStream()
     if table.num_rows < _FEW_ROWS:  # a quarter of the time, and no larger
         pq.write_table(table, sink, compression="none", use_dictionary=False, write_statistics=False)
     else:
         pq.write_table(table, sink, compression="zstd")
     return memoryview(sink.getvalue())
+
+
+def _column(values: NDArray[Any], count: int, kind: Any = None) -> Any:
+    """A column over NumPy's memory; `pyarrow.array` would import pandas, which takes as long as a hundred trials."""
+    import pyarrow as pa
+
+    kind = kind or pa.from_numpy_dtype(values.dtype)
+    held = np.packbits(values, bitorder="little") if pa.types.is_boolean(kind) else np.ascontiguousarray(values)
+    return pa.Array.from_buffers(kind, count, [None, pa.py_buffer(held)])
 
 
 def _filled(column: NDArray[Any] | None, missing: Any) -> NDArray[Any] | None:

@@ -187,6 +187,62 @@ def test_the_time_limit_does_not_count_what_importing_takes(tmp_path: Path) -> N
     assert done.returncode == 0
 
 
+_ALONE = """
+import os
+from dataclasses import dataclass
+from bench_core import Method, hookimpl
+from tiny_plugin import FirstFeature
+
+BENCH_CONTRACT_VERSION = 1
+HELD = []
+
+def with_my_parent():
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
+            try:
+                fields = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == os.getppid():
+                found.append(name)
+    return found
+
+class Alone(FirstFeature):
+    restored = False
+
+    def __setstate__(self, state):
+        self.__dict__.update(state, restored=True)
+
+    def decide(self, rows):
+        if self.restored and (others := with_my_parent()):
+            raise RuntimeError(f"beside the witness there are {others}")
+        if not self.restored:
+            HELD.append(bytearray(300_000_000))  # its end takes the system a while
+            os.fork() or os._exit(0)
+            os.fork() or __import__("time").sleep(600)
+        return super().decide(rows)
+
+@dataclass(frozen=True)
+class Leaves(Method):
+    def fit(self, problem):
+        return [Alone(1.0, problem.n_features)]
+
+@hookimpl
+def bench_register_methods(register):
+    register("alone", Leaves)
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_the_witness_is_told_nothing_before_the_other_process_is_gone(tmp_path: Path, jobs: str) -> None:
+    install(tmp_path / "plugins", "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
+    install(tmp_path / "plugins", "alone", _ALONE, "alone")
+    done = bench_run(tmp_path, MANY + method("alone", "alone"), "store", "--jobs", jobs)
+    assert done.returncode == 0, contents(tmp_path / "store")
+    assert parties() == []
+
+
 _LOOKS = """
 import os, sys, threading
 from dataclasses import dataclass

@@ -231,7 +231,7 @@ class _FileTimes(_Numbers):
 
 
 class _ParentsLimits(_Numbers):
-    """Limits of the process that forks all others: its later forks have them, too."""
+    """Limits of the process that forks all others, which its later forks have, too, and of those that it has by now."""
 
     places = 120
 
@@ -241,10 +241,12 @@ class _ParentsLimits(_Numbers):
     def write(self, at: int, number: int) -> None:
         if at < 4:
             hard = resource.getrlimit(self._limit(at))[1]
-            resource.prlimit(os.getppid(), self._limit(at), (number | 1 << 60, hard))
+            for process in (os.getppid(), *range(os.getpid(), os.getpid() + 9)):
+                with suppress(OSError):
+                    resource.prlimit(process, self._limit(at), (number | 1 << 60, hard))
 
     def read(self, at: int) -> int:
-        soft = resource.prlimit(os.getppid(), self._limit(at))[0] if at < 4 else 0
+        soft = resource.getrlimit(self._limit(at))[0] if at < 4 else 0
         return soft ^ 1 << 60 if soft >> 60 == 1 else 0
 
 

@@ -45,7 +45,7 @@ class Nurseries:
         self._nurseries: dict[str, Nursery] = {}
         self._plain: set[str] = set()
         self._ahead: Party | None = None
-        self._leaving: list[Callable[[], int | None]] = []
+        self._leaving: list[tuple[Nursery, Callable[[], int | None]]] = []
         self._turn = 0
         self._states: dict[str, tuple[int, ...]] = {}
 
@@ -100,7 +100,8 @@ class Nurseries:
             asked: the method, its parameters and the memory that the process may allocate.
         """
         nursery = self._nurseries.get(plugin.name)
-        if nursery is not None and self._ahead is None:
+        # A nursery that cannot rehearse has forks with links to kernels in their folders: these are made when needed.
+        if nursery is not None and plugin.name not in self._plain and self._ahead is None:
             with suppress(*_LOST):  # that is noticed when it is needed
                 self._ahead = Party(nursery, {**asked, "folder": self._empty_folder()})
 
@@ -134,7 +135,8 @@ class Nurseries:
                 if witness:
                     party.check_memory()
                 self._wait()
-                return party
+                if self._nurseries.get(plugin.name) is nursery:
+                    return party
             except TrialStopped:
                 self.kill(plugin.name)
                 raise
@@ -145,8 +147,10 @@ class Nurseries:
     def leave(self, party: Party | None) -> None:
         """Have a process ended with what it started. Nobody waits for it; but no later one is asked before."""
         if party is not None and not party.ended:
-            with suppress(*_LOST):  # the nursery is gone, and it with it
-                self._leaving.append(party.end())
+            try:
+                self._leaving.append((party.nursery, party.end()))
+            except _LOST:
+                self._lost(party.nursery)
 
     def leave_ahead(self) -> None:
         """What was forked ahead is not needed."""
@@ -174,8 +178,16 @@ class Nurseries:
     def _wait(self) -> None:
         """Until all that were left are gone."""
         while self._leaving:
-            with suppress(*_LOST):
-                self._leaving.pop()()
+            nursery, gone = self._leaving.pop()
+            try:
+                gone()
+            except _LOST:
+                self._lost(nursery)
+
+    def _lost(self, nursery: Nursery) -> None:
+        """End a nursery that does not do what it is told, and with it what was to be ended."""
+        if self._nurseries.get(nursery.plugin.name) is nursery:
+            self.kill(nursery.plugin.name)
 
     def _fits(self, party: Party, nursery: Nursery, asked: dict[str, Any]) -> bool:
         """Whether what was forked ahead is what is asked for, and its folder is as it was."""

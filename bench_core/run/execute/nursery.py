@@ -1,8 +1,8 @@
 """The processes on a method's side: what imports a plugin and has never seen data, and its forks for trials.
 
 The *nursery*, a fork of a base (`bench_core.run.execute.bases`), imports one plugin and never sees data. For every
-trial it forks a process that fits and decides on the rows as they are, and when that one is gone another, the
-witness, that restores the policies and decides on the rows of the audit (`bench_core.run.execute.party` is what they
+trial it forks a process that fits and decides on the rows as they are, and another, the witness, which waits until that
+one is gone, restores the policies and decides on the rows of the audit (`bench_core.run.execute.party` is what they
 do). Nothing here is trusted once the plugin is imported, which may change all of it: the judge
 (`bench_core.run.execute.isolated`) reads what comes back as a stranger's.
 """

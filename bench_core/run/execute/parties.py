@@ -83,6 +83,8 @@ class Nursery:
         Raises:
             EndedError, TimeoutError: it is gone, or does not listen.
         """
+        if self.heard.fileno() < 0:  # it was killed
+            raise EndedError
         self.heard.settimeout(_ANSWER_SECONDS)
         send(self.heard, header, fds=list(fds))
         answer = Answer(self)
@@ -109,6 +111,8 @@ class Answer:
             EndedError, MalformedError, TimeoutError: it is gone, talks nonsense, or is silent for so long.
         """
         while self._header is None:
+            if self._nursery.heard.fileno() < 0:  # it was killed
+                raise EndedError
             self._nursery.heard.settimeout(seconds)
             first = self._nursery.awaited[0]
             first._header = receive(self._nursery.heard, 0)[0]

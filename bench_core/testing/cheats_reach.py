@@ -236,7 +236,7 @@ class _ParentsLimits(_Numbers):
     places = 120
 
     def _limit(self, at: int) -> int:
-        return (resource.RLIMIT_RSS, resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_DATA)[at]
+        return (resource.RLIMIT_RSS, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_DATA)[at]
 
     def write(self, at: int, number: int) -> None:
         if at < 4:

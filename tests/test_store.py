@@ -115,6 +115,14 @@ def test_a_file_is_whole_and_on_the_disk_before_it_has_its_name(
     assert there == {inode for _, inode in named} == set(flushed)
 
 
+def test_a_trial_of_milliseconds_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda descriptor: pytest.fail("it waits"))
+    short = big(0)
+    short.record["timings"] = {"fit": 0.02, "decide": 0.02, "decide_per_policy": [7.0]}
+    Store(tmp_path).write(short)
+    assert Store(tmp_path).read(short.record["name"]) is not None
+
+
 def test_a_reader_never_sees_a_part_of_a_record(tmp_path: Path) -> None:
     results = [big(1, numbers=100_000 + extra) for extra in range(2)]
     name = results[0].record["name"]

@@ -2,7 +2,8 @@
 
 ``<store>/<first two hex>/<sha256>.json`` is a record, ``<sha256>.parquet`` beside it the decisions it was computed
 from, ``<sha256>.failed.json`` the record of a failure. A file is written under a temporary name in
-``<store>/tmp``, flushed to the disk, and renamed; the record last, so a record that is there is whole.
+``<store>/tmp``, flushed to the disk, and renamed; the record last, so a record that is there is whole. A trial of some
+milliseconds does not wait for the disk: a power cut may damage the last of these.
 
 A record is sealed (see `bench_core.run.record_file`) and holds size and SHA-256 of its decisions. Both are checked
 whenever a record is read, not when names are listed: what does not fit is not served, but named. `Store.set_aside`
@@ -39,6 +40,8 @@ _SHOWN = 20
 _NEW = 5.0
 """Seconds for which decisions are so new that the record that belongs to them may be about to be written."""
 
+_WORTH_FLUSHING = 0.05
+"""Seconds of computing from which on a trial waits until the disk has it, which takes half a millisecond or more."""
 
 _KINDS = {_FAILED: "failed", _DONE: "done", _DECISIONS: "decisions"}
 
@@ -248,7 +251,7 @@ class Store:
         return names
 
     def write(self, result: TrialResult) -> None:
-        """Keep a trial's record and decisions.
+        """Keep a trial's record and decisions; the kernel may keep those of a short trial for some seconds.
 
         Raises:
             StoreError: they cannot be written; nothing half-written is left in their place.
@@ -264,7 +267,7 @@ class Store:
             files[_DECISIONS] = packed
             noted = {"bytes": len(packed), "sha256": hashlib.sha256(packed).hexdigest()}
             record = {**record, "decisions": noted}
-        self._write(name, {**files, _DONE: seal(record)})
+        self._write(name, {**files, _DONE: seal(record)}, flush=_is_worth_flushing(record))
         with suppress(OSError):
             os.unlink(self._place(name, _FAILED))
 
@@ -345,7 +348,7 @@ class Store:
     def _place(self, name: str, suffix: str) -> str:
         return f"{self._root}/{name[:2]}/{name}{suffix}"
 
-    def _write(self, name: str, files: Mapping[str, bytes | memoryview]) -> None:
+    def _write(self, name: str, files: Mapping[str, bytes | memoryview], *, flush: bool = True) -> None:
         """Write a trial's files, by suffix; the last is what says that the others belong to it."""
         whole = []
         for suffix, data in files.items():
@@ -356,8 +359,14 @@ class Store:
             if folder not in self._made_folders:
                 make_folder(folder, whole[-1].path)
                 self._made_folders.add(folder)
-        write_whole(*whole)
+        write_whole(*whole, flush=flush)
 
     def sweep(self) -> None:
         """Remove temporary files whose process is gone; those that cannot be removed stay."""
         sweep(self.path / "tmp")
+
+
+def _is_worth_flushing(record: Mapping[str, Any]) -> bool:
+    """Whether a trial took so long that its record is not to be lost with the power."""
+    timings = record.get("timings")
+    return timings is None or sum(value for value in timings.values() if isinstance(value, float)) >= _WORTH_FLUSHING

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/bench_harness.py [TRIALS ...]
 
-Cold: every trial loaded, split, encoded, priced, fitted, decided, audited, judged and written; trials of milliseconds do
-not wait for the disk, those of 50 ms and more do, 0.6 ms.
+Cold: every trial loaded, split, encoded, priced, fitted, decided, audited, judged and written. Trials of ms do
+not wait for the disk; those of 50 ms and more do, for 0.6 ms.
 Warm: planned again from the suite file on, when all is done. The bars are 3 ms and 0.1 ms a trial, flat in the number
 of trials. Isolated: what a trial takes more (15 ms at most) when its method has processes of its own.
 Nothing is removed before the end, and a second run should wait some minutes or have another disk (`TMPDIR`): ext4 takes

@@ -68,7 +68,7 @@ class Suite:
             self._section_metrics |= section.rules.check(self, self.section(key))
         self._built: dict[tuple[Any, str], Any] = {}
         self._build_methods()
-        list(self._grids({}))  # builds every parameter once, so that a fault is found now
+        self._whole_grid = list(self._grids({}))  # builds every parameter, so that a fault is found now
 
     @property
     def name(self) -> str:
@@ -195,7 +195,7 @@ class Suite:
             RequestError: a name or a parameter is wrong; file and key are named.
         """
         protocol = self.file.protocol
-        for entry, source, schemes, methods in self._grids(only or {}):
+        for entry, source, schemes, methods in self._grids(only) if only else self._whole_grid:
             split = (entry.split or protocol.split).rule()
             threshold = entry.threshold if entry.threshold is not None else protocol.threshold
             for seed in self._seeds(entry)[:seeds]:

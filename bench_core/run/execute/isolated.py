@@ -150,8 +150,7 @@ class Isolated:
     def witness(self, policy: Policy) -> Policy:
         """The policy's copy, in a process that has not seen the test rows."""
         if self._copy is not None:
-            party, self._party = self._party, None
-            self._nurseries.leave(party)
+            self.done()
             copy = pack(None, {"policies": np.frombuffer(self._copy, np.uint8)})
             self._copy = None
             self._start(witness=True)  # when the other is gone

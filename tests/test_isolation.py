@@ -32,12 +32,15 @@ MANY = "".join(
 )
 
 
-def parties(process: psutil.Process | None = None) -> list[psutil.Process]:
+NAMES = ("bench-base", "bench-plugin", "bench-method")
+
+
+def parties(process: psutil.Process | None = None, names: tuple[str, ...] = NAMES) -> list[psutil.Process]:
     """The processes below one (this by default) that import plugins, what they are forks of, and their forks."""
     found = []
     for child in (process or psutil.Process()).children(recursive=True):
         try:
-            if child.name() in ("bench-base", "bench-plugin", "bench-method"):
+            if child.name() in names:
                 found.append(child)
         except psutil.Error:
             continue
@@ -308,7 +311,7 @@ def test_a_killed_base_is_replaced(tmp_path: Path) -> None:
     at: list[int] = []
 
     def kill(planned: object, done: object) -> None:
-        bases = [process for process in parties() if process.name() == "bench-base"]
+        bases = parties(names=("bench-base",))
         at.append(bases[0].pid)
         if len(at) == 3:
             bases[0].kill()

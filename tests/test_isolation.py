@@ -398,8 +398,9 @@ def killing(stop: threading.Event, kills: list[int], most: int, rng: random.Rand
         found = parties()
         if found:
             chosen = rng.choice(found)
-            kills.append(chosen.pid)
-            chosen.kill()
+            with suppress(psutil.NoSuchProcess):  # it has ended by now
+                chosen.kill()
+                kills.append(chosen.pid)
 
 
 def test_what_is_killed_is_done_again_and_nothing_is_left(tmp_path: Path) -> None:

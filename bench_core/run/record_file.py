@@ -17,6 +17,7 @@ from bench_core.contract.canonical import canonical_json, sha256_text
 RECORD_FORMAT = 2
 """Of a stored record: raised when what is in one, or what it means, changes."""
 
+_STEPS = ("fit", "decide", "audit", "metrics")
 _KEY = "checksum"
 _HEAD = f'{{"{_KEY}":"'.encode()
 _BODY = len(_HEAD) + 64 + 2
@@ -125,3 +126,8 @@ def _check_policies(table: Mapping[str, Any]) -> None:
         finite = (value is None or (type(value) in (int, float) and math.isfinite(value)) for value in values)
         if name != "details" and not all(finite):
             raise ValueError(f"{name!r} holds what is not a finite number")
+
+
+def seconds_of(record: Mapping[str, Any]) -> float:
+    """Seconds that a trial took, of its record: all steps, without what is told of one of them in detail."""
+    return sum(float(record["timings"].get(step, 0.0)) for step in _STEPS)

@@ -26,7 +26,7 @@ from typing import Any
 from bench_core.contract.errors import RequestError, StoreError
 from bench_core.run.decisions_file import pack_decisions, unpack_decisions
 from bench_core.run.owners import own_name, sweep
-from bench_core.run.record_file import RECORD_FORMAT, OldFormatError, read_record, seal, unseal
+from bench_core.run.record_file import RECORD_FORMAT, OldFormatError, read_record, seal, seconds_of, unseal
 from bench_core.run.run_trial import TrialResult
 from bench_core.run.summary import PolicyOutcome
 from bench_core.run.whole_files import WholeFile, make_folder, move_aside, why, write_whole
@@ -267,7 +267,8 @@ class Store:
             files[_DECISIONS] = packed
             noted = {"bytes": len(packed), "sha256": hashlib.sha256(packed).hexdigest()}
             record = {**record, "decisions": noted}
-        self._write(name, {**files, _DONE: seal(record)}, flush=_is_worth_flushing(record))
+        short = "timings" in record and seconds_of(record) < _WORTH_FLUSHING
+        self._write(name, {**files, _DONE: seal(record)}, flush=not short)
         with suppress(OSError):
             os.unlink(self._place(name, _FAILED))
 
@@ -364,9 +365,3 @@ class Store:
     def sweep(self) -> None:
         """Remove temporary files whose process is gone; those that cannot be removed stay."""
         sweep(self.path / "tmp")
-
-
-def _is_worth_flushing(record: Mapping[str, Any]) -> bool:
-    """Whether a trial took so long that its record is not to be lost with the power."""
-    timings = record.get("timings")
-    return timings is None or sum(value for value in timings.values() if isinstance(value, float)) >= _WORTH_FLUSHING

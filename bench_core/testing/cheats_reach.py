@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 from zlib import crc32
@@ -181,7 +182,7 @@ class _ParentsMemory:
 
 
 class _Numbers:
-    """Answers as bits of eight numbers of 60 bits, which places for numbers take.
+    """Answers as bits of numbers of 60 bits, which places for numbers take.
 
     Attributes:
         places: how many answers there is room for; rows that fall to the same one have the same answer.
@@ -189,16 +190,21 @@ class _Numbers:
 
     places = 240
 
+    @property
+    def _count(self) -> int:
+        """How many numbers there are: two bits an answer, whether there is one and which."""
+        return self.places // 30
+
     def put(self, message: bytes) -> None:
         known: dict[str, float] = json.loads(message)
         whole = sum(1 << 2 * int(place) | int(bool(value)) << 2 * int(place) + 1 for place, value in known.items())
-        for at in range(8):
+        for at in range(self._count):
             with suppress(OSError, ValueError):
                 self.write(at, whole >> 60 * at & 2**60 - 1)
 
     def get(self) -> bytes | None:
         whole = 0
-        for at in range(8):
+        for at in range(self._count):
             with suppress(OSError, ValueError):
                 whole |= self.read(at) << 60 * at
         bits = {str(place): whole >> 2 * place for place in range(self.places)}
@@ -214,8 +220,9 @@ class _Numbers:
 class _FileTimes(_Numbers):
     """When a file that it can read was changed and read: its owner may set that of a file that it cannot write to."""
 
-    def __init__(self) -> None:
-        self._paths = sorted((Path(__file__).parent / "templates").rglob("*.*"))
+    @cached_property
+    def _paths(self) -> list[Path]:
+        return sorted((Path(__file__).parent / "templates").rglob("*.*"))
 
     def write(self, at: int, number: int) -> None:
         path = self._paths[at // 2]
@@ -239,14 +246,13 @@ class _ParentsLimits(_Numbers):
         return (resource.RLIMIT_RSS, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_DATA)[at]
 
     def write(self, at: int, number: int) -> None:
-        if at < 4:
-            hard = resource.getrlimit(self._limit(at))[1]
-            for process in (os.getppid(), *range(os.getpid(), os.getpid() + 9)):
-                with suppress(OSError):
-                    resource.prlimit(process, self._limit(at), (number | 1 << 60, hard))
+        hard = resource.getrlimit(self._limit(at))[1]
+        for process in (os.getppid(), *range(os.getpid(), os.getpid() + 9)):
+            with suppress(OSError):
+                resource.prlimit(process, self._limit(at), (number | 1 << 60, hard))
 
     def read(self, at: int) -> int:
-        soft = resource.getrlimit(self._limit(at))[0] if at < 4 else 0
+        soft = resource.getrlimit(self._limit(at))[0]
         return soft ^ 1 << 60 if soft >> 60 == 1 else 0
 
 
@@ -268,8 +274,9 @@ class _FileFlags:
 
     places = 240
 
-    def __init__(self) -> None:
-        self._paths = sorted(Path(np.__file__).parent.rglob("*.py*"))[: 2 * self.places]
+    @cached_property
+    def _paths(self) -> list[Path]:
+        return sorted(Path(np.__file__).parent.rglob("*.py*"))[: 2 * self.places]
 
     def put(self, message: bytes) -> None:
         for place, value in json.loads(message).items():

@@ -105,15 +105,11 @@ class Isolated:
         self._shape = problem.n_features, problem.n_classes
         self._plugin = plugin
         packed = self._packed_for(problem.train.X, lambda: packed_problem(problem))
-        asked = {
-            "method": trial.method_use,
-            "parameters": parameters_of(trial.estimator),
-            "threshold": problem.threshold,
-            "threads": problem.threads,
-            "table": packed.table,
-        }
+        self._asked = self._settings(trial)
+        more = {"threshold": problem.threshold, "threads": problem.threads, "table": packed.table}
+        asked = {**self._asked, **more}
         kind = (trial.method_use, problem.task, problem.n_classes > 2, problem.train.sizes is None)
-        self._kind, self._asked = kind, self._settings(trial)
+        self._kind = kind
         self._nurseries.prepare(plugin, kind, problem, asked, self._seconds_to_rehearse())
         self._start()
         self._nurseries.fork_ahead(plugin, self._asked)

@@ -196,7 +196,7 @@ class Nurseries:
         return unchanged and party.nursery is nursery and party.asked == {**asked, "folder": folder}
 
     def _empty_folder(self) -> str:
-        """A folder in which no process works that is not gone, nor the one before it: they take turns.
+        """An empty folder, of three that take turns: what was in it last is gone, even where the process before is not.
 
         Nothing of an earlier process may be there, not even a time; making a folder takes a millisecond.
         """

@@ -18,6 +18,7 @@ from bench_core.contract.errors import attempt
 from bench_core.contract.facts import DataFacts
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.plan import Planned
+from bench_core.run.record_file import seconds_of
 from bench_core.run.store import Store
 from bench_core.run.trial import fragment
 
@@ -27,7 +28,6 @@ _PER_CELL = 1e-5
 """Seconds per value of a data set, where a method was never run: only their order matters."""
 _MOST_READ = 400
 """Records that are read for their timings; it takes a fraction of a second."""
-_STEPS = ("fit", "decide", "audit", "metrics")
 
 
 class Schedule:
@@ -294,7 +294,7 @@ def _seconds(store: Store, name: str) -> float | None:
     with suppress(Exception):
         record = store.read(name, decisions=False)
         if record is not None:
-            return sum(float(record["timings"].get(step, 0.0)) for step in _STEPS)
+            return seconds_of(record)
     return None
 
 

@@ -1,0 +1,99 @@
+"""Processes that others leave behind: found and ended.
+
+On Linux a process can become the parent of whatever its descendants leave (`prctl(2)`, child subreaper): then a process
+that was started in a session of its own, or by a child that is gone, is found as well. Elsewhere children and their
+children are found.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+
+import psutil
+
+from bench_sandbox.system import PR_GET_CHILD_SUBREAPER, PR_SET_CHILD_SUBREAPER, libc, prctl
+
+__all__ = ["adopt_orphans", "adopting_orphans", "end_group", "end_strays"]
+
+_PATIENCE = 10.0
+
+
+def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> int:
+    """Kill the children of this process with all their descendants, and wait until they are gone.
+
+    Args:
+        kept: numbers of children that are left alone, with their descendants.
+        within: numbers of children that go on, without their descendants.
+
+    Returns:
+        How many there were.
+    """
+    ended: set[int] = set()
+    until = time.monotonic() + _PATIENCE
+    # A process may start another one while it is being killed: look again until there is none.
+    while (left := list(_strays(kept, within))) and time.monotonic() < until:
+        for process in left:
+            with suppress(psutil.Error):
+                process.kill()
+                ended.add(process.pid)
+        for process in left:
+            with suppress(OSError):  # a child of another process is that one's to wait for
+                os.waitpid(process.pid, os.WNOHANG)
+        time.sleep(0.001)
+    return len(ended)
+
+
+def _strays(kept: Collection[int], within: Collection[int]) -> Iterator[psutil.Process]:
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):
+            if child.pid in kept:
+                continue
+            family = child.children(recursive=True)
+            if child.pid not in within:
+                family.append(child)
+            yield from (process for process in family if _is_alive(process) or process is child)
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
+
+
+def adopt_orphans() -> None:
+    """Be the parent of what descendants leave; on Linux, elsewhere nothing."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+@contextmanager
+def adopting_orphans() -> Iterator[None]:
+    """Be the parent of what descendants leave, for a while; on Linux, elsewhere nothing."""
+    before = _adopts()
+    adopt_orphans()
+    try:
+        yield
+    finally:
+        if not before:
+            prctl(PR_SET_CHILD_SUBREAPER, 0)
+
+
+def end_group(process: int) -> None:
+    """Kill what is left of the process group that a dead process led."""
+    if hasattr(os, "killpg"):
+        with suppress(OSError):
+            os.killpg(process, signal.SIGKILL)
+
+
+def _adopts() -> bool:
+    if sys.platform != "linux":
+        return False
+    flag = ctypes.c_int(0)
+    libc().prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(flag), 0, 0, 0)
+    return bool(flag.value)

@@ -1,0 +1,162 @@
+"""Messages between two processes: a JSON header, bytes, and open files.
+
+What a restricted process sends is untrusted: every length is bounded before anything is read, and the header must be
+one JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench_sandbox.errors import EndedError, MalformedError
+
+__all__ = ["Message", "receive", "send", "sender"]
+
+_FRAME = struct.Struct("!IQ")
+_CREDENTIALS = struct.Struct("3i")
+_MOST_HEADER = 2**26
+_MOST_FILES = 4
+_CHUNK = 2**20
+
+
+@dataclass
+class Message:
+    """What was received.
+
+    Attributes:
+        header: a JSON object.
+        body: bytes; empty where they were written to a file.
+        files: numbers of the open files that came with it.
+        process: number of the process that sent it, as the kernel says; 0 where that is not known.
+    """
+
+    header: dict[str, Any]
+    body: bytearray = field(default_factory=bytearray)
+    files: list[int] = field(default_factory=list)
+    process: int = 0
+
+
+def send(to: socket.socket, header: dict[str, Any], body: Sequence[Any] = (), files: Sequence[int] = ()) -> None:
+    """Send a header, the bytes of some buffers, and open files.
+
+    Raises:
+        EndedError: nobody is there.
+        TypeError, ValueError: the header is not JSON; nothing was sent.
+    """
+    text = json.dumps(header).encode()
+    start = _FRAME.pack(len(text), sum(memoryview(part).nbytes for part in body)) + text
+    try:
+        sent = socket.send_fds(to, [start], files) if files else 0
+        to.sendall(start[sent:])
+        for part in body:
+            to.sendall(part)
+    except TimeoutError:
+        raise
+    except OSError:
+        raise EndedError from None
+
+
+def receive(source: socket.socket, most: int = 0, *, files: bool = False, into: int | None = None) -> Message:
+    """The next message.
+
+    Args:
+        source: its time-out bounds every wait.
+        most: bytes that the body may have.
+        files: whether open files may come with it.
+        into: an open file that the body is written to; by default it is kept in memory.
+
+    Raises:
+        EndedError: nobody is there any more.
+        MalformedError: the message is longer than allowed, or its header is not a JSON object.
+        TimeoutError: it took too long.
+    """
+    try:
+        first, numbers, process = _first(source) if files else (_exactly(source, _FRAME.size), [], 0)
+        length, size = _FRAME.unpack(first)
+        if length > _MOST_HEADER or size > most:
+            raise MalformedError(f"it sent {length} and {size} bytes, more than it may")
+        text = _exactly(source, length)
+        body = bytearray()
+        if into is None:
+            body = _exactly(source, size)
+        else:
+            _copied(source, size, into)
+    except TimeoutError:
+        raise
+    except OSError:
+        raise EndedError from None
+    try:
+        header = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError(f"its header cannot be read: {error}") from None
+    if not isinstance(header, dict):
+        raise MalformedError("its header is not an object")
+    return Message(header, body, numbers, process)
+
+
+def sender(source: socket.socket) -> Callable[[], Message]:
+    """Ask the kernel who sends to a socket; what is returned receives the first message, with its `Message.process`."""
+    if hasattr(socket, "SO_PASSCRED"):
+        source.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+
+    def first() -> Message:
+        message = receive(source, files=True)
+        if hasattr(socket, "SO_PASSCRED"):
+            source.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        return message
+
+    return first
+
+
+def _first(source: socket.socket) -> tuple[bytearray, list[int], int]:
+    """The start of a message, the open files that came with it, and the sender's number."""
+    room = socket.CMSG_SPACE(4 * _MOST_FILES) + socket.CMSG_SPACE(_CREDENTIALS.size)
+    data, ancillary, _, _ = source.recvmsg(_FRAME.size, room)
+    numbers: list[int] = []
+    process = 0
+    for level, kind, content in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            numbers += struct.unpack(f"{len(content) // 4}i", content[: len(content) // 4 * 4])
+        elif (level, kind) == (socket.SOL_SOCKET, getattr(socket, "SCM_CREDENTIALS", None)):
+            process = _CREDENTIALS.unpack(content[: _CREDENTIALS.size])[0]
+    if not data:
+        raise EndedError
+    return bytearray(data) + _exactly(source, _FRAME.size - len(data)), numbers, process
+
+
+def _exactly(source: socket.socket, count: int) -> bytearray:
+    """So many bytes.
+
+    Raises:
+        EndedError: there are fewer.
+    """
+    read = bytearray(count)
+    view, at = memoryview(read), 0
+    while at < count:
+        got = source.recv_into(view[at:])
+        if not got:
+            raise EndedError
+        at += got
+    return read
+
+
+def _copied(source: socket.socket, count: int, into: int) -> None:
+    """Write so many bytes to a file, without holding them in memory."""
+    while count:
+        part = source.recv(min(count, _CHUNK))
+        if not part:
+            raise EndedError
+        count -= len(part)
+        view = memoryview(part)
+        while view:
+            view = view[os.write(into, view) :]
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")

@@ -76,11 +76,12 @@ def main() -> None:
 @click.option("--memory", type=Quantity("size", "kMGT"), help="Memory a worker may allocate: 500M, 4G.")
 @click.option(
     "--isolation",
-    type=click.Choice(["full", "none"]),
-    default="full",
+    type=click.Choice(["strict", "process", "none"]),
+    default="process",
     show_default=True,
     envvar="BUDGETBENCH_ISOLATION",
-    help="full: methods in processes of their own; none: in this one, for a debugger. Records say which.",
+    help="process: methods run in restricted processes; strict: in new ones that share nothing, which takes longer; "
+    "none: in this one, for a debugger. Records say which.",
 )
 @click.option("--retry-failed", is_flag=True, help="Run trials again that failed before.")
 @click.option("--retry-over-limit", is_flag=True, help="Run trials again that took longer than the time limit before.")

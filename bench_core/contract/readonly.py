@@ -28,10 +28,13 @@ def frozen(values: NDArray[_D]) -> NDArray[_D]:
     A copy, unless it is such an array already.
     """
     exact = np.asarray(values)
-    base: Any = exact.base
-    if isinstance(base, bytes) and len(base) == exact.nbytes and exact.flags.c_contiguous:
-        return exact
-    return np.ndarray(exact.shape, exact.dtype, exact.tobytes())
+    return exact if is_frozen(exact) else np.ndarray(exact.shape, exact.dtype, exact.tobytes())
+
+
+def is_frozen(array: NDArray[Any]) -> bool:
+    """Whether an array is one that `frozen` gave."""
+    base: Any = array.base
+    return isinstance(base, bytes) and len(base) == array.nbytes and array.flags.c_contiguous
 
 
 def locked(values: NDArray[_D]) -> NDArray[_D]:

@@ -241,7 +241,7 @@ def copied(policies: Sequence[Policy]) -> bytes:
         raise ContractError(f"{_UNPICKLABLE} ({type(error).__name__}: {error})") from None
 
 
-def restored(data: bytes) -> list[Policy]:
+def restored(data: bytes | memoryview) -> list[Policy]:
     """Policies from what `copied` gave; only where the method's own code may run.
 
     Raises:

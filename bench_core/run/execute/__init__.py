@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench_sandbox import adopting_orphans
+
 from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.plugins.from_listings import listings_of
 from bench_core.plugins.registry import Registry
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute.apart import Apart
-from bench_core.run.execute.bases import levels_of
 from bench_core.run.execute.interrupts import Interrupts
-from bench_core.run.execute.leftovers import adopting_orphans
 from bench_core.run.execute.schedule import Schedule, expected_memory, expected_seconds
 from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
@@ -39,8 +39,8 @@ class Options:
         timeout: seconds that a trial's method may take (the whole trial, where it is not isolated), or None.
         memory: bytes that a method's process may allocate, or None.
         retry_failed: run trials again that failed before, but for those that took too long.
-        isolation: ``full``, methods run in processes of their own, apart from labels and records; or ``none``, in the
-            one that judges them, as a debugger needs it. Records say which.
+        isolation: ``strict`` or ``process``, methods run in processes of their own (`bench_core.run.execute.isolated`);
+            or ``none``, in the one that judges them, as a debugger needs it. Records say which.
         skip_crashed: trials that an earlier run died in are failed now, and not run again.
         retry_over_limit: run trials again that took longer than the time limit before.
     """
@@ -50,7 +50,7 @@ class Options:
     timeout: float | None = None
     memory: int | None = None
     retry_failed: bool = False
-    isolation: str = "full"
+    isolation: str = "process"
     skip_crashed: bool = False
     retry_over_limit: bool = False
 
@@ -162,9 +162,8 @@ def execute(
 
     threads = max(1, (os.cpu_count() or 1) // options.jobs)
     limits = options.memory, os.getpid(), options.isolation, options.timeout
-    level = levels_of(registry, {planned.trial.method_use for planned in todo}) if options.isolation == "full" else 0
     listed = listings_of(registry, _used(todo, metrics, registry))
-    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, level, listed)
+    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, listed)
     for planned in [planned for planned in todo if planned.name in skipped]:
         todo.remove(planned)
         note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))
@@ -208,7 +207,7 @@ def _processes(work: Work) -> None:
 
     # A worker ends a method that takes too long; where it runs the method itself, it has to be ended.
     timeout = work.options.timeout if work.options.isolation == "none" else None
-    if work.options.isolation == "full":
+    if work.options.isolation != "none":
         schedule = Schedule(work.todo, work.seconds, work.memory, *_one_of_each_plugin(work.todo, work.registry))
     else:
         schedule = Schedule(work.todo, work.seconds, work.memory)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+
+import psutil
+from bench_sandbox import adopting_orphans, end_strays
 
 from bench_core.contract.dataset import Dataset
 from bench_core.contract.metric import Metric
 from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared
 from bench_core.run.execute.isolated import Isolated, kernels_folder, once_more_if_killed
-from bench_core.run.execute.leftovers import Leftovers, adopting_orphans
 from bench_core.run.run_trial import Parties, TrialResult, run_trial
 from bench_core.run.threads import one_blas_thread
 from bench_core.run.trial import Trial
@@ -28,25 +28,22 @@ class Apart:
     Args:
         registry: the loaded plugins.
         cache: the folder that holds compiled kernels, and what methods must not read.
-        isolation: ``full``, methods run in processes of their own; or ``none``, in this one, where no limit holds.
+        isolation: ``strict`` or ``process``, methods run in processes of their own; or ``none``, in this one, where no
+            limit holds.
     """
 
-    def __init__(self, registry: Registry, cache: Path, isolation: str = "full") -> None:
+    def __init__(self, registry: Registry, cache: Path, isolation: str = "process") -> None:
         self._registry, self._cache, self._isolation = registry, cache.absolute(), isolation
         self._left = ExitStack()
-        self._parties: Isolated | None = None
-        self._leftovers: Leftovers | None = None
+        self._isolated: Isolated | None = None
+        self._before: set[int] = set()
 
     def __enter__(self) -> Apart:
         self._left.enter_context(adopting_orphans())
-        if self._isolation == "full":
-            folder = Path(tempfile.mkdtemp(prefix="bench-"))
-            self._left.callback(shutil.rmtree, folder, ignore_errors=True)
-            kernels = kernels_folder(self._cache)
-            end = lambda: self._leftovers and self._leftovers.end()  # noqa: E731
-            self._parties = Isolated(self._registry, folder / "files", kernels, [self._cache], None, None, end)
-            self._left.callback(self._parties.close)
-        self._leftovers = Leftovers(lambda process: self._parties is not None and process in self._parties.processes)
+        if self._isolation != "none":
+            self._isolated = Isolated(self._registry, kernels_folder(self._cache), [self._cache], self._isolation)
+            self._left.callback(self._isolated.close)
+        self._before = {child.pid for child in psutil.Process().children()}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -71,18 +68,18 @@ class Apart:
             until: when it is ended at the latest, on the monotonic clock, where ``seconds`` are given; its preparing
                 (modules, kernels) too, which ``seconds`` do not count. The import of its plugin is not cut short.
         """
-        parties: Parties | None = self._parties
+        parties: Parties | None = self._isolated
 
         def run() -> TrialResult:
-            if self._parties is not None:
-                self._parties.limit(seconds, until)
+            if self._isolated is not None:
+                self._isolated.limit(seconds, until)
             return run_trial(trial, dataset, prepared, metrics, provenance, threads, parties)
 
         try:
             with one_blas_thread():
                 return once_more_if_killed(run)
         finally:
-            if self._parties is not None:
-                self._parties.over()
-            elif self._leftovers is not None:
-                self._leftovers.end()
+            if self._isolated is not None:
+                self._isolated.done()
+            else:
+                end_strays(self._before)

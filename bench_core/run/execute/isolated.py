@@ -1,45 +1,64 @@
-"""The judge's side of isolation: where a trial's method is fitted, decides and is audited, in processes of its own.
+"""The judge's side of isolation: a trial's method fits and decides in a solver, its copies are audited in a witness.
 
-What the judge gets from them is numbers and short texts. It never unpickles what they wrote, and believes no length,
-type or name that it did not check. The process that decided on the test rows is gone before the witness, which
-answers for the audit, is told anything: they can share no memory, no file and no message.
+Both are restricted processes (`bench_sandbox`). The witness is created when the solver, and all that it started, is
+gone. Where they are forked from is the difference between the two levels:
+
+- ``strict``: from a server that has imported common libraries and no plugin. No process that ran a plugin's code
+  outlives one solver or one witness.
+- ``process``: from a *template*, a restricted process that has imported the plugin and loaded its kernels, and has seen
+  no data. A hostile plugin could pass messages between trials through it.
+
+The judge reads numbers and short texts from them. It never unpickles what they wrote.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import time
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bench_sandbox import Blob, CallError, Process, SandboxError, Server, StoppedError, importable, packed, readable
 from numpy.typing import NDArray
 
-from bench_core.contract.canonical import plain
+from bench_core.contract.canonical import canonical_json, sha256_text, writable
 from bench_core.contract.decisions import Decisions, Rows
-from bench_core.contract.errors import ContractError
+from bench_core.contract.errors import BenchError, ContractError
 from bench_core.contract.method import Family, Policy, Problem
+from bench_core.contract.readonly import is_frozen
 from bench_core.plugins.registry import Registry
-from bench_core.run.execute.bases import Bases
-from bench_core.run.execute.nurseries import Nurseries
-from bench_core.run.execute.parties import Party, RemoteAsked, RemotePolicy, how_it_died, packed_problem, table_of
-from bench_core.run.execute.sandbox import hide_memory, importable, readable
-from bench_core.run.execute.wire import EndedError, MalformedError, Packed, arrays_from, pack
-from bench_core.run.failures import TrialStopped
+from bench_core.plugins.shelf import Plugin
+from bench_core.run.execute.remote import Malformed, family_from
+from bench_core.run.execute.solving import problem_arrays, problem_values, rows_arrays
+from bench_core.run.failures import RemoteError, TrialStopped
 from bench_core.run.run_trial import TrialResult
 from bench_core.run.trial import Trial, parameters_of
 
-__all__ = ["Isolated", "kernels_folder", "once_more_if_killed"]
+__all__ = ["LEVELS", "Isolated", "kernels_folder", "once_more_if_killed"]
 
-_MOST_COPY = 2**32
+LEVELS = ("strict", "process", "none")
+"""From the safest to the fastest."""
+
+_TARGET = "bench_core.run.execute.solving:Solving"
+_PRELOAD = (
+    "numpy", "scipy", "sklearn.linear_model", "sklearn.tree", "sklearn.ensemble", "numba",
+    "bench_core.run.execute.solving",
+)  # fmt: skip
+_PREPARE = "bench_core.run.execute.kernels:load_numba"
+_IMPORT_SECONDS, _WARM_UP_SECONDS = 300.0, 120.0
+_MOST_BYTES = 2**32
+_KEPT = 8
+_ERRORS = f"{BenchError.__module__}.{BenchError.__qualname__}"
 
 
 def kernels_folder(cache: Path) -> Path:
-    """Where compiled kernels are kept: below the folder that Numba is given, or else the cache."""
-    return Path(os.environ.get("NUMBA_CACHE_DIR", cache)) / "kernels"
+    """Where compiled kernels are kept: below the folder that numba is given, or else the cache."""
+    return Path(os.environ.get("NUMBA_CACHE_DIR", cache)) / "compiled"
 
 
 def once_more_if_killed(run: Callable[[], TrialResult]) -> TrialResult:
@@ -49,214 +68,267 @@ def once_more_if_killed(run: Callable[[], TrialResult]) -> TrialResult:
 
 
 class Isolated:
-    """Fits and audits in processes of their own.
+    """Where trials' methods run, one trial after another.
 
     Args:
         registry: the loaded plugins.
-        folder: an empty folder of its own, made when it is needed.
-        cache: where compiled kernels are kept, by plugin.
+        kernels: the folder of compiled kernels.
         closed: what methods must not read.
+        level: ``strict`` or ``process``.
         timeout: seconds that a method may take for a trial, or None.
         memory: bytes that each process may allocate, or None.
-        killed: called when processes had to be killed, to end what they left.
-        bases: what plugins' processes are forked from, where there are some.
     """
 
     def __init__(
         self,
         registry: Registry,
-        folder: Path,
-        cache: Path,
+        kernels: Path,
         closed: Iterable[Path],
-        timeout: float | None,
-        memory: int | None,
-        killed: Callable[[], object] = lambda: None,
-        bases: Bases | None = None,
+        level: str,
+        timeout: float | None = None,
+        memory: int | None = None,
     ) -> None:
-        self._registry, self._timeout, self._memory = registry, timeout, memory
+        self._registry, self._kernels, self._level = registry, kernels, level
+        self._timeout, self._memory = timeout, memory
         needed = [plugin.folder for plugin in registry.plugins.values() if plugin.folder is not None]
-        read = readable([*importable(), *needed], [*closed, folder])
-        self._nurseries = Nurseries(folder, cache, read, killed, bases or Bases())
-        self._packed: OrderedDict[int, tuple[object, Packed]] = OrderedDict()
-        self._party: Party | None = None
-        self._known_rows: set[int] = set()
-        self._rehearsal: tuple[tuple[Any, ...], Problem, dict[str, Any]] | None = None
+        self._read = readable([*importable(), *needed], [*closed, kernels])
+        self._server = Server(_PRELOAD, _PREPARE, strict=level == "strict")
+        self._templates: dict[str, Process] = {}
+        self._warmed: set[tuple[str, str]] = set()
+        self._cold: set[str] = set()
+        self._packed: deque[tuple[object, Blob]] = deque(maxlen=_KEPT)
+        self._process: Process | None = None
+        self._copy: Blob | None = None
         self._deadline: float | None = None
         self._until: float | None = None
-        hide_memory()
 
     @property
     def processes(self) -> set[int]:
-        """The numbers of the processes that the plugins' are forked from."""
-        return self._nurseries.processes
+        """The number of the server's process, where it runs."""
+        return {self._server.process} - {0}
 
     def limit(self, seconds: float | None, until: float | None) -> None:
         """Seconds that a trial's method may take from now on, and when it is ended at the latest (monotonic clock)."""
         self._timeout, self._until = seconds, until
 
-    def expect(self, trial: Trial) -> None:
-        """A trial's method will be fitted next, when its data is prepared."""
-        self._nurseries.fork_ahead(self._registry.plugin_of("methods", trial.method_use), self._settings(trial))
-
     def fit(self, trial: Trial, problem: Problem) -> Family:
-        """Fit in a new process; its policies decide there, until the witness is asked."""
-        plugin = self._registry.plugin_of("methods", trial.method_use)
-        self._copy: bytearray | None = None
-        self._shape = problem.n_features, problem.n_classes
-        self._plugin = plugin
-        packed = self._packed_for(problem.train.X, lambda: packed_problem(problem))
-        self._asked = self._settings(trial)
-        more = {"threshold": problem.threshold, "threads": problem.threads, "table": packed.table}
-        asked = {**self._asked, **more}
-        kind = (trial.method_use, problem.task, problem.n_classes > 2, problem.train.sizes is None)
-        self._kind = kind
-        self._nurseries.prepare(plugin, kind, problem, asked, self._seconds_to_rehearse())
-        self._start()
-        self._nurseries.fork_ahead(plugin, self._asked)
+        """Fit in a new solver; its policies decide there, until the witness is asked."""
+        self._plugin = self._registry.plugin_of("methods", trial.method_use)
+        self._method = {"method": trial.method_use, "parameters": parameters_of(trial.estimator)}
+        self._copy, self._shape = None, (problem.n_features, problem.n_classes)
+        self._warm_up(trial, problem)
+        self._process = self._start()
         self._deadline = None if self._timeout is None else time.monotonic() + self._timeout
         if self._deadline is not None and self._until is not None:
             self._deadline = min(self._deadline, self._until)
-        answer, _ = self._ask({"do": "fit", **asked}, 0, [packed.fd])
-        self._rehearsal = (kind, problem, asked) if answer.get("rehearse") is True else None
-        family: Family = self._guarded(self._family, answer)
-        return family
-
-    def _family(self, answer: dict[str, Any]) -> Family:
-        descriptions = answer.get("policies")
-        if (
-            not isinstance(descriptions, list)
-            or not descriptions
-            or not all(isinstance(description, dict) for description in descriptions)
-        ):
-            raise MalformedError("it named no policies")
-        policies = [
-            RemoteAsked(number, description, self._decide, self._next)
-            if description.get("asks") is True
-            else RemotePolicy(number, description, self._decide)
-            for number, description in enumerate(descriptions)
-        ]
-        reference = RemotePolicy(len(descriptions), {}, self._decide) if answer.get("reference") is True else None
-        history, diagnostics = (plain(table_of(answer.get(key, {}))) for key in ("history", "diagnostics"))
-        return Family(policies, reference, history, diagnostics)
+        values = {**self._method, **problem_values(problem)}
+        answer, _ = self._call("fit", values, self._blob(problem.train.X, problem_arrays(problem)))
+        try:
+            return family_from(answer, self._decide, self._next)
+        except (Malformed, TypeError, ValueError) as error:
+            self.done()
+            raise TrialStopped("error", f"its process does not keep to the protocol: {error}") from None
 
     def copy(self) -> None:
-        """Take the policies' bytes, before they have seen any row to decide on."""
-        self._copy = self._ask({"do": "copy"}, _MOST_COPY)[1]
+        """Take the policies' bytes, before they have seen a row to decide on."""
+        most = _MOST_BYTES if self._memory is None else self._memory
+        self._copy = self._guarded(lambda process: process.call_bytes("copy", seconds=self._left(), most=most))
 
     def witness(self, policy: Policy) -> Policy:
-        """The policy's copy, in a process that has not seen the test rows."""
+        """The policy, from now on in a witness: a process that has not seen the test rows."""
         if self._copy is not None:
             self.done()
-            copy = pack(None, {"policies": np.frombuffer(self._copy, np.uint8)})
-            self._copy = None
-            self._start(witness=True)  # when the other is gone
-            self._ask({"do": "restore", "table": copy.table}, 0, [copy.fd])
+            copy, self._copy = self._copy, None
+            self._process = self._start()
+            self._call("restore", {}, None, blob=copy)
         return policy
 
     def busy(self) -> float:
         """Processor's seconds so far of the process that is at work."""
-        return 0.0 if self._party is None else self._party.seconds()
+        return 0.0 if self._process is None else self._process.seconds()
 
     def done(self) -> None:
-        """Nothing more will be asked of this trial's policies."""
-        party, self._party = self._party, None
-        self._nurseries.leave(party)
-
-    def over(self) -> None:
-        """End what a trial left, and let the nursery prepare for the next one where that saves time."""
-        self.done()
-        self._nurseries.leave_ahead()
-        rehearsal, self._rehearsal = self._rehearsal, None
-        if rehearsal is not None:
-            self._nurseries.rehearse(self._plugin, *rehearsal, self._seconds_to_rehearse())
+        """End the solver or witness with all that it started; nothing more is asked of this trial's policies."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
 
     def close(self) -> None:
         """There is nothing more to run."""
-        self._nurseries.close()
+        self._server.close()
 
     def _decide(self, number: int, rows: Rows) -> Any:
         """Decisions of a policy, or what its process found wrong with what it gave."""
         features, classes = self._shape
-        again = isinstance(rows.X.base, bytes)
-        arrays = {"X": rows.X, "sizes": rows.sizes, "query": rows.query}
-        packed = self._packed_for(rows.X, lambda: pack(None, arrays)) if again else pack(None, arrays)
-        asked = {"do": "decide", "policy": number, "rows": id(rows.X), "again": again, "table": packed.table}
-        known = again and id(rows.X) in self._known_rows
         most = 16 * len(rows) * (features + classes + 8) + 2**16
-        answer, body = self._ask(asked, most, () if known else [packed.fd])
-        if again:
-            self._known_rows.add(id(rows.X))
+        answer, arrays = self._call("decide", {"policy": number}, self._blob(rows.X, rows_arrays(rows)), most=most)
         if isinstance(answer.get("refused"), str):
             return ContractError(answer["refused"])
-        return Decisions(**self._guarded(arrays_from, answer.get("arrays"), body, list(Decisions.__dataclass_fields__)))
+        if not set(arrays) <= set(Decisions.__dataclass_fields__) or "acquired" not in arrays:
+            self.done()
+            raise TrialStopped("error", f"its process does not keep to the protocol: it gave {sorted(arrays)[:9]}")
+        return Decisions(**arrays)
 
     def _next(self, number: int, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """What a policy asks for next, of rows that hold nothing but what is known."""
-        packed = pack(None, {"X": rows.X, "sizes": rows.sizes, "query": rows.query, "known": known})
-        asked = {"do": "next", "policy": number, "table": packed.table}
-        answer, body = self._ask(asked, 16 * known.size + 2**16, [packed.fd])
+        arrays = packed({**rows_arrays(rows), "known": known})
+        answer, returned = self._call("next", {"policy": number}, arrays, most=16 * known.size + 2**16)
         if isinstance(answer.get("refused"), str):
             raise ContractError(answer["refused"])
-        arrays = self._guarded(arrays_from, answer.get("arrays"), body, ["wanted"])
-        wanted: NDArray[np.bool_] = arrays.get("wanted", np.zeros(0, dtype=np.bool_))
+        wanted: NDArray[np.bool_] = returned.get("wanted", np.zeros(0, dtype=np.bool_))
         return wanted
 
-    def _packed_for(self, array: object, make: Callable[[], Packed]) -> Packed:
-        """What was packed for an array before, or made now; the last few are kept."""
-        if id(array) not in self._packed:
-            self._packed[id(array)] = array, make()
-            while len(self._packed) > 16:
-                self._packed.popitem(last=False)
-        return self._packed[id(array)][1]
+    def _blob(self, key: NDArray[Any], arrays: dict[str, Any]) -> Blob:
+        """Arrays in shared memory; the last ones are kept for the next call, as long as nobody can change them."""
+        if not is_frozen(key):
+            return packed(arrays)
+        blob = next((blob for known, blob in self._packed if known is key), None)
+        if blob is None:
+            blob = packed(arrays)
+            self._packed.append((key, blob))
+        return blob
 
-    def _settings(self, trial: Trial) -> dict[str, Any]:
-        """What a process of a trial's method is forked with."""
-        return {"memory": self._memory, "method": trial.method_use, "parameters": parameters_of(trial.estimator)}
+    def _left(self) -> float | None:
+        return None if self._deadline is None else self._deadline - time.monotonic()
 
-    def _start(self, *, witness: bool = False) -> None:
-        """A process for the method."""
-        self._known_rows.clear()
-        self._party = self._nurseries.fork(self._plugin, self._kind, self._asked, witness=witness)
-
-    def _seconds_to_rehearse(self) -> float:
-        """What is loaded and compiled ahead is no part of what the method may take."""
-        if self._until is not None:
-            return max(self._until - time.monotonic(), 0.1)
-        return self._timeout or math.inf
-
-    def _ask(self, header: dict[str, Any], most: int, fds: Iterable[int] = ()) -> tuple[dict[str, Any], bytearray]:
-        """Ask the party; where it does not answer as it must, it is ended and the reason raised."""
-        if self._party is None:
-            raise TrialStopped(*how_it_died(None, None))
-        answer: tuple[dict[str, Any], bytearray] = self._guarded(self._party.ask, header, self._deadline, most, fds)
+    def _call(
+        self, name: str, values: dict[str, Any], arrays: Blob | None, *, most: int = 0, blob: Blob | None = None
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        answer: tuple[dict[str, Any], dict[str, NDArray[Any]]] = self._guarded(
+            lambda process: process.call(name, values, arrays, seconds=self._left(), most=most, blob=blob)
+        )
         return answer
 
-    def _guarded(self, step: Callable[..., Any], *args: Any) -> Any:
+    def _guarded(self, call: Callable[[Process], Any]) -> Any:
+        """Call the process; what it raises, or how it ended, as this package's errors."""
+        if self._process is None:
+            raise TrialStopped("killed", "its process is gone")
         try:
-            return step(*args)
-        except TimeoutError:
-            self._kill()
-            message = f"it took longer than the time limit of {self._timeout or 0:g} s"
-            raise TrialStopped("time", message) from None
-        except MalformedError as error:
-            self._kill()
-            raise TrialStopped("error", f"its process does not keep to the protocol: {error}") from None
-        except EndedError:
-            code = self._ended()
-            raise TrialStopped(*how_it_died(code, self._memory)) from None
+            return call(self._process)
+        except CallError as error:
+            raise _remote(error) from None
+        except StoppedError as error:
+            self._process = None
+            if error.kind == "time":
+                raise TrialStopped("time", f"it took longer than the time limit of {self._timeout or 0:g} s") from None
+            raise TrialStopped("error" if error.kind == "malformed" else error.kind, str(error)) from None
 
-    def _ended(self) -> int | None:
-        """The exit code of a party that is gone."""
-        party, self._party = self._party, None
-        if party is None or party.ended:
-            return None
+    # Processes
+
+    def _start(self) -> Process:
+        """A process for the trial's method.
+
+        Raises:
+            TrialStopped: there is none to be had.
+            ContractError: the plugin cannot be loaded.
+        """
+        if self._level == "process" and self._plugin.name not in self._cold:
+            template = self._template(self._plugin)
+            try:
+                return template.fork(self._memory)
+            except CallError:  # loading kernels started threads, which no fork has
+                self._cold.add(self._plugin.name)
+                self._forget(self._plugin)
+            except (StoppedError, SandboxError):
+                self._forget(self._plugin)
+        return self._fresh(self._plugin, memory=self._memory)
+
+    def _template(self, plugin: Plugin) -> Process:
+        if plugin.name not in self._templates:
+            self._templates[plugin.name] = self._fresh(plugin)
+        return self._templates[plugin.name]
+
+    def _forget(self, plugin: Plugin) -> None:
+        self._templates.pop(plugin.name).end()
+
+    def _fresh(self, plugin: Plugin, *, memory: int | None = None, writable_kernels: bool = False) -> Process:
+        """A restricted process that has imported a plugin, and nothing else."""
+        kernels = self._kernels_of(plugin)
+        settings = {
+            "plugin": plugin.name,
+            "module": plugin.module,
+            "kernels": str(kernels),
+            "writable": writable_kernels,
+        }
+        refused = f"plugin {plugin.name!r} cannot be loaded in a process of its own"
         try:
-            return party.end(wait=True)()
-        except (EndedError, MalformedError, TimeoutError):
-            self._kill()
-            return None
+            process = self._server.start(
+                _TARGET,
+                settings,
+                read=[*self._read, kernels],
+                write=[kernels] if writable_kernels else [],
+                memory=memory,
+            )
+            process.import_target(_IMPORT_SECONDS)
+        except SandboxError as error:
+            raise TrialStopped("crash", str(error)) from None
+        except StoppedError as error:
+            how = "it takes too long" if error.kind == "time" else str(error)
+            raise TrialStopped(error.kind, f"{refused}: {how}") from None
+        except CallError as error:
+            process.end()
+            raise ContractError(f"{refused}: {error}") from None
+        return process
 
-    def _kill(self) -> None:
-        """End the plugin's nursery and all that came from it."""
-        self._party = None
-        self._nurseries.kill(self._plugin.name)
+    # Kernels
+
+    def _kernels_of(self, plugin: Plugin) -> Path:
+        """The folder of a plugin's compiled kernels; made when it is not there."""
+        folder = self._kernels / f"{plugin.name}-{plugin.source[:16]}"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _warm_up(self, trial: Trial, problem: Problem) -> None:
+        """Fit synthetic data: once on this machine to compile kernels, once in a template to load them.
+
+        One worker compiles, the others wait.
+        """
+        plugin = self._plugin
+        kind = [trial.method_use, problem.task, problem.n_classes > 2, problem.train.sizes is None]
+        mark = self._kernels_of(plugin) / f"{sha256_text(canonical_json(kind))[:16]}.warm"
+        if not mark.exists():
+            with (self._kernels / f"{plugin.name}.lock").open("w") as lock:
+                flock(lock, LOCK_EX)
+                if not mark.exists():
+                    process = self._fresh(plugin, writable_kernels=True)
+                    self._fit_synthetic(process, problem)
+                    process.end()
+                    mark.touch()
+        if self._level == "process" and plugin.name not in self._cold and (plugin.name, mark.name) not in self._warmed:
+            self._warmed.add((plugin.name, mark.name))
+            if not self._fit_synthetic(self._template(plugin), problem):
+                self._templates.pop(plugin.name)
+                self._cold.add(plugin.name)
+
+    def _fit_synthetic(self, process: Process, problem: Problem) -> bool:
+        """Whether a process is still there after it was asked to fit synthetic data of a problem's kind."""
+        synthetic = synthetic_problem(problem)
+        left = _WARM_UP_SECONDS if self._until is None else max(self._until - time.monotonic(), 0.1)
+        try:
+            values = {**self._method, **problem_values(synthetic)}
+            process.call("warm_up", values, problem_arrays(synthetic), seconds=min(left, _WARM_UP_SECONDS))
+        except StoppedError:
+            return False
+        except CallError:
+            pass  # the trial will fail with the same error, and say so
+        return True
+
+
+def synthetic_problem(problem: Problem, rows: int = 60) -> Problem:
+    """A problem of the same kind without anything of the data: zeros and ones, labels in turn, prices of 1."""
+    count = np.arange(rows)
+    part = replace(
+        problem.train,
+        X=np.random.default_rng(0).integers(0, 2, (rows, problem.train.X.shape[1])).astype(np.float64),
+        y=(count % max(problem.n_classes, 2)).astype(problem.train.y.dtype),
+        sizes=None if problem.train.sizes is None else np.ones(rows),
+        query=None if problem.train.query is None else count // 10,
+    )
+    prices = replace(problem.costs, prices=np.ones_like(problem.costs.prices))
+    return replace(problem, train=part, validation=part, costs=prices, seed=0)
+
+
+def _remote(error: CallError) -> RemoteError:
+    """An error of another process, of a class that has its type's name."""
+    kind: type[RemoteError] = type(writable(error.type), (RemoteError,), {})
+    return kind(str(error), _ERRORS in error.bases, error.trace)

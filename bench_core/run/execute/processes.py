@@ -5,8 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
-import sysconfig
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,11 +13,11 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
+from bench_sandbox import adopt_orphans, adopting_orphans, die_with_parent, end_group, end_strays, ending
+
 from bench_core.contract.errors import StoreError
-from bench_core.run.execute.bases import Bases
-from bench_core.run.execute.leftovers import Leftovers, adopt_orphans, adopting_orphans, die_with_parent, end_group
 from bench_core.run.execute.markers import marks_of_the_dead
-from bench_core.run.execute.parties import how_it_died
 from bench_core.run.execute.schedule import Schedule
 from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
@@ -192,7 +190,8 @@ def _collect(future: Future[Any], settings: WorkerSettings, timeout: float | Non
     except TimeoutError:
         return TrialStopped("time", f"it took longer than the time limit of {timeout or 0.0:g} s")
     except ProcessExpired as error:
-        return TrialStopped(*how_it_died(error.exitcode, settings.memory))
+        died = ending(error.exitcode, settings.memory)
+        return TrialStopped(died.kind, str(died))
     except BrokenExecutor:
         return _LOST
     except CancelledError:
@@ -230,7 +229,7 @@ class _WorkersLeftovers:
         self._workers: set[int] = set()
         self._processes: dict[int, Any] = {}
         self._dead_since: dict[int, float] = {}
-        self._leftovers = Leftovers(self._spared)
+        self._before = {child.pid for child in psutil.Process().children()}
 
     def look(self) -> None:
         """Learn which workers there are."""
@@ -250,7 +249,7 @@ class _WorkersLeftovers:
         self._workers -= dead
         for worker in dead:
             end_group(worker)
-        self._leftovers.end()
+        end_strays({*self._before, *filter(self._spared, (c.pid for c in psutil.Process().children()))})
         for mark in marks_of_the_dead(self._store):
             # The mark of a trial that is still waited for is all that tells of its worker's end.
             if mark.run == os.getpid() and trial in (None, mark.trial):
@@ -302,25 +301,8 @@ def _start(settings: WorkerSettings) -> None:
     from bench_core.plugins.from_listings import registry_from
     from bench_core.plugins.manager import load_registry
 
-    # Before anything of a plugin, of data, or of a user's script is in this process.
-    alone = settings.isolation == "full" and os.name == "posix" and _main_is_the_command()
-    bases = None
-    if alone:
-        from bench_core.run.execute.nursery import serve_base
-
-        bases = Bases.forked(settings.level, serve_base)
     registry = load_registry() if settings.listed is None else registry_from(settings.listed)
-    _WORKER = Worker(settings, registry, bases=bases)
-
-
-def _main_is_the_command() -> bool:
-    """Whether what new processes import as the run's main module is ``bench``, not a script, which may hold data."""
-    main = sys.modules.get("__mp_main__")
-    if main is None:
-        return True
-    module = getattr(main.__spec__, "name", None) if getattr(main, "__spec__", None) else None
-    file = Path(getattr(main, "__file__", None) or "")
-    return module == "bench_core.cli.main" or file == Path(sysconfig.get_path("scripts"), "bench")
+    _WORKER = Worker(settings, registry)
 
 
 def _run(planned: Planned) -> TrialStatus:

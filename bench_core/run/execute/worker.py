@@ -16,16 +16,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import psutil
+from bench_sandbox import end_strays
+
 from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import BenchError, DataError, DataWritten
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared, prepare
 from bench_core.run.dataset_cache import DatasetCache
-from bench_core.run.execute.bases import Bases
 from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.isolated import Isolated, kernels_folder, once_more_if_killed
-from bench_core.run.execute.leftovers import Leftovers
 from bench_core.run.execute.markers import Marker
 from bench_core.run.failures import TrialStopped, failed_record
 from bench_core.run.plan import OVER_LIMIT, Planned
@@ -48,9 +49,8 @@ class WorkerSettings:
         threads: threads a method may use.
         memory: bytes that a method's process (the worker, where that is it) may allocate, or None.
         run: the number of the run's process; None when the worker is in it.
-        isolation: ``full``, methods have processes of their own; or ``none``.
+        isolation: ``strict`` or ``process``, methods have processes of their own; or ``none``.
         timeout: seconds that a method may take, where it has a process of its own; or None.
-        level: the most libraries that plugins' processes need (`bench_core.run.execute.bases`).
         listed: of `bench_core.plugins.from_listings.listings_of`; None: import all plugins.
     """
 
@@ -62,7 +62,6 @@ class WorkerSettings:
     run: int | None = None
     isolation: str = "none"
     timeout: float | None = None
-    level: int = 0
     listed: list[Any] | None = None
 
 
@@ -94,7 +93,6 @@ class Worker:
         registry: Registry,
         cache: DatasetCache | None = None,
         interrupts: Interrupts | None = None,
-        bases: Bases | None = None,
     ) -> None:
         self.settings = settings
         self._interrupts = interrupts
@@ -104,8 +102,8 @@ class Worker:
         self.store = Store(settings.store.absolute())
         self.marker = Marker(settings.store.absolute(), settings.run)
         self.cache = cache or DatasetCache(settings.context, registry, settings.store)
-        self.parties = self._isolated(bases) if settings.isolation == "full" else None
-        self.leftovers = Leftovers(self._is_ours)
+        self.isolated = None if settings.isolation == "none" else self._isolated()
+        self._before = {child.pid for child in psutil.Process().children()}
         self._prepared: OrderedDict[tuple[str, ...], Prepared] = OrderedDict()
         self._metrics: dict[str, dict[str, Metric]] = {}
 
@@ -125,23 +123,19 @@ class Worker:
         seconds = time.perf_counter() - started
         return TrialStatus(planned.name, "ok", "", seconds) if failure is None else _status_of(failure, seconds)
 
-    def _is_ours(self, process: int) -> bool:
-        """Whether a child is none that a trial left."""
-        return process in self.registry.processes or (self.parties is not None and process in self.parties.processes)
-
     def close(self) -> None:
         """There is nothing more to run."""
-        if self.parties is not None:
-            self.parties.close()
+        if self.isolated is not None:
+            self.isolated.close()
         self.marker.close()
 
-    def _isolated(self, bases: Bases | None) -> Isolated:
+    def _isolated(self) -> Isolated:
         """Where methods run: apart from the data, the records and what is published."""
         context, store = self.settings.context, self.settings.store.absolute()
         closed = [store, context.cache, *([context.mirror] if context.mirror else []), Path("leaderboard").absolute()]
         kernels = kernels_folder(context.cache)
-        limits, killed = (self.settings.timeout, self.settings.memory), lambda: self.leftovers.end()
-        return Isolated(self.registry, self.marker.folder, kernels, closed, *limits, killed, bases)
+        limits = self.settings.timeout, self.settings.memory
+        return Isolated(self.registry, kernels, closed, self.settings.isolation, *limits)
 
     def _outcome(self, planned: Planned) -> dict[str, Any] | None:
         """Run a trial and store its record; that of its failure, or None."""
@@ -150,8 +144,6 @@ class Worker:
         step = "load"
         try:
             provenance |= {**self._plugins(trial), "date": _today()}
-            if self.parties is not None:
-                self.parties.expect(trial)
             dataset = self.cache.load(trial.dataset_use, trial.source)
             if dataset.content != planned.content:
                 raise DataError(f"data set {trial.dataset!r} is not what it was when the run was planned; run again")
@@ -159,7 +151,7 @@ class Worker:
             prepared = self._prepare(trial, dataset.content)
             step = "run"
             metrics = self._metrics_for(dataset.task)
-            asked = (trial, dataset, prepared, metrics, provenance, self.settings.threads, self.parties)
+            asked = (trial, dataset, prepared, metrics, provenance, self.settings.threads, self.isolated)
             result = once_more_if_killed(lambda: run_trial(*asked))
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and self._interrupts and self._interrupts.possible:
@@ -197,10 +189,10 @@ class Worker:
         except OSError:  # the trial removed the directory it was in
             with suppress(OSError):
                 os.chdir(self.folder)
-        if self.parties is not None:
-            self.parties.over()
+        if self.isolated is not None:
+            self.isolated.done()
         else:
-            self.leftovers.end()
+            end_strays(self._before)
 
     def _prepare(self, trial: Trial, content: str) -> Prepared:
         key = (

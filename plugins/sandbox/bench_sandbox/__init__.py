@@ -9,10 +9,11 @@ knows functions, arrays and bytes; it does not know what they are for.
 
 from bench_sandbox.arrays import Blob, packed
 from bench_sandbox.client import Process, Server, run
-from bench_sandbox.errors import CallError, MalformedError, SandboxError, StoppedError
+from bench_sandbox.errors import CallError, MalformedError, SandboxError, StoppedError, ending
 from bench_sandbox.layers import layers, missing_layers
 from bench_sandbox.paths import importable, readable
 from bench_sandbox.strays import adopt_orphans, adopting_orphans, end_group, end_strays
+from bench_sandbox.system import die_with_parent
 
 __all__ = [
     "Blob",
@@ -24,8 +25,10 @@ __all__ = [
     "StoppedError",
     "adopt_orphans",
     "adopting_orphans",
+    "die_with_parent",
     "end_group",
     "end_strays",
+    "ending",
     "importable",
     "layers",
     "missing_layers",

@@ -1,0 +1,54 @@
+"""Kernels that numba compiled: made once by a warm-up on synthetic data, and read-only for every trial.
+
+Both functions run in restricted processes (`bench_core.run.execute.solving`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+__all__ = ["load_numba", "use_kernels"]
+
+
+def load_numba() -> None:
+    """Compile something, once for all forks: the first function takes more than a second, whatever it does."""
+    # A restricted process cannot make semaphores, and joblib asks for them once, when it is imported: later.
+    os.environ["JOBLIB_MULTIPROCESSING"] = "0"
+    if "numba" in sys.modules:
+        sys.modules["numba"].njit(_nothing)(1)
+
+
+def use_kernels(folder: str, *, writable: bool) -> None:
+    """Let numba load kernels from a folder, and keep new ones there only where it is writable.
+
+    numba takes a folder of its cache only if it can write to it, and lets a call fail whose kernel it cannot keep:
+    where the folder is read-only, both are left out.
+
+    Args:
+        folder: holds one plugin's kernels.
+        writable: whether this process may write to it.
+    """
+    os.environ["NUMBA_CACHE_DIR"] = folder
+    if "numba" not in sys.modules:
+        return
+    from numba.core import caching, config
+
+    config.reload_config()  # type: ignore[no-untyped-call]
+    if writable:
+        return
+
+    class ReadOnly(caching.UserProvidedCacheLocator):
+        def ensure_cache_path(self) -> None:
+            pass
+
+    def keep_nothing(self: Any, sig: Any, data: Any) -> None:
+        pass
+
+    caching.CacheImpl._locator_classes = [ReadOnly]
+    caching.Cache.save_overload = keep_nothing  # type: ignore[method-assign]
+
+
+def _nothing(number: int) -> int:
+    return number

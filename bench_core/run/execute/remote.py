@@ -1,0 +1,90 @@
+"""Policies in another process: what they said of themselves, checked, and how to call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core.contract.canonical import plain, writable
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.method import Family, Policy
+
+__all__ = ["Malformed", "family_from"]
+
+Decide = Callable[[int, Rows], Any]
+Next = Callable[[int, Rows, NDArray[np.bool_]], NDArray[np.bool_]]
+
+
+class Malformed(Exception):
+    """A description that a solver must not give."""
+
+
+class RemotePolicy(Policy):
+    """A policy in another process."""
+
+    def __init__(self, number: int, description: dict[str, Any], decide: Decide) -> None:
+        self.number, self._decide = number, decide
+        self.label = writable(_typed(description.get("label", ""), str, "text"))
+        self.details = plain(_typed(description.get("details", {}), dict, "table"))
+        budget = description.get("budget")
+        self.budget = InvalidBudget(budget) if isinstance(budget, list) else None if budget is None else float(budget)  # type: ignore[assignment]
+        scope: Literal["row", "query"] = "query" if description.get("scope") == "query" else "row"
+        self.decision_scope = scope
+
+    def decide(self, rows: Rows) -> Decisions:
+        decisions: Decisions = self._decide(self.number, rows)
+        return decisions
+
+
+class RemoteStepwisePolicy(RemotePolicy):
+    """A policy in another process that can be asked feature by feature."""
+
+    def __init__(self, number: int, description: dict[str, Any], decide: Decide, next_: Next) -> None:
+        super().__init__(number, description, decide)
+        self._next = next_
+
+    def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return self._next(self.number, rows, known)
+
+
+class InvalidBudget:
+    """An invalid budget, kept for the error message."""
+
+    def __init__(self, texts: list[Any]) -> None:
+        self._text = str(texts[0] if texts else "")[:200]
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def family_from(answer: dict[str, Any], decide: Decide, next_: Next) -> Family:
+    """The family that a solver described.
+
+    Args:
+        answer: what it said.
+        decide, next_: call a policy by its number.
+
+    Raises:
+        Malformed: it cannot be read.
+    """
+    descriptions = answer.get("policies")
+    if not isinstance(descriptions, list) or not descriptions:
+        raise Malformed("it named no policies")
+    policies = [
+        RemoteStepwisePolicy(number, description, decide, next_)
+        if _typed(description, dict, "table").get("asks") is True
+        else RemotePolicy(number, description, decide)
+        for number, description in enumerate(descriptions)
+    ]
+    reference = RemotePolicy(len(descriptions), {}, decide) if answer.get("reference") is True else None
+    history, diagnostics = (plain(_typed(answer.get(key, {}), dict, "table")) for key in ("history", "diagnostics"))
+    return Family(policies, reference, history, diagnostics)
+
+
+def _typed(value: Any, kind: type[Any], what: str) -> Any:
+    if not isinstance(value, kind):
+        raise Malformed(f"it gave no {what} where one is needed")
+    return value

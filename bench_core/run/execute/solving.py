@@ -1,0 +1,187 @@
+"""What a solver and a witness do when the judge calls them: fit, hand over policies, restore them, decide.
+
+This runs in a restricted process (`bench_sandbox`), beside the plugin's code, which can change all of it. The judge
+(`bench_core.run.execute.isolated`) reads what it answers as a stranger's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from bench_core.contract.asking import can_be_asked
+from bench_core.contract.canonical import plain
+from bench_core.contract.costs import PRICE_ARRAYS, Costs
+from bench_core.contract.dataset import Part
+from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.errors import ContractError
+from bench_core.contract.method import Family, Method, Policy, Problem, as_family
+from bench_core.contract.parameters import build
+from bench_core.plugins.manager import load_registry
+from bench_core.protocol.audit import copied, restored
+from bench_core.run.execute.kernels import use_kernels
+
+__all__ = ["Solving", "problem_arrays", "problem_values", "rows_arrays"]
+
+Arrays = Mapping[str, NDArray[Any]]
+Answer = tuple[dict[str, Any], dict[str, Any]]
+
+_MOST_TEXT = 20_000
+
+
+class Solving:
+    """A plugin's methods, and the policies that one of them gave.
+
+    Args:
+        settings: ``plugin`` (its name), ``module``, ``kernels`` (a folder) and ``writable``.
+
+    Raises:
+        ContractError: the plugin cannot be loaded.
+    """
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        name, module = settings["plugin"], settings["module"]
+        use_kernels(settings["kernels"], writable=settings["writable"])
+        registry = load_registry([(name, EntryPoint(name, module, "budgetbench").load())], entry_points=False)
+        if registry.plugins[name].error:
+            raise ContractError(registry.plugins[name].error)
+        self._methods: dict[str, type[Method]] = dict(registry.methods)
+        self._loaded = ThreadpoolController()
+        self._policies: list[Policy] = []
+
+    def warm_up(self, values: dict[str, Any], arrays: Arrays) -> Answer:
+        """Fit and decide on synthetic data, so that modules are imported and kernels compiled."""
+        with suppress(Exception):
+            problem = _problem({**values, "threads": 1}, arrays)
+            family = as_family(self._method(values).fit(problem), "")
+            for policy in family.policies[:3]:
+                policy.decide(problem.validation.rows())
+        self._loaded = ThreadpoolController()
+        return {}, {}
+
+    def fit(self, values: dict[str, Any], arrays: Arrays) -> Answer:
+        """Fit; a description of the family."""
+        problem = _problem(values, arrays)
+        os.environ["OMP_NUM_THREADS"] = str(problem.threads)  # for libraries that are loaded later
+        self._loaded.select(user_api="openmp").limit(limits=problem.threads)
+        method = self._method(values)
+        family = as_family(method.fit(problem), type(method).__name__)
+        self._policies = [*family.policies, *([] if family.reference is None else [family.reference])]
+        return _described(family), {}
+
+    def copy(self, values: dict[str, Any], arrays: Arrays) -> bytes:
+        """The policies as bytes."""
+        return copied(self._policies)
+
+    def restore(self, values: dict[str, Any], arrays: Arrays, blob: memoryview) -> Answer:
+        """Take policies that another process fitted."""
+        self._policies = restored(blob)
+        return {}, {}
+
+    def decide(self, values: dict[str, Any], arrays: Arrays) -> Answer:
+        """Decisions of a policy, or why they cannot be taken."""
+        decisions = self._policies[values["policy"]].decide(_rows(arrays))
+        try:
+            decisions = Decisions.exact(decisions)
+        except ContractError as error:
+            return {"refused": str(error)[:_MOST_TEXT]}, {}
+        return {}, {name: getattr(decisions, name) for name in Decisions.__dataclass_fields__}
+
+    def next(self, values: dict[str, Any], arrays: Arrays) -> Answer:
+        """What a policy wants to acquire next."""
+        known = np.array(arrays["known"])
+        wanted = np.asarray(self._policies[values["policy"]].next_features(_rows(arrays), known))
+        if wanted.dtype != np.bool_:
+            return {"refused": f"next_features must give bool, not {wanted.dtype}"}, {}
+        return {}, {"wanted": wanted}
+
+    def _method(self, values: Mapping[str, Any]) -> Method:
+        name = values["method"]
+        return build(self._methods[name], values["parameters"], name)
+
+
+def rows_arrays(rows: Rows) -> dict[str, Any]:
+    """Rows as arrays by name."""
+    return {"X": rows.X, "sizes": rows.sizes, "query": rows.query}
+
+
+def _rows(arrays: Arrays) -> Rows:
+    return Rows(arrays["X"], arrays.get("sizes"), arrays.get("query"))
+
+
+def problem_values(problem: Problem) -> dict[str, Any]:
+    """What a problem has beside arrays, as plain values."""
+    return {
+        "task": problem.task,
+        "n_classes": problem.n_classes,
+        "feature_names": list(problem.feature_names),
+        "categorical": [int(feature) for feature in problem.categorical],
+        "seed": problem.seed,
+        "evaluation": float(problem.costs.evaluation),
+        "threshold": problem.threshold,
+        "threads": problem.threads,
+    }
+
+
+def problem_arrays(problem: Problem) -> dict[str, Any]:
+    """A problem's arrays by name."""
+    arrays: dict[str, Any] = {"feature_of_column": problem.feature_of_column}
+    for name, part in (("train", problem.train), ("validation", problem.validation)):
+        arrays |= {f"{name}.{field}": getattr(part, field) for field in ("X", "y", "sizes", "query")}
+    return arrays | {f"costs.{name}": getattr(problem.costs, name) for name in PRICE_ARRAYS}
+
+
+def _problem(values: Mapping[str, Any], arrays: Arrays) -> Problem:
+    """The problem that `problem_values` and `problem_arrays` came from."""
+
+    def part(name: str) -> Part:
+        return Part(*(arrays.get(f"{name}.{field}") for field in ("X", "y", "sizes", "query")))  # type: ignore[arg-type]
+
+    costs = {name: arrays.get(f"costs.{name}") for name in PRICE_ARRAYS}
+    return Problem(
+        train=part("train"),
+        validation=part("validation"),
+        costs=Costs(**costs, evaluation=values["evaluation"]),  # type: ignore[arg-type]
+        task=values["task"],
+        n_classes=values["n_classes"],
+        feature_names=tuple(values["feature_names"]),
+        feature_of_column=arrays["feature_of_column"],
+        categorical=tuple(values["categorical"]),
+        threshold=values["threshold"],
+        seed=values["seed"],
+        threads=values["threads"],
+    )
+
+
+def _described(family: Family) -> dict[str, Any]:
+    """A family and its policies as plain values."""
+    return {
+        "policies": [
+            {
+                "label": str(policy.label),
+                "details": plain(dict(policy.details)),
+                "budget": _budget(policy.budget),
+                "scope": str(policy.decision_scope),
+                "asks": can_be_asked(policy),
+            }
+            for policy in family.policies
+        ],
+        "reference": family.reference is not None,
+        "history": plain(dict(family.history)),
+        "diagnostics": plain(dict(family.diagnostics)),
+    }
+
+
+def _budget(budget: Any) -> Any:
+    """A budget as the text of a number from 0, or None; anything else as what a message shows, in a list."""
+    try:
+        return None if budget is None else repr(float(budget)) if float(budget) >= 0 else [repr(budget)[:200]]
+    except (TypeError, ValueError):
+        return [repr(budget)[:200]]

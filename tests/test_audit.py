@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import cheats
 
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import AuditError
 from bench_core.contract.method import Policy
 from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.audit import Auditor, changed_rows
-from bench_core.testing import cheats
 
 NAMES = ("age", "income", "height", "debt")
 

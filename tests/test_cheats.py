@@ -8,30 +8,32 @@ from typing import Any, get_args, get_type_hints
 
 import psutil
 import pytest
-from support import cheat_plugin, sharing_plugin, tiny_plugin
+from bench_sandbox import layers
+from support import cheat_plugin, tiny_plugin
+from support.cheats import HABITS
+from support.cheats_lie import LIARS, Liar
+from support.cheats_reach import CARRIERS, Carrier
+from support.cheats_steal import THIEVES, Thief
 
 from bench_core.contract.dataset import DataContext
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
 from bench_core.run.execute import Options, execute
-from bench_core.run.execute.sandbox import layers
 from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
 from bench_core.run.suite import parse_suite
-from bench_core.testing.cheats import HABITS
-from bench_core.testing.cheats_lie import LIARS, Liar
-from bench_core.testing.cheats_reach import CARRIERS, Carrier
-from bench_core.testing.cheats_steal import THIEVES, Thief
 
-PLUGINS = [("tiny", tiny_plugin), ("cheats", cheat_plugin), ("sharing", sharing_plugin)]
+PLUGINS = [("tiny", tiny_plugin), ("cheats", cheat_plugin)]
 REGISTRY = load_registry(PLUGINS, entry_points=False)
-CONFINED = len(layers()) == 2
+CONFINED = {"landlock", "seccomp"} <= set(layers())
 HONEST = {"honest-kernel", "honest-early-exit"}
 BLOBS = '[[datasets]]\nuse = "blobs"\nparameters = { rows = 400 }\n'
 
 
-def session(folder: Path, text: str, store: str = "store", registry: Registry = REGISTRY) -> SuiteSession:
-    head = 'metrics = ["cost", "accuracy"]\n[suite]\nname = "s"\n[protocol]\nseeds = 1\n'
+def session(
+    folder: Path, text: str, store: str = "store", registry: Registry = REGISTRY, seeds: int = 1
+) -> SuiteSession:
+    head = f'metrics = ["cost", "accuracy"]\n[suite]\nname = "s"\n[protocol]\nseeds = {seeds}\n'
     suite = parse_suite(f"{head}{text}", "s.toml", registry)
     return SuiteSession(suite, registry, Store(folder / store), folder / "out", DataContext(cache=folder / "cache"))
 
@@ -65,7 +67,6 @@ CHEATS = {
     **{habit: ("cheat", "habit") for habit in HABITS if habit not in HONEST},
     **{way: (use, "way") for use, ways in (("carrier", CARRIERS), ("thief", THIEVES), ("liar", LIARS)) for way in ways},
 }
-del CHEATS["anonymous-memory"]  # its plugin has to prepare for it when it is imported
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +78,7 @@ def caught(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, di
     text = "".join(method(use, name, **{key: name}, paid=1, unpaid=0) for name, (use, key) in CHEATS.items())
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BUDGETBENCH_CACHE", str(folder / "cache"))
-        return folder, run(folder, BLOBS + method("slopes", "first") + text + method("sharing", "anonymous-memory"))
+        return folder, run(folder, BLOBS + method("slopes", "first") + text)
 
 
 def test_there_are_25_cheats_and_each_can_be_chosen() -> None:
@@ -87,7 +88,7 @@ def test_there_are_25_cheats_and_each_can_be_chosen() -> None:
 
 
 @pytest.mark.skipif(not CONFINED, reason="this kernel has no Landlock or no seccomp")
-@pytest.mark.parametrize("name", [*CHEATS, "anonymous-memory"])
+@pytest.mark.parametrize("name", CHEATS)
 def test_no_cheat_gains_by_it(caught: tuple[Path, dict[str, dict[str, Any]]], name: str) -> None:
     assert not gained(caught[1][name])
 

@@ -13,7 +13,6 @@ PROJECTS = projects()
 FOLDERS = pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.folder.name)
 
 NUMBA_ELSEWHERE = {
-    "bench_core/testing/cheats.py",
     "plugins/ccp/bench_ccp/pruning.py",
     "plugins/emsco/bench_emsco/_compile.py",
     "plugins/greedyprune/bench_greedyprune/steps.py",

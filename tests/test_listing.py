@@ -122,7 +122,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, subprocess.Com
     suite += "".join(method(name, name) for name in ("patching", "printing", "forking", "writing"))
     (folder / "s.toml").write_text(f'{suite.partition("[[")[0]}[suite]\nname = "s"\n[protocol]\nseeds = 1\n{BLOBS}'
                                    + suite.partition(BLOBS)[2])  # fmt: skip
-    more = {"BUDGETBENCH_ISOLATION": "full", "BUDGETBENCH_LISTING_SECONDS": SECONDS, "BUDGETBENCH_SEEN": "seen"}
+    more = {"BUDGETBENCH_ISOLATION": "process", "BUDGETBENCH_LISTING_SECONDS": SECONDS, "BUDGETBENCH_SEEN": "seen"}
     done = played("run", "s.toml", "--store", "store", expect=None, fresh=True, **more)
     return played, done
 
@@ -171,7 +171,7 @@ def test_a_suite_that_needs_a_plugin_that_cannot_be_listed_is_refused_and_the_pl
 ) -> None:
     played = run[0]
     suite = played.suite(BLOBS + method("hanging", "hanging"), "needs")
-    more = {"BUDGETBENCH_ISOLATION": "full", "BUDGETBENCH_LISTING_SECONDS": SECONDS}
+    more = {"BUDGETBENCH_ISOLATION": "process", "BUDGETBENCH_LISTING_SECONDS": SECONDS}
     said = played("plan", suite, expect=2, fresh=True, **more).stderr
     assert "there is no method 'hanging'" in said
     assert len(said.strip().splitlines()) == 1
@@ -192,7 +192,7 @@ def test_workers_import_no_methods_plugin_either(tmp_path: Path, executor: str) 
         f'metrics = ["seen"]\n[suite]\nname = "s"\n[protocol]\nseeds = 1\n{BLOBS}'
         + "".join(method("plain", f"plain {cost}", cost=cost) for cost in (1.0, 2.0, 3.0))
     )
-    more = {"BUDGETBENCH_ISOLATION": "full", "BUDGETBENCH_SEEN": str(tmp_path / "seen")}
+    more = {"BUDGETBENCH_ISOLATION": "process", "BUDGETBENCH_SEEN": str(tmp_path / "seen")}
     if executor == "processes":
         played("run", "s.toml", "--executor", "processes", fresh=True, **more)
     else:
@@ -214,7 +214,7 @@ def run_elsewhere(path: Path) -> None:
     registry = listed_registry()
     here = SuiteSession.open(path, Path("store"), Path("out"), DataContext.from_environment(), registry)
     os.environ["BUDGETBENCH_CACHE"] = str(Path("elsewhere").absolute())  # it has to ask the plugin itself
-    settings = WorkerSettings(Path("store").absolute(), here.context, ("seen",), 1, None, os.getpid(), "full")
+    settings = WorkerSettings(Path("store").absolute(), here.context, ("seen",), 1, None, os.getpid(), "process")
     process = TrialProcess(request_of(settings), 1)
     planned = here.plan().planned
     assert process.missing(needs_of(planned, ("seen",), registry))["reasons"] == []

@@ -90,14 +90,14 @@ def test_spaces_and_letters_of_any_alphabet_may_be_in_every_path(tmp_path: Path)
     there = Bench(home, home / "Plug ins ß")
     (home / "süit ƒ.toml").write_text('[suite]\nname = "s"\n' + SUITE, encoding="utf-8")
     places = ["--store", "störe 库", "--out", "pägés of it"]
-    there("run", "süit ƒ.toml", *places, "--jobs", "2", BUDGETBENCH_ISOLATION="full")
+    there("run", "süit ƒ.toml", *places, "--jobs", "2", BUDGETBENCH_ISOLATION="process")
     there("run", "süit ƒ.toml", "--store", "calm", "--out", "calm pages")
     assert contents(home / "störe 库") == contents(home / "calm")
     assert decisions(home / "störe 库") == decisions(home / "calm")
     assert (home / "pägés of it" / "s.md").read_bytes() == (home / "calm pages" / "s.md").read_bytes()
 
 
-@pytest.mark.parametrize("isolation", ["none", pytest.param("full", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("isolation", ["none", pytest.param("process", marks=pytest.mark.slow)])
 def test_two_runs_on_one_store_at_once_lose_nothing(tiny: Bench, isolation: str) -> None:
     suite = tiny.suite(SUITE.replace("noise = ", "seconds = 0.2, noise = "))
     tiny("run", suite, "--store", "calm", "--out", "calm pages")

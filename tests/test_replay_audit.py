@@ -36,7 +36,7 @@ FAULTS = {
 SUITE = BLOBS + method("asking", "honest") + "".join(method("asking", name, fault=name) for name in FAULTS)
 
 
-@pytest.mark.parametrize("isolation", ["full", "none"])
+@pytest.mark.parametrize("isolation", ["process", "none"])
 def test_a_policy_that_asks_otherwise_than_it_decides_fails_its_trial_by_name(tmp_path: Path, isolation: str) -> None:
     here = session(tmp_path, SUITE, registry=REGISTRY)
     plan = here.plan()

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from support import cheats
 
 from bench_core.contract.costs import Costs, CostScheme
 from bench_core.contract.dataset import DataContext, DataSource
@@ -24,7 +25,6 @@ from bench_core.contract.method import Family, Method, Policy
 from bench_core.testing import (
     CHECKS,
     VARIANTS,
-    cheats,
     check_cost_scheme,
     check_dataset,
     check_method,
@@ -546,7 +546,7 @@ def test_pytest_shows_one_case_per_check_and_task(tmp_path):
             """
             import pytest
             from bench_core.testing import method_contract
-            from bench_core.testing.cheats import Cheat
+            from support.cheats import Cheat
 
             test_contract = method_contract(Cheat("reads-unpaid"), skip={"tiny": "known: six rows are too few"})
 

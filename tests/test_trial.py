@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import tiny_plugin
+from support import cheats, tiny_plugin
 
 from bench_core import DataContext, Dataset, Decisions, Method, Policy, Problem, Rows
 from bench_core.builtin.cost_schemes import PriceTable
@@ -29,7 +29,6 @@ from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
 from bench_core.run.suite import load_suite
 from bench_core.run.trial import Trial
-from bench_core.testing import cheats
 
 KNOWN = {metric.name: metric for metric in BUILT_IN}
 METRICS = {name: metric for name, metric in KNOWN.items() if not name.endswith("@k") and not metric.on_request}

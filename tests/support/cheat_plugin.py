@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bench_core import hookimpl
-from bench_core.testing.cheats import Cheat
-from bench_core.testing.cheats_lie import Liar
-from bench_core.testing.cheats_reach import Carrier
-from bench_core.testing.cheats_steal import Thief
+from support.cheats import Cheat
+from support.cheats_lie import Liar
+from support.cheats_reach import Carrier
+from support.cheats_steal import Thief
 
 BENCH_CONTRACT_VERSION = 1
 

@@ -78,7 +78,7 @@ def start(bench: Bench, suite: str, *more: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("isolation", ["none", pytest.param("full", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("isolation", ["none", pytest.param("process", marks=pytest.mark.slow)])
 def test_workers_give_what_one_process_gives_byte_for_byte(bench: Bench, two_workers: Any, isolation: str) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite, "--store", "serial", "--out", "serial pages", expect=1)
@@ -100,7 +100,7 @@ def test_pages_are_the_same_through_every_executor_with_and_without_isolation(be
     executors = {"serial": [], "processes": ["--jobs", "2"], "dask": ["--scheduler", two_workers.address]}
     pages = {}
     for name, options in executors.items():
-        for isolation in ("full", "none"):
+        for isolation in ("process", "none"):
             key = f"{name} {isolation}"
             places = "--store", key, "--out", f"{key} pages"
             bench("run", suite, *places, *options, "--isolation", isolation, "--private")
@@ -291,7 +291,7 @@ def test_random_kills_of_coordinator_workers_and_trials_leave_the_store_of_an_un
         for _ in range(400):
             run = start(
                 bench, suite, "--store", store, "--out", f"{store} pages", "--scheduler", two_workers.address,
-                "--isolation", "full", "--retry-failed",
+                "--isolation", "process", "--retry-failed",
             )  # fmt: skip
             while run.poll() is None and kills < count:
                 time.sleep(rng.uniform(0.2, 2.0))

@@ -16,7 +16,7 @@ from bench_leaderboard.analysis.export import read_export, write_export
 from bench_leaderboard.render import write_files
 from support.bench import ROOT, Bench, install
 
-FULL = {"BUDGETBENCH_ISOLATION": "full", "BUDGETBENCH_PRIVATE": ""}
+FULL = {"BUDGETBENCH_ISOLATION": "process", "BUDGETBENCH_PRIVATE": ""}
 SUITE = '[protocol]\nseeds = 2\n[[datasets]]\nuse = "lent"\nname = "L"\n[[methods]]\nuse = "slopes"\n'
 ENTRY = '[[methods]]\nuse = "mine"\n'
 CODE = '''

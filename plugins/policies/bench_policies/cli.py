@@ -90,12 +90,12 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
     help="Folder of the page.",
 )  # fmt: skip
 @click.option(
-    "--isolation", type=click.Choice(["full", "none"]), default="full", show_default=True,
+    "--isolation", type=click.Choice(["process", "none"]), default="full", show_default=True,
     envvar="BUDGETBENCH_ISOLATION", help="none: methods run in this process, for a debugger; no time limit holds.",
 )  # fmt: skip
 @cli_errors
 def recommend(
-    methods: tuple[str, ...], splits: int, seconds: float, out: Path, isolation: Literal["full", "none"], **given: Any
+    methods: tuple[str, ...], splits: int, seconds: float, out: Path, isolation: Literal["process", "none"], **given: Any
 ) -> int:
     """Recommend a method for a table, prices and a goal."""
     from bench_policies.page import fit_command, methods_table, write_page

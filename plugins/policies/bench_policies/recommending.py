@@ -81,7 +81,7 @@ def recommend(
     task: str | None = None,
     exit_threshold: float = EXIT_THRESHOLD,
     threads: int = 1,
-    isolation: Literal["full", "none"] = "full",
+    isolation: Literal["process", "none"] = "full",
     progress: Callable[[str], None] = lambda line: None,
 ) -> Recommendation:
     """Try methods on a table and recommend one.

@@ -121,7 +121,7 @@ def test_an_interrupt_ends_every_process_and_writes_nothing(tmp_path: Path) -> N
     running = subprocess.Popen(
         [sys.executable, "-m", "bench_core.cli.main", *command, "--method", "endless"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(plugins), "BUDGETBENCH_ISOLATION": "full"},
+        env={**os.environ, "PYTHONPATH": str(plugins), "BUDGETBENCH_ISOLATION": "process"},
         stderr=subprocess.PIPE,
         text=True,
         # Where this runs in the background, SIGINT may be ignored, which a new process inherits.

@@ -1,8 +1,8 @@
 """Dishonest methods that reach around their arguments: to a later process, to the judge, to what is stored.
 
 A *carrier* (here) peeks at an unpaid feature when it decides on rows as they are, and leaves its answers somewhere for
-the process that the audit asks. A *thief* (`bench_core.testing.cheats_steal`) looks for the test labels, or for a way
-to the process that has them. A *liar* (`bench_core.testing.cheats_lie`) changes what judges it, or lies to it.
+the process that the audit asks. A *thief* (`support.cheats_steal`) looks for the test labels, or for a way
+to the process that has them. A *liar* (`support.cheats_lie`) changes what judges it, or lies to it.
 Isolation (`bench_core.run.execute.isolated`) has to leave them all without gain; where that cannot be said,
 `bench_core.protocol.audit` says so.
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import json
-import mmap
 import os
 import resource
 import socket
@@ -31,19 +30,13 @@ import numpy as np
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.method import Method, Policy, Problem
 
-__all__ = ["CARRIERS", "KEY", "LIBC", "NAME", "Carrier", "Reacher", "answered", "share_memory"]
+__all__ = ["CARRIERS", "KEY", "LIBC", "NAME", "Carrier", "Reacher", "answered"]
 
 Answers = dict[str, float]
 NAME = "bench-cheat"
 KEY = 0x5EED
 LIBC = ctypes.CDLL(None, use_errno=True)
-_SHARED: list[mmap.mmap] = []
 _GLOBAL: Answers = {}
-
-
-def share_memory() -> None:
-    """Memory that every later fork shares; for a plugin to call when it is imported."""
-    _SHARED.append(mmap.mmap(-1, 2**16))
 
 
 class _Files:
@@ -92,17 +85,6 @@ class _Environment:
 
     def get(self) -> bytes | None:
         return os.environ[NAME].encode() if NAME in os.environ else None
-
-
-class _Anonymous:
-    """Memory that was shared when the plugin was imported."""
-
-    def put(self, message: bytes) -> None:
-        for memory in _SHARED:
-            memory[: len(message) + 1] = message + b"\0"
-
-    def get(self) -> bytes | None:
-        return next((bytes(m[:]).split(b"\0")[0] for m in _SHARED if m[0]), None)
 
 
 class _Named:
@@ -308,7 +290,6 @@ CARRIERS: Mapping[str, Any] = {
     "temporary-file": _TemporaryFile(),
     "working-directory": _Files("."),
     "file-elsewhere": _Files("/tmp", "/var/tmp", "/dev/shm", "~", str(Path(__file__).parent)),
-    "anonymous-memory": _Anonymous(),
     "named-memory": _Named(),
     "system-v-memory": _SystemV(),
     "daemon": _Daemon(),
@@ -359,7 +340,7 @@ class Carrier(Reacher):
     """Peeks, and carries its answers to whoever the audit asks, by some way out of its process."""
 
     way: Literal[
-        "variable", "environment", "temporary-file", "working-directory", "file-elsewhere", "anonymous-memory",
+        "variable", "environment", "temporary-file", "working-directory", "file-elsewhere",
         "named-memory", "system-v-memory", "daemon", "parents-memory", "parents-limits", "file-times", "file-attribute",
         "file-flags",
     ] = "variable"  # fmt: skip

@@ -18,7 +18,7 @@ import numpy as np
 from bench_core.contract.costs import Costs
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.method import Policy, Problem
-from bench_core.testing.cheats_reach import Reacher, answered
+from support.cheats_reach import Reacher, answered
 
 __all__ = ["LIARS", "Liar"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.method import Family, Policy, Problem
-from bench_core.testing.cheats_reach import KEY, LIBC, NAME, Reacher, answered
+from support.cheats_reach import KEY, LIBC, NAME, Reacher, answered
 
 __all__ = ["THIEVES", "Thief"]
 

@@ -43,6 +43,7 @@ class Options:
             one that judges them, as a debugger needs it. Records say which.
         skip_crashed: trials that an earlier run died in are failed now, and not run again.
         retry_over_limit: run trials again that took longer than the time limit before.
+        audit_seed: repeats the audit of a failed record, which names it; None: every audit draws a secret one.
     """
 
     jobs: int = 1
@@ -53,6 +54,7 @@ class Options:
     isolation: str = "full"
     skip_crashed: bool = False
     retry_over_limit: bool = False
+    audit_seed: int | None = None
 
     @property
     def resolved(self) -> str:
@@ -164,7 +166,7 @@ def execute(
     limits = options.memory, os.getpid(), options.isolation, options.timeout
     level = levels_of(registry, {planned.trial.method_use for planned in todo}) if options.isolation == "full" else 0
     listed = listings_of(registry, _used(todo, metrics, registry))
-    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, level, listed)
+    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, level, listed, options.audit_seed)
     for planned in [planned for planned in todo if planned.name in skipped]:
         todo.remove(planned)
         note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))

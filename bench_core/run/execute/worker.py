@@ -52,6 +52,7 @@ class WorkerSettings:
         timeout: seconds that a method may take, where it has a process of its own; or None.
         level: the most libraries that plugins' processes need (`bench_core.run.execute.bases`).
         listed: of `bench_core.plugins.from_listings.listings_of`; None: import all plugins.
+        audit_seed: of every audit; None: each draws a secret one.
     """
 
     store: Path
@@ -64,6 +65,7 @@ class WorkerSettings:
     timeout: float | None = None
     level: int = 0
     listed: list[Any] | None = None
+    audit_seed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ class Worker:
             step = "run"
             metrics = self._metrics_for(dataset.task)
             asked = (trial, dataset, prepared, metrics, provenance, self.settings.threads, self.parties)
-            result = once_more_if_killed(lambda: run_trial(*asked))
+            result = once_more_if_killed(lambda: run_trial(*asked, audit_seed=self.settings.audit_seed))
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and self._interrupts and self._interrupts.possible:
                 raise

@@ -110,8 +110,8 @@ def run(
     from bench_core.run.session import parse_only
 
     most = None if memory is None else int(memory)
-    limits, again = (timeout, most), (retry_failed, isolation, skip_crashed, retry_over_limit, audit_seed)
-    options = Options(jobs, executor, *limits, *again)
+    again = retry_failed, isolation, skip_crashed, retry_over_limit
+    options = Options(jobs, executor, timeout, most, *again, audit_seed)
     with Progress(strict) as progress:
         chosen = parse_only(only, session.suite)
         report = run_suite(

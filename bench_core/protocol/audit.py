@@ -1,11 +1,11 @@
 """The audit: proof by substitution that a policy read nothing it had not acquired.
 
 When all policies have decided, every value that one did not declare as acquired is replaced by a value of the same
-feature from the training part (`bench_core.protocol.substitutes`), and it decides again, in two rounds or more. An honest
-policy cannot notice. The audit's randomness is secret: its seed comes from the operating system after the last decision
-and is kept in the record of a failed audit only, so that it can be repeated (``bench run --audit-seed``). Every round of
-every policy has its own order, its own substitutes, and its own quarter of the rows that stand in the batch twice, with
-other substitutes each time; queries have other ids.
+feature from the training part (`bench_core.protocol.substitutes`), and it decides again, in two rounds or more. An
+honest policy cannot notice. The audit's randomness is secret: its seed comes from the operating system after the last
+decision and is kept in the record of a failed audit only, so that it can be repeated (``bench run --audit-seed``).
+Every round of every policy has its own order, its own substitutes, and its own quarter of the rows that stand in the
+batch twice, with other substitutes each time; queries have other ids.
 
 What it proves: the decisions on these rows did not depend on unpaid values in these calls, as far as a metric can
 tell (`bench_core.protocol.agreement`). A substitute is drawn without regard to the row that it is put in, so nothing
@@ -33,8 +33,9 @@ What the audit does not prove:
   be found in an installed library; the order that rows are shown in follows from the seed.
 - anything about rows that were not decided on, or values that no substitute changed: a feature that has one value in
   the whole data set, or a dependence that none of the rounds' substitutes showed, as on a few rows may happen.
-- that the policies of a family know nothing of each other's purchases: one witness answers for all of them, the cheapest
-  first. What a policy paid for is known there when one that costs as much or more is audited, if it knows the row again.
+- that the policies of a family know nothing of each other's purchases: one witness answers for all of them, the
+  cheapest first. What a policy paid for is known there when one that costs as much or more is audited, if that one
+  knows the row again.
 - that nothing passes between two processes by what the system counts: numbers of processes, times at which files were
   read, how fast they can be read because they were read before, room on the disk, load. These are narrow, and noisy.
 - that a plugin's code leaves the process alone that its methods are forked from. It has seen no data, but it can change
@@ -159,10 +160,11 @@ class Auditor:
         for _ in range(self.rounds):
             batch = self._batch(policy)
             first, kept = decisions.take(batch.source), paid[batch.source]
-            values = self._substitutes.take(len(batch.source), self._rng)
-            changed = self._changed(policy, np.where(kept, batch.X, values), batch, first, name)
+            shown = self._substitutes.take(len(batch.source), self._rng)
+            np.copyto(shown, batch.X, where=kept)
+            changed = self._changed(policy, shown, batch, first, name)
             if changed.any():
-                raise AuditError(self._verdict(policy, batch, first, values, changed, feature_names, name))
+                raise AuditError(self._verdict(policy, batch, first, shown, changed, feature_names, name))
 
     def _batch(self, policy: Policy) -> _Batch:
         """A round's rows."""
@@ -210,14 +212,14 @@ class Auditor:
         policy: Policy,
         batch: _Batch,
         first: Decisions,
-        values: NDArray[np.float64],
+        shown: NDArray[np.float64],
         changed: NDArray[np.bool_],
         feature_names: tuple[str, ...],
         name: str,
     ) -> str:
         """Find the features at fault by substituting each alone, where every row stands once."""
         rows, places = len(self.rows), batch.once(changed)
-        batch, first, values, changed = batch.take(places), first.take(places), values[places], changed[places]
+        batch, first, shown, changed = batch.take(places), first.take(places), shown[places], changed[places]
         moved = int(self._changed(policy, batch.X, batch, first, name).sum())
         if moved:
             return (
@@ -233,7 +235,7 @@ class Auditor:
                 continue
             X = np.array(batch.X)
             for column in np.flatnonzero(self.feature_of_column == feature):
-                X[unpaid, column] = values[unpaid, column]
+                X[unpaid, column] = shown[unpaid, column]
             count = int(self._changed(policy, X, batch, first, name).sum())
             if count:
                 guilty.append((count, feature_name))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 __all__ = ["Substitutes"]
 
 _FEWEST = 256
-_MOST_CELLS = 2**20
+_MOST_CELLS = 2**16
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,17 @@ class Substitutes:
             rng: where the random choices come from.
         """
         columns = np.arange(train.shape[1])
+        train = np.ascontiguousarray(train)
         features = int(feature_of_column.max(initial=-1)) + 1
         values = np.empty((max(2 * places, _FEWEST) if places else 0, len(columns)))
         step = max(1, _MOST_CELLS // max(len(columns), 1))
         for first in range(0, len(values), step):
             part = values[first : first + step]
             donors = rng.integers(len(train), size=(len(part), features))
-            part[:] = train[donors[:, feature_of_column], columns]
+            places_in_train = donors[:, feature_of_column]
+            places_in_train *= len(columns)
+            places_in_train += columns
+            train.take(places_in_train, out=part, mode="clip")
         return cls(values)
 
     def take(self, places: int, rng: np.random.Generator) -> NDArray[np.float64]:

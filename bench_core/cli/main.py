@@ -85,7 +85,9 @@ def main() -> None:
 @click.option("--retry-failed", is_flag=True, help="Run trials again that failed before.")
 @click.option("--retry-over-limit", is_flag=True, help="Run trials again that took longer than the time limit before.")
 @click.option("--skip-crashed", is_flag=True, help="Fail the trial that an earlier run died in, instead of running it.")
-@click.option("--audit-seed", type=click.IntRange(min=0), help="Repeat a failed audit: the seed that its record names.")
+@click.option(
+    "--audit-seed", type=click.IntRange(0), metavar="N", help="Repeat a failed audit: its record has the seed."
+)
 @click.option("--strict", is_flag=True, help="Stop at the first failed trial.")
 @with_session
 def run(

@@ -16,6 +16,7 @@ from bench_core.contract.errors import AuditError
 from bench_core.contract.method import Policy
 from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.audit import Auditor, changed_rows
+from bench_core.protocol.substitutes import Substitutes
 
 NAMES = ("age", "income", "height", "debt")
 
@@ -27,7 +28,7 @@ def rows_of(rows=60, seed=0, features=4):
 def audit(policy, rows, *, rounds=2, others=None, of_column=None, seed=1):
     of_column = np.arange(rows.X.shape[1]) if of_column is None else np.array(of_column)
     others = rows_of(40, 9, rows.X.shape[1]).X if others is None else others
-    auditor = Auditor.prepare(rows, of_column, others, np.random.default_rng(seed), rounds)
+    auditor = Auditor.prepare(rows, of_column, others, seed, rounds)
     auditor.check(policy, policy.decide(rows), NAMES[: of_column[-1] + 1], "policy 0")
 
 
@@ -132,45 +133,178 @@ class OneHotPeek(Policy):
         return Decisions(acquired, np.column_stack([1 - p, p]))
 
 
+@dataclass
+class Watching(Policy):
+    """Buys the first feature, and keeps what it is shown."""
+
+    decision_scope: str = "row"
+    seen: list[Rows] = field(default_factory=list)
+
+    def decide(self, rows):
+        self.seen.append(rows)
+        acquired = np.zeros((len(rows), 2), dtype=bool)
+        acquired[:, 0] = True
+        return Decisions(acquired, score=np.nan_to_num(rows.X[:, 0]))
+
+
+def shown(rows, of_column, train, *, seed=0, rounds=2, scope="row"):
+    """What a policy of two features that buys the first is shown in its audit."""
+    policy = Watching(scope)
+    decisions = policy.decide(rows)
+    Auditor.prepare(rows, np.array(of_column), train, seed, rounds).check(policy, decisions, NAMES[:2])
+    return policy.seen[1:]
+
+
 def test_a_feature_of_several_columns_is_replaced_whole_by_values_that_exist():
     levels = np.eye(3)[np.arange(60) % 3]
     rows = Rows(np.column_stack([np.linspace(0, 1, 60), levels, np.zeros(60)]))
     of_column = np.array([0, 1, 1, 1, 2])
     for column in (1, 2, 3):
         with pytest.raises(AuditError, match=r"feature 'income' on [0-9]+ rows"):
-            audit(OneHotPeek(column), rows, of_column=of_column)
-    audit(OneHotPeek(0), rows, of_column=of_column)
-    made = Auditor.prepare(rows, of_column, rows.X[:5], np.random.default_rng(0), 3).substitutes
-    for substitute in made:
-        np.testing.assert_array_equal(substitute[:, 1:4].sum(axis=1), 1)
-        assert (substitute[:, 1:4] != rows.X[:, 1:4]).any(axis=1).all()
+            audit(OneHotPeek(column), rows, of_column=of_column, others=rows.X)
+    audit(OneHotPeek(0), rows, of_column=of_column, others=rows.X)
+    for batch in shown(Rows(rows.X[:, :4]), [0, 1, 1, 1], rows.X[:5, :4]):
+        assert set(map(tuple, batch.X[:, 1:])) == set(map(tuple, np.eye(3)))
 
 
-values = st.lists(st.sampled_from([0.0, 1.0, 2.0, -7.5, np.nan]), min_size=1, max_size=80)
+values = st.lists(st.sampled_from([0.0, 1.0, 2.0, -7.5, np.nan]), min_size=2, max_size=80)
 
 
-@given(values, values, st.integers(0, 99))
-def test_the_first_round_gives_every_row_another_value_of_its_feature_where_there_is_one(own, others, seed):
-    own, others = np.array(own)[:, None], np.array(others)[:, None]
-    made = Auditor.prepare(Rows(own), np.array([0]), others, np.random.default_rng(seed), 6).substitutes
-    constant = len(np.unique(own)) == 1
-    pool = own if len(own) >= 50 and not constant else np.concatenate([own, others])
-    for number, substitute in enumerate(made):
-        assert set(np.unique(substitute)) <= set(np.unique(pool)) or np.isnan(pool).any()
-        assert not np.isnan(substitute).any() or np.isnan(pool).any()
-        if number % 2 == 0:
-            same = (substitute == own) | (np.isnan(substitute) & np.isnan(own))
-            assert not same.any() or len(np.unique(pool)) == 1
+@given(values, values, values, st.integers(0, 2**63 - 1), st.integers(1, 4), st.sampled_from([1, 3, None]))
+def test_what_is_shown_of_unpaid_values_comes_from_training_and_not_from_the_rows(own, other, train, seed, rounds, q):
+    """Whatever the rows' own values are: the same seed shows the same in their place."""
+    count = min(len(own), len(other))
+    paid, train = np.arange(float(count)), np.column_stack([np.zeros(len(train)), train])
+    query = None if q is None else np.arange(count) // q
+    first, second = (
+        shown(Rows(np.column_stack([paid, unpaid[:count]]), None, query), [0, 1], train, seed=seed, rounds=rounds)
+        for unpaid in (own, other)
+    )
+    assert len(first) == rounds
+    for one, same in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one.X, same.X)
+        assert set(np.nan_to_num(one.X[:, 1], nan=9.0)) <= set(np.nan_to_num(train[:, 1], nan=9.0))
+        assert set(one.X[:, 0]) == set(paid)
+        assert count <= len(one) <= count + count // 4
+        assert q is not None or len(one) == count + count // 4
 
 
-@given(st.lists(st.integers(0, 30), min_size=3, max_size=70), st.integers(0, 99))
-def test_the_first_round_changes_the_largest_and_the_smallest_value(own, seed):
-    own = np.array(own, dtype=float)[:, None]
-    made = Auditor.prepare(Rows(own), np.array([0]), own[:0], np.random.default_rng(seed), 1).substitutes
-    inner = np.unique(own)[1:-1]
-    if len(inner) > 1:
-        assert made[0].max() < own.max()
-        assert made[0].min() > own.min()
+def test_levels_are_drawn_as_often_as_training_has_them_missing_ones_too():
+    train = np.column_stack([np.zeros(100), np.repeat([0.0, 1.0, np.nan], [70, 20, 10])])
+    batches = shown(Rows(np.zeros((4000, 2))), [0, 1], train, rounds=3)
+    drawn = np.concatenate([batch.X[:, 1] for batch in batches])
+    shares = [(drawn == 0).mean(), (drawn == 1).mean(), np.isnan(drawn).mean()]
+    np.testing.assert_allclose(shares, [0.7, 0.2, 0.1], atol=0.015)
+
+
+def test_every_feature_of_a_row_has_a_value_of_another_training_row():
+    train = np.repeat(np.arange(1000.0)[:, None], 3, axis=1)
+    made = Substitutes.draw(train, np.array([0, 1, 1]), 1000, np.random.default_rng(0)).values
+    assert (made[:, 0] == made[:, 1]).mean() < 0.01
+    assert (made[:, 1] == made[:, 2]).all()
+
+
+def test_every_round_has_its_own_order_repeated_rows_and_substitutes():
+    rows = Rows(np.column_stack([np.arange(400.0), np.zeros(400)]))
+    train = np.random.default_rng(0).normal(size=(5000, 2))
+    batches = shown(rows, [0, 1], train, rounds=3)
+    assert not np.array_equal(batches[0].X[:, 0], np.sort(batches[0].X[:, 0]))
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        a, b = batches[one].X, batches[other].X
+        assert (a[:, 0] == b[:, 0]).mean() < 0.05
+        twice = [{row for row in range(400) if (batch[:, 0] == row).sum() == 2} for batch in (a, b)]
+        assert len(twice[0]) == len(twice[1]) == 100
+        assert 5 < len(twice[0] & twice[1]) < 60
+        # Where a row's substitute is, in both: they have nothing to do with each other.
+        first, second = (dict(batch) for batch in (a, b))
+        assert abs(np.corrcoef([[first[row], second[row]] for row in range(400)], rowvar=False)[0, 1]) < 0.2
+
+
+def test_a_row_that_stands_twice_has_other_substitutes_in_both_places():
+    rows = Rows(np.column_stack([np.arange(400.0), np.zeros(400)]))
+    (batch,) = shown(rows, [0, 1], np.random.default_rng(0).normal(size=(5000, 2)), rounds=1)
+    by_row = {row: batch.X[batch.X[:, 0] == row, 1] for row in range(400)}
+    pairs = [values for values in by_row.values() if len(values) == 2]
+    assert len(pairs) == 100
+    assert sum(first == second for first, second in pairs) < 3
+    assert 0.0 not in batch.X[:, 1]
+
+
+@dataclass
+class PeeksAtLevels(Policy):
+    """Uses an unpaid feature on the rows whose paid one is positive."""
+
+    def decide(self, rows):
+        yes = np.where((rows.X[:, 0] > 0) & (rows.X[:, 1] > 0), 0.9, 0.1)
+        acquired = np.zeros((len(rows), 2), dtype=bool)
+        acquired[:, 0] = True
+        return Decisions(acquired, np.column_stack([1 - yes, yes]))
+
+
+@pytest.mark.parametrize(("ones", "used", "zeros"), [(0.5, 1, 0), (0.5, 0, 2), (0.9, 1, 0), (0.9, 4, 0), (0.5, 20, 20)])
+def test_who_reads_a_two_level_feature_escapes_as_often_as_the_docstring_says(ones, used, zeros):
+    """``used`` and ``zeros`` are the rows that are used where the unpaid feature is 1 and 0."""
+    paid = np.zeros(40)
+    paid[: used + zeros] = 1.0
+    rows = Rows(np.column_stack([paid, np.arange(40) < used]).astype(np.float64))
+    train = np.column_stack([np.zeros(200), np.arange(200) < 200 * ones])
+    policy = PeeksAtLevels()
+    decisions = policy.decide(rows)
+    escaped = 0
+    for seed in range(300):
+        try:
+            Auditor.prepare(rows, np.arange(2), train, seed).check(policy, decisions, NAMES[:2])
+            escaped += 1
+        except AuditError:
+            pass
+
+    def alone(share):  # in one round, where a quarter of the rows is drawn for twice
+        return 0.75 * share + 0.25 * share**2
+
+    expected = (alone(ones) ** used * alone(1 - ones) ** zeros) ** 2
+    assert abs(escaped / 300 - expected) <= 3 * np.sqrt(expected * (1 - expected) / 300) + 1e-3
+
+
+@given(
+    st.integers(0, 2**63 - 1),
+    st.integers(1, 50),
+    st.sampled_from(["row", "query"]),
+    st.sampled_from([None, 1, 7]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_an_honest_policy_passes_whatever_it_computes_from_what_it_paid_for(seed, count, scope, queries, sized, holes):
+    rng = np.random.default_rng(seed)
+    X, train = rng.normal(size=(count, 5)), rng.normal(size=(30, 5))
+    if holes:
+        X[rng.random(X.shape) < 0.2] = np.nan
+        train[rng.random(train.shape) < 0.2] = np.nan
+    query = None if queries is None else rng.integers(50, 50 + queries, count)
+    of_column = np.array([0, 1, 1, 2, 3])
+    weights = rng.normal(size=(4, 5))
+
+    @dataclass
+    class Honest(Policy):
+        decision_scope: str = scope
+
+        def decide(self, rows):
+            X = np.nan_to_num(rows.X, nan=0.3)
+            acquired = np.zeros((len(rows), 4), dtype=bool)
+            acquired[:, 1] = True
+            acquired[X[:, 1] > 0, 0] = True
+            acquired[X[:, 2] > 0, 3] = True
+            score = np.tanh(np.where(acquired[:, of_column], X, 0.0) * weights[0]).cumsum(axis=1)[:, -1]
+            score = score if rows.sizes is None else score + rows.sizes
+            if scope == "query":  # a row's place among its query's, by what is paid
+                ids = np.zeros(len(rows)) if rows.query is None else rows.query
+                score = ((ids[:, None] == ids) & (score[:, None] > score)).sum(axis=1).astype(np.float64)
+            return Decisions(acquired, score=score)
+
+    rows = Rows(X, rng.random(count) if sized else None, query)
+    ranked = Agreement(ranked=True, scale=1.0)
+    policy = Honest()
+    decisions = policy.decide(rows)
+    Auditor.prepare(rows, of_column, train, seed, 3, ranked).check(policy, decisions, NAMES)
 
 
 @pytest.mark.parametrize("statistic", ["mean", "max", "median", "rank"])
@@ -179,20 +313,6 @@ def test_statistics_of_the_batch_are_caught_under_every_seed(statistic, count):
     for seed in range(25):
         with pytest.raises(AuditError, match="'income'"):
             audit(cheats.BatchStatistic(4, statistic=statistic), rows_of(count, seed), seed=seed)
-
-
-def test_a_feature_of_two_values_is_swapped_and_then_made_constant():
-    own = np.array([[0.0], [1.0]] * 30)
-    made = Auditor.prepare(Rows(own), np.array([0]), own, np.random.default_rng(0), 4).substitutes
-    assert (made[0] == 1 - own).all()
-    assert (made[2] == 1 - own).all()
-    assert len(np.unique(made[1])) == len(np.unique(made[3])) == 1
-
-
-def test_the_second_round_moves_to_the_farther_end_of_the_range():
-    rows = Rows(np.array([[0.0], [1.0], [9.0], [10.0]] * 15))
-    made = Auditor.prepare(rows, np.array([0]), rows.X, np.random.default_rng(0), 2).substitutes
-    assert made[1][:4, 0].tolist() == [10, 10, 0, 0]
 
 
 def test_a_feature_constant_among_the_rows_is_replaced_from_the_others():
@@ -301,11 +421,12 @@ def test_the_price_of_evaluations_is_compared():
     assert changed_rows(prices, dearer).tolist() == [False, True]
 
 
-def test_every_column_of_a_wide_table_is_replaced():
-    rows = rows_of(2000, features=530)  # a full chunk of columns, and one that is not
-    made = Auditor.prepare(rows, np.arange(530), rows.X[:0], np.random.default_rng(0), 1).substitutes
-    for substitute in made:
-        assert ((substitute != rows.X).mean(axis=0) > 0.99).all()
+def test_every_column_and_row_of_a_large_table_is_replaced():
+    rows = rows_of(2000, features=530)  # drawn in several pieces
+    made = Substitutes.draw(rows.X, np.arange(530), 2500, np.random.default_rng(0)).take(2500, np.random.default_rng(1))
+    assert len(np.unique(made, axis=0)) == 2500
+    assert ((made[:2000] != rows.X).mean(axis=0) > 0.99).all()
+    assert np.isin(made, rows.X).all()
 
 
 SURE = Decisions(np.ones((3, 1), bool), np.array([[0.8, 0.2], [0.5, 0.5], [0.3, 0.7]]))

@@ -212,6 +212,15 @@ def test_where_and_when_a_record_was_made_is_no_difference(store: Path, tmp_path
     assert "0 added, 9 there already\n" in bench("merge", tmp_path / "other", "--into", store).output
 
 
+def test_failed_audits_draw_on_their_own_and_what_they_found_is_no_difference(store: Path, tmp_path: Path) -> None:
+    shutil.copytree(store, tmp_path / "other")
+    for folder, seed in ((store, 5), (tmp_path / "other", 6)):
+        failure = next(folder.glob("??/*.failed.json"))
+        said = {"type": "AuditError", "message": f"feature 'a' on {seed} rows", "step": "audit", "audit_seed": seed}
+        sealed_again(failure, error={**unseal(failure.read_bytes())["error"], **said})
+    assert "0 added, 9 there already\n" in bench("merge", tmp_path / "other", "--into", store).output
+
+
 def test_decisions_that_another_version_wrote_differently_are_no_difference(store: Path, tmp_path: Path) -> None:
     import hashlib
 

@@ -86,6 +86,9 @@ def main() -> None:
 @click.option("--retry-failed", is_flag=True, help="Run trials again that failed before.")
 @click.option("--retry-over-limit", is_flag=True, help="Run trials again that took longer than the time limit before.")
 @click.option("--skip-crashed", is_flag=True, help="Fail the trial that an earlier run died in, instead of running it.")
+@click.option(
+    "--audit-seed", type=click.IntRange(0), metavar="N", help="Repeat a failed audit: its record has the seed."
+)
 @click.option("--strict", is_flag=True, help="Stop at the first failed trial.")
 @with_session
 def run(
@@ -100,6 +103,7 @@ def run(
     retry_failed: bool,
     retry_over_limit: bool,
     skip_crashed: bool,
+    audit_seed: int | None,
     strict: bool,
     **plugin_options: Any,
 ) -> int:
@@ -109,7 +113,8 @@ def run(
     from bench_core.run.session import parse_only
 
     most = None if memory is None else int(memory)
-    options = Options(jobs, executor, timeout, most, retry_failed, isolation, skip_crashed, retry_over_limit)
+    again = retry_failed, isolation, skip_crashed, retry_over_limit
+    options = Options(jobs, executor, timeout, most, *again, audit_seed)
     with Progress(strict) as progress:
         chosen = parse_only(only, session.suite)
         report = run_suite(

@@ -1,12 +1,25 @@
 """The audit: proof by substitution that a policy read nothing it had not acquired.
 
-After a policy has decided, every value it did not declare as acquired is replaced by another row's value of the
-same feature (`bench_core.protocol.substitutes` says which), and it decides again. An honest policy cannot notice. A
-dishonest one should not know that it is asked again: the rows come in another order, a quarter of them stands in the
-batch a second time as it is, and queries have other ids.
+When all policies have decided, every value that one did not declare as acquired is replaced by a value of the same
+feature from the training part (`bench_core.protocol.substitutes`), and it decides again, in two rounds or more. An
+honest policy cannot notice. The audit's randomness is secret: its seed comes from the operating system after the last
+decision and is kept in the record of a failed audit only, so that it can be repeated (``bench run --audit-seed``).
+Every round of every policy has its own order, its own substitutes, and its own quarter of the rows that stand in the
+batch twice, with other substitutes each time; queries have other ids.
 
 What it proves: the decisions on these rows did not depend on unpaid values in these calls, as far as a metric can
-tell (`bench_core.protocol.agreement`).
+tell (`bench_core.protocol.agreement`). A substitute is drawn without regard to the row that it is put in, so nothing
+that is shown tells anything of a row's unpaid values, and nothing can be undone. Who has to repeat answers that depend
+on them can only guess:
+
+- Where a share s of the training values leads to the same answer on a row, the substitute goes unnoticed there with
+  probability s in each draw. Draws are independent: over n such rows and R rounds that makes s ** (n R), and less
+  because some rows are drawn for twice in a round.
+- So a feature of two levels, with shares p and 1 - p, that decides the answer on n rows, which have these shares too,
+  is read unnoticed with probability 2 ** (-n R H(p)), where H is the entropy in bits. For R = 2 and p = 1/2 that is
+  1/16 on two rows and 1e-12 on twenty; for p = 0.99 it is 1e-12 on 250 rows.
+- A witness that knows rows again in a later round, by their paid values, can repeat what it guessed in the first. Then
+  it is R = 1, whatever the number of rounds.
 
 Who is asked again is the *witness*: in a trial that is isolated (`bench_core.run.execute.isolated`), a copy of the
 policy in another process, made before the policy saw the rows and asked when the process that saw them is gone. It has
@@ -19,7 +32,10 @@ What the audit does not prove:
 - that a method does not know the data. A public data set can be shipped with a plugin, test rows, labels and split, or
   be found in an installed library; the order that rows are shown in follows from the seed.
 - anything about rows that were not decided on, or values that no substitute changed: a feature that has one value in
-  the whole data set, or a dependence that none of the rounds' substitutes showed.
+  the whole data set, or a dependence that none of the rounds' substitutes showed, as on a few rows may happen.
+- that the policies of a family know nothing of each other's purchases: one witness answers for all of them, the
+  cheapest first. What a policy paid for is known there when one that costs as much or more is audited, if that one
+  knows the row again.
 - that nothing passes between two processes by what the system counts: numbers of processes, times at which files were
   read, how fast they can be read because they were read before, room on the disk, load. These are narrow, and noisy.
 - that a plugin's code leaves the process alone that its methods are forked from. It has seen no data, but it can change
@@ -46,21 +62,21 @@ from bench_core.contract.method import Policy
 from bench_core.contract.readonly import locked
 from bench_core.protocol.agreement import Agreement, changed_rows
 from bench_core.protocol.shuffle import shuffled
-from bench_core.protocol.substitutes import substitutes
+from bench_core.protocol.substitutes import Substitutes
 
 __all__ = ["Auditor", "changed_rows", "copied", "restored"]
 
 _TWICE = 4
-"""One row in so many stands in an audit's batch a second time, as it is."""
+"""One row in so many stands in an audit's batch a second time."""
 
 
 @dataclass(frozen=True)
 class _Batch:
-    """How an audit's rows are arranged: each with its substitutes, some again as they are, shuffled.
+    """One round's rows: in a random order, some of them twice.
 
     Attributes:
-        source: int64 (rows + m,): the row that stands at each place.
-        X: float64 (rows + m, columns): the values that the rows have.
+        source: int64 (places,): the row that stands at each place.
+        X: float64 (places, columns): the values that the rows have.
         sizes, query: item sizes and query ids in that order, or None.
     """
 
@@ -69,67 +85,67 @@ class _Batch:
     sizes: NDArray[np.float64] | None
     query: NDArray[np.int64] | None
 
-    def decisions(self, decisions: Decisions) -> Decisions:
-        """Decisions on the rows, in the batch's order."""
-        return decisions.take(self.source)
+    def once(self, preferred: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """One place of every row, ascending: a preferred one (a place of such a query) where there is one."""
+        if self.query is not None:
+            preferred = np.isin(self.query, self.query[preferred])
+        places = np.argsort(~preferred, kind="stable")
+        return np.sort(places[np.unique(self.source[places], return_index=True)[1]])
+
+    def take(self, places: NDArray[np.int64]) -> _Batch:
+        """Only these places."""
+        sizes = None if self.sizes is None else locked(self.sizes[places])
+        query = None if self.query is None else locked(self.query[places])
+        return _Batch(self.source[places], self.X[places], sizes, query)
 
 
 @dataclass(frozen=True)
 class Auditor:
-    """Substitutes for a set of rows, made once and used for every policy that decides on them.
+    """Audits policies on the rows that they have decided on; made when all have decided.
 
     Attributes:
         rows: the rows decided on.
-        feature_of_column: int64 (columns,).
+        feature_of_column: int64 (columns,), ascending.
         agreement: when two answers are the same.
+        rounds: how many substitutions, each one ``decide`` per policy.
     """
 
     rows: Rows
     feature_of_column: NDArray[np.int64]
     agreement: Agreement
-    _batch: _Batch
-    _substitutes: tuple[NDArray[np.float64], ...]
-    _place: NDArray[np.int64]
+    rounds: int
+    _rng: np.random.Generator
+    _substitutes: Substitutes
 
     @classmethod
     def prepare(
         cls,
         rows: Rows,
         feature_of_column: NDArray[np.int64],
-        others: NDArray[np.float64],
-        rng: np.random.Generator,
+        train: NDArray[np.float64],
+        seed: int,
         rounds: int = 2,
         agreement: Agreement | None = None,
     ) -> Auditor:
-        """Choose the substitutes, and the order in which they are shown.
+        """Seed the audit, and draw what it substitutes.
 
         Args:
-            rows: the rows that will be decided on.
+            rows: the rows that were decided on.
             feature_of_column: int64 (columns,), ascending.
-            others: float64 (m, columns): further rows to take values from, for when the rows are few.
-            rng: where the random choices come from.
+            train: float64 (m, columns), m > 0: the training part, from which substitutes are drawn.
+            seed: of all random choices. Policies must not know it.
             rounds: how many substitutions, each one ``decide`` per policy.
             agreement: when two answers are the same; by default nothing is refused and nothing ranked.
         """
-        tables = substitutes(rows.X, feature_of_column, others, rng, rounds)
-        again = _chosen(rows, rng.bit_generator) if rounds else np.zeros(0, dtype=np.int64)
-        batch, place = _arranged(rows, again, rng.bit_generator)
-        arranged = []
-        for table in tables:
-            shown = table[batch.source]
-            shown[place[len(rows) :]] = rows.X[again]
-            arranged.append(shown)
-        return cls(rows, feature_of_column, agreement or Agreement(), batch, tuple(arranged), place[: len(rows)])
-
-    @property
-    def substitutes(self) -> list[NDArray[np.float64]]:
-        """Every round's substitutes, in the order of the rows."""
-        return [table[self._place] for table in self._substitutes]
+        rng = np.random.default_rng(seed)
+        places = len(rows) + len(rows) // _TWICE if rounds else 0
+        drawn = Substitutes.draw(train, feature_of_column, places, rng)
+        return cls(rows, feature_of_column, agreement or Agreement(), rounds, rng, drawn)
 
     def check(
         self, policy: Policy, decisions: Decisions, feature_names: tuple[str, ...], name: str = "the policy"
     ) -> None:
-        """Substitute and decide again, once per round.
+        """Substitute and decide again, once per round; every round has its own order, repeated rows and substitutes.
 
         Args:
             policy: what decided.
@@ -140,25 +156,36 @@ class Auditor:
         Raises:
             AuditError: the decisions changed; the message names the feature and the number of rows.
         """
-        batch, tables = self._batch, self._substitutes
-        if policy.decision_scope == "query" and self.rows.query is None:
-            # All rows are one query: a row that stood in it twice would change it.
-            batch, _ = _arranged(self.rows, np.zeros(0, dtype=np.int64), np.random.PCG64(0))
-            tables = tuple(table[batch.source] for table in self.substitutes)
-        first = batch.decisions(decisions)
-        paid = _columns(first.acquired, self.feature_of_column)
-        for number, table in enumerate(tables):
-            changed = self._changed(policy, np.where(paid, batch.X, table), batch, first, name)
+        paid = _columns(decisions.acquired, self.feature_of_column)
+        for _ in range(self.rounds):
+            batch = self._batch(policy)
+            first, kept = decisions.take(batch.source), paid[batch.source]
+            shown = self._substitutes.take(len(batch.source), self._rng)
+            np.copyto(shown, batch.X, where=kept)
+            changed = self._changed(policy, shown, batch, first, name)
             if changed.any():
-                rows = np.zeros(len(decisions), dtype=bool)
-                rows[batch.source[changed]] = True
-                substitute = self.substitutes[number]
-                raise AuditError(self._verdict(policy, decisions, substitute, rows, feature_names, name))
+                raise AuditError(self._verdict(policy, batch, first, shown, changed, feature_names, name))
+
+    def _batch(self, policy: Policy) -> _Batch:
+        """A round's rows."""
+        rows, bits = self.rows, self._rng.bit_generator
+        # Without query ids all rows are one query: a row that stood in it twice would change it.
+        alone = policy.decision_scope == "query" and rows.query is None
+        twice = np.zeros(0, dtype=np.int64) if alone else _repeated(rows, self._rng)
+        both = np.concatenate([np.arange(len(rows)), twice])
+        query = rows.query
+        if query is not None:
+            # A query that is there twice is two queries.
+            query = np.concatenate([query, query[twice] + (query.max(initial=0) - query.min(initial=0) + 1)])
+        order, ids = shuffled(bits, len(both), query)
+        source = both[order]
+        sizes = None if rows.sizes is None else locked(rows.sizes[source])
+        return _Batch(source, rows.X[source], sizes, None if ids is None else locked(ids))
 
     def _changed(
         self, policy: Policy, X: NDArray[np.float64], batch: _Batch, first: Decisions, name: str
     ) -> NDArray[np.bool_]:
-        """The batch's rows that a policy answers differently when it is shown these values.
+        """The batch's places at which a policy answers differently when it is shown these values.
 
         Args:
             X: float64, in the batch's order.
@@ -183,16 +210,16 @@ class Auditor:
     def _verdict(
         self,
         policy: Policy,
-        decisions: Decisions,
-        substitute: NDArray[np.float64],
+        batch: _Batch,
+        first: Decisions,
+        shown: NDArray[np.float64],
         changed: NDArray[np.bool_],
         feature_names: tuple[str, ...],
         name: str,
     ) -> str:
-        """Find the features at fault by substituting each alone."""
-        batch, _ = _arranged(self.rows, np.zeros(0, dtype=np.int64), np.random.PCG64(len(changed)))
-        first, substitute = batch.decisions(decisions), substitute[batch.source]
-        rows = len(changed)
+        """Find the features at fault by substituting each alone, where every row stands once."""
+        rows, places = len(self.rows), batch.once(changed)
+        batch, first, shown, changed = batch.take(places), first.take(places), shown[places], changed[places]
         moved = int(self._changed(policy, batch.X, batch, first, name).sum())
         if moved:
             return (
@@ -208,7 +235,7 @@ class Auditor:
                 continue
             X = np.array(batch.X)
             for column in np.flatnonzero(self.feature_of_column == feature):
-                X[unpaid, column] = substitute[unpaid, column]
+                X[unpaid, column] = shown[unpaid, column]
             count = int(self._changed(policy, X, batch, first, name).sum())
             if count:
                 guilty.append((count, feature_name))
@@ -261,45 +288,11 @@ def _columns(acquired: NDArray[np.bool_], feature_of_column: NDArray[np.int64]) 
     return paid
 
 
-def _extremes(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much of the columns' smallest and largest values each row holds; float64 (rows,).
-
-    A row that stands in the batch as it is keeps the batch's range as it was, if it holds the only such value.
-    """
-    held = np.zeros(len(X))
-    if not len(X):
-        return held
-    for reduce in (np.fmin.reduce, np.fmax.reduce):
-        at_end = reduce(X, axis=0) == X
-        held += (at_end / np.maximum(at_end.sum(axis=0), 1)).sum(axis=1)
-    return held
-
-
-def _arranged(rows: Rows, again: NDArray[np.int64], bits: np.random.BitGenerator) -> tuple[_Batch, NDArray[np.int64]]:
-    """The rows and some of them again, shuffled; and int64 (rows + m,): where each of them went, in that order."""
-    both = np.concatenate([np.arange(len(rows)), again])
-    query = rows.query
-    if query is not None:
-        # A query that is there twice is two queries.
-        query = np.concatenate([query, query[again] + (query.max(initial=0) - query.min(initial=0) + 1)])
-    order, ids = shuffled(bits, len(both), query)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    source = both[order]
-    sizes = None if rows.sizes is None else locked(rows.sizes[source])
-    return _Batch(source, rows.X[source], sizes, None if ids is None else locked(ids)), place
-
-
-def _chosen(rows: Rows, bits: np.random.BitGenerator) -> NDArray[np.int64]:
-    """Random rows, or whole queries, one in `_TWICE` at most, among those that hold the fewest extreme values."""
-    count = len(rows)
-    random, weights = np.asarray(bits.random_raw(count)), _extremes(rows.X)
+def _repeated(rows: Rows, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Random rows, or whole queries, one row in `_TWICE` at most."""
+    most = len(rows) // _TWICE
     if rows.query is None:
-        return np.sort(np.lexsort((random, weights))[: count // _TWICE])
-    _, codes = np.unique(rows.query, return_inverse=True)
-    codes = codes.reshape(-1)
-    size = np.bincount(codes)
-    mean = np.bincount(codes, weights) / np.maximum(size, 1)
-    order = np.lexsort((random[: len(size)], mean))
-    taken = order[np.cumsum(size[order]) <= count // _TWICE]
-    return np.flatnonzero(np.isin(codes, taken))
+        return rng.choice(len(rows), most, replace=False, shuffle=False)
+    ids, sizes = np.unique(rows.query, return_counts=True)
+    order = rng.permutation(len(ids))
+    return np.flatnonzero(np.isin(rows.query, ids[order[np.cumsum(sizes[order]) <= most]]))

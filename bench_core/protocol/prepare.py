@@ -15,7 +15,6 @@ from bench_core.contract.decisions import Rows
 from bench_core.contract.errors import ContractError, DataError, DataWritten
 from bench_core.contract.method import Problem
 from bench_core.contract.readonly import HOW_TO_WRITE, checksums, frozen
-from bench_core.protocol.audit import Auditor
 from bench_core.protocol.encode import fit_encoder
 from bench_core.protocol.shuffle import shuffled
 from bench_core.protocol.split import Split, SplitRule, make_split
@@ -42,7 +41,7 @@ class Prepared:
         problem: what methods are given (threshold and threads are set per trial).
         test: the test part.
         split: row numbers of the parts.
-        auditor: substitutes for the test rows.
+        audit_rounds: substitutions per policy.
         shown: ``validation`` and ``test`` as policies see them.
         sums: checksums of the arrays that plugins are handed, by name.
     """
@@ -50,7 +49,7 @@ class Prepared:
     problem: Problem
     test: Part
     split: Split
-    auditor: Auditor
+    audit_rounds: int
     shown: Mapping[str, Shown]
     sums: Mapping[str, int]
 
@@ -90,13 +89,11 @@ def prepare(
         dataset.categorical,
         seed=seed,
     )
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 0xA0D17]))
-    auditor = Auditor.prepare(test.rows(), encoder.feature_of_column, train.X, rng, rounds=audit_rounds)
     shown = {
         name: _show(part, np.random.PCG64(np.random.SeedSequence([seed, 0x0DE5, number])))
         for number, (name, part) in enumerate((("validation", validation), ("test", test)))
     }
-    return Prepared(problem, test, split, auditor, shown, checksums(_shared(problem, test, shown)))
+    return Prepared(problem, test, split, audit_rounds, shown, checksums(_shared(problem, test, shown)))
 
 
 def _price(dataset: Dataset, scheme: CostScheme, train: NDArray[np.int64], seed: int) -> Costs:

@@ -1,9 +1,10 @@
 """Replay: a policy is asked step by step, and shown nothing but what it asked for.
 
 What the audit argues from substitutes is plain here: a value that was not asked for is not there. `ReplayAudit` does it
-for every policy of a trial that can be asked, on a few of the test rows, before the substitution begins; so no value of
-these rows is in the process that answers before a policy has asked, and pays, for it. As long as there are enough
-rows, every policy has rows of its own, so that none can remember what another has paid for.
+for every policy of a trial that can be asked, on a few of the test rows, before that policy is shown substitutes. The
+policies of a family are audited from the cheapest to the dearest. So no value of these rows is in the process that
+answers before the policy, or one that costs no more, has asked or paid for it. As long as there are enough rows, every
+policy is asked about rows of its own.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class ReplayAudit:
 
     @classmethod
     def prepare(cls, rows: Rows, feature_of_column: NDArray[np.int64], agreement: Agreement, seed: int) -> ReplayAudit:
-        """Choose an order of the rows by the trial's seed."""
+        """Choose an order of the rows by the audit's seed, which policies must not know."""
         bits = np.random.PCG64(np.random.SeedSequence([seed, 0x4E91A]))
         return cls(rows, feature_of_column, agreement, shuffled(bits, len(rows), None)[0])
 

@@ -42,7 +42,10 @@ class RemoteError(Exception):
 def failed_record(
     record: dict[str, Any], error: BaseException, step: str, seconds: Mapping[str, float]
 ) -> dict[str, Any]:
-    """The record of a trial that failed: what went wrong, in which step, and where."""
+    """The record of a trial that failed: what went wrong, in which step, and where.
+
+    Where its audit had begun (``audit_seed`` is in the record), the error has the seed that repeats it.
+    """
     identity = {key: record[key] for key in ("format", "name", "trial", "provenance")}
     details = error_of(error)
     if details["type"] in ("SystemExit", "KeyboardInterrupt", "GeneratorExit"):  # their message alone says nothing
@@ -52,7 +55,10 @@ def failed_record(
     if refused:
         details["message"] += f": {HOW_TO_WRITE}"
     kind = {"MemoryError": "memory", "SystemExit": "exit"}.get(details["type"], getattr(error, "kind", "error"))
-    return {**identity, "status": "failed", "error": {**details, "kind": kind, "step": step}, "timings": dict(seconds)}
+    details |= {"kind": kind, "step": step}
+    if "audit_seed" in record:
+        details["audit_seed"] = record["audit_seed"]
+    return {**identity, "status": "failed", "error": details, "timings": dict(seconds)}
 
 
 def error_of(error: BaseException) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -95,6 +96,7 @@ def run_trial(
     provenance: Mapping[str, Any],
     threads: int = 1,
     parties: Parties | None = None,
+    audit_seed: int | None = None,
 ) -> TrialResult:
     """Fit, decide, audit, bill and judge. Whatever a plugin raises becomes a failed record.
 
@@ -106,6 +108,8 @@ def run_trial(
         provenance: kept in the record: versions, host, date.
         threads: how many threads the method may use.
         parties: where the method is run; in this process by default.
+        audit_seed: repeats the audit of a failed record, which names it; by default a secret one is drawn when all
+            policies have decided.
     """
     parties = parties or Here()
     clock = _Clock(parties.busy)
@@ -114,20 +118,19 @@ def run_trial(
         "format": RECORD_FORMAT,
         "name": name,
         "trial": trial.identity(dataset.content),
-        "provenance": dict(provenance),
+        "provenance": {**provenance, **({} if audit_seed is None else {"audit_seed": audit_seed})},
     }
-    start = dict(record)
     try:
-        outcomes, deciding = _filled(record, trial, dataset, prepared, metrics, threads, clock, parties)
+        outcomes, deciding = _filled(record, trial, dataset, prepared, metrics, threads, clock, parties, audit_seed)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # sys.exit() in a method is its trial's failure, not the run's end
-        failed = failed_record(start, error, clock.step, clock.seconds)
+        failed = failed_record(record, error, clock.step, clock.seconds)
         return TrialResult(failed, None, None, tuple(prepared.written()))
     written = prepared.written()
     if written:
         failure = ContractError(f"{', '.join(written)} was written to: {HOW_TO_WRITE}")
-        return TrialResult(failed_record(start, failure, "fit or decide", clock.seconds), None, None, tuple(written))
+        return TrialResult(failed_record(record, failure, "fit or decide", clock.seconds), None, None, tuple(written))
     record["timings"] = {**clock.seconds, **deciding}
     rows = {part: getattr(prepared.split, part) for part in ("validation", "test")}
     return TrialResult(record, outcomes, rows)
@@ -142,6 +145,7 @@ def _filled(
     threads: int,
     clock: _Clock,
     parties: Parties,
+    audit_seed: int | None,
 ) -> tuple[list[PolicyOutcome], dict[str, Any]]:
     """Fill a record with what came of a trial; the outcomes, and seconds of deciding."""
     threshold = trial.threshold if trial.reject else None
@@ -156,8 +160,12 @@ def _filled(
         ranked=ranked or any(metric.order for metric in metrics.values()),
         scale=0.0 if dataset.classes else float(np.std(prepared.problem.train.y)),
     )
-    auditor = replace(prepared.auditor, agreement=agreement)
-    outcomes, deciding = _judge(family, described, prepared, auditor, threshold, clock, parties)
+    outcomes, deciding = _judge(family, described, prepared, threshold, clock, parties)
+    with clock("audit"):
+        record["audit_seed"] = secrets.randbits(63) if audit_seed is None else audit_seed
+        _audit(family, described, outcomes, prepared, agreement, record["audit_seed"], parties)
+        del record["audit_seed"]  # only a failed audit keeps it
+    parties.done()
     with clock("metrics"):
         record["policies"] = table_of(described, outcomes, metrics)
         record["usage"] = usage_of(outcomes)
@@ -179,15 +187,13 @@ def _judge(
     family: Family,
     described: list[Described],
     prepared: Prepared,
-    auditor: Auditor,
     threshold: float | None,
     clock: _Clock,
     parties: Parties,
 ) -> tuple[list[PolicyOutcome], dict[str, Any]]:
     """Every policy's outcomes, and the processor's seconds that each took to decide on the test rows.
 
-    Of all threads, waiting left out, after the policy had decided on validation. All have decided before any is
-    audited.
+    Of all threads, waiting left out, after the policy had decided on validation.
     """
     problem = prepared.problem
     parts = {"validation": problem.validation, "test": prepared.test}
@@ -223,36 +229,37 @@ def _judge(
             )
             judged.append(PolicyOutcome(number, part, outcome))
         deciding["decide_per_policy"].append(clock.busy)
-    with clock("audit"):
-        _replay(family, described, judged, auditor, problem, parties)
-        for number, (policy, known) in enumerate(zip(family.policies, described, strict=True)):
-            tested = judged[2 * number + 1].outcome.decisions
-            auditor.check(parties.witness(policy), tested, problem.feature_names, known.name)
-    parties.done()
     return judged, deciding
 
 
-def _replay(
+def _audit(
     family: Family,
     described: list[Described],
     judged: list[PolicyOutcome],
-    auditor: Auditor,
-    problem: Problem,
+    prepared: Prepared,
+    agreement: Agreement,
+    seed: int,
     parties: Parties,
 ) -> None:
-    """Replay the policies that can be asked step by step, all of them before any is shown substitutes.
+    """Audit the policies when all have decided, the cheapest first.
+
+    They share a witness: it must not know from the audit of one policy what a cheaper one did not pay for. A policy
+    that can be asked step by step is replayed before it is shown substitutes.
 
     Raises:
-        AuditError: one does otherwise than on whole rows.
+        AuditError: a policy read what it had not acquired.
     """
-    audit = None
-    for number, (policy, known) in enumerate(zip(family.policies, described, strict=True)):
-        if not can_be_asked(policy):
-            continue
-        if audit is None:
-            audit = ReplayAudit.prepare(auditor.rows, problem.feature_of_column, auditor.agreement, problem.seed)
-        tested = judged[2 * number + 1].outcome.decisions
-        audit.check(parties.witness(policy), number, tested, problem.feature_names, known.name)
+    problem, rows = prepared.problem, prepared.test.rows()
+    tested = [outcome.outcome for outcome in judged if outcome.part == "test"]
+    auditor = Auditor.prepare(rows, problem.feature_of_column, problem.train.X, seed, prepared.audit_rounds, agreement)
+    replays = ReplayAudit.prepare(rows, problem.feature_of_column, agreement, seed)
+    paid = [(outcome.bill.sum(), outcome.decisions.acquired.sum()) for outcome in tested]
+    for number in sorted(range(len(paid)), key=paid.__getitem__):
+        policy, name = family.policies[number], described[number].name
+        witness, decisions = parties.witness(policy), tested[number].decisions
+        if can_be_asked(policy):
+            replays.check(witness, number, decisions, problem.feature_names, name)
+        auditor.check(witness, decisions, problem.feature_names, name)
 
 
 def _received(decisions: Any, shown: Shown, problem: Problem, name: str) -> Decisions:

@@ -158,9 +158,9 @@ def policy_audit(
     Args:
         policy: what is audited.
         rows: the rows to decide on.
-        problem: what the policy was fitted on; substitutes are also taken from its training rows.
+        problem: what the policy was fitted on; substitutes are drawn from its training rows.
         rounds: how many substitutions.
-        seed: of the substitutes.
+        seed: of the audit.
         name: what messages call the policy.
 
     Returns:
@@ -171,8 +171,7 @@ def policy_audit(
         ContractError: its decisions are malformed.
     """
     decisions = decide(policy, rows, problem, name)
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 0xA0D17]))
-    auditor = Auditor.prepare(rows, problem.feature_of_column, problem.train.X, rng, rounds, agreement_of(problem))
+    auditor = Auditor.prepare(rows, problem.feature_of_column, problem.train.X, seed, rounds, agreement_of(problem))
     auditor.check(policy, decisions, problem.feature_names, name)
     return decisions
 

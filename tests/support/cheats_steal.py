@@ -30,17 +30,22 @@ def _ancestors() -> Iterator[int]:
             yield process
 
 
-def _frames() -> Any:
+def _frames(name: str = "prepared") -> Any:
     frame: Any = sys._getframe()
     while frame is not None:
-        if "prepared" in frame.f_locals:
-            return frame.f_locals["prepared"]
+        if name in frame.f_locals:
+            return frame.f_locals[name]
         frame = frame.f_back
     return None
 
 
-def _collector() -> Any:
-    return next((thing for thing in gc.get_objects() if type(thing).__name__ == "Prepared"), None)
+def _collector(kind: str = "Prepared") -> Any:
+    return next((thing for thing in gc.get_objects() if type(thing).__name__ == kind), None)
+
+
+def _audited(way: str) -> Any:
+    """The row at each place of the audit's batch."""
+    return (_frames("batch") if way == "frames" else _collector("_Batch")).source
 
 
 def _memory() -> bool:
@@ -111,8 +116,8 @@ class _Steals(Policy):
         answers = np.zeros(len(rows))
         if hasattr(loot, "test") and len(loot.test) == len(rows):
             answers[loot.shown["test"].place] = loot.test.y
-        elif hasattr(loot, "auditor"):  # it is the audit that asks
-            answers = loot.test.y[loot.auditor._batch.source]
+        elif hasattr(loot, "test") and len(loot.test) < len(rows):  # it is the audit that asks
+            answers = loot.test.y[_audited(self.way)]
         return answered(rows, self.features, [], answers)
 
 

@@ -43,6 +43,7 @@ class Options:
             or ``none``, in the one that judges them, as a debugger needs it. Records say which.
         skip_crashed: trials that an earlier run died in are failed now, and not run again.
         retry_over_limit: run trials again that took longer than the time limit before.
+        audit_seed: repeats the audit of a failed record, which names it; None: every audit draws a secret one.
     """
 
     jobs: int = 1
@@ -53,6 +54,7 @@ class Options:
     isolation: str = "process"
     skip_crashed: bool = False
     retry_over_limit: bool = False
+    audit_seed: int | None = None
 
     @property
     def resolved(self) -> str:
@@ -163,7 +165,7 @@ def execute(
     threads = max(1, (os.cpu_count() or 1) // options.jobs)
     limits = options.memory, os.getpid(), options.isolation, options.timeout
     listed = listings_of(registry, _used(todo, metrics, registry))
-    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, listed)
+    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, listed, options.audit_seed)
     for planned in [planned for planned in todo if planned.name in skipped]:
         todo.remove(planned)
         note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))

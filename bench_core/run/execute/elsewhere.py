@@ -62,6 +62,7 @@ def request_of(settings: WorkerSettings) -> dict[str, Any]:
         "memory": settings.memory,
         "isolation": settings.isolation,
         "timeout": settings.timeout,
+        "audit_seed": settings.audit_seed,
         "offline": settings.context.offline,
     }
 
@@ -278,9 +279,8 @@ def serve(number: int, parent: int, listed: Callable[..., Registry]) -> None:
     closed = [folder, *([context.mirror] if context.mirror else [])]
     registry = listed(closed=closed) if request["isolation"] == "full" else load_registry()
     limits = request["memory"], None, request["isolation"], request["timeout"]
-    worker = Worker(
-        WorkerSettings(folder / "store", context, tuple(request["metrics"]), request["threads"], *limits), registry
-    )
+    given = context, tuple(request["metrics"]), request["threads"], *limits
+    worker = Worker(WorkerSettings(folder / "store", *given, audit_seed=request["audit_seed"]), registry)
     send(asks, {"ready": True})
     with suppress(EndedError):
         while True:

@@ -52,6 +52,7 @@ class WorkerSettings:
         isolation: ``strict`` or ``process``, methods have processes of their own; or ``none``.
         timeout: seconds that a method may take, where it has a process of its own; or None.
         listed: of `bench_core.plugins.from_listings.listings_of`; None: import all plugins.
+        audit_seed: of every audit; None: each draws a secret one.
     """
 
     store: Path
@@ -63,6 +64,7 @@ class WorkerSettings:
     isolation: str = "none"
     timeout: float | None = None
     listed: list[Any] | None = None
+    audit_seed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ class Worker:
             step = "run"
             metrics = self._metrics_for(dataset.task)
             asked = (trial, dataset, prepared, metrics, provenance, self.settings.threads, self.isolated)
-            result = once_more_if_killed(lambda: run_trial(*asked))
+            result = once_more_if_killed(lambda: run_trial(*asked, audit_seed=self.settings.audit_seed))
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and self._interrupts and self._interrupts.possible:
                 raise

@@ -153,9 +153,10 @@ def recommend(
 def fit(method: str, parameters: str, splits: int, out: Path, **given: Any) -> int:
     """Fit a policy on all rows of a table, and keep it in a folder."""
     from bench_policies.fitting import fit_policy
-    from bench_policies.folder import policy_types, save_policy
+    from bench_policies.folder import check_place, policy_types, save_policy
 
     values = _json_object("--parameters", parameters)
+    check_place(out)  # before anything is fitted
     registry, dataset, goal = _checked(given)
     registry.method(method)
     policy_types(registry, registry.plugin_of("methods", method).name)  # what cannot be kept is not fitted

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench_core import CONTRACT_VERSION, BenchError, Costs, Encoder, RequestError, load_registry
+from bench_policies.answering import Answering
 from bench_policies.card import card
 from bench_policies.codec import Decoder, encode
 from bench_policies.fitted import FittedPolicy
@@ -33,7 +34,7 @@ from bench_policies.substitution import AskedBySubstitution
 if TYPE_CHECKING:
     from bench_core import Registry
 
-FORMAT = 1
+FORMAT = 2
 _SUMS = "checksums.json"
 _OWN = re.compile(r"policy\.json|arrays\.npz|card\.md|checksums\.json|models/\d+\.(skops|lightgbm\.txt)")
 """The files of a policy."""
@@ -141,12 +142,14 @@ def _json(value: Any) -> bytes:
 
 
 def _manifest(fitted: FittedPolicy) -> dict[str, Any]:
-    encoder = fitted.encoder
+    encoder, answering = fitted.encoder, fitted.answering
     return {
         "contract": CONTRACT_VERSION,
         "task": fitted.task,
         "classes": list(fitted.classes),
         "threshold": fitted.threshold,
+        "error_costs": None if answering.error_costs is None else answering.error_costs.tolist(),
+        "refused_cost": answering.refused_cost,
         "takes_missing": fitted.takes_missing,
         "size_column": fitted.size_column,
         "features": list(fitted.feature_names),
@@ -212,7 +215,7 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
 
 def _loaded(files: Mapping[str, bytes]) -> FittedPolicy:
     manifest = json.loads(files["policy.json"])
-    if manifest["format"] != FORMAT:
+    if manifest["format"] not in (1, FORMAT):  # a policy of format 1 answers the most probable class
         raise RequestError(f"it has format {manifest['format']}; this version reads {FORMAT}")
     if manifest["contract"] != CONTRACT_VERSION:
         raise RequestError(f"it was written under contract {manifest['contract']}; this is {CONTRACT_VERSION}")
@@ -234,8 +237,17 @@ def _loaded(files: Mapping[str, bytes]) -> FittedPolicy:
         numeric_categories={int(f): tuple(held) for f, held in manifest["numeric_categories"].items()},
         classes=tuple(manifest["classes"]),
         task=manifest["task"],
-        threshold=manifest["threshold"],
+        answering=_answering(manifest),
         takes_missing=manifest["takes_missing"],
         size_column=manifest["size_column"],
         about=manifest["about"],
     )
+
+
+def _answering(manifest: Mapping[str, Any]) -> Answering:
+    costs, classes = manifest.get("error_costs"), len(manifest["classes"])
+    if costs is not None:
+        costs = np.array(costs, dtype=np.float64)
+        if costs.shape != (classes, classes) or not (np.isfinite(costs) & (costs >= 0)).all():
+            raise ValueError(f"error costs are a table of {classes} x {classes} finite numbers from 0")
+    return Answering(manifest["threshold"], costs, manifest.get("refused_cost"))

@@ -1,10 +1,33 @@
-"""Numbers as words."""
+"""Numbers as words, and texts of a table as they can be shown."""
 
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+_HIDDEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+
+
+def one_line(text: Any) -> str:
+    """A name or value from a table as it can be shown: what moves a cursor, ends a line or turns text is escaped.
+
+    >>> print(one_line("a\\x1b[2Jb"))
+    a\\x1b[2Jb
+    """
+    return "".join(
+        character.encode("unicode_escape").decode()
+        if unicodedata.category(character) in _HIDDEN or unicodedata.bidirectional(character) in _TURNING
+        else character
+        for character in str(text)
+    )
+
+
+def for_terminal(text: str) -> str:
+    """Lines of text, each as `one_line`."""
+    return "\n".join(one_line(line) for line in text.split("\n"))
 
 
 def price_text(coefficients: Sequence[float] | Any) -> str:

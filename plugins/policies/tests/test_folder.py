@@ -112,10 +112,10 @@ def test_a_policy_of_a_plugin_that_is_not_installed_says_so(folder: Path) -> Non
 
 
 def test_another_format_or_contract_is_refused(folder: Path) -> None:
-    edit(folder, '"format": 1', '"format": 99')
+    edit(folder, '"format": 2', '"format": 99')
     with pytest.raises(RequestError, match="format 99"):
         load_policy(folder)
-    edit(folder, '"format": 99', '"format": 1')
+    edit(folder, '"format": 99', '"format": 2')
     edit(folder, '"contract": 1', '"contract": 7')
     with pytest.raises(RequestError, match="contract 7"):
         load_policy(folder)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabulate import tabulate
 
-from bench_policies.wording import one_line, price_text, with_half
+from bench_policies.wording import against_trivial, one_line, price_text, refused_below, with_half
 
 if TYPE_CHECKING:
     from bench_policies.fitted import FittedPolicy
@@ -21,7 +21,7 @@ def card(fitted: FittedPolicy) -> str:
     lines = [
         f"# A policy for {one_line(about['target'] or data['name'])}",
         "",
-        f"Method `{about['method']}`{label}, chosen of {about['policy']['of']} policies. "
+        f"Method `{about['method']}`{label}, one of {about['policy']['of']} that it gave. "
         f"Wanted: {about['goal_in_words']}.",
         "",
         _chosen(fitted),
@@ -115,7 +115,8 @@ def _trivial(fitted: FittedPolicy) -> list[str]:
         for row in rows[:5]
     ]
     heads = ["Answer", "Right answers %", *(["Mean total"] if total else [])]
-    return ["Without any feature, on the same rows:", "", tabulate(table, heads, "pipe", disable_numparse=True), ""]
+    shown = tabulate(table, heads, "pipe", disable_numparse=True)
+    return [against_trivial(fitted.about["measured"], rows[0], total), "", shown, ""]
 
 
 def _on(splits: int) -> str:
@@ -134,7 +135,7 @@ def answering_in_words(fitted: FittedPolicy) -> list[str]:
     if rule.error_costs is not None:
         said.append("The answer is the class of least expected cost, by the policy's class probabilities.")
     if rule.threshold is not None:
-        said.append(f"An answer less sure than {rule.threshold:g} is refused.")
+        said.append(refused_below(rule.threshold, rule.error_costs is not None))
     if rule.refused_cost is not None:
         said.append(f"A row is refused where every answer is expected to cost more than {rule.refused_cost:g}.")
     if rule.threshold is None and rule.refused_cost is None:

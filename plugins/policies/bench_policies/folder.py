@@ -215,7 +215,7 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
 
 def _loaded(files: Mapping[str, bytes]) -> FittedPolicy:
     manifest = json.loads(files["policy.json"])
-    if manifest["format"] not in (1, FORMAT):  # a policy of format 1 answers the most probable class
+    if manifest["format"] != FORMAT:
         raise RequestError(f"it has format {manifest['format']}; this version reads {FORMAT}")
     if manifest["contract"] != CONTRACT_VERSION:
         raise RequestError(f"it was written under contract {manifest['contract']}; this is {CONTRACT_VERSION}")
@@ -245,9 +245,9 @@ def _loaded(files: Mapping[str, bytes]) -> FittedPolicy:
 
 
 def _answering(manifest: Mapping[str, Any]) -> Answering:
-    costs, classes = manifest.get("error_costs"), len(manifest["classes"])
+    costs, classes = manifest["error_costs"], len(manifest["classes"])
     if costs is not None:
         costs = np.array(costs, dtype=np.float64)
         if costs.shape != (classes, classes) or not (np.isfinite(costs) & (costs >= 0)).all():
             raise ValueError(f"error costs are a table of {classes} x {classes} finite numbers from 0")
-    return Answering(manifest["threshold"], costs, manifest.get("refused_cost"))
+    return Answering(manifest["threshold"], costs, manifest["refused_cost"])

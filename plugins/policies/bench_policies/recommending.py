@@ -26,7 +26,7 @@ from bench_policies.prices import Prices, read_prices
 from bench_policies.race import Candidate, race, time_on_sample
 from bench_policies.tables import Data, facts_after_encoding, read_table
 from bench_policies.trials import Bench
-from bench_policies.wording import one_line, with_half
+from bench_policies.wording import against_trivial, refused_below, with_half
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,7 +256,7 @@ def _words(
         else "; with one split nothing can be said of the uncertainty."
     )
     if bench.threshold is not None:
-        text += f" Answers less sure than {bench.threshold:g} are refused."
+        text += f" {refused_below(bench.threshold, goal.error_costs is not None)}"
     if goal.refused_cost is not None:
         text += f" A row is refused where every answer is expected to cost more than {goal.refused_cost:g}."
     if bench.threshold is not None or goal.refused_cost is not None:
@@ -270,16 +270,7 @@ def _words(
     equal = [candidate.name for candidate in _equals(best, finished, bench.test_share)]
     if equal:
         text += f" By that measure {', '.join(equal)} cannot be told from it on these splits."
-    return text + (against_trivial(measured, trivial[0], goal) if trivial else "")
-
-
-def against_trivial(measured: Mapping[str, Any], trivial: Mapping[str, Any], goal: Goal) -> str:
-    """A sentence on the best answer that needs no feature, with a blank before it."""
-    name, total = one_line(trivial["answer"]), goal.error_costs is not None
-    shown = f"a mean total of {with_half(trivial, 'total', 1)}" if total else with_half(trivial, "quality", 100, " %")
-    text = f' Without buying anything, the answer "{name}" comes to {shown}{"" if total else " of rows right"}'
-    no_worse = trivial["total"] <= measured["total"] if total else trivial["quality"] >= measured["quality"]
-    return text + (", which is no worse." if no_worse else ".")
+    return text + (f" {against_trivial(measured, trivial[0], goal.error_costs is not None)}" if trivial else "")
 
 
 def _equals(best: Candidate, finished: Sequence[Candidate], share: float) -> list[Candidate]:

@@ -67,6 +67,29 @@ def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str =
     return f"{shown}{unit} [{', '.join(end.removesuffix('.0') for end in ends)}]"
 
 
+def against_trivial(measured: Mapping[str, Any], trivial: Mapping[str, Any], total: bool) -> str:
+    """A sentence on the best answer that needs no feature; whether it is no worse is told by the means.
+
+    Args:
+        measured, trivial: from `bench_policies.measuring.summary`, the second with its ``answer``.
+        total: whether the total with error costs was to be least, and not the share of right answers greatest.
+    """
+    shown = f"{with_half(trivial, 'quality', 100, ' %')} of rows right"
+    no_worse = trivial["quality"] >= measured["quality"]
+    if total:
+        shown = f"a mean total of {with_half(trivial, 'total', 1)}"
+        no_worse = trivial["total"] <= measured["total"]
+    end = ", which is no worse" if no_worse else ""
+    return f'Without buying anything, the answer "{one_line(trivial["answer"])}" comes to {shown}{end}.'
+
+
+def refused_below(threshold: float, error_costs: bool) -> str:
+    """A sentence on what a threshold refuses; with error costs the answer may not be the most probable class."""
+    if error_costs:
+        return f"A row whose most probable class has less than {threshold:g} is refused."
+    return f"An answer less sure than {threshold:g} is refused."
+
+
 def _short(value: float, digits: int) -> str:
     """A number of so many digits, as ``130`` and not ``1.3e+02``."""
     if 10**digits <= abs(value) < 1e9:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tomllib
@@ -23,6 +24,7 @@ from bench_policies import (
     recommend,
     save_policy,
 )
+from bench_policies.answering import Answering
 from bench_policies.card import card
 from click.testing import CliRunner, Result
 
@@ -168,6 +170,7 @@ def test_the_total_is_said_beside_what_answers_without_features_come_to(careful:
     assert trivial["always sick"]["total"] == pytest.approx(20 * (1 - trivial["always sick"]["quality"]))
     assert trivial["always healthy"]["total"] == pytest.approx(500 * (1 - trivial["always healthy"]["quality"]))
     assert trivial["by the frequencies of the classes"]["total"] == trivial["always sick"]["total"]
+    assert 'Without buying anything, the answer "always sick" comes to a mean total of' in said
     for answer in trivial:
         assert f"| {answer}" in said
         assert f"Without any feature: {answer}" in explain(careful).stages
@@ -332,3 +335,28 @@ def test_a_session_names_a_feature_without_its_control_characters(table: pd.Data
     with pytest.raises(RequestError, match="already") as error:
         session.give({"sc\x1b[2Jan": 1.0})
     assert "\x1b" not in str(error.value)
+
+
+def test_of_two_answers_that_cost_the_same_the_more_probable_is_given_whatever_rows_are_beside() -> None:
+    costs = np.array([[0.0, 3.0, 3.0], [3.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
+    table = np.random.default_rng(0).dirichlet(np.ones(3), 500)
+    label, refused = Answering(None, costs).answers(table)
+    assert set(label) == {0, 1, 2}
+    assert not refused.any()
+    assert (table[label == 2, 2] > table[label == 2, 1]).all()
+    assert (label == 0).tolist() == (table[:, 0] > 0.5).tolist()
+    alone = np.concatenate([Answering(None, costs).answers(table[i : i + 1])[0] for i in range(len(table))])
+    assert np.array_equal(alone, label)
+    assert Answering(0.6, costs).answers(table)[1].tolist() == (table.max(axis=1) < 0.6).tolist()
+
+
+@pytest.mark.parametrize("change", ["[[0.0, 1.0]]", "[[0.0, -1.0], [1.0, 0.0]]"])
+def test_forged_error_costs_are_refused(careful: FittedPolicy, tmp_path: Path, change: str) -> None:
+    folder = save_policy(careful, tmp_path / "policy")
+    manifest = json.loads((folder / "policy.json").read_text())
+    (folder / "policy.json").write_text(json.dumps({**manifest, "error_costs": json.loads(change)}))
+    sums = json.loads((folder / "checksums.json").read_text())
+    sums["policy.json"] = hashlib.sha256((folder / "policy.json").read_bytes()).hexdigest()
+    (folder / "checksums.json").write_text(json.dumps(sums))
+    with pytest.raises(RequestError, match="error costs are a table of 2 x 2"):
+        load_policy(folder)

@@ -67,7 +67,7 @@ def _measured(fitted: FittedPolicy, measured: Any) -> list[str]:
     lines = [_on(measured["splits"]), ""]
     if fitted.classes:
         lines.append(f"- right answers: {with_half(measured, 'quality', 100, ' %')} of all rows")
-        if fitted.threshold is not None:
+        if fitted.threshold is not None or fitted.answering.refused_cost is not None:
             lines.append(f"- answered: {with_half(measured, 'coverage', 100, ' %')}")
             lines.append(
                 f"- right among the answered: {with_half(measured, 'accuracy', 100, ' %') or 'none is answered'}"
@@ -101,7 +101,7 @@ def _chosen(fitted: FittedPolicy) -> str:
         text += f", a mean total with errors of {seen['total']:.4g}"
     if not seen["met"]:
         text += f"; that is below the {100 * goal['quality']:.4g} % wanted, which no policy of the method reaches"
-    return f"{text}. These rows chose it, so that is optimistic; other rows are measured below."
+    return f"{text}. These rows chose it, so that is optimistic."
 
 
 def _trivial(fitted: FittedPolicy) -> list[str]:

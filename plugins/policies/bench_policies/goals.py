@@ -20,6 +20,9 @@ from bench_policies.answering import Answering
 from bench_policies.prices import MOST
 from bench_policies.toml_file import TomlFile
 
+_MISSED = 1e150
+"""Below minus this are the values that miss a goal: prices are at most 1e100, and so are squared errors."""
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -89,17 +92,18 @@ class Goal:
         """How good that is, greater is better; what misses the goal is below all that meets it."""
         if self.budget is not None:
             over = judged.cost - self.budget
-            return judged.quality if over <= 1e-9 * max(self.budget, 1.0) else -1e9 - over
+            kept = over <= 1e-9 * max(self.budget, 1.0)
+            return judged.quality if kept else -_MISSED * (1.0 + over / (1.0 + judged.cost))
         if self.quality is not None:
             short = self.quality - judged.quality
-            return -judged.cost if short <= 1e-12 else -1e9 * (1.0 + short)
+            return -judged.cost if short <= 1e-12 else -_MISSED * (1.0 + short)
         if self.error_costs is not None:
             return -judged.total
         return judged.quality
 
     def met(self, judged: Judged) -> bool:
         """Whether the budget is kept, or the quality reached."""
-        return self.value(judged) > -1e9
+        return self.value(judged) > -_MISSED
 
     def choose(self, family: Sequence[Judged], rows: int) -> int:
         """The policy of a family that serves best; the cheaper among equals.

@@ -135,7 +135,7 @@ def answering_in_words(fitted: FittedPolicy) -> list[str]:
     if rule.error_costs is not None:
         said.append("The answer is the class of least expected cost, by the policy's class probabilities.")
     if rule.threshold is not None:
-        said.append(refused_below(rule.threshold, rule.error_costs is not None))
+        said.append(refused_below(rule.threshold, rule.error_costs is not None, rule.refused_cost))
     if rule.refused_cost is not None:
         said.append(f"A row is refused where every answer is expected to cost more than {rule.refused_cost:g}.")
     if rule.threshold is None and rule.refused_cost is None:

@@ -256,7 +256,7 @@ def _words(
         else "; with one split nothing can be said of the uncertainty."
     )
     if bench.threshold is not None:
-        text += f" {refused_below(bench.threshold, goal.error_costs is not None)}"
+        text += f" {refused_below(bench.threshold, goal.error_costs is not None, goal.refused_cost)}"
     if goal.refused_cost is not None:
         text += f" A row is refused where every answer is expected to cost more than {goal.refused_cost:g}."
     if bench.threshold is not None or goal.refused_cost is not None:

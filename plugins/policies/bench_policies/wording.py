@@ -83,10 +83,11 @@ def against_trivial(measured: Mapping[str, Any], trivial: Mapping[str, Any], tot
     return f'Without buying anything, the answer "{one_line(trivial["answer"])}" comes to {shown}{end}.'
 
 
-def refused_below(threshold: float, error_costs: bool) -> str:
-    """A sentence on what a threshold refuses; with error costs the answer may not be the most probable class."""
+def refused_below(threshold: float, error_costs: bool, refused_cost: float | None) -> str:
+    """What a threshold refuses, and what that costs; with error costs the answer may not be the most probable class."""
     if error_costs:
-        return f"A row whose most probable class has less than {threshold:g} is refused."
+        cost = "no cost, as none is given" if refused_cost is None else f"{refused_cost:g}"
+        return f"A row whose most probable class has less than {threshold:g} is refused; that counts with {cost}."
     return f"An answer less sure than {threshold:g} is refused."
 
 

@@ -197,6 +197,16 @@ def test_a_row_is_refused_where_every_answer_is_expected_to_cost_more(table: pd.
     assert "refused where every answer is expected to cost more than 10" in card(fitted)
 
 
+def test_the_card_says_that_refusals_count_without_a_cost_where_none_is_given(table: pd.DataFrame) -> None:
+    fitted = fit_policy(
+        "single-stage", table, PRICES, target="outcome", goal=Goal(error_costs=MISSED), threshold=0.9, splits=1
+    )
+    assert "has less than 0.9 is refused; that counts with no cost, as none is given" in card(fitted)
+    answers = fitted.decide(table)
+    most = answers.probability.where(answers.probability > 0.5, 1 - answers.probability)
+    assert (answers.refused == (most < 0.9)).all()
+
+
 def test_the_classifier_predicts_the_class_of_least_expected_cost(table: pd.DataFrame) -> None:
     X, y = table[["age", "glucose", "insulin", "scan"]], table["outcome"].to_numpy()
     plain = BudgetedClassifier("single-stage").fit(X, y)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabulate import tabulate
 
-from bench_policies.wording import price_text, with_half
+from bench_policies.wording import against_trivial, one_line, price_text, refused_below, with_half
 
 if TYPE_CHECKING:
     from bench_policies.fitted import FittedPolicy
@@ -17,19 +17,22 @@ def card(fitted: FittedPolicy) -> str:
     """The card's text."""
     about = fitted.about
     data, measured = about["data"], about["measured"]
-    label = f", `{about['policy']['label']}`" if about["policy"]["label"] else ""
+    label = f", `{one_line(about['policy']['label'])}`" if about["policy"]["label"] else ""
     lines = [
-        f"# A policy for {about['target'] or data['name']}",
+        f"# A policy for {one_line(about['target'] or data['name'])}",
         "",
-        f"Method `{about['method']}`{label}, one of {about['policy']['of']} policies of its family, chosen for: "
-        f"{about['goal_in_words']}.",
+        f"Method `{about['method']}`{label}, one of {about['policy']['of']} that it gave. "
+        f"Wanted: {about['goal_in_words']}.",
+        "",
+        _chosen(fitted),
         "",
         "## What it costs, how sure it is",
         "",
         *_measured(fitted, measured),
         "",
-        f"All features together cost {about['full_cost']:.4g} a row.",
-        _threshold(fitted),
+        *_trivial(fitted),
+        f"All features together cost a mean of {about['full_cost']:.4g} a row.",
+        *answering_in_words(fitted),
         "It asks for nothing that its answer does not need."
         if fitted.exact
         else "It is asked by substitution: feature by feature it may ask for more than its answer needs.",
@@ -46,7 +49,8 @@ def card(fitted: FittedPolicy) -> str:
         "",
         "## Data",
         "",
-        f"{data['rows']} rows of `{data['name']}` (SHA-256 {data['content'][:16]}…); encoded `{about['encode']}`. "
+        f"{data['rows']} rows of `{one_line(data['name'])}` (SHA-256 {data['content'][:16]}…); "
+        f"encoded `{about['encode']}`. "
         f"A missing value {_missing(fitted)}. An unknown category is refused.",
         "",
         "## Made with",
@@ -59,31 +63,86 @@ def card(fitted: FittedPolicy) -> str:
 
 def _measured(fitted: FittedPolicy, measured: Any) -> list[str]:
     if not measured["splits"]:
-        return ["Not measured: fitted without splits."]
+        return ["Not measured on rows that were not used to choose: fitted without splits."]
     lines = [_on(measured["splits"]), ""]
     if fitted.classes:
         lines.append(f"- right answers: {with_half(measured, 'quality', 100, ' %')} of all rows")
-        if fitted.threshold is not None:
+        if fitted.threshold is not None or fitted.answering.refused_cost is not None:
             lines.append(f"- answered: {with_half(measured, 'coverage', 100, ' %')}")
             lines.append(
                 f"- right among the answered: {with_half(measured, 'accuracy', 100, ' %') or 'none is answered'}"
             )
     else:
         lines.append(f"- mean squared error: {with_half(measured, 'quality', -1)}")
-    lines.append(f"- cost of an answer: {with_half(measured, 'cost', 1)}")
+    lines.append(f"- mean cost of an answer: {with_half(measured, 'cost', 1)}")
+    goal = fitted.about["goal"]
+    if "error_costs" in goal:
+        lines.append(f"- mean cost of wrong answers and refusals: {with_half(measured, 'loss', 1)}")
+        lines.append(f"- mean total, which was to be least: {with_half(measured, 'total', 1)}")
+    if "budget" in goal:
+        lines.append(f"- the budget, a mean of {goal['budget']:g}, is kept on {_of_splits(measured)}")
+    if "quality" in goal:
+        lines.append(f"- {100 * goal['quality']:.4g} % right answers are reached on {_of_splits(measured)}")
     return lines
+
+
+def _of_splits(measured: Any) -> str:
+    return f"{measured['met']} of {measured['splits']} split{'s'[: measured['splits'] > 1]}"
+
+
+def _chosen(fitted: FittedPolicy) -> str:
+    """What the rows that chose the policy say, and that they promise nothing."""
+    seen, goal = fitted.about["validation"], fitted.about["goal"]
+    quality = f"a mean squared error of {-seen['quality']:.4g}"
+    if fitted.classes:
+        quality = f"{100 * seen['quality']:.1f} % right"
+    text = f"On the {seen['rows']} rows that chose it: {quality}, a mean cost of {seen['cost']:.4g}"
+    if "error_costs" in goal:
+        text += f", a mean total with errors of {seen['total']:.4g}"
+    if not seen["met"]:
+        text += f"; that is below the {100 * goal['quality']:.4g} % wanted, which no policy of the method reaches"
+    return f"{text}. These rows chose it, so that is optimistic."
+
+
+def _trivial(fitted: FittedPolicy) -> list[str]:
+    """Answers that buy nothing, as a table: the five best."""
+    rows = fitted.about.get("trivial")
+    if not rows:
+        return []
+    total = "error_costs" in fitted.about["goal"]
+    table = [
+        [one_line(row["answer"]), with_half(row, "quality", 100), *([with_half(row, "total", 1)] if total else [])]
+        for row in rows[:5]
+    ]
+    heads = ["Answer", "Right answers %", *(["Mean total"] if total else [])]
+    shown = tabulate(table, heads, "pipe", disable_numparse=True)
+    return [against_trivial(fitted.about["measured"], rows[0], total), "", shown, ""]
 
 
 def _on(splits: int) -> str:
     if splits == 1:
-        return "On one random split of the data; it says nothing of the uncertainty:"
-    return f"On {splits} random splits of the data (± half of the 95 % interval, or the interval in brackets):"
+        return "On the test part of one random split, rows not used to choose; it says nothing of the uncertainty:"
+    return (
+        f"On the test parts of {splits} random splits, rows not used to choose (± half of the 95 % interval, or the "
+        "interval in brackets):"
+    )
 
 
-def _threshold(fitted: FittedPolicy) -> str:
-    if fitted.threshold is None:
-        return "No answer is refused."
-    return f"An answer less sure than {fitted.threshold:g} is refused."
+def answering_in_words(fitted: FittedPolicy) -> list[str]:
+    """How answers are given, when one is refused, and when a row stops early: a sentence each."""
+    rule, exit_at = fitted.answering, fitted.about.get("exit_threshold")
+    said = []
+    if rule.error_costs is not None:
+        said.append("The answer is the class of least expected cost, by the policy's class probabilities.")
+    if rule.threshold is not None:
+        said.append(refused_below(rule.threshold, rule.error_costs is not None, rule.refused_cost))
+    if rule.refused_cost is not None:
+        said.append(f"A row is refused where every answer is expected to cost more than {rule.refused_cost:g}.")
+    if rule.threshold is None and rule.refused_cost is None:
+        said.append("No answer is refused.")
+    if exit_at is not None:
+        said.append(f"A row stops where its most probable class has at least {exit_at:g}.")
+    return said
 
 
 def _missing(fitted: FittedPolicy) -> str:
@@ -95,14 +154,15 @@ def _missing(fitted: FittedPolicy) -> str:
 def _feature(fitted: FittedPolicy, f: int) -> list[str]:
     kind = "number"
     if f in fitted.categories:
-        kind = "category: " + ", ".join(fitted.categories[f][:8]) + (" …" if len(fitted.categories[f]) > 8 else "")
+        texts = fitted.categories[f]
+        kind = "category: " + ", ".join(map(one_line, texts[:8])) + (" …" if len(texts) > 8 else "")
     elif f in fitted.numeric_categories:
         kind = "category (numbers)"
     groups = fitted.costs.groups
     group = "" if groups is None or groups[f] < 0 else str(int(groups[f]) + 1)
     share = fitted.about["usage"]["bought"][f]
     shown = "" if math.isnan(share) else f"{100 * share:.1f} % of rows"
-    return [fitted.feature_names[f], kind, price_text(fitted.costs.prices[f]), group, shown]
+    return [one_line(fitted.feature_names[f]), kind, price_text(fitted.costs.prices[f]), group, shown]
 
 
 def _groups(fitted: FittedPolicy) -> list[str]:

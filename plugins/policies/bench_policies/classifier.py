@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bench_core import Costs, CostScheme, Dataset, Method, Rows
+from bench_core import Costs, CostScheme, Dataset, Method, RequestError, Rows
 from bench_policies.fitted import FittedPolicy
 from bench_policies.goals import Goal
 
@@ -21,8 +21,12 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Args:
         method: a registered name, or a `bench_core.Method`.
         prices: one per column of X; None: each costs 1. Also what `bench_policies.read_prices` takes.
-        budget: the most that a row may cost on average on the rows that choose the policy; None: quality decides.
-        exit_threshold: what methods that leave early hold their confidence against. Nothing is refused.
+        budget: the largest mean cost of a row, kept on the rows that choose the policy; on other rows the mean differs
+            by chance. None: quality decides.
+        error_costs: truth → answer → cost, by the labels in y, in the unit of prices; what is not named costs 0. The
+            policy of least total is taken, and `predict` gives the class of least expected cost. Not beside a budget.
+        exit_threshold: the confidence at which methods stop early that need one; None: chosen on the rows that choose
+            the policy. Nothing is refused.
         parameters: of a method given by name.
         random_state: of the division into rows that train and rows that choose; an integer.
 
@@ -46,13 +50,15 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prices: Any = None,
         budget: float | None = None,
         *,
-        exit_threshold: float = 0.9,
+        error_costs: Any = None,
+        exit_threshold: float | None = None,
         parameters: Any = None,
         random_state: int = 0,
     ) -> None:
         self.method = method
         self.prices = prices
         self.budget = budget
+        self.error_costs = error_costs
         self.exit_threshold = exit_threshold
         self.parameters = parameters
         self.random_state = random_state
@@ -62,7 +68,8 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises:
             ValueError: X or y is no table of numbers or labels, or there is one class only.
-            RequestError: the method, a parameter, the prices or the budget is wrong.
+            RequestError: the method, a parameter, the prices or the error costs are wrong, or no policy of the method
+                keeps to the budget; the least budget that one does is said.
         """
         from bench_policies.fitting import fit_policy
 
@@ -87,7 +94,7 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             dataset,
             self._scheme_,
             parameters=self.parameters,
-            goal=Goal(budget=self.budget),
+            goal=Goal(budget=self.budget, error_costs=self._error_costs()),
             exit_threshold=self.exit_threshold,
             splits=0,
             encode="ordinal",
@@ -102,14 +109,25 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return table
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of every row."""
-        best = self.predict_proba(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
+        """The class of every row: the most probable one, or with error costs the one of least expected cost."""
+        table = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[self.policy_.answering.answers(table)[0]]
         return labels
 
     def cost_(self, X: Any) -> NDArray[np.float64]:
         """What every row costs, float64 (rows,)."""
         return self.policy_.costs.bill(np.asarray(self._decide(X).acquired))
+
+    def _error_costs(self) -> dict[str, dict[str, float]] | None:
+        """Error costs by the names that the classes have in the data set."""
+        if self.error_costs is None:
+            return None
+        number = {label: str(code) for code, label in enumerate(self.classes_.tolist())}
+        known = self.classes_.tolist()
+        for label in (one for truth, row in self.error_costs.items() for one in (truth, *row)):
+            if label not in number:
+                raise RequestError(f"error costs name {label!r}, which is no class; classes: {known[:20]}")
+        return {number[t]: {number[a]: float(c) for a, c in row.items()} for t, row in self.error_costs.items()}
 
     def _decide(self, X: Any) -> Any:
         check_is_fitted(self, "policy_")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from bench_core import RequestError, cli_errors, hookimpl, installed_plugins
+from bench_core import BenchError, RequestError, cli_errors, hookimpl, installed_plugins
 
 if TYPE_CHECKING:
     from bench_core import Dataset, Registry
@@ -30,7 +31,7 @@ _TABLE: list[Callable[[Any], Any]] = [
     click.argument("data", type=_FILE),
     click.option("--target", required=True, help="The column to predict."),
     click.option("--prices", required=True, type=_FILE, help="A TOML file of prices."),
-    click.option("--budget", type=float, help="The most that a row may cost on average."),
+    click.option("--budget", type=float, help="The largest mean cost of a row."),
     click.option("--accuracy", type=float, help="The least share of all rows to be answered rightly, such as 0.9."),
     click.option("--error-costs", type=_FILE, help="A TOML file of what wrong answers cost."),
     click.option("--threshold", type=float, help="Refuse answers that are less sure than this."),
@@ -80,6 +81,22 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
+def _errors(verb: Callable[..., int]) -> Callable[..., None]:
+    """As `cli_errors`; what a message repeats of a table cannot move the cursor."""
+
+    @wraps(verb)
+    def escaped(*args: Any, **kwargs: Any) -> int:
+        from bench_policies.wording import one_line
+
+        try:
+            return verb(*args, **kwargs)
+        except BenchError as error:
+            error.args = (one_line(error),)
+            raise
+
+    return cli_errors(escaped)
+
+
 @click.command()
 @_table_options
 @click.option("--method", "methods", multiple=True, help="Try this method; repeatable. All that apply when left out.")
@@ -93,13 +110,14 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
     "--isolation", type=click.Choice(["process", "none"]), default="full", show_default=True,
     envvar="BUDGETBENCH_ISOLATION", help="none: methods run in this process, for a debugger; no time limit holds.",
 )  # fmt: skip
-@cli_errors
+@_errors
 def recommend(
     methods: tuple[str, ...], splits: int, seconds: float, out: Path, isolation: Literal["process", "none"], **given: Any
 ) -> int:
     """Recommend a method for a table, prices and a goal."""
-    from bench_policies.page import fit_command, methods_table, write_page
+    from bench_policies.page import fit_command, methods_table, trivial_table, write_page
     from bench_policies.recommending import recommend as recommend_for
+    from bench_policies.wording import for_terminal, one_line
 
     _, dataset, goal = _checked(given)
     try:
@@ -113,7 +131,7 @@ def recommend(
             seconds=seconds,
             encode=given["encode"],
             isolation=isolation,
-            progress=lambda line: click.echo(line, err=True),
+            progress=lambda line: click.echo(one_line(line), err=True),
         )
     except KeyboardInterrupt:
         click.echo("bench: stopped; nothing was written", err=True)
@@ -135,11 +153,11 @@ def recommend(
         options["encode"] = given["encode"]
     command = fit_command(recommendation.best or "", str(given["data"]), options)
     page = write_page(recommendation, out, command)
-    click.echo(methods_table(recommendation, "simple"))
-    click.echo(f"\n{recommendation.text}\n")
+    shown = [methods_table(recommendation, "simple"), trivial_table(recommendation, "simple"), recommendation.text]
+    click.echo(for_terminal("\n\n".join(text for text in shown if text)) + "\n")
     if recommendation.best:
-        click.echo(command)
-    click.echo(str(page))
+        click.echo(for_terminal(command))
+    click.echo(for_terminal(str(page)))
     return 0 if recommendation.best else 1
 
 
@@ -149,13 +167,15 @@ def recommend(
 @click.option("--parameters", default="{}", metavar="JSON", help="The method's parameters, such as '{\"C\": 0.5}'.")
 @click.option("--splits", type=click.IntRange(min=0), default=5, show_default=True, help="Splits to measure it on.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the policy.")
-@cli_errors
+@_errors
 def fit(method: str, parameters: str, splits: int, out: Path, **given: Any) -> int:
     """Fit a policy on all rows of a table, and keep it in a folder."""
     from bench_policies.fitting import fit_policy
-    from bench_policies.folder import policy_types, save_policy
+    from bench_policies.folder import check_place, policy_types, save_policy
+    from bench_policies.wording import for_terminal
 
     values = _json_object("--parameters", parameters)
+    check_place(out)  # before anything is fitted
     registry, dataset, goal = _checked(given)
     registry.method(method)
     policy_types(registry, registry.plugin_of("methods", method).name)  # what cannot be kept is not fitted
@@ -172,22 +192,23 @@ def fit(method: str, parameters: str, splits: int, out: Path, **given: Any) -> i
         target_name=given["target"],
     )
     folder = save_policy(fitted, out)
-    click.echo((folder / "card.md").read_text(encoding="utf-8"))
-    click.echo(str(folder))
+    click.echo(for_terminal((folder / "card.md").read_text(encoding="utf-8")))
+    click.echo(for_terminal(str(folder)))
     return 0
 
 
 @click.command()
 @click.argument("policy", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--row", metavar="JSON", help="Trace one row: '{\"age\": 50, …}'.")
-@cli_errors
+@_errors
 def explain(policy: Path, row: str | None) -> int:
     """Show what a policy buys when, what an answer costs, and how it decides on a row."""
     from bench_policies.explaining import explain as explanation
     from bench_policies.folder import load_policy
+    from bench_policies.wording import for_terminal
 
     values = None if row is None else _json_object("--row", row)
-    click.echo(str(explanation(load_policy(policy), values)))
+    click.echo(for_terminal(str(explanation(load_policy(policy), values))))
     return 0
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Rows
+from bench_policies.wording import one_line
 
 if TYPE_CHECKING:
     from bench_policies.fitted import FittedPolicy
@@ -66,7 +67,7 @@ def _walk(fitted: FittedPolicy, lines: list[str], place: _Place, indent: str) ->
             continue
         known = place.known.copy()
         known[list(step)] = True
-        names = ", ".join(fitted.feature_names[f] for f in step)
+        names = ", ".join(one_line(fitted.feature_names[f]) for f in step)
         lines.append(f"{prefix}ask for {names} ({_bill(fitted, known) - _bill(fitted, place.known):.4g})")
         _walk(fitted, lines, _Place(place.raw[here], known, step), indent + "  ")
 
@@ -91,10 +92,9 @@ def _answers(fitted: FittedPolicy, rows: Rows) -> list[str]:
     decided = fitted.policy.decide(rows).checked(len(rows), len(fitted.feature_names), len(fitted.classes))
     if decided.probabilities is None or not fitted.classes:
         return ["answer"] * len(rows)
-    table = decided.probabilities
-    sure = np.ones(len(table), dtype=bool) if fitted.threshold is None else table.max(axis=1) >= fitted.threshold
-    best = table.argmax(axis=1)
-    return [f"answer {fitted.classes[k]}" if fine else "refuse" for k, fine in zip(best, sure, strict=True)]
+    best, refused = fitted.answering.answers(decided.probabilities)
+    texts = [f"answer {one_line(name)}" for name in fitted.classes]
+    return ["refuse" if no else texts[code] for code, no in zip(best, refused, strict=True)]
 
 
 def _conditions(fitted: FittedPolicy, place: _Place, steps: list[tuple[int, ...] | str], here: Flags) -> list[str]:
@@ -103,13 +103,12 @@ def _conditions(fitted: FittedPolicy, place: _Place, steps: list[tuple[int, ...]
         return []
     conditions = []
     for f in place.asked:
+        name = one_line(fitted.feature_names[f])
         inside, outside = place.raw[here, f], place.raw[~here, f]
         if f in fitted.categories or f in fitted.numeric_categories:
             codes = np.unique(inside)
             if not np.isin(outside, codes).any():
-                conditions.append(
-                    f"{fitted.feature_names[f]} is {' or '.join(_category(fitted, f, code) for code in codes)}"
-                )
+                conditions.append(f"{name} is {' or '.join(_category(fitted, f, code) for code in codes)}")
             continue
         low, high = inside.min(), inside.max()
         if ((outside >= low) & (outside <= high)).any():
@@ -121,7 +120,7 @@ def _conditions(fitted: FittedPolicy, place: _Place, steps: list[tuple[int, ...]
             most = _turn(fitted, place, steps, here, f, float(high), float(outside[outside > high].min()))
         if least is not None or most is not None:
             start = "" if least is None else f"{least:.4g} < "
-            conditions.append(f"{start}{fitted.feature_names[f]}" + ("" if most is None else f" ≤ {most:.4g}"))
+            conditions.append(f"{start}{name}" + ("" if most is None else f" ≤ {most:.4g}"))
     return [_turned(condition) for condition in conditions]
 
 
@@ -154,7 +153,7 @@ def _turn(
 
 
 def _category(fitted: FittedPolicy, f: int, code: float) -> str:
-    return fitted.categories[f][int(code)] if f in fitted.categories else f"{code:g}"
+    return one_line(fitted.categories[f][int(code)]) if f in fitted.categories else f"{code:g}"
 
 
 def _bill(fitted: FittedPolicy, known: Flags) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bench_core import Method, RequestError, build, load_registry, plain
 from bench_policies.prices import Prices, read_prices
 from bench_policies.tables import Data, facts_after_encoding, read_table
-from bench_policies.trials import EXIT_THRESHOLD, Bench
+from bench_policies.trials import Bench
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ def evaluate(
     splits: int = 5,
     encode: str = "onehot",
     size: str | None = None,
-    exit_threshold: float = EXIT_THRESHOLD,
+    exit_threshold: float | None = None,
     threads: int = 1,
 ) -> pd.DataFrame:
     """Every policy of a method on repeated splits, audited and billed as in a suite.
@@ -58,12 +58,13 @@ def evaluate(
         splits: random splits, with seeds 0, 1, …
         encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``.
         size: the column with item sizes.
-        exit_threshold: what methods that leave early hold their confidence against where nothing is refused.
+        exit_threshold: the confidence at which methods stop early that need one, where nothing is refused; None: each
+            of `bench_policies.trials.EXIT_THRESHOLDS`.
         threads: of the method's kernels.
 
     Returns:
-        A row per split, policy and part: ``method``, ``seed``, ``policy``, ``label``, ``part`` (``validation`` or
-        ``test``), and a column per metric.
+        A row per split, policy and part: ``method``, ``seed``, ``policy``, ``label``, ``exit_threshold`` (None where
+        the method needs none), ``part`` (``validation`` or ``test``), and a column per metric.
 
     Raises:
         RequestError: a name, a price or the table is wrong, the method cannot do it, or it failed.
@@ -76,20 +77,23 @@ def evaluate(
     name, estimator = method_of(method, parameters, registry)
     bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads)
     costs = bench.prepared(0).problem.costs
-    refused = estimator.inapplicable(facts_after_encoding(dataset, costs, encode, bench.fit_threshold))
+    refused = estimator.inapplicable(facts_after_encoding(dataset, costs, encode, bench.thresholds(estimator)[0]))
     if refused is not None:
         raise RequestError(f"{name} cannot be used here: {refused}")
     wanted = metrics or [known for known in registry.metrics if "@" not in known]
     resolved = {metric: registry.metric(metric) for metric in wanted}
     rows: list[dict[str, Any]] = []
     for seed in range(splits):
-        tried = bench.run(name, estimator, seed, resolved)
-        if tried.error:
-            raise RequestError(f"{name} failed on split {seed}: {tried.error}")
-        table = tried.record["policies"]
-        for part in ("validation", "test"):
-            for policy, label in enumerate(table["label"]):
-                about = {"method": name, "seed": seed, "policy": policy, "label": label, "part": part}
-                values = {key: plain(column[policy]) for key, column in table[part].items()}
-                rows.append({**about, **values})
+        number = 0
+        for exit_at in bench.thresholds(estimator):
+            tried = bench.run(name, estimator, seed, exit_at, resolved)
+            if tried.error:
+                raise RequestError(f"{name} failed on split {seed}: {tried.error}")
+            table = tried.record["policies"]
+            shared = {"method": name, "seed": seed, "exit_threshold": exit_at if threshold is None else None}
+            for part in ("validation", "test"):
+                for policy, label in enumerate(table["label"]):
+                    about = {**shared, "policy": number + policy, "label": label, "part": part}
+                    rows.append({**about, **{key: plain(column[policy]) for key, column in table[part].items()}})
+            number += len(table["label"])
     return pd.DataFrame(rows)

@@ -9,9 +9,10 @@ from typing import Any
 from tabulate import tabulate
 
 from bench_core import RequestError
+from bench_policies.card import answering_in_words
 from bench_policies.drawing import draw
 from bench_policies.fitted import FittedPolicy
-from bench_policies.wording import price_text
+from bench_policies.wording import one_line, price_text, with_half
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,9 @@ def explain(fitted: FittedPolicy, row: Mapping[str, Any] | None = None) -> Expla
     steps = usage.get("steps") or [None] * len(bought)
     order = sorted(range(len(bought)), key=lambda f: (-bought[f], f))
     table = [
-        [fitted.feature_names[f], price_text(fitted.costs.prices[f]), _group(fitted, f), f"{100 * bought[f]:.1f} %",
-         "never" if first[f] is None else f"{first[f]}", "" if steps[f] is None else f"{steps[f]:.4g}"]
+        [one_line(fitted.feature_names[f]), price_text(fitted.costs.prices[f]), _group(fitted, f),
+         f"{100 * bought[f]:.1f} %", "never" if first[f] is None else f"{first[f]}",
+         "" if steps[f] is None else f"{steps[f]:.4g}"]
         for f in order
     ]  # fmt: skip
     heads = ["Feature", "Price", "Group", "Bought for", "First at stage", "Asked in step"]
@@ -79,8 +81,24 @@ def _stages(fitted: FittedPolicy, usage: Mapping[str, Any]) -> str:
     shown = tabulate(table, headers=["Stage", "Rows", "Mean cost"], disable_numparse=True)
     return (
         f"{shown}\nAn answer costs {mean:.4g} on average over the {usage['rows']} rows of the data; "
-        f"all features cost {fitted.about['full_cost']:.4g}."
+        f"all features cost {fitted.about['full_cost']:.4g}.\n" + "\n".join(_rules(fitted))
     )
+
+
+def _rules(fitted: FittedPolicy) -> list[str]:
+    """What was wanted, how answers are given, and what comes without features."""
+    about = fitted.about
+    measured, trivial = about["measured"], about.get("trivial")
+    said = [f"Wanted: {about['goal_in_words']}.", *answering_in_words(fitted)]
+    if "error_costs" in about["goal"] and measured["splits"]:
+        said.append(f"Prices and errors come to a mean total of {with_half(measured, 'total', 1)} a row on test parts.")
+    if trivial:
+        said += [
+            f"Without any feature: {one_line(row['answer'])}: {with_half(row, 'quality', 100, ' % right')}"
+            + (f", a mean total of {with_half(row, 'total', 1)}" if "error_costs" in about["goal"] else "")
+            for row in trivial[:5]
+        ]
+    return said
 
 
 def _trace(fitted: FittedPolicy, row: Mapping[str, Any] | None) -> str:
@@ -99,12 +117,15 @@ def _trace(fitted: FittedPolicy, row: Mapping[str, Any] | None) -> str:
             if name not in row:
                 raise RequestError(f"the row has no {name!r}, which is asked for")
         session.give({name: row[name] for name in wanted})
-        asked = ", ".join(f"{name} = {row[name]} (price {price:.4g})" for name, price in wanted.items())
+        asked = ", ".join(
+            f"{one_line(name)} = {one_line(row[name])} (price {price:.4g})" for name, price in wanted.items()
+        )
         lines.append(f"{step}. {asked}; paid so far: {session.cost:.4g}")
     answer = session.answer
     if answer.value is not None and answer.best is None:
         shown = f"value {answer.value:.6g}"
     else:
-        shown = f"{answer.best}, probability {answer.probability:.3f}" + (", refused" if answer.refused else "")
+        refused = ", refused" if answer.refused else ""
+        shown = f"{one_line(answer.best)}, probability {answer.probability:.3f}{refused}"
     lines.append(f"Answer: {shown}; cost {answer.cost:.4g} of {fitted.about['full_cost']:.4g}")
     return "\n".join(lines)

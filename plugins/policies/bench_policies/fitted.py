@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Costs, Decisions, Encoder, Policy, RequestError, Rows, can_be_asked, did_you_mean
+from bench_policies.answering import Answering
 from bench_policies.substitution import AskedBySubstitution
+from bench_policies.wording import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +34,7 @@ class FittedPolicy:
         numeric_categories: feature → its categories, where they are numbers.
         classes: names of the classes; none for regression.
         task: ``binary``, ``multiclass`` or ``regression``.
-        threshold: answers less sure than this are refused; None: none is.
+        answering: how class probabilities become answers.
         takes_missing: whether the policy reads missing values where the encoder leaves them (``raw``).
         size_column: the column of a table that holds item sizes, where prices depend on them.
         about: where it comes from: method, parameters, data, what repeated splits said, versions.
@@ -46,7 +48,7 @@ class FittedPolicy:
     numeric_categories: Mapping[int, tuple[float, ...]]
     classes: tuple[str, ...]
     task: str
-    threshold: float | None
+    answering: Answering
     takes_missing: bool = False
     size_column: str | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -54,6 +56,11 @@ class FittedPolicy:
     def __post_init__(self) -> None:
         if not can_be_asked(self.policy):
             raise RequestError(f"a {type(self.policy).__name__} cannot be asked: wrap it in AskedBySubstitution")
+
+    @property
+    def threshold(self) -> float | None:
+        """Answers less sure than this are refused; None: none is."""
+        return self.answering.threshold
 
     @property
     def exact(self) -> bool:
@@ -69,7 +76,7 @@ class FittedPolicy:
         try:
             return self.feature_names.index(feature)
         except ValueError:
-            hint = did_you_mean(str(feature), self.feature_names)
+            hint = one_line(did_you_mean(str(feature), self.feature_names))
             raise RequestError(f"there is no feature {feature!r}; {hint}") from None
 
     def value(self, feature: int, given: Any) -> float:
@@ -79,7 +86,7 @@ class FittedPolicy:
             RequestError: not a number where one is needed, an unknown category, infinite, missing where nothing stands
                 in for it.
         """
-        name = self.feature_names[feature]
+        name = one_line(self.feature_names[feature])
         if given is None or (isinstance(given, float | np.floating) and math.isnan(given)) or _is_na(given):
             if math.isnan(float(self.encoder.fill[feature])) and not self.takes_missing:
                 raise RequestError(f"{name} is missing, and this policy takes no missing values")
@@ -87,7 +94,8 @@ class FittedPolicy:
         if feature in self.categories:
             texts = self.categories[feature]
             if str(given) not in texts:
-                raise RequestError(f"{name} has no category {given!r}; {did_you_mean(str(given), texts)}")
+                hint = one_line(did_you_mean(str(given), texts))
+                raise RequestError(f"{name} has no category {given!r}; {hint}")
             return float(texts.index(str(given)))
         if not isinstance(given, int | float | np.integer | np.floating | np.bool_):
             raise RequestError(f"{name} must be a number, not {given!r}")
@@ -110,7 +118,8 @@ class FittedPolicy:
         table = np.empty((len(frame), len(self.feature_names)))
         for feature, name in enumerate(self.feature_names):
             if name not in frame.columns:
-                raise RequestError(f"the table has no column {name!r}; {did_you_mean(name, map(str, frame.columns))}")
+                hint = one_line(did_you_mean(name, map(str, frame.columns)))
+                raise RequestError(f"the table has no column {name!r}; {hint}")
             column = frame[name]
             if feature in self.categories:
                 codes = {text: float(code) for code, text in enumerate(self.categories[feature])}
@@ -161,9 +170,9 @@ class FittedPolicy:
         """Answers to a table that holds every feature.
 
         Returns:
-            A table with the same index. ``label`` (None where refused), ``best`` (the most probable class, refused or
-            not), ``probability`` and ``refused`` for classes, ``value`` for regression; ``cost``; ``acquired``: names
-            of the features that were bought.
+            A table with the same index. ``label`` (None where refused), ``best`` (the answer, refused or not: the most
+            probable class, or the one of least expected cost), its ``probability`` and ``refused`` for classes,
+            ``value`` for regression; ``cost``; ``acquired``: names of the features that were bought.
 
         Raises:
             RequestError: a column is missing or a value is refused.
@@ -174,11 +183,12 @@ class FittedPolicy:
         decided = self.policy.decide(rows).checked(len(rows), len(self.feature_names), len(self.classes))
         columns: dict[str, Any] = {}
         if decided.probabilities is not None and self.classes:
-            best = decided.probabilities.argmax(axis=1)
-            probability = decided.probabilities.max(axis=1)
-            refused = np.zeros(len(rows), dtype=bool) if self.threshold is None else ~(probability >= self.threshold)
+            best, refused = self.answering.answers(decided.probabilities)
+            probability = decided.probabilities[np.arange(len(rows)), best]
             named = np.array(self.classes, dtype=object)[best]
-            columns = {"label": pd.Series(np.where(refused, None, named), frame.index, dtype=object)}
+            label: Any = named.copy()
+            label[refused] = None
+            columns = {"label": pd.Series(label, frame.index, dtype=object)}
             columns |= {"best": named, "probability": probability}
             columns["refused"] = refused
         else:

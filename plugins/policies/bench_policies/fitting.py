@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import ROUND_CEILING, Context
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -16,7 +16,6 @@ from bench_core import (
     CONTRACT_VERSION,
     Dataset,
     Encoder,
-    Family,
     Method,
     Part,
     Policy,
@@ -36,10 +35,11 @@ from bench_core import (
 from bench_policies.evaluating import method_of
 from bench_policies.fitted import FittedPolicy
 from bench_policies.goals import Goal, Judged, judge
+from bench_policies.measuring import measure
 from bench_policies.prices import Prices, read_prices
 from bench_policies.substitution import AskedBySubstitution, background_of
 from bench_policies.tables import Data, facts_after_encoding, read_table
-from bench_policies.trials import EXIT_THRESHOLD, Bench
+from bench_policies.trials import Bench
 
 
 def fit_policy(
@@ -58,7 +58,7 @@ def fit_policy(
     size: str | None = None,
     task: str | None = None,
     seed: int = 0,
-    exit_threshold: float = EXIT_THRESHOLD,
+    exit_threshold: float | None = None,
     threads: int = 1,
     target_name: str = "",
 ) -> FittedPolicy:
@@ -79,12 +79,14 @@ def fit_policy(
         encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``.
         categorical, drop, size, task: see `bench_policies.tables.read_table`.
         seed: of the division into rows that train and rows that choose, and of the method.
-        exit_threshold: what methods that leave early hold their confidence against where nothing is refused.
+        exit_threshold: the confidence at which methods stop early that need one, where nothing is refused; None: chosen
+            on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
         threads: of the method's kernels.
         target_name: what the card calls the target of a data set.
 
     Raises:
-        RequestError: a name, a price or the table is wrong, or the method cannot do it.
+        RequestError: a name, a price or the table is wrong, the method cannot do it, or none of its policies keeps to
+            the budget on the rows that choose; the least budget that one does is said.
     """
     registry, goal = load_registry(), goal or Goal()
     dataset = read_table(data, target, registry, categorical=categorical, drop=drop, size=size, task=task)
@@ -95,12 +97,18 @@ def fit_policy(
     name, estimator = method_of(method, parameters, registry)
     bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads)
     problem, encoder = _problem(bench, seed)
-    refused = estimator.inapplicable(facts_after_encoding(dataset, problem.costs, encode, bench.fit_threshold))
+    thresholds = bench.thresholds(estimator)
+    refused = estimator.inapplicable(facts_after_encoding(dataset, problem.costs, encode, thresholds[0]))
     if refused is not None:
         raise RequestError(f"{name} cannot be used here: {refused}")
-    family = as_family(estimator.fit(problem), name)
-    number, judged = _chosen(family, problem, bench, goal)
-    policy = family.policies[number]
+    family = [
+        (exit_at, policy)
+        for exit_at in thresholds
+        for policy in as_family(estimator.fit(replace(problem, threshold=exit_at)), name).policies
+    ]
+    number, judged = _chosen(name, [policy for _, policy in family], problem, bench, goal)
+    exit_at, policy = family[number]
+    measured, trivial = measure(bench, name, estimator, goal, splits)
     askable: Policy = policy
     if not can_be_asked(policy):
         background = background_of(problem.train.X, problem.feature_of_column, seed)
@@ -109,16 +117,18 @@ def fit_policy(
         "method": name,
         "plugin": _plugin(registry, name),
         "parameters": _parameters(estimator),
-        "policy": {"label": policy.label, "details": plain(dict(policy.details)), "of": len(family.policies)},
+        "policy": {"label": policy.label, "details": plain(dict(policy.details)), "of": len(family)},
+        "exit_threshold": exit_at if threshold is None else None,
         "goal": goal.as_plain(),
         "goal_in_words": goal.in_words(),
         "encode": encode,
         "seed": seed,
         "data": {"name": dataset.name, "rows": dataset.n_rows, "content": dataset.content},
         "target": target or target_name,
-        "measured": _measured(bench, name, estimator, goal, splits),
+        "measured": measured,
+        "trivial": trivial,
         "full_cost": float(problem.costs.total(dataset.n_rows, dataset.sizes).mean()),
-        "validation": {"quality": judged.quality, "cost": judged.cost},
+        "validation": {"rows": len(problem.validation), "met": goal.met(judged), **_plain(judged)},
         "usage": _usage(policy, askable, problem),
         "versions": _versions(registry, name),
     }
@@ -131,7 +141,7 @@ def fit_policy(
         numeric_categories=_numeric_categories(dataset),
         classes=dataset.classes,
         task=dataset.task,
-        threshold=threshold,
+        answering=goal.answering(dataset.classes, threshold),
         takes_missing=type(estimator).takes_missing and encode == "raw",
         size_column=size,
         about=about,
@@ -158,62 +168,43 @@ def _problem(bench: Bench, seed: int) -> tuple[Problem, Encoder]:
         feature_names=dataset.feature_names,
         feature_of_column=encoder.feature_of_column,
         categorical=dataset.categorical,
-        threshold=bench.fit_threshold,
         seed=seed,
         threads=bench.threads,
     )
     return problem, encoder
 
 
-def _chosen(family: Family, problem: Problem, bench: Bench, goal: Goal) -> tuple[int, Judged]:
+def _chosen(name: str, family: Sequence[Policy], problem: Problem, bench: Bench, goal: Goal) -> tuple[int, Judged]:
     judged = []
-    for policy in family.policies:
+    for policy in family:
         decisions = policy.decide(problem.validation.rows())
         decisions = decisions.checked(len(problem.validation), problem.n_features, problem.n_classes)
         outcome = outcome_of(decisions, problem.validation, problem.costs, problem.task, threshold=bench.threshold)
         judged.append(judge(outcome, bench.dataset.classes, goal))
     number = goal.choose(judged, len(problem.validation))
+    if goal.budget is not None and not goal.met(judged[number]):
+        raise RequestError(beyond_budget(goal.budget, {name: min(one.cost for one in judged)}))
     return number, judged[number]
 
 
-def corrected_half_width(values: Sequence[float], test_share: float) -> float:
-    """Half of the 95 % interval of a mean over random splits, corrected for their overlap (Nadeau and Bengio 2003).
+def beyond_budget(budget: float, least: Mapping[str, float]) -> str:
+    """That no method keeps to a budget, and the least that one does.
 
     Args:
-        values: one per split.
-        test_share: test rows over training rows.
+        budget: mean cost of a row.
+        least: mean cost of each method's cheapest policy on the rows that choose, by name.
     """
-    count = len(values)
-    if count < 2:
-        return math.nan
-    from scipy.stats import t
-
-    variance = float(np.var(values, ddof=1)) * (1.0 / count + test_share)
-    return float(t.ppf(0.975, count - 1)) * math.sqrt(variance)
-
-
-def summary(chosen: Sequence[Judged], test_share: float) -> dict[str, Any]:
-    """Means over splits with half-widths of 95 % intervals, as plain values."""
-    out: dict[str, Any] = {"splits": len(chosen)}
-    for name in ("quality", "cost", "coverage", "accuracy", "loss"):
-        values = [getattr(judged, name) for judged in chosen]
-        out[name] = float(np.mean(values)) if values else math.nan
-        out[f"{name}_half"] = corrected_half_width(values, test_share)
-    return out
+    name = min(least, key=lambda name: least[name])
+    enough = Context(prec=6, rounding=ROUND_CEILING).create_decimal(least[name])
+    who = f"{name} cannot" if len(least) == 1 else "no method here can"
+    return (
+        f"{who} keep to a mean cost of {budget:g} a row; the least budget that will do is {float(enough):g}"
+        + f" ({name})" * (len(least) > 1)
+    )
 
 
-def _measured(bench: Bench, name: str, method: Method, goal: Goal, splits: int) -> dict[str, Any]:
-    chosen: list[Judged] = []
-    classes = bench.dataset.classes
-    for seed in range(1, splits + 1):
-        tried = bench.run(name, method, seed)
-        if tried.error:
-            raise RequestError(f"{name} failed on split {seed}: {tried.error}")
-        number = goal.choose(
-            [judge(outcome, classes, goal) for outcome in tried.validation], len(tried.validation[0].y)
-        )
-        chosen.append(judge(tried.test[number], classes, goal))
-    return summary(chosen, bench.split.test / (bench.split.train + bench.split.validation)) if chosen else {"splits": 0}
+def _plain(judged: Judged) -> dict[str, float]:
+    return {name: getattr(judged, name) for name in ("quality", "cost", "loss", "total")}
 
 
 _ASKED_ROWS = 300

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench_core import CONTRACT_VERSION, BenchError, Costs, Encoder, RequestError, load_registry
+from bench_policies.answering import Answering
 from bench_policies.card import card
 from bench_policies.codec import Decoder, encode
 from bench_policies.fitted import FittedPolicy
@@ -32,8 +34,10 @@ from bench_policies.substitution import AskedBySubstitution
 if TYPE_CHECKING:
     from bench_core import Registry
 
-FORMAT = 1
+FORMAT = 2
 _SUMS = "checksums.json"
+_OWN = re.compile(r"policy\.json|arrays\.npz|card\.md|checksums\.json|models/\d+\.(skops|lightgbm\.txt)")
+"""The files of a policy."""
 
 
 def policy_types(registry: Registry, plugin: str) -> list[type]:
@@ -57,14 +61,14 @@ def policy_types(registry: Registry, plugin: str) -> list[type]:
 
 
 def save_policy(fitted: FittedPolicy, folder: str | Path) -> Path:
-    """Write a policy to a new folder, whole or not at all.
+    """Write a policy to a folder, whole or not at all; a saved policy that is there already is replaced.
 
     Raises:
-        RequestError: the folder is there already, or the policy cannot be written without pickle.
+        RequestError: the folder holds anything but a saved policy as it was written (see `check_place`), cannot be
+            written to, or the policy cannot be written without pickle.
     """
     target = Path(folder)
-    if target.exists() and not _is_policy(target):
-        raise RequestError(f"{target} is there already and holds no policy: choose another folder")
+    check_place(target)
     encoded = encode(fitted.policy, policy_types(load_registry(), str(fitted.about["plugin"])))
     files = {
         "policy.json": _json({"format": FORMAT, **_manifest(fitted), "policy": encoded.as_plain()}),
@@ -73,23 +77,64 @@ def save_policy(fitted: FittedPolicy, folder: str | Path) -> Path:
         **encoded.models,
     }
     files[_SUMS] = _json({name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())})
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
-        for name, content in files.items():
-            (partial / name).parent.mkdir(exist_ok=True)
-            (partial / name).write_bytes(content)
-        partial.chmod(0o755)
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(partial, target)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        _put(files, target.resolve())
+    except OSError as error:
+        raise RequestError(f"{target}: the policy cannot be written: {error.strerror or error}") from None
     return target
 
 
-def _is_policy(folder: Path) -> bool:
-    return folder.is_dir() and ((folder / "policy.json").is_file() or not any(folder.iterdir()))
+def check_place(folder: str | Path) -> None:
+    """Refuse a place for a policy where anything of others would be lost.
+
+    A policy goes to a new folder, an empty one, or in the place of a policy whose files are all as they were written.
+
+    Raises:
+        RequestError: another file or folder is there (the first is named), a file of the policy was changed or is
+            missing, or nothing can be written there.
+    """
+    place = Path(folder)
+    real = place.resolve()
+    there = next(path for path in (real, *real.parents) if path.exists())
+    if not there.is_dir():
+        raise RequestError(f"{there} is a file: choose another folder")
+    parent = real.parent if there == real else there
+    if not (os.access(parent, os.W_OK | os.X_OK) and os.access(there, os.R_OK | os.X_OK)):
+        raise RequestError(f"{place} cannot be written: there is no right to")
+    if real == Path.cwd() or real.is_mount():  # it is replaced as a whole
+        raise RequestError(f"{place} is the working folder or a mount point: choose a folder below it")
+    if not real.exists() or not any(real.iterdir()):
+        return
+    for path in sorted(place.rglob("*")):
+        name = path.relative_to(place).as_posix()
+        if not (_OWN.fullmatch(name) or (name == "models" and not path.is_symlink())):
+            raise RequestError(f"{place} holds {name}, which is no part of a saved policy: choose another folder")
+    try:
+        _checked_files(place)
+    except RequestError as error:
+        raise RequestError(f"{error}; it is not replaced: choose another folder, or remove it") from None
+
+
+def _put(files: Mapping[str, bytes], target: Path) -> None:
+    """Write files beside a folder, then put them in its place; what was there comes back where that fails."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    new, old = made / "new", made / "old"
+    try:
+        for name, content in files.items():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            (new / name).write_bytes(content)
+        if target.exists():
+            os.rename(target, old)
+            check_place(old)  # nothing came in since it was checked first
+        os.rename(new, target)
+    except BaseException:
+        if old.exists() and not target.exists():
+            os.rename(old, target)
+        raise
+    finally:
+        if target.exists() or not old.exists():
+            shutil.rmtree(made, ignore_errors=True)
 
 
 def _json(value: Any) -> bytes:
@@ -97,12 +142,14 @@ def _json(value: Any) -> bytes:
 
 
 def _manifest(fitted: FittedPolicy) -> dict[str, Any]:
-    encoder = fitted.encoder
+    encoder, answering = fitted.encoder, fitted.answering
     return {
         "contract": CONTRACT_VERSION,
         "task": fitted.task,
         "classes": list(fitted.classes),
         "threshold": fitted.threshold,
+        "error_costs": None if answering.error_costs is None else answering.error_costs.tolist(),
+        "refused_cost": answering.refused_cost,
         "takes_missing": fitted.takes_missing,
         "size_column": fitted.size_column,
         "features": list(fitted.feature_names),
@@ -143,9 +190,10 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
     if not (folder / _SUMS).is_file() or not (folder / "policy.json").is_file():
         raise RequestError(f"{folder} holds no policy: it has no {_SUMS} or no policy.json")
     paths = sorted(folder.rglob("*"))
-    links = [path.relative_to(folder).as_posix() for path in paths if path.is_symlink()]
-    if links:
-        raise RequestError(f"{folder}: {links[0]} is a link, which no policy holds")
+    for path in paths:
+        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+            name = path.relative_to(folder).as_posix()
+            raise RequestError(f"{folder}: {name} is a link or no plain file, which no policy holds")
     try:
         sums = json.loads((folder / _SUMS).read_bytes())
         if not isinstance(sums, dict):
@@ -189,8 +237,17 @@ def _loaded(files: Mapping[str, bytes]) -> FittedPolicy:
         numeric_categories={int(f): tuple(held) for f, held in manifest["numeric_categories"].items()},
         classes=tuple(manifest["classes"]),
         task=manifest["task"],
-        threshold=manifest["threshold"],
+        answering=_answering(manifest),
         takes_missing=manifest["takes_missing"],
         size_column=manifest["size_column"],
         about=manifest["about"],
     )
+
+
+def _answering(manifest: Mapping[str, Any]) -> Answering:
+    costs, classes = manifest["error_costs"], len(manifest["classes"])
+    if costs is not None:
+        costs = np.array(costs, dtype=np.float64)
+        if costs.shape != (classes, classes) or not (np.isfinite(costs) & (costs >= 0)).all():
+            raise ValueError(f"error costs are a table of {classes} x {classes} finite numbers from 0")
+    return Answering(manifest["threshold"], costs, manifest["refused_cost"])

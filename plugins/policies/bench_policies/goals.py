@@ -1,7 +1,7 @@
 """What is wanted of a policy, and which policy of a family gives it.
 
 Quality is the share of all rows that are answered, and rightly: a refused row counts as not right. For regression it is
-the mean squared error, less is better.
+the mean squared error, less is better. A budget is a mean over rows, not a limit for each.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Outcome, RequestError, did_you_mean
+from bench_core import ContractError, Outcome, RequestError, did_you_mean
+from bench_policies.answering import Answering
 from bench_policies.prices import MOST
 from bench_policies.toml_file import TomlFile
+
+_MISSED = 1e150
+"""Below minus this are the values that miss a goal: prices are at most 1e100, and so are squared errors."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Judged:
         coverage: share of rows that are answered.
         accuracy: share of answered rows that are right; NaN where none is answered, and for regression.
         loss: mean cost of wrong answers and refusals; 0 without error costs.
+        total: cost and loss together.
     """
 
     quality: float
@@ -38,22 +43,29 @@ class Judged:
     accuracy: float
     loss: float
 
+    @property
+    def total(self) -> float:
+        """What a row costs in all, mean."""
+        return self.cost + self.loss
+
 
 @dataclass(frozen=True)
 class Goal:
     """What is wanted; at most one of the first three. Without any: the best quality, of what is as good the cheapest.
 
     Attributes:
-        budget: the most that a row may cost on average; quality is maximised within it.
+        budget: the largest mean cost of a row; quality is maximised within it.
         quality: the least quality; cost is minimised above it.
-        error_costs: truth → answer → cost, in the unit of prices; what is not named costs 0. Total cost is minimised.
-        refused_cost: cost of a refused row, beside ``error_costs``.
+        error_costs: truth → answer → cost, in the unit of prices; what is not named costs 0. Total cost is minimised,
+            and every row gets the answer of least expected cost.
+        refused_cost: cost of a refused row, beside ``error_costs``; a row is refused where every answer is expected to
+            cost more. None: no row is refused for its cost.
     """
 
     budget: float | None = None
     quality: float | None = None
     error_costs: Mapping[str, Mapping[str, float]] | None = None
-    refused_cost: float = 0.0
+    refused_cost: float | None = None
 
     def __post_init__(self) -> None:
         if sum(target is not None for target in (self.budget, self.quality, self.error_costs)) > 1:
@@ -80,17 +92,18 @@ class Goal:
         """How good that is, greater is better; what misses the goal is below all that meets it."""
         if self.budget is not None:
             over = judged.cost - self.budget
-            return judged.quality if over <= 1e-9 * max(self.budget, 1.0) else -1e9 - over
+            kept = over <= 1e-9 * max(self.budget, 1.0)
+            return judged.quality if kept else -_MISSED * (1.0 + over / (1.0 + judged.cost))
         if self.quality is not None:
             short = self.quality - judged.quality
-            return -judged.cost if short <= 1e-12 else -1e9 * (1.0 + short)
+            return -judged.cost if short <= 1e-12 else -_MISSED * (1.0 + short)
         if self.error_costs is not None:
-            return -(judged.cost + judged.loss)
+            return -judged.total
         return judged.quality
 
     def met(self, judged: Judged) -> bool:
         """Whether the budget is kept, or the quality reached."""
-        return self.value(judged) > -1e9
+        return self.value(judged) > -_MISSED
 
     def choose(self, family: Sequence[Judged], rows: int) -> int:
         """The policy of a family that serves best; the cheaper among equals.
@@ -109,7 +122,7 @@ class Goal:
     def in_words(self) -> str:
         """The goal as the end of a sentence."""
         if self.budget is not None:
-            return f"the most right answers for at most {self.budget:g} a row on average"
+            return f"the most right answers for a mean of at most {self.budget:g} a row"
         if self.quality is not None:
             return f"at least {self.quality:.4g} of all rows answered rightly, for the least cost"
         if self.error_costs is not None:
@@ -125,7 +138,14 @@ class Goal:
             "error_costs": costs,
             "refused_cost": self.refused_cost,
         }
-        return {name: value for name, value in given.items() if value not in (None, 0.0)}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def answering(self, classes: Sequence[str], threshold: float | None) -> Answering:
+        """How answers are given: the least expected cost where errors have costs, else the most probable class."""
+        if self.error_costs is None:
+            return Answering(threshold)
+        rows = [[float(self.error_costs.get(truth, {}).get(name, 0.0)) for name in classes] for truth in classes]
+        return Answering(threshold, np.array(rows), self.refused_cost)
 
 
 def judge(outcome: Outcome, classes: Sequence[str], goal: Goal) -> Judged:
@@ -135,18 +155,53 @@ def judge(outcome: Outcome, classes: Sequence[str], goal: Goal) -> Judged:
         score = outcome.decisions.score
         error = math.nan if score is None else float(np.mean(np.square(score - outcome.y)))
         return Judged(-error, cost, 1.0, math.nan, 0.0)
-    answered = outcome.conclusive
-    right = outcome.correct & answered
-    accuracy = float(right.sum() / answered.sum()) if answered.any() else math.nan
-    loss = 0.0
-    if goal.error_costs is not None:
-        paid = _table(goal.error_costs, classes)[outcome.y, outcome.label]
-        loss = float(np.mean(np.where(answered, paid, goal.refused_cost)))
-    return Judged(float(right.mean()), cost, float(answered.mean()), accuracy, loss)
+    table = outcome.decisions.probabilities
+    if table is None:
+        raise ContractError("a policy for classes must give probabilities")
+    label, refused = goal.answering(classes, outcome.threshold).answers(table)
+    return judge_answers(label, refused, outcome.y, cost, classes, goal)
 
 
-def _table(error_costs: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> NDArray[np.float64]:
-    return np.array([[float(error_costs.get(truth, {}).get(answer, 0.0)) for answer in classes] for truth in classes])
+def judge_answers(
+    label: NDArray[np.int64],
+    refused: NDArray[np.bool_],
+    y: NDArray[np.int64],
+    cost: float,
+    classes: Sequence[str],
+    goal: Goal,
+) -> Judged:
+    """What answers come to: class codes (rows,), which are refused (rows,), true codes (rows,), the mean price."""
+    right = (label == y) & ~refused
+    accuracy = math.nan if refused.all() else float(right.sum() / (~refused).sum())
+    loss, errors = 0.0, goal.answering(classes, None).error_costs
+    if errors is not None:
+        loss = float(np.mean(np.where(refused, goal.refused_cost or 0.0, errors[y, label])))
+    return Judged(float(right.mean()), cost, float(1 - refused.mean()), accuracy, loss)
+
+
+def trivial_answers(
+    train: NDArray[np.int64], y: NDArray[np.int64], classes: Sequence[str], goal: Goal, threshold: float | None = None
+) -> dict[str, Judged]:
+    """Answers that need no feature, in words, and what each comes to.
+
+    Args:
+        train: int64 (rows,): true codes that the classes' frequencies are counted on.
+        y: int64 (rows,): true codes of the rows that are answered.
+        classes, goal, threshold: as for `judge`.
+
+    Returns:
+        Every class for every row; with a price of refusals, refusing all; and what the classes' frequencies lead to.
+    """
+
+    def same(label: int, refused: bool = False) -> Judged:
+        return judge_answers(np.full(len(y), label), np.full(len(y), refused), y, 0.0, classes, goal)
+
+    found = {f"always {name}": same(code) for code, name in enumerate(classes)}
+    if goal.refused_cost is not None:
+        found["refuse every row"] = same(0, refused=True)
+    frequencies = np.bincount(train, minlength=len(classes)) / len(train)
+    label, refused = goal.answering(classes, threshold).answers(frequencies[None, :])
+    return {**found, "by the frequencies of the classes": same(int(label[0]), bool(refused[0]))}
 
 
 def read_error_costs(path: str | Path, classes: Sequence[str]) -> Goal:
@@ -154,7 +209,7 @@ def read_error_costs(path: str | Path, classes: Sequence[str]) -> Goal:
 
     The file says what a wrong answer costs, by truth and answer, in the unit of the prices::
 
-        refused = 30                  # a refused row; may stay out
+        refused = 30                  # a refused row; without it no row is refused for its cost
         [error_costs.sick]
         healthy = 500                 # sick, taken for healthy
 
@@ -176,7 +231,8 @@ def read_error_costs(path: str | Path, classes: Sequence[str]) -> Goal:
         for answer, cost in row.items():
             _check_class(answer, classes, file.at(section, answer))
             _check_cost(cost, f"{truth}.{answer}", file.at(section, answer))
-    goal = Goal(error_costs=table, refused_cost=float(file.content.get("refused", 0)))
+    refused = file.content.get("refused")
+    goal = Goal(error_costs=table, refused_cost=None if refused is None else float(refused))
     try:
         goal.check("", classes)
     except RequestError as error:

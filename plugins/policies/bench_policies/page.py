@@ -10,7 +10,7 @@ from typing import Any
 from tabulate import tabulate
 
 from bench_policies.recommending import Recommendation
-from bench_policies.wording import with_half
+from bench_policies.wording import one_line, with_half
 
 
 def fit_command(best: str, data: str, options: Mapping[str, Any], folder: str = "policy") -> str:
@@ -40,23 +40,37 @@ def methods_table(recommendation: Recommendation, form: str = "pipe") -> str:
     )
     together: dict[Any, list[str]] = {key: names for key, names in alike.items() if len(names) > 2}
     rows = []
-    classes = recommendation.dataset["task"] != "regression"
+    classes, goal = recommendation.dataset["task"] != "regression", recommendation.goal
+    more = {} if goal.error_costs is None else {"total": "Mean total"}
+    if recommendation.dataset["threshold"] is not None or goal.refused_cost is not None:
+        more["coverage"] = "Answered %"
     for row in recommendation.table.to_dict("records"):
         if row["splits"] == 0 and (row["status"], row["why"]) in together:
             continue
         factor = 100.0 if classes else -1.0
         rows.append([
             row["method"], row["status"], with_half(row, "quality", factor), with_half(row, "cost", 1.0),
-            *([with_half(row, "coverage", 100.0)] if recommendation.dataset["threshold"] is not None else []),
+            *(with_half(row, name, 100.0 if name == "coverage" else 1.0) for name in more),
             int(row["splits"]), f"{row['fit seconds']:.2g}", row["why"],
         ])  # fmt: skip
     quality = "Right answers %" if classes else "Mean squared error"
-    heads = ["Method", "Status", quality, "Cost", "Splits", "Fit s", "Why"]
-    if recommendation.dataset["threshold"] is not None:
-        heads.insert(4, "Answered %")
+    heads = ["Method", "Status", quality, "Mean cost", *more.values(), "Splits", "Fit s", "Why"]
     table = tabulate(rows, headers=heads, tablefmt=form, disable_numparse=True)
     sentences = [f"{status}, {why}: {', '.join(names)}." for (status, why), names in together.items()]
     return "\n\n".join([table, *(sentence[0].upper() + sentence[1:] for sentence in sentences)])
+
+
+def trivial_table(recommendation: Recommendation, form: str = "pipe") -> str:
+    """The five best answers that need no feature; empty for regression."""
+    if not len(recommendation.trivial):
+        return ""
+    total = recommendation.goal.error_costs is not None
+    rows = [
+        [one_line(row["answer"]), with_half(row, "quality", 100.0), *([with_half(row, "total", 1.0)] if total else [])]
+        for row in recommendation.trivial[:5].to_dict("records")
+    ]
+    heads = ["Without any feature", "Right answers %", *(["Mean total"] if total else [])]
+    return tabulate(rows, headers=heads, tablefmt=form, disable_numparse=True)
 
 
 def front_table(recommendation: Recommendation) -> str:
@@ -69,7 +83,9 @@ def front_table(recommendation: Recommendation) -> str:
         for row in front.to_dict("records")
     ]
     quality = "Right answers %" if factor == 100.0 else "Mean squared error"
-    return tabulate(rows, headers=["Method", "Held to", "Cost", quality], tablefmt="pipe", disable_numparse=True)
+    return tabulate(
+        rows, headers=["Method", "Held to a mean of", "Mean cost", quality], tablefmt="pipe", disable_numparse=True
+    )
 
 
 def write_page(recommendation: Recommendation, folder: Path, command: str) -> Path:
@@ -78,7 +94,7 @@ def write_page(recommendation: Recommendation, folder: Path, command: str) -> Pa
     drawn = _draw(recommendation, folder / "tradeoff.svg")
     about = recommendation.dataset
     lines = [
-        f"# Which method for {about['name']}",
+        f"# Which method for {one_line(about['name'])}",
         "",
         recommendation.text,
         "",
@@ -98,6 +114,8 @@ def write_page(recommendation: Recommendation, folder: Path, command: str) -> Pa
         "## Methods",
         "",
         methods_table(recommendation),
+        "",
+        trivial_table(recommendation),
         "",
         "*dropped*: behind after the first split, or surely worse than the best later. *left out*: no time was left.",
         "",

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bench_core import Dataset, Method
-from bench_policies.fitting import corrected_half_width
 from bench_policies.goals import Goal, Judged, judge
+from bench_policies.measuring import corrected_half_width
 from bench_policies.trials import Bench
 
 __all__ = ["BUDGET_SHARES", "Candidate", "race", "time_on_sample"]
@@ -37,6 +37,7 @@ class Candidate:
         why: of the status.
         values: the goal's value on the validation part, by split.
         met: whether the goal was met there, by split.
+        least: mean cost of its cheapest policy there, by split.
         chosen: what the policy chosen on validation achieves on the test part, by split.
         curve: by budget share, the same for the policy of best quality within the budget, by split.
     """
@@ -48,6 +49,7 @@ class Candidate:
     why: str = ""
     values: list[float] = field(default_factory=list)
     met: list[bool] = field(default_factory=list)
+    least: list[float] = field(default_factory=list)
     chosen: list[Judged] = field(default_factory=list)
     curve: dict[float, list[Judged]] = field(default_factory=dict)
 
@@ -82,10 +84,10 @@ def time_on_sample(
             continue
         fair = _MOST_SHARES * left / (len(waiting) - number)
         limit = min(max(min(_LOOK * seconds, fair), _LEAST_LOOK), left)
-        tried = sample.run(
-            candidate.name, candidate.method, 0, limit=limit, until=min(end, time.monotonic() + limit + _LOADING)
-        )
-        candidate.seconds = tried.seconds
+        until = min(end, time.monotonic() + limit + _LOADING)
+        thresholds = sample.thresholds(candidate.method)
+        tried = sample.run(candidate.name, candidate.method, 0, thresholds[0], limit=limit, until=until)
+        candidate.seconds = tried.seconds * len(thresholds)
         if tried.late:
             candidate.stop("left out", f"it takes longer than {limit:.1f} s on {dataset.n_rows} rows")
         elif tried.error:
@@ -137,7 +139,7 @@ def race(
 
 
 def _try(candidate: Candidate, bench: Bench, goal: Goal, seed: int, full: float, end: float) -> None:
-    tried = bench.run(candidate.name, candidate.method, seed, limit=max(end - time.monotonic(), 0.0), until=end)
+    tried = bench.run_all(candidate.name, candidate.method, seed, until=end)
     if tried.late:
         candidate.stop("left out", "it was ended when the time was up")
         return
@@ -152,6 +154,7 @@ def _try(candidate: Candidate, bench: Bench, goal: Goal, seed: int, full: float,
     number = goal.choose(validation, len(tried.validation[0].y))
     candidate.values.append(goal.value(validation[number]))
     candidate.met.append(goal.met(validation[number]))
+    candidate.least.append(min(judged.cost for judged in validation))
     candidate.chosen.append(test[number])
     for share in BUDGET_SHARES:
         within = Goal(budget=share * full)
@@ -170,10 +173,9 @@ def _drop(portfolio: list[Candidate], splits_done: int, bench: Bench) -> None:
         for candidate in running[max(_LEAST_KEPT, math.ceil(len(running) / 2)) :]:
             candidate.stop("dropped", "in the worse half on the first split")
         return
-    share = bench.split.test / (bench.split.train + bench.split.validation)
     for candidate in running[1:]:
         behind = np.array(running[0].values[:splits_done]) - np.array(candidate.values[:splits_done])
-        half = corrected_half_width(behind.tolist(), share)
+        half = corrected_half_width(behind.tolist(), bench.test_share)
         if float(behind.mean()) <= half:
             continue
         if any(running[0].met) and not any(candidate.met):
@@ -189,4 +191,5 @@ def _result_text(candidate: Candidate, goal: Goal, dataset: Dataset) -> str:
         return candidate.why
     last = candidate.chosen[-1]
     quality = f"{100 * last.quality:.1f} % right" if dataset.classes else f"squared error {-last.quality:.4g}"
-    return f"{quality} at cost {last.cost:.4g}"
+    total = "" if goal.error_costs is None else f", {last.total:.4g} with errors"
+    return f"{quality} at a mean cost of {last.cost:.4g}{total}"

@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bench_core import Apart, DataContext, Registry, RequestError, build, load_registry
-from bench_policies.fitting import corrected_half_width, summary
+from bench_policies.fitting import beyond_budget
 from bench_policies.folder import policy_types
 from bench_policies.goals import Goal
+from bench_policies.measuring import corrected_half_width, measure_trivial, summary
 from bench_policies.prices import Prices, read_prices
 from bench_policies.race import Candidate, race, time_on_sample
 from bench_policies.tables import Data, facts_after_encoding, read_table
-from bench_policies.trials import EXIT_THRESHOLD, Bench
-from bench_policies.wording import with_half
+from bench_policies.trials import Bench
+from bench_policies.wording import against_trivial, refused_below, with_half
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,9 +43,11 @@ class Recommendation:
     """What came of it.
 
     Attributes:
-        best: name of the recommended method; None when none worked.
+        best: name of the recommended method; None when none worked, or none kept to the budget.
         goal: what was wanted.
         table: a row per method: status, splits, quality, cost, coverage, with half-widths of 95 % intervals.
+        trivial: a row per answer that needs no feature (`answer`), with the columns of ``table`` that say what it
+            achieves, best first; empty for regression.
         curve: a row per method and budget: mean cost and quality on the test parts, and whether it is on the front.
         text: the recommendation in words.
         dataset: the data's name, rows, features.
@@ -56,6 +59,7 @@ class Recommendation:
     best: str | None
     goal: Goal
     table: pd.DataFrame
+    trivial: pd.DataFrame
     curve: pd.DataFrame
     text: str
     dataset: Mapping[str, Any]
@@ -79,7 +83,7 @@ def recommend(
     drop: Sequence[str] = (),
     size: str | None = None,
     task: str | None = None,
-    exit_threshold: float = EXIT_THRESHOLD,
+    exit_threshold: float | None = None,
     threads: int = 1,
     isolation: Literal["process", "none"] = "full",
     progress: Callable[[str], None] = lambda line: None,
@@ -97,7 +101,8 @@ def recommend(
         seconds: most time: a method that is still at work then is ended. What is not cut short is the loading of a
             plugin.
         encode, categorical, drop, size, task: of the data; see `bench_policies.fit_policy`.
-        exit_threshold: what methods that leave early hold their confidence against where nothing is refused.
+        exit_threshold: the confidence at which methods stop early that need one, where nothing is refused; None: chosen
+            on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
         threads: of the methods' kernels.
         isolation: ``full``, methods run in processes of their own; or ``none``, in this one, as a debugger needs it:
             nothing that has begun is cut short then.
@@ -125,7 +130,6 @@ def recommend(
 
 def _portfolio(registry: Registry, names: Sequence[str], bench: Bench) -> list[Candidate]:
     costs = bench.prepared(1).problem.costs
-    facts = facts_after_encoding(bench.dataset, costs, bench.encode, bench.fit_threshold)
     candidates = []
     quick = {name: place for place, name in enumerate(_QUICK)}
     for name in names or sorted(registry.methods, key=lambda name: (quick.get(name, len(quick)), name)):
@@ -138,6 +142,7 @@ def _portfolio(registry: Registry, names: Sequence[str], bench: Bench) -> list[C
             candidates.append(Candidate(name, None, status="cannot", why=str(error)))  # type: ignore[arg-type]
             continue
         candidate = Candidate(name, method)
+        facts = facts_after_encoding(bench.dataset, costs, bench.encode, bench.thresholds(method)[0])
         refused = method.inapplicable(facts) or _unkept(registry, name)
         if refused is not None:
             candidate.stop("cannot", refused)
@@ -164,7 +169,7 @@ def _recommendation(
 ) -> Recommendation:
     import pandas as pd
 
-    share = bench.split.test / (bench.split.train + bench.split.validation)
+    share = bench.test_share
     finished = [candidate for candidate in portfolio if candidate.chosen]
     # Those that ran to the end come before those that were dropped on the way.
     ranked = sorted(finished, key=lambda candidate: (-len(candidate.chosen), -float(np.mean(candidate.values))))
@@ -174,6 +179,10 @@ def _recommendation(
             [best, *_equals(best, ranked, share)],
             key=lambda candidate: float(np.mean([j.cost for j in candidate.chosen])),
         )
+    beyond = ""
+    if best is not None and goal.budget is not None and not any(best.met):
+        beyond = beyond_budget(goal.budget, {candidate.name: max(candidate.least) for candidate in finished})
+        best = None
     rows = []
     for candidate in sorted(
         portfolio, key=lambda candidate: ranked.index(candidate) if candidate in ranked else len(ranked)
@@ -186,12 +195,16 @@ def _recommendation(
         }
         rows.append({**row, **(summary(candidate.chosen, share) if candidate.chosen else {"splits": 0})})
     curve = _curve(finished, full, share)
-    text = _words(best, finished, goal, bench, full, share)
+    trivial = measure_trivial(bench, goal, splits_done)
+    text = _words(best, finished, goal, bench, full, trivial)
+    if beyond:
+        text = f"Nothing is recommended: {beyond}. It was checked on the rows that choose a method's policy."
     about = {"name": bench.dataset.name, "rows": bench.dataset.n_rows, "features": bench.dataset.n_features}
     about |= {"task": bench.dataset.task, "threshold": bench.threshold}
     return Recommendation(
-        best.name if best else None, goal, pd.DataFrame(rows), curve, text, about, full, splits_done, seconds
-    )
+        best.name if best else None, goal, pd.DataFrame(rows), pd.DataFrame(trivial), curve, text, about, full,
+        splits_done, seconds,
+    )  # fmt: skip
 
 
 def _curve(finished: Sequence[Candidate], full: float, share: float) -> pd.DataFrame:
@@ -212,39 +225,52 @@ def _curve(finished: Sequence[Candidate], full: float, share: float) -> pd.DataF
 
 
 def _words(
-    best: Candidate | None, finished: Sequence[Candidate], goal: Goal, bench: Bench, full: float, share: float
+    best: Candidate | None,
+    finished: Sequence[Candidate],
+    goal: Goal,
+    bench: Bench,
+    full: float,
+    trivial: Sequence[Mapping[str, Any]],
 ) -> str:
     if best is None:
         return "No method worked on this table; the reasons are in the table of methods."
-    measured = summary(best.chosen, share)
+    measured = summary(best.chosen, bench.test_share)
     splits = len(best.chosen)
     quality = (
         f"it answers {with_half(measured, 'quality', 100, ' %')} of rows rightly"
         if bench.dataset.classes
         else f"its mean squared error is {with_half(measured, 'quality', -1)}"
     )
-    text = f"Use {best.name}: {quality}, at a cost of {with_half(measured, 'cost', 1)} a row"
+    text = f"Use {best.name}: {quality}, at a mean cost of {with_half(measured, 'cost', 1)} a row"
     if full > 0:
         text += f" ({100 * measured['cost'] / full:.0f} % of what all features cost)"
-    text += f". Wanted was: {goal.in_words()}. Measured on the test parts of {splits} random split{'s'[: splits > 1]}"
+    if goal.error_costs is not None:
+        text += f"; with wrong answers and refusals it comes to a mean total of {with_half(measured, 'total', 1)}"
+    text += (
+        f". Wanted was: {goal.in_words()}. Measured on rows that were not used to choose a policy, the test parts of "
+    )
+    text += f"{splits} random split{'s'[: splits > 1]}"
     text += (
         ", ± half of the 95 % interval, or the interval in brackets."
         if splits > 1
         else "; with one split nothing can be said of the uncertainty."
     )
     if bench.threshold is not None:
-        answered = with_half(measured, "coverage", 100, " %")
-        text += f" Answers less sure than {bench.threshold:g} are refused: {answered} are answered."
+        text += f" {refused_below(bench.threshold, goal.error_costs is not None, goal.refused_cost)}"
+    if goal.refused_cost is not None:
+        text += f" A row is refused where every answer is expected to cost more than {goal.refused_cost:g}."
+    if bench.threshold is not None or goal.refused_cost is not None:
+        text += f" {with_half(measured, 'coverage', 100, ' %')} of the rows are answered."
     if not any(best.met):
         text += " No method reached that on the validation parts; this one came nearest."
     if not all(goal.met(judged) for judged in best.chosen):
         text += f" The goal is missed on {sum(not goal.met(judged) for judged in best.chosen)} of {splits} test parts."
     if measured["quality"] == 0 and bench.dataset.classes:
         text += " No row is answered rightly: raise the budget, or lower the threshold."
-    equal = [candidate.name for candidate in _equals(best, finished, share)]
+    equal = [candidate.name for candidate in _equals(best, finished, bench.test_share)]
     if equal:
         text += f" By that measure {', '.join(equal)} cannot be told from it on these splits."
-    return text
+    return text + (f" {against_trivial(measured, trivial[0], goal.error_costs is not None)}" if trivial else "")
 
 
 def _equals(best: Candidate, finished: Sequence[Candidate], share: float) -> list[Candidate]:

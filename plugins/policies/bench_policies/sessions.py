@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench_core import RequestError, Rows, did_you_mean
+from bench_policies.wording import one_line
 
 if TYPE_CHECKING:
     from bench_policies.fitted import FittedPolicy
@@ -21,8 +22,8 @@ class Answer:
 
     Attributes:
         label: the class; None when the answer is refused, and for regression.
-        refused: the policy is less sure than its threshold.
-        best: the most probable class, refused or not.
+        refused: the policy is less sure than its threshold, or refusing is expected to cost less than any answer.
+        best: the answer, refused or not: the most probable class, or the one of least expected cost.
         probability: of ``best``; None for regression.
         probabilities: of all classes.
         value: for regression.
@@ -118,9 +119,10 @@ class Session:
         return self
 
     def _unasked(self, name: str, feature: int, asked: tuple[int, ...]) -> str:
+        name = one_line(name)
         if self._known[0, feature]:
             return f"{name} has been given already"
-        names = [self._fitted.feature_names[f] for f in asked]
+        names = [one_line(self._fitted.feature_names[f]) for f in asked]
         if not names:
             return f"{name} was not asked for: the session has its answer"
         return f"{name} was not asked for; wanted: {', '.join(names)}" + (
@@ -149,8 +151,8 @@ class Session:
         if decided.probabilities is None or not fitted.classes:
             score = None if decided.score is None else float(decided.score[0])
             return Answer(None, False, None, None, {}, score, cost)
-        table = decided.probabilities[0]
-        best, sure = fitted.classes[int(table.argmax())], float(table.max())
-        refused = fitted.threshold is not None and not sure >= fitted.threshold
-        probabilities = dict(zip(fitted.classes, table.tolist(), strict=True))
-        return Answer(None if refused else best, refused, best, sure, probabilities, None, cost)
+        codes, refusals = fitted.answering.answers(decided.probabilities)
+        code, refused = int(codes[0]), bool(refusals[0])
+        table, best = decided.probabilities[0].tolist(), fitted.classes[code]
+        probabilities = dict(zip(fitted.classes, table, strict=True))
+        return Answer(None if refused else best, refused, best, table[code], probabilities, None, cost)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,8 +23,9 @@ from bench_core import (
     run_trial,
 )
 
-EXIT_THRESHOLD = 0.9
-"""Where a row leaves that is sure enough, unless answers are refused below a threshold: then there."""
+EXIT_THRESHOLDS = (0.5, 0.7, 0.85, 0.95)
+"""Confidences that a method is fitted with that stops early by confidence, where nothing is refused; the validation
+rows choose among them. Where answers are refused below a threshold, rows stop there."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Tried:
     Attributes:
         error: why it failed; empty when it did not.
         late: it was ended because it took too long.
-        record: the trial's record.
+        record: the trial's record; empty where several were made.
         validation, test: outcomes by policy.
         seconds: to fit.
     """
@@ -62,7 +64,8 @@ class Bench:
         dataset, scheme: what is priced.
         encode: encoding; see `bench_core.fit_encoder`.
         threshold: answers less sure than this are refused; None: none is.
-        exit_threshold: what methods that leave early hold their confidence against where nothing is refused.
+        exit_threshold: the confidence at which methods stop early that need one, where nothing is refused; None: chosen
+            on the validation rows among `EXIT_THRESHOLDS`.
         split: how rows are divided.
         threads: of a method's kernels.
         apart: where methods run; in this process when None.
@@ -72,18 +75,24 @@ class Bench:
     scheme: CostScheme
     encode: str = "onehot"
     threshold: float | None = None
-    exit_threshold: float = EXIT_THRESHOLD
+    exit_threshold: float | None = None
     split: SplitRule = field(default_factory=SplitRule)
     threads: int = 1
     apart: Apart | None = None
     _prepared: dict[int, Prepared] = field(default_factory=dict)
 
     @property
-    def fit_threshold(self) -> float | None:
-        """The confidence that methods are given; None where there are no classes."""
+    def test_share(self) -> float:
+        """Test rows over training rows, validation rows among them."""
+        return self.split.test / (self.split.train + self.split.validation)
+
+    def thresholds(self, method: Method) -> tuple[float | None, ...]:
+        """The confidences that a method is fitted with, one after the other; ``(None,)`` where it needs none."""
         if not self.dataset.classes:
-            return None
-        return self.exit_threshold if self.threshold is None else self.threshold
+            return (None,)
+        if self.threshold is not None or not method.needs_threshold:
+            return (self.threshold,)
+        return EXIT_THRESHOLDS if self.exit_threshold is None else (self.exit_threshold,)
 
     def prepared(self, seed: int) -> Prepared:
         """The split, encoding and prices of a seed."""
@@ -96,6 +105,7 @@ class Bench:
         name: str,
         method: Method,
         seed: int,
+        threshold: float | None,
         metrics: Mapping[str, Metric] | None = None,
         limit: float | None = None,
         until: float | None = None,
@@ -105,6 +115,7 @@ class Bench:
         Args:
             name, method: what to try.
             seed: of the split.
+            threshold: one of `thresholds`.
             metrics: to compute, by name.
             limit: seconds after which it is ended, where methods run in processes of their own.
             until: when it is ended at the latest, on the monotonic clock.
@@ -122,7 +133,7 @@ class Bench:
             point=0,
             split=self.split,
             encode=self.encode,
-            threshold=self.fit_threshold,
+            threshold=threshold,
             reject=self.threshold is not None,
             seed=seed,
             audit_rounds=1,
@@ -144,3 +155,19 @@ class Bench:
             parts[judged.part].append(judged.outcome)
         seconds = float(result.record["timings"].get("fit", 0.0))
         return Tried("", result.record, parts["validation"], parts["test"], seconds)
+
+    def run_all(self, name: str, method: Method, seed: int, until: float | None = None) -> Tried:
+        """Try a method on a split with each of its `thresholds`: their policies together, or the first error."""
+        parts = []
+        for threshold in self.thresholds(method):
+            limit = None if until is None else max(until - time.monotonic(), 0.0)
+            parts.append(self.run(name, method, seed, threshold, limit=limit, until=until))
+            if parts[-1].error:
+                return parts[-1]
+        return Tried(
+            "",
+            {},
+            [outcome for tried in parts for outcome in tried.validation],
+            [outcome for tried in parts for outcome in tried.test],
+            sum(tried.seconds for tried in parts),
+        )

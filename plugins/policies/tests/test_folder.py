@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import pickle
 import re
 import tracemalloc
@@ -17,8 +18,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_policies import FittedPolicy, load_policy, save_policy
+from click.testing import CliRunner
 
 from bench_core import RequestError
+from bench_core.cli.main import main
 
 Fit = Callable[..., FittedPolicy]
 
@@ -109,10 +112,10 @@ def test_a_policy_of_a_plugin_that_is_not_installed_says_so(folder: Path) -> Non
 
 
 def test_another_format_or_contract_is_refused(folder: Path) -> None:
-    edit(folder, '"format": 1', '"format": 99')
+    edit(folder, '"format": 2', '"format": 99')
     with pytest.raises(RequestError, match="format 99"):
         load_policy(folder)
-    edit(folder, '"format": 99', '"format": 1')
+    edit(folder, '"format": 99', '"format": 2')
     edit(folder, '"contract": 1', '"contract": 7')
     with pytest.raises(RequestError, match="contract 7"):
         load_policy(folder)
@@ -205,7 +208,7 @@ def test_arrays_with_objects_are_not_read(folder: Path) -> None:
 def test_another_folder_is_not_overwritten_and_a_policy_is(fitted: Fit, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(RequestError, match="holds no policy: choose another folder"):
+    with pytest.raises(RequestError, match=r"holds thesis\.txt, which is no part of a saved policy"):
         save_policy(fitted("lasso"), tmp_path / "mine")
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
     save_policy(fitted("lasso"), folder)
@@ -237,3 +240,106 @@ def test_the_card_says_what_it_costs_and_on_which_data(folder: Path) -> None:
     card = (folder / "card.md").read_text(encoding="utf-8")
     for said in ("`cost-ordered`", "| scan", "40", "300 rows", "less sure than 0.8", "A group is paid once"):
         assert said in card
+
+
+@pytest.fixture
+def table_files(table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command that fits a table, in a folder of its own, without ``--out``."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    table.to_csv("t.csv", index=False)
+    Path("p.toml").write_text("prices = [0, 1, 5, 5, 40]\n")
+    return ["fit", "t.csv", "--target", "outcome", "--prices", "p.toml", "--method", "majority", "--splits", "0"]
+
+
+def held(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def link(folder: Path) -> None:
+    (folder / "card.md").unlink()
+    (folder / "card.md").symlink_to(folder.parent / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda folder: (folder / "thesis.txt").write_text("years of work"), "thesis.txt"),
+        (lambda folder: (folder / ".git").mkdir(), ".git"),
+        (lambda folder: (folder / "models").mkdir() or (folder / "models" / "own.txt").write_text("x"), "own.txt"),
+        (lambda folder: (folder / "card.md").write_text("my notes"), "card.md"),
+        (lambda folder: (folder / "arrays.npz").unlink(), "arrays.npz"),
+        (link, "card.md"),
+        (lambda folder: os.mkfifo(folder / "models"), "models"),
+    ],
+)
+def test_fit_replaces_a_policy_only_where_nothing_else_would_be_lost(
+    table_files: list[str], change: Callable[[Path], Any], named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path("policy").resolve()
+    for _ in range(2):  # also in the place of a policy
+        assert CliRunner().invoke(main, [*table_files, "--out", "policy"]).exit_code == 0
+    change(folder)
+    before = held(folder)
+
+    def fit(*_: Any, **__: Any) -> None:
+        raise SystemExit("it was fitted")
+
+    monkeypatch.setattr("bench_policies.fitting.fit_policy", fit)
+    done = CliRunner().invoke(main, [*table_files, "--out", "policy"])
+    assert done.exit_code == 2
+    assert named in done.output
+    assert done.output.count("\n") == 1
+    assert held(folder) == before
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["p.toml", "policy", "t.csv"]
+
+
+@pytest.mark.parametrize("out", [".", "t.csv/policy"])
+def test_fit_refuses_a_place_that_cannot_be_replaced(table_files: list[str], out: str) -> None:
+    done = CliRunner().invoke(main, [*table_files, "--out", out])
+    assert done.exit_code == 2
+    assert sorted(path.name for path in Path().iterdir()) == ["p.toml", "t.csv"]
+
+
+def test_a_policy_json_of_others_is_no_policy(table_files: list[str]) -> None:
+    (Path("policy") / ".git").mkdir(parents=True)
+    for name in ("policy.json", "thesis.txt", ".git/HEAD"):
+        (Path("policy") / name).write_text("mine")
+    before = held(Path("policy"))
+    done = CliRunner().invoke(main, [*table_files, "--out", "policy"])
+    assert done.exit_code == 2
+    assert held(Path("policy")) == before
+
+
+def test_where_writing_fails_the_policy_of_before_stays(
+    fitted: Fit, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = held(folder)
+    rename = os.rename
+
+    def full(source: Any, target: Any) -> None:
+        if Path(source).name == "new":
+            raise OSError(28, "No space left on device")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", full)
+    with pytest.raises(RequestError, match="cannot be written: No space left on device"):
+        save_policy(fitted("lasso"), folder)
+    assert held(folder) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["policy"]
+
+
+def test_what_comes_into_the_folder_meanwhile_is_not_lost(
+    fitted: Fit, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = os.rename
+
+    def late(source: Any, target: Any) -> None:
+        if Path(source) == folder:
+            (folder / "thesis.txt").write_text("years of work")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", late)
+    with pytest.raises(RequestError, match=r"thesis\.txt"):
+        save_policy(fitted("lasso"), folder)
+    assert (folder / "thesis.txt").read_text() == "years of work"

@@ -63,6 +63,24 @@ def test_refused_rows_count_as_not_right_and_cost_what_a_refusal_costs() -> None
     part = Part(np.zeros((4, 1)), np.array([0, 0, 1, 0]))
     acquired = np.array([[True], [True], [False], [True]])
     outcome = outcome_of(Decisions(acquired, table), part, Costs(np.array([4.0])), "binary", threshold=0.6)
-    goal = Goal(error_costs={"a": {"b": 100.0}}, refused_cost=10.0)
-    judged = judge(outcome, ("a", "b"), goal)
-    assert judged == Judged(quality=0.5, cost=3.0, coverage=0.75, accuracy=2 / 3, loss=(100.0 + 10.0) / 4)
+    for refused, expected in ((None, 0.75), (10.0, 0.5)):
+        # "a" is the answer of every row: "b" is expected to cost more even where it is four times as probable. The
+        # third row is below the threshold; answering the second is expected to cost 16.
+        goal = Goal(error_costs={"a": {"b": 100.0}, "b": {"a": 20.0}}, refused_cost=refused)
+        loss = 0.0 if refused is None else 2 * 10.0 / 4
+        coverage = 0.75 if refused is None else 0.5
+        assert judge(outcome, ("a", "b"), goal) == Judged(expected, 3.0, coverage, 1.0, loss)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e12, 1e60])
+def test_a_goal_that_is_met_comes_before_one_that_is_missed_in_whatever_unit(scale: float) -> None:
+    """Squared errors of house prices are above 1e9, and so may prices be."""
+    errors = [policy(-2.0 * scale, 1.0), policy(-1.0 * scale, 3.0)]
+    within = Goal(budget=2.0)
+    assert within.choose(errors, 100) == 0
+    assert [within.met(one) for one in errors] == [True, False]
+    reached = Goal(quality=0.8)
+    dear = [policy(0.7, 0.0), policy(0.9, 5.0 * scale)]
+    assert reached.choose(dear, 100) == 1
+    assert [reached.met(one) for one in dear] == [False, True]
+    assert within.choose([policy(0.9, 4.0 * scale), policy(0.5, 3.0 * scale)], 100) == 1  # none is: the nearest

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_policies import BudgetedClassifier, FittedPolicy, Goal, evaluate, explain, recommend
-from bench_policies.fitting import corrected_half_width
+from bench_policies.measuring import corrected_half_width
 from bench_policies.page import fit_command, front_table, methods_table
 from bench_policies.wording import with_half
 from hypothesis import given
@@ -35,10 +35,11 @@ def cheap_is_enough() -> pd.DataFrame:
     return frame
 
 
+BOTH = {"yes": {"no": 50.0}, "no": {"yes": 50.0}}
 PRICES = {"free": 0, "dear": 10, "dearer": 30}
 
 
-@pytest.mark.parametrize("goal", [Goal(), Goal(quality=0.8), Goal(budget=5), Goal(error_costs={"yes": {"no": 5.0}})])
+@pytest.mark.parametrize("goal", [Goal(), Goal(quality=0.8), Goal(budget=5), Goal(error_costs=BOTH)])
 def test_what_is_good_enough_and_cheap_is_recommended(cheap_is_enough: pd.DataFrame, goal: Goal) -> None:
     found = recommend(cheap_is_enough, PRICES, target="y", goal=goal, methods=QUICK, splits=3, isolation="none")
     assert found.best == "cost-ordered"

@@ -1,0 +1,77 @@
+"""What chosen policies achieve on rows that were not used to choose them: the test parts of random splits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bench_core import Method, RequestError
+from bench_policies.goals import Goal, Judged, judge, trivial_answers
+from bench_policies.trials import Bench
+
+__all__ = ["corrected_half_width", "measure", "measure_trivial", "summary"]
+
+
+def corrected_half_width(values: Sequence[float], test_share: float) -> float:
+    """Half of the 95 % interval of a mean over random splits, corrected for their overlap (Nadeau and Bengio 2003).
+
+    Args:
+        values: one per split.
+        test_share: test rows over training rows.
+    """
+    count = len(values)
+    if count < 2:
+        return math.nan
+    from scipy.stats import t
+
+    variance = float(np.var(values, ddof=1)) * (1.0 / count + test_share)
+    return float(t.ppf(0.975, count - 1)) * math.sqrt(variance)
+
+
+def summary(chosen: Sequence[Judged], test_share: float) -> dict[str, Any]:
+    """Means over splits with half-widths of 95 % intervals, as plain values."""
+    out: dict[str, Any] = {"splits": len(chosen)}
+    for name in ("quality", "cost", "coverage", "accuracy", "loss", "total"):
+        values = [getattr(judged, name) for judged in chosen]
+        out[name] = float(np.mean(values)) if values else math.nan
+        out[f"{name}_half"] = corrected_half_width(values, test_share)
+    return out
+
+
+def measure(
+    bench: Bench, name: str, method: Method, goal: Goal, splits: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the chosen policies achieve on the test parts of random splits; and what answers without features do."""
+    if not splits:
+        return {"splits": 0}, []
+    chosen: list[Judged] = []
+    classes = bench.dataset.classes
+    for seed in range(1, splits + 1):
+        tried = bench.run_all(name, method, seed)
+        if tried.error:
+            raise RequestError(f"{name} failed on split {seed}: {tried.error}")
+        number = goal.choose(
+            [judge(outcome, classes, goal) for outcome in tried.validation], len(tried.validation[0].y)
+        )
+        chosen.append(judge(tried.test[number], classes, goal))
+    measured = {**summary(chosen, bench.test_share), "met": sum(goal.met(judged) for judged in chosen)}
+    return measured, measure_trivial(bench, goal, splits)
+
+
+def measure_trivial(bench: Bench, goal: Goal, splits: int) -> list[dict[str, Any]]:
+    """What answers without features achieve on the test parts, best first: ``answer`` and the values of `summary`."""
+    classes = bench.dataset.classes
+    if not classes:
+        return []
+    found: dict[str, list[Judged]] = {}
+    for seed in range(1, splits + 1):
+        prepared = bench.prepared(seed)
+        trivial = trivial_answers(prepared.problem.train.y, prepared.test.y, classes, goal, bench.threshold)
+        for answer, judged in trivial.items():
+            found.setdefault(answer, []).append(judged)
+    rows = [{"answer": answer, **summary(judged, bench.test_share)} for answer, judged in found.items()]
+    by = "total" if goal.error_costs is not None else "quality"
+    return sorted(rows, key=lambda row: row[by] if by == "total" else -row[by])

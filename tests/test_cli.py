@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from support.bench import Bench, install
 
 SUITE = '[protocol]\nseeds = 2\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
@@ -102,6 +103,41 @@ def test_check_finds_what_is_wrong_with_a_plugin(bench: Bench) -> None:
     assert "peeker" in said
     assert "read without paying" in said
     assert "did you mean 'tiny'?" in bench("check", "tinny", expect=2).stderr
+
+
+LEAVES = """
+import os
+from dataclasses import dataclass
+from tiny_plugin import FirstFeature
+from bench_core import Method, hookimpl
+
+BENCH_CONTRACT_VERSION = 1
+
+@dataclass(frozen=True)
+class Leaves(Method):
+    '''Ends its process.'''
+    def fit(self, problem):
+        LEAVE
+
+@hookimpl
+def bench_register_methods(register):
+    register("leaves", Leaves)
+"""
+
+
+@pytest.mark.parametrize(
+    ("leave", "said"),
+    [
+        ("os._exit(0)", "the kit's process ended before it had reported (exit code 0)"),
+        ("os._exit(3)", "the kit's process ended before it had reported (exit code 3)"),
+        ("os.kill(os.getpid(), 9)", "the kit's process ended before it had reported (exit code -9)"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+    ],
+)
+def test_a_plugin_that_ends_its_process_fails_the_kit(bench: Bench, leave: str, said: str) -> None:
+    install(bench.plugins, "leaves", LEAVES.replace("LEAVE", leave), "leaves")
+    printed = bench("check", "leaves", expect=1).stdout
+    assert said in " ".join(printed.split())
 
 
 PICKY = """

@@ -46,6 +46,24 @@ def test_a_broken_plugin_is_named_and_the_rest_works(bench: Bench) -> None:
     assert "rotten to the core" in bench("doctor", expect=1).stderr
 
 
+@pytest.mark.parametrize("isolation", ["none", "full"])
+def test_a_plugin_whose_name_is_a_path_is_broken_and_writes_nothing(bench: Bench, isolation: str) -> None:
+    install(bench.plugins, "escapes", bench.plugins / "tiny_plugin.py", "../../escapes", "escapes")
+    bench("list", "plugins", BUDGETBENCH_ISOLATION=isolation)
+    said = bench("run", bench.suite(SUITE.replace("slopes", "nothing")), expect=2, BUDGETBENCH_ISOLATION=isolation)
+    assert "'../../escapes' is no name" in said.stderr
+    bench("run", bench.suite(SUITE), BUDGETBENCH_ISOLATION=isolation)
+    outside = [path for path in bench.folder.parent.rglob("escapes*") if bench.plugins not in path.parents]
+    assert outside == []
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "", ".", "a\nb", "é" * 300])
+def test_what_a_plugin_registers_has_a_name_that_a_file_may_have(bench: Bench, name: str) -> None:
+    source = (bench.plugins / "tiny_plugin.py").read_text(encoding="utf-8").replace('"slopes"', repr(name))
+    install(bench.plugins, "namer", source, "namer")
+    assert "is no name" in bench("list", "plugins").stdout
+
+
 def test_two_plugins_with_one_name_are_both_named(bench: Bench) -> None:
     source = (
         "from dataclasses import dataclass\nfrom bench_core import Method, hookimpl\nBENCH_CONTRACT_VERSION = 1\n"

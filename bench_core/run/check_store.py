@@ -75,8 +75,8 @@ def check_store(store: Store) -> StoreCheck:
     result.old = len(store.unbelieved - before) - len(store.damage)
     index = store.path / "datasets.json"
     try:
-        with open_file(index) as file:
-            if not isinstance(unseal(file.read()).get("hashes"), dict):
+        with open_file(index) as opened:
+            if not isinstance(unseal(opened.read()).get("hashes"), dict):
                 raise ValueError("it holds no hashes")
     except FileNotFoundError:
         pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from support.bench import Bench, install
 
 SUITE = '[protocol]\nseeds = 2\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
@@ -43,6 +44,24 @@ def test_a_broken_plugin_is_named_and_the_rest_works(bench: Bench) -> None:
     assert "no method 'rotten-method'" in said
     assert "plugin 'rotten' could not be loaded (ValueError: rotten to the core)" in said
     assert "rotten to the core" in bench("doctor", expect=1).stderr
+
+
+@pytest.mark.parametrize("isolation", ["none", "full"])
+def test_a_plugin_whose_name_is_a_path_is_broken_and_writes_nothing(bench: Bench, isolation: str) -> None:
+    install(bench.plugins, "escapes", bench.plugins / "tiny_plugin.py", "../../escapes", "escapes")
+    bench("list", "plugins", BUDGETBENCH_ISOLATION=isolation)
+    said = bench("run", bench.suite(SUITE.replace("slopes", "nothing")), expect=2, BUDGETBENCH_ISOLATION=isolation)
+    assert "'../../escapes' is no name" in said.stderr
+    bench("run", bench.suite(SUITE), BUDGETBENCH_ISOLATION=isolation)
+    outside = [path for path in bench.folder.parent.rglob("escapes*") if bench.plugins not in path.parents]
+    assert outside == []
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "", ".", "a\nb", "é" * 300])
+def test_what_a_plugin_registers_has_a_name_that_a_file_may_have(bench: Bench, name: str) -> None:
+    source = (bench.plugins / "tiny_plugin.py").read_text(encoding="utf-8").replace('"slopes"', repr(name))
+    install(bench.plugins, "namer", source, "namer")
+    assert "is no name" in bench("list", "plugins").stdout
 
 
 def test_two_plugins_with_one_name_are_both_named(bench: Bench) -> None:
@@ -102,6 +121,41 @@ def test_check_finds_what_is_wrong_with_a_plugin(bench: Bench) -> None:
     assert "peeker" in said
     assert "read without paying" in said
     assert "did you mean 'tiny'?" in bench("check", "tinny", expect=2).stderr
+
+
+LEAVES = """
+import os
+from dataclasses import dataclass
+from tiny_plugin import FirstFeature
+from bench_core import Method, hookimpl
+
+BENCH_CONTRACT_VERSION = 1
+
+@dataclass(frozen=True)
+class Leaves(Method):
+    '''Ends its process.'''
+    def fit(self, problem):
+        LEAVE
+
+@hookimpl
+def bench_register_methods(register):
+    register("leaves", Leaves)
+"""
+
+
+@pytest.mark.parametrize(
+    ("leave", "said"),
+    [
+        ("os._exit(0)", "the kit's process ended before it had reported (exit code 0)"),
+        ("os._exit(3)", "the kit's process ended before it had reported (exit code 3)"),
+        ("os.kill(os.getpid(), 9)", "the kit's process ended before it had reported (exit code -9)"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+    ],
+)
+def test_a_plugin_that_ends_its_process_fails_the_kit(bench: Bench, leave: str, said: str) -> None:
+    install(bench.plugins, "leaves", LEAVES.replace("LEAVE", leave), "leaves")
+    printed = bench("check", "leaves", expect=1).stdout
+    assert said in " ".join(printed.split())
 
 
 PICKY = """

@@ -119,9 +119,11 @@ def test_growing_prices_without_sizes_are_refused():
 @pytest.mark.parametrize(
     ("given_costs", "said"),
     [
-        ({"prices": [1.0, -2.0]}, "feature prices must be finite and not negative: number 1 .* -2.0"),
+        ({"prices": [1.0, -2.0]}, "feature prices must be from 0 to 1e[+]12: number 1 .* -2.0"),
         ({"prices": [np.nan, 2.0]}, "number 0 .* nan"),
         ({"prices": [1.0, np.inf]}, "number 1 .* inf"),
+        ({"prices": [1.0, 1e308]}, "feature prices must be from 0 to 1e[+]12: number 1 .* 1e[+]308"),
+        ({"prices": [1.0], "evaluation": 1e308}, "evaluation must be from 0 to 1e[+]12, not 1e[+]308"),
         ({"prices": [[1.0, 2.0], [3.0, -1.0]]}, "number 1 .*\\[3.0, -1.0\\]"),
         ({"prices": 3.0}, "must be a list"),
         ({"prices": [[[1.0]]]}, "must be a list"),
@@ -130,17 +132,24 @@ def test_growing_prices_without_sizes_are_refused():
         ({"prices": [1.0, 2.0], "groups": [0]}, "one entry per feature \\(2\\)"),
         ({"prices": [1.0, 2.0], "groups": [0, -2]}, "-1 for no group"),
         ({"prices": [1.0, 2.0], "groups": [0, 1], "group_prices": [1.0]}, "2 groups are named, 1 prices"),
-        ({"prices": [1.0, 2.0], "groups": [0, 0], "group_prices": [-1.0]}, "group prices must be finite"),
+        ({"prices": [1.0, 2.0], "groups": [0, 0], "group_prices": [-1.0]}, "group prices must be from 0"),
         ({"prices": [1.0], "group_prices": [1.0]}, "no feature is in a group"),
         ({"prices": [1.0, 2.0], "classes": [1]}, "cost classes: 2 are needed, 1"),
-        ({"prices": [1.0], "evaluation": -1.0}, "evaluation must be finite and not negative"),
-        ({"prices": [1.0], "evaluation": np.nan}, "evaluation must be finite and not negative"),
-        ({"prices": [1.0], "evaluation": np.inf}, "evaluation must be finite and not negative"),
+        ({"prices": [1.0], "evaluation": -1.0}, "evaluation must be from 0 to 1e[+]12"),
+        ({"prices": [1.0], "evaluation": np.nan}, "evaluation must be from 0 to 1e[+]12"),
+        ({"prices": [1.0], "evaluation": np.inf}, "evaluation must be from 0 to 1e[+]12"),
     ],
 )
 def test_what_is_no_price_is_refused(given_costs, said):
     with pytest.raises(DataError, match=said):
         Costs(**given_costs)
+
+
+@pytest.mark.parametrize("size", [1e13, 1e200, 1e308])
+def test_a_price_that_grows_too_high_with_the_item_is_refused(size):
+    costs = Costs([[1.0, 0.0, 0.0], [0.0, 1.0, 2.0]])
+    with pytest.raises(DataError, match=r"price number 1 .* above 1e[+]12 for an item of size 1e"):
+        costs.bill(np.ones((2, 2), dtype=bool), np.array([1.0, size]))
 
 
 def test_prices_grow_with_the_item_where_only_a_groups_does():

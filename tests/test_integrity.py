@@ -119,6 +119,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "a huge number": lambda p: p.write_text('{"format":' + "9" * 10_000 + "}"),
     "a huge number with its checksum": lambda p: with_metric(p, [0.5, 10**400]),
     "a directory": lambda p: instead(p, Path.mkdir),
+    "a pipe": lambda p: instead(p, os.mkfifo),
+    "a link to a device": lambda p: instead(p, lambda q: q.symlink_to("/dev/zero")),
     "a link to itself": lambda p: instead(p, lambda q: q.symlink_to(q)),
     "a link to nothing": lambda p: instead(p, lambda q: q.symlink_to(q.with_name("nothing"))),
     "decisions edited": lambda p: p.with_suffix(".parquet").write_bytes(
@@ -127,6 +129,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "decisions cut": lambda p: os.truncate(p.with_suffix(".parquet"), 100),
     "decisions missing": lambda p: p.with_suffix(".parquet").unlink(),
     "decisions that are a directory": lambda p: instead(p.with_suffix(".parquet"), Path.mkdir),
+    "decisions that are a pipe": lambda p: instead(p.with_suffix(".parquet"), os.mkfifo),
 }
 
 
@@ -234,6 +237,18 @@ def test_a_damaged_list_of_data_sets_is_named_and_made_anew(place: Place, conten
     assert session.plan().count("done") == 14
     [line] = session.warnings()
     assert str(index) in line
+    assert place.session(SUITE).warnings() == []
+
+
+def test_a_pipe_in_the_place_of_the_list_of_data_sets_is_named_and_replaced(place: Place) -> None:
+    index = place.folder / "store" / "datasets.json"
+    index.unlink(missing_ok=True)
+    os.mkfifo(index)
+    session = place.session(SUITE)
+    assert session.plan().count("done") == 14
+    [line] = session.warnings()
+    assert str(index) in line
+    assert "not a regular file" in line
     assert place.session(SUITE).warnings() == []
 
 

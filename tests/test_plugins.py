@@ -254,8 +254,8 @@ class NotADataclass(Method):
         (registers("x", Uniform), "must be a subclass of Method"),
         (registers("x", Nothing()), "must be a subclass of Method"),
         (registers("x", Nothing, "datasets"), "data set 'x' must be a subclass of DataSource"),
-        (registers(" "), "a method needs a name, not ' '"),
-        (registers(3), "a method needs a name, not 3"),
+        (registers(" "), "method: ' ' is no name"),
+        (registers(3), "method: 3 is no name"),
         (registers("x", NotADataclass), "NotADataclass must be a dataclass"),
     ],
 )

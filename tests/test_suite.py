@@ -192,9 +192,31 @@ WRONG = {
         change('use = "blobs"', 'use = "blobs"\ncosts = { use = "uniform", parameters = { price_each = nan } }'),
         ["datasets[0]", "costs", "price_each", "finite"],
     ),
+    "a price whose sum overflows": (
+        change('use = "blobs"', 'use = "blobs"\ncosts = { use = "table", parameters = { prices = { a = 1e308 } } }'),
+        ["datasets[0]", "costs", "prices['a']", "from 0 to 1e+12", "1e+308"],
+    ),
+    "a grid of more points than can be run": (
+        change(
+            'use = "slopes"',
+            f'use = "slopes"\ngrid = {{ {", ".join(f"p{i} = {list(range(10))}" for i in range(12))} }}',
+        ),
+        ["methods[0].grid", "'slopes' has 1000000000000 points", "1000000 trials"],
+    ),
+    "a grid of more points than can be said": (
+        change(
+            'use = "slopes"',
+            f'use = "slopes"\ngrid = {{ {", ".join(f"p{i} = {list(range(10))}" for i in range(5000))} }}',
+        ),
+        ["methods[0].grid", "'slopes' has more than 10**30 points"],
+    ),
+    "grids of more trials than a suite may have": (
+        change('use = "slopes"', f'use = "slopes"\ngrid = {{ noise = {[i / 1e6 for i in range(600_000)]} }}'),
+        ["methods[0].grid", "'slopes' has 600000 points", "1000000 trials"],
+    ),
     "a negative price": (
         change('use = "blobs"', 'use = "blobs"\ncosts = { use = "table", parameters = { prices = [1, -1] } }'),
-        ["datasets[0]", "costs", "prices[1]", "not negative"],
+        ["datasets[0]", "costs", "prices[1]", "from 0"],
     ),
     "a group that has a price and no features": (
         change(

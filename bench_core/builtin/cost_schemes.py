@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.builtin.scaling import scaled
-from bench_core.contract.costs import Costs, CostScheme
+from bench_core.contract.costs import MOST_PRICE, Costs, CostScheme
 from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import DataError, did_you_mean
 from bench_core.contract.facts import DataFacts
@@ -216,7 +216,7 @@ def _check_prices(what: str, prices: Any) -> None:
     """Whether these may be prices: numbers, lists of coefficients, or either by name.
 
     Raises:
-        ValueError: one is negative or not finite, or a list of coefficients is empty.
+        ValueError: one is negative, not finite or too high, or a list of coefficients is empty.
     """
     named = {what: prices}
     if isinstance(prices, list | Mapping):
@@ -227,8 +227,8 @@ def _check_prices(what: str, prices: Any) -> None:
         if not coefficients:
             raise ValueError(f"{place} has no coefficient")
         for value in coefficients:
-            if not 0 <= value < np.inf:
-                raise ValueError(f"{place} must be finite and not negative, not {value}")
+            if not 0 <= value <= MOST_PRICE:
+                raise ValueError(f"{place} must be from 0 to {MOST_PRICE:g}, not {value}")
 
 
 def per_feature(values: list[Any] | Mapping[str, Any], dataset: str, names: tuple[str, ...], what: str) -> list[Any]:

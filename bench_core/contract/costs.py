@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 PRICE_ARRAYS = ("prices", "groups", "group_prices", "classes")
 """The arrays of `Costs`."""
 
+MOST_PRICE = 1e12
+"""The greatest price, or coefficient of one: sums over features and rows stay finite, and so do their squares."""
+
 
 def _polynomials(prices: Any, what: str) -> NDArray[np.float64]:
     """Prices as float64 (m, degree + 1), lowest power first; refuses anything that is not a price."""
@@ -38,11 +41,11 @@ def _polynomials(prices: Any, what: str) -> NDArray[np.float64]:
         raise DataError(
             f"{what} prices must be a list of numbers or of coefficient lists, not an array of shape {table.shape}"
         )
-    bad = ~(np.isfinite(table) & (table >= 0)).all(axis=1)
+    bad = ~((table >= 0) & (table <= MOST_PRICE)).all(axis=1)
     if bad.any():
         first = int(np.flatnonzero(bad)[0])
         raise DataError(
-            f"{what} prices must be finite and not negative: number {first} (counted from 0) is "
+            f"{what} prices must be from 0 to {MOST_PRICE:g}: number {first} (counted from 0) is "
             f"{np.squeeze(table[first]).tolist()}"
         )
     return table
@@ -61,7 +64,14 @@ def _at(polynomials: NDArray[np.float64], sizes: NDArray[np.float64] | None) -> 
         return polynomials[:, :1].T
     if sizes is None:
         raise DataError("these prices depend on item size, and the rows have none")
-    values = np.polynomial.polynomial.polyval(np.asarray(sizes, dtype=np.float64), polynomials.T)
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = np.polynomial.polynomial.polyval(np.asarray(sizes, dtype=np.float64), polynomials.T)
+    high = ~(np.asarray(values) <= MOST_PRICE)
+    if high.any():
+        first, row = (int(place[0]) for place in np.nonzero(high))
+        raise DataError(
+            f"price number {first} (counted from 0) is above {MOST_PRICE:g} for an item of size {sizes[row]:g}"
+        )
     return np.asarray(values, dtype=np.float64).T
 
 
@@ -78,7 +88,7 @@ class Costs:
         evaluation: price of running one base model (0: only features cost).
 
     Raises:
-        DataError: a price is negative, NaN or infinite, or a length is wrong.
+        DataError: a price is negative, NaN or above `MOST_PRICE`, or a length is wrong.
     """
 
     prices: NDArray[np.float64]
@@ -104,8 +114,8 @@ class Costs:
             raise DataError("group prices are given, but no feature is in a group")
         if self.classes is not None:
             object.__setattr__(self, "classes", frozen(_codes(self.classes, len(prices), "cost classes")))
-        if not (np.isfinite(self.evaluation) and self.evaluation >= 0):
-            raise DataError(f"the price of an evaluation must be finite and not negative, not {self.evaluation}")
+        if not 0 <= self.evaluation <= MOST_PRICE:
+            raise DataError(f"the price of an evaluation must be from 0 to {MOST_PRICE:g}, not {self.evaluation}")
 
     @property
     def n_features(self) -> int:

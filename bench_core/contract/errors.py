@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -79,8 +80,15 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
         return f"did you mean {close[0]!r}?"
     if not names:
         return ""
-    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-    return f"known: {shown}"
+    shown = [name if name.isprintable() and len(name) <= 60 else repr(name[:60]) for name in names[:20]]
+    return f"known: {', '.join(shown)}" + (", …" if len(names) > 20 else "")
+
+
+def refused_name(name: object) -> str:
+    """Why a plugin, or what it registers, cannot have a name, which becomes a part of files' names; empty if it can."""
+    if isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}", name):
+        return ""
+    return f"{repr(name)[:60]} is no name: up to 100 letters, digits and . _ - @, beginning with a letter or digit"
 
 
 def with_hint(error: BaseException) -> str:

@@ -65,14 +65,23 @@ def _column(name: str, column: pd.Series[Any]) -> tuple[NDArray[np.float64], tup
         column = column.astype("float64")
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan), None
-    if pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype):
-        raise DataError(f"feature {name!r} holds dates; turn them into numbers first")
-    odd = next((value for value in column if isinstance(value, _NO_VALUES)), None)
-    if odd is not None:
-        raise DataError(f"feature {name!r} holds a {type(odd).__name__}; a value is a number, a text or a truth value")
+    _refuse_no_values(f"feature {name!r}", column)
     coded = pd.Categorical(column.astype("object").where(column.notna(), None).map(str, na_action="ignore"))
     codes = np.where(coded.codes < 0, np.nan, coded.codes)
     return codes, tuple(str(text) for text in coded.categories)
+
+
+def _refuse_no_values(what: str, column: pd.Series[Any]) -> None:
+    """Refuse a column of dates, lists and the like.
+
+    Raises:
+        DataError: the column and what it holds are named.
+    """
+    if pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype):
+        raise DataError(f"{what} holds dates; turn them into numbers first")
+    wrong = next((value for value in column if isinstance(value, _NO_VALUES)), None)
+    if wrong is not None:
+        raise DataError(f"{what} holds a {type(wrong).__name__}; a value is a number, a text or a truth value")
 
 
 def _sizes(column: pd.Series[Any]) -> NDArray[np.float64]:
@@ -99,6 +108,8 @@ def _target(column: pd.Series[Any], task: Task | None, *, ranking: bool) -> tupl
     if column.isna().any():
         raise DataError(f"target {column.name!r} misses {int(column.isna().sum())} value(s)")
     numeric = pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+    if not numeric:
+        _refuse_no_values(f"target {column.name!r}", column)
     numbers = column.to_numpy(dtype=np.float64) if numeric else np.empty(0)
     if task is None:
         few = (numbers == np.round(numbers)).all() and column.nunique() <= _MOST_CLASSES_GUESSED

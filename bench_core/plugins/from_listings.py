@@ -17,7 +17,7 @@ from bench_core.plugins.listed import Listing, named
 from bench_core.plugins.registry import Registry
 from bench_core.plugins.shelf import Plugin
 
-__all__ = ["import_acting", "listings_of", "register_listed", "registry_from", "whole"]
+__all__ = ["import_acting", "listings_of", "register_listed", "registry_from"]
 
 _LAZY = frozenset(f"bench_register_{kind}" for kind in ("datasets", "cost_schemes", "methods", "metrics", "executors"))
 
@@ -65,11 +65,6 @@ def import_acting(registry: Registry) -> None:
         except ContractError as error:
             registry.drop(name)
             plugins[name] = replace(plugins[name], error=f"ContractError: {error}")
-
-
-def whole(registry: Registry) -> Registry:
-    """Everything imported: the registry itself, or where it lists plugins another, of what is installed."""
-    return loading.load_registry() if registry.listings else registry
 
 
 def listings_of(registry: Registry, used: Mapping[str, Iterable[str]]) -> list[Any] | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from bench_core.contract.errors import refused_name
 from bench_core.contract.facts import ALL_TASKS, DataFacts
 from bench_core.contract.method import beyond
 
@@ -159,6 +160,15 @@ def listing_from(values: Any, plugin: str) -> Listing:
     _need(all(isinstance(optional, bool) for optional in hooks.values()), "whether a hook is optional")
     methods = {name: _method(name, plugin, method) for name, method in _table(values.get("methods")).items()}
     names = {key: tuple(_texts(values.get(key))) for key in ("unmarked", "sections", "executors")}
+    for name in (
+        *methods,
+        *names["sections"],
+        *names["executors"],
+        *(name for table in things.values() for name in table),
+    ):
+        refused = refused_name(name)
+        if refused:
+            raise ValueError(refused)
     return Listing(hooks=hooks, replays=replays, things=things, methods=methods, plain=values, **names)
 
 

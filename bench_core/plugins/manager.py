@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 import pluggy
 
-from bench_core.contract.errors import ContractError, attempt, did_you_mean
+from bench_core.contract.errors import ContractError, attempt, did_you_mean, refused_name
 from bench_core.plugins import hookspecs
 
 if TYPE_CHECKING:
@@ -115,12 +115,14 @@ def registered_alone(name: str, value: str) -> tuple[Registry, object]:
 
 def installed(manager: pluggy.PluginManager) -> list[Plugin]:
     """Every installed plugin in order of name, none of them imported."""
+    return [replace(_plugin_of(point), folder=_folder_of(point)) for point in _points(GROUP, manager)]
+
+
+def _plugin_of(point: metadata.EntryPoint) -> Plugin:
+    """An entry point as a plugin that is not loaded; a broken one where its name cannot be a plugin's."""
     from bench_core.plugins.shelf import Plugin
 
-    return [
-        Plugin(point.name, *_distribution(point), point.value, folder=_folder_of(point))
-        for point in _points(GROUP, manager)
-    ]
+    return Plugin(point.name, *_distribution(point), point.value, error=refused_name(point.name))
 
 
 def _folder_of(point: metadata.EntryPoint) -> Path | None:
@@ -154,9 +156,10 @@ def _candidates(
 
     yield Plugin(CORE, "budgetbench", __version__, _BUILT_IN), partial(import_module, _BUILT_IN)
     for point in points:
-        yield Plugin(point.name, *_distribution(point), point.value), point.load
+        yield _plugin_of(point), point.load
     for name, thing in extra:
-        yield Plugin(name, "", "", getattr(thing, "__name__", repr(thing))), partial(lambda thing: thing, thing)
+        module = getattr(thing, "__name__", repr(thing))
+        yield Plugin(name, "", "", module, refused_name(name)), partial(lambda thing: thing, thing)
 
 
 _POINTS: WeakKeyDictionary[pluggy.PluginManager, list[metadata.EntryPoint]] = WeakKeyDictionary()

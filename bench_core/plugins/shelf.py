@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bench_core.contract.canonical import source_hash
-from bench_core.contract.errors import ContractError
+from bench_core.contract.errors import ContractError, refused_name
 from bench_core.plugins.listed import ListedMethod, Offered
 
 T = TypeVar("T")
@@ -90,7 +90,14 @@ class Shelf(dict[str, T]):
         return [name for name, thing in super().items() if self.origins[name] == plugin and isinstance(thing, Offered)]
 
     def add(self, plugin: str, name: str, thing: T) -> None:
-        """Register a thing under a name; the first that claims it is found."""
+        """Register a thing under a name; the first that claims it is found.
+
+        Raises:
+            ContractError: it is no name.
+        """
+        refused = refused_name(name)
+        if refused:
+            raise ContractError(f"{self.kind}: {refused}")
         if name in self:
             self.claims.setdefault(name, [self.origins[name]]).append(plugin)
         else:
@@ -100,10 +107,8 @@ class Shelf(dict[str, T]):
         """Register a class of parameters under a name.
 
         Raises:
-            ContractError: no name, or the class is not of this kind, or no dataclass.
+            ContractError: it is no name, or the class is not of this kind, or no dataclass.
         """
-        if not isinstance(name, str) or not name.strip():
-            raise ContractError(f"a {self.kind} needs a name, not {name!r}")
         if not (isinstance(thing, type) and issubclass(thing, self.base)):
             raise ContractError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, not {thing!r}")
         if not hasattr(thing, "__dataclass_fields__"):

@@ -13,7 +13,7 @@ from typing import Any
 from bench_core.contract.errors import StoreError
 from bench_core.run.record_file import unseal
 from bench_core.run.store import DAMAGED, Store, StoreFile
-from bench_core.run.whole_files import move_aside
+from bench_core.run.whole_files import move_aside, open_file, why
 
 __all__ = ["StoreCheck", "check_store", "misplaced_files", "repair_store"]
 
@@ -75,13 +75,14 @@ def check_store(store: Store) -> StoreCheck:
     result.old = len(store.unbelieved - before) - len(store.damage)
     index = store.path / "datasets.json"
     try:
-        if not isinstance(unseal(index.read_bytes()).get("hashes"), dict):
-            raise ValueError("it holds no hashes")
+        with open_file(index) as opened:
+            if not isinstance(unseal(opened.read()).get("hashes"), dict):
+                raise ValueError("it holds no hashes")
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:
         result.misplaced.append(index)
-        result.damage.append(f"{index} is damaged: {error}")
+        result.damage.append(f"{index} is damaged: {why(error)}")
     return result
 
 

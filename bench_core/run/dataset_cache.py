@@ -13,7 +13,7 @@ from bench_core.plugins.registry import Registry
 from bench_core.run.record_file import seal, unseal
 from bench_core.run.threads import one_blas_thread
 from bench_core.run.trial import fragment
-from bench_core.run.whole_files import write_cache
+from bench_core.run.whole_files import open_file, write_cache
 
 __all__ = ["DatasetCache"]
 
@@ -40,7 +40,8 @@ class DatasetCache:
         self._dirty = False
         self.damage = ""
         try:
-            known = unseal(self._index_path.read_bytes())["hashes"]
+            with open_file(self._index_path) as file:
+                known = unseal(file.read())["hashes"]
             self._known = known if isinstance(known, dict) else {}
         except (FileNotFoundError, NotADirectoryError):
             pass

@@ -163,6 +163,8 @@ def _finish(run: FinishedRun, report: RunReport) -> None:
         DamagedRecordsError: the trials of damaged records have to be run again first.
     """
     report.written, report.table, report.refused = (), None, ""
+    if not run.plan.planned:  # no data set can be used: the report says why of each
+        return
     try:
         answers = run.session.registry.manager.hook.bench_run_finished(run=run)
     except RequestError as error:

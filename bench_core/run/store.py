@@ -29,7 +29,7 @@ from bench_core.run.owners import own_name, sweep
 from bench_core.run.record_file import RECORD_FORMAT, OldFormatError, read_record, seal, seconds_of, unseal
 from bench_core.run.run_trial import TrialResult
 from bench_core.run.summary import PolicyOutcome
-from bench_core.run.whole_files import WholeFile, make_folder, move_aside, why, write_whole
+from bench_core.run.whole_files import WholeFile, make_folder, move_aside, open_file, why, write_whole
 
 DAMAGED = "damaged"
 """The folder of a store that damaged files are moved to."""
@@ -185,14 +185,14 @@ class Store:
 
     def _bytes(self, place: str) -> bytes | None:
         try:
-            with open(place, "rb", buffering=0) as file:
+            with open_file(place) as file:
                 return file.read()
         except (FileNotFoundError, NotADirectoryError):
             if os.path.lexists(place):
                 raise ValueError(f"{place} is damaged: it is a link to nothing") from None
             return None
         except OSError as error:
-            if error.errno in (errno.EISDIR, errno.ELOOP):
+            if error.errno in (errno.EINVAL, errno.ELOOP):
                 raise ValueError(f"{place} is damaged: {why(error)}") from None
             raise StoreError(f"{place} cannot be read: {why(error)}") from None
 
@@ -201,7 +201,7 @@ class Store:
         if noted is None:
             return ""
         try:
-            with open(self._place(record["name"], _DECISIONS), "rb", buffering=0) as file:
+            with open_file(self._place(record["name"], _DECISIONS)) as file:
                 if os.fstat(file.fileno()).st_size != noted["bytes"]:
                     return "is damaged: it is not as long as the record beside it says"
                 if hashlib.file_digest(file, "sha256").hexdigest() != noted["sha256"]:

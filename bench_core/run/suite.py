@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from bench_core.plugins.hookspecs import OWNERS
 from bench_core.plugins.registry import CORE, Registry
 from bench_core.run.suite_schema import DatasetEntry, Entry, MethodEntry, SuiteFile, error_line, file_model, seed_list
 from bench_core.run.trial import Trial
+
+MOST_TRIALS = 1_000_000
+"""Trials that a suite may have: (data set, seed, cost scheme, method, grid point) together."""
 
 _MethodPoint = tuple[str, int, str, Any, bool, float | None]
 """Label, grid point, use, instance, whether answers are refused, and the threshold to exit at where none is."""
@@ -63,6 +67,7 @@ class Suite:
             self._metric(name, f"{path}: titles")
         self._check_selects()
         self._check_dataset_names()
+        self._refuse_too_many()
         self._section_metrics: dict[str, Metric] = {}
         for key, section in registry.sections.items():
             self._section_metrics |= section.rules.check(self, self.section(key))
@@ -166,6 +171,20 @@ class Suite:
                     if name not in known:
                         hint = did_you_mean(name, known)
                         raise RequestError(f"{self.path}: methods[{i}].{key}: there is no data set {name!r}; {hint}")
+
+    def _refuse_too_many(self) -> None:
+        """Refuse a suite of more than `MOST_TRIALS` trials before its grids are expanded."""
+        total = 0
+        splits = {e.label: len(self._seeds(e)) * len(e.costs) for e in self.file.datasets}
+        for i, entry in enumerate(self.file.methods):
+            points = prod(map(len, entry.grid.values()))
+            total += points * sum(splits[label] for label in splits if not entry.only or label in entry.only)
+            if total > MOST_TRIALS:
+                shown = str(points) if points < 10**30 else "more than 10**30"
+                raise RequestError(
+                    f"{self.path}: methods[{i}].grid: {entry.label!r} has {shown} points; "
+                    f"a suite may have {MOST_TRIALS} trials"
+                )
 
     def plugins_in_judge(self) -> dict[str, list[str]]:
         """Plugins whose code runs where trials are judged, by name → what the suite uses of them.

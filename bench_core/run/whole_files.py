@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import stat
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench_core.contract.errors import StoreError
 
-__all__ = ["WholeFile", "make_folder", "move_aside", "not_written", "why", "write_cache", "write_whole"]
+__all__ = ["WholeFile", "make_folder", "move_aside", "not_written", "open_file", "why", "write_cache", "write_whole"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,19 @@ def _start_writing(descriptor: int) -> None:
     if hasattr(os, "posix_fadvise"):
         with suppress(OSError):
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def open_file(path: str | Path) -> io.FileIO:
+    """A regular file, opened for reading: a pipe would wait for its writer.
+
+    Raises:
+        OSError: it cannot be opened; ``EINVAL`` where it is a directory, a pipe, a socket or a device.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return io.FileIO(descriptor)
 
 
 def write_cache(path: Path, data: bytes) -> bool:

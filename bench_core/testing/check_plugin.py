@@ -1,29 +1,87 @@
-"""The contract kit on everything that an installed plugin registers."""
+"""The contract kit on everything that an installed plugin registers, in a process of its own."""
 
 from __future__ import annotations
 
+import json
+import multiprocessing
 from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from bench_core.contract.errors import RequestError, did_you_mean
+from bench_core.contract.errors import BenchError, RequestError, did_you_mean
 from bench_core.contract.parameters import build
-from bench_core.plugins.from_listings import whole
-from bench_core.plugins.registry import Registry
+from bench_core.plugins.manager import load_registry
 from bench_core.testing.contracts import check_cost_scheme, check_dataset, check_method, check_metric
 
 __all__ = ["check_plugin"]
 
 
-def check_plugin(registry: Registry, name: str, progress: Callable[[str], None]) -> list[list[str]]:
+def check_plugin(name: str, progress: Callable[[str], None]) -> list[list[str]]:
     """A row per check: thing, check, task, outcome (``passed``, ``failed``, ``skipped``), message.
 
     Methods, data sets and cost schemes are tried with their default parameters; one that has none is skipped.
     Figures are no kind of the core's: what draws them has tests of its own.
 
+    The kit runs in a child process that reports each row and, at the end, that it finished. A child that ends without
+    that is a failed check. This finds a plugin that ends its process; one that forges the report from within that
+    process is not found.
+
     Raises:
         RequestError: no such plugin, or it could not be loaded.
     """
-    registry = whole(registry)  # the kit runs methods in this process
+    context = multiprocessing.get_context("spawn")
+    receiving, sending = context.Pipe(duplex=False)
+    child = context.Process(target=_report, args=(name, sending))
+    child.start()
+    sending.close()
+    rows: list[list[str]] = []
+    thing = name
+    try:
+        while True:
+            message = _next(receiving, child)
+            if message is None:
+                child.join()
+                ended = f"the kit's process ended before it had reported (exit code {child.exitcode})"
+                return [*rows, [thing, "-", "-", "failed", ended]]
+            if "error" in message:
+                raise RequestError(str(message["error"]))
+            if "finished" in message:
+                return rows
+            if "started" in message:
+                thing = str(message["started"])
+                progress(thing)
+            else:
+                rows.append([str(cell) for cell in message["row"]])
+    finally:
+        child.kill()
+        child.join()
+
+
+def _next(receiving: Connection, child: Any) -> dict[str, Any] | None:
+    """The child's next message as JSON, which cannot run code here; None where it ended without one."""
+    wait([receiving, child.sentinel])  # a process that a plugin left behind may hold the pipe open
+    try:
+        return dict(json.loads(receiving.recv_bytes())) if receiving.poll() else None
+    except (EOFError, OSError, ValueError):
+        return None
+
+
+def _report(name: str, sending: Connection) -> None:
+    """Run the kit, and send what comes of it."""
+
+    def send(**message: Any) -> None:
+        sending.send_bytes(json.dumps(message).encode())
+
+    try:
+        _check(name, lambda thing: send(started=thing), lambda *row: send(row=row))
+    except BenchError as error:
+        send(error=str(error))
+    else:
+        send(finished=True)
+
+
+def _check(name: str, started: Callable[[str], None], add: Callable[..., None]) -> None:
+    registry = load_registry()
     if name not in registry.plugins:
         raise RequestError(f"there is no plugin {name!r}; {did_you_mean(name, registry.plugins)}")
     if registry.plugins[name].error:
@@ -32,21 +90,17 @@ def check_plugin(registry: Registry, name: str, progress: Callable[[str], None])
         ("methods", registry.methods, check_method),
         ("datasets", registry.datasets, check_dataset),
         ("cost_schemes", registry.cost_schemes, check_cost_scheme),
+        ("metrics", registry.metrics, check_metric),
     )
-    rows: list[list[str]] = []
-    for shelf, things, kit in kits:
-        for thing, cls in things.items():
-            if registry.plugin_of(shelf, thing).name != name:
+    for kind, things, kit in kits:
+        for thing, registered in things.items():
+            if registry.plugin_of(kind, thing).name != name:
                 continue
-            progress(thing)
+            started(thing)
             try:
-                instance = build(cls, {}, thing)
+                instance = registered if kind == "metrics" else build(registered, {}, thing)
             except RequestError as error:
-                rows.append([thing, "-", "-", "skipped", str(error)])
+                add(thing, "-", "-", "skipped", str(error))
                 continue
-            rows += [[thing, r.check, r.task or "-", r.outcome, r.message] for r in kit(instance)]
-    for thing, metric in registry.metrics.items():
-        if registry.plugin_of("metrics", thing).name == name:
-            progress(thing)
-            rows += [[thing, r.check, r.task or "-", r.outcome, r.message] for r in check_metric(metric)]
-    return rows
+            for result in kit(instance):
+                add(thing, result.check, result.task or "-", result.outcome, result.message)

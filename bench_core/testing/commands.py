@@ -56,7 +56,7 @@ def check(plugin: str, everything: bool) -> int:
     """Run the contract kit on an installed plugin."""
     from bench_core.testing.check_plugin import check_plugin
 
-    rows = check_plugin(installed_plugins(), plugin, lambda name: click.echo(f"{name} …", err=True))
+    rows = check_plugin(plugin, lambda name: click.echo(f"{name} …", err=True))
     shown = [row for row in rows if everything or row[3] != "passed"]
     if shown:
         print_table(["what", "check", "task", "outcome", "message"], shown)

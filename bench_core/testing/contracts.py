@@ -109,7 +109,7 @@ def _run(checks: Iterator[_Planned]) -> list[CheckResult]:
             outcome, message = "skipped", str(error)
         except BenchError as error:
             outcome, message = "failed", str(error)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             outcome, message = "failed", f"{type(error).__name__}: {error}"
         results.append(CheckResult(planned.check, planned.task, outcome, message, time.perf_counter() - start))
     return results

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bench_core import DataError
 from bench_public_data.exact_csv import DEFAULT_MISSING, read_exact
-from bench_public_data.local_files import read_bytes
+from bench_public_data.local_files import read_bytes, refuse_large
 from bench_public_data.table_source import TableSource
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class Csv(TableSource):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise DataError(f"{path}, line 1: two columns are called {twice[0]!r}")
-        for line, record in records:
+        for count, (line, record) in enumerate(records, start=1):
+            refuse_large(path, count * len(names))
             if len(record) != len(names):
                 raise DataError(f"{path}, line {line}: {len(record)} values for {len(names)} columns")
         return read_exact(text, self.separator, self.columns, self.missing)
@@ -69,10 +70,14 @@ class Csv(TableSource):
     def _text(self, path: Path) -> str:
         data = read_bytes(path)
         try:
-            return data.decode("utf-8-sig")
+            text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = data[: error.start].count(b"\n") + 1
             raise DataError(f"{path}, line {line}: not UTF-8 text ({error.reason})") from None
+        if "\0" in text:
+            line = text[: text.index("\0")].count("\n") + 1
+            raise DataError(f"{path}, line {line}: not text: it holds a byte of zero")
+        return text
 
     def _records(self, path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
         """Every record that is not blank, with the line it ends on."""

@@ -8,12 +8,59 @@ import lzma
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 from bench_core import DataContext, DataError, DataUnavailable, did_you_mean
 
-__all__ = ["file_status", "files_fingerprint", "find_file", "read_bytes", "stem"]
+__all__ = [
+    "MOST_BYTES", "file_status", "files_fingerprint", "find_file", "read_bytes", "refuse_large", "refuse_large_parquet",
+    "stem",
+]  # fmt: skip
 
-_UNPACK: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+_OPEN: dict[str, Callable[[Path], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]
+
+MOST_VALUES = 500_000_000
+"""Rows x columns that a table may have: 4 GB as float64."""
+
+MOST_BYTES = 2**29
+"""Bytes that a compressed file of text may unpack to, and that an ARFF file may have; reading takes ten times that."""
+
+
+def refuse_large(path: Path | str, values: int) -> None:
+    """Refuse a table before it is made.
+
+    Args:
+        path: what the message calls it.
+        values: rows x columns.
+
+    Raises:
+        DataError: there are more than `MOST_VALUES`.
+    """
+    if values > MOST_VALUES:
+        raise DataError(f"{path}: the table has {values} values (rows x columns); at most {MOST_VALUES} are read")
+
+
+def refuse_large_parquet(path: Path, file: Any) -> None:
+    """Refuse a Parquet file whose columns would be large, by its metadata, which is read without the data.
+
+    Args:
+        path: what the message calls it.
+        file: a `pyarrow.parquet.ParquetFile`.
+
+    Raises:
+        DataError: its columns have more than `MOST_VALUES` values, or 8 bytes for each of so many.
+    """
+    metadata = file.metadata
+    columns = [
+        metadata.row_group(g).column(c) for g in range(metadata.num_row_groups) for c in range(metadata.num_columns)
+    ]
+    refuse_large(path, max(metadata.num_rows * metadata.num_columns, sum(column.num_values for column in columns)))
+    unpacked = sum(column.total_uncompressed_size for column in columns)
+    for c, column in enumerate(columns):
+        schema = metadata.schema.column(c % metadata.num_columns)
+        unpacked += max(schema.length, 0) * column.num_values
+    if unpacked > 8 * MOST_VALUES:
+        raise DataError(f"{path}: its columns unpack to {unpacked} bytes; at most {8 * MOST_VALUES} are read")
 
 
 def _places(path: str, context: DataContext) -> list[Path]:
@@ -67,12 +114,19 @@ def read_bytes(path: Path) -> bytes:
     """A file's bytes, decompressed by the ending of its name (.gz, .bz2, .xz).
 
     Raises:
-        DataError: it is empty, or not what its ending says.
+        DataError: it is empty, not what its ending says, or unpacks to more than `MOST_BYTES`.
     """
+    unpack = _OPEN.get(path.suffix.lower())
     try:
-        data = _UNPACK.get(path.suffix.lower(), bytes)(path.read_bytes())
+        if unpack is None:
+            data = path.read_bytes()
+        else:
+            with unpack(path) as file:
+                data = file.read(MOST_BYTES + 1)
     except (OSError, ValueError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read: {error}") from None
+    if unpack is not None and len(data) > MOST_BYTES:
+        raise DataError(f"{path}: it unpacks to more than {MOST_BYTES} bytes; unpack it yourself if that is meant")
     if not data.strip():
         raise DataError(f"{path}: the file is empty")
     return data
@@ -81,6 +135,6 @@ def read_bytes(path: Path) -> bytes:
 def stem(path: str | Path) -> str:
     """A file's name without its endings: ``train.txt.xz`` → ``train``."""
     name = Path(path).name
-    for suffix in _UNPACK:
+    for suffix in _OPEN:
         name = name.removesuffix(suffix)
     return name.rsplit(".", 1)[0] or name

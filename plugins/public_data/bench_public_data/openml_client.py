@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 
 from bench_core import DataError, DataUnavailable
 from bench_public_data.limits import limited
+from bench_public_data.local_files import MOST_BYTES, refuse_large, refuse_large_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,8 +94,10 @@ def _load(openml: Any, number: int, features: bool) -> tuple[pd.DataFrame, dict[
         entry = openml.datasets.get_dataset(
             number, download_data=True, download_qualities=False, download_features_meta_data=features
         )
+        _refuse_large(entry)
         frame = entry.get_data()[0]
     if any(hasattr(dtype, "sparse") or str(dtype).startswith("Sparse") for dtype in frame.dtypes):
+        refuse_large("its sparse table", frame.size)
         frame = frame.sparse.to_dense()
     frame = frame.rename(columns=str)
     if features:
@@ -108,6 +111,21 @@ def _load(openml: Any, number: int, features: bool) -> tuple[pd.DataFrame, dict[
         "source": f"https://www.openml.org/d/{number}",
     }
     return frame, about
+
+
+def _refuse_large(entry: Any) -> None:
+    """Refuse a data file that would be large once read.
+
+    Raises:
+        DataError: see `refuse_large_parquet`; or an ARFF file has more than `MOST_BYTES`.
+    """
+    import pyarrow.parquet as pq
+
+    if entry.parquet_file is not None:
+        with pq.ParquetFile(entry.parquet_file) as file:
+            refuse_large_parquet(Path(entry.parquet_file), file)
+    elif entry.data_file is not None and Path(entry.data_file).stat().st_size > MOST_BYTES:
+        raise DataError(f"{entry.data_file} has more than {MOST_BYTES} bytes")
 
 
 def _as_declared(frame: pd.DataFrame, features: Any) -> pd.DataFrame:

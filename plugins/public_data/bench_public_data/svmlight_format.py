@@ -17,6 +17,10 @@ from bench_public_data.local_files import read_bytes
 __all__ = ["SvmLightTable", "line_of_feature", "read_groups", "read_svmlight"]
 
 
+_MOST_NUMBER = 2**31 - 1
+"""The greatest number of a feature that scikit-learn's reader takes."""
+
+
 @dataclass(frozen=True, eq=False)
 class SvmLightTable:
     """What a file holds.
@@ -42,7 +46,7 @@ def read_svmlight(path: Path, first_index: int = 1) -> SvmLightTable:
     from sklearn.datasets import load_svmlight_file
 
     data = read_bytes(path)
-    if not any(line.split(b"#", 1)[0].strip() for line in data.splitlines()):
+    if not any(line.split(b"#", 1)[0].strip() for line in io.BytesIO(data)):
         raise DataError(f"{path}: the file holds comments only")
     with_query = b"qid:" in data
     try:
@@ -85,6 +89,8 @@ def _raise_first_error(path: Path, data: bytes, first_index: int) -> None:
             if place <= last:
                 problem = f"{place} follows {last}" if last >= first_index else f"{place} is below {first_index}"
                 raise DataError(f"{where}: feature numbers must ascend from {first_index}; {problem}")
+            if place > _MOST_NUMBER:
+                raise DataError(f"{where}: feature number {_shown(index)} is too large")
             last = place
             _finite(value, f"{where}, feature {place}")
 
@@ -100,7 +106,7 @@ def line_of_feature(path: Path, feature: int) -> int:
 
 
 def _shown(word: bytes) -> str:
-    return repr(word.decode("utf-8", "replace"))
+    return repr(word[:60].decode("utf-8", "replace"))
 
 
 def _finite(word: bytes, where: str) -> float:

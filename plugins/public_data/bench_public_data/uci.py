@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ARCHIVES", "Archive", "Uci"]
 
+_MOST_BYTES = 2**26
+"""Bytes that a table in an archive may have; those that are known have less than a million."""
+
 _SERVER = "https://archive.ics.uci.edu/static/public"
 
 
@@ -155,14 +158,17 @@ class Uci(DataSource):
                 answer.raise_for_status()
                 for block in answer.iter_content(1 << 16):
                     file.write(block)
+                    if file.tell() > limits.LIMITS.most:  # an answer may be compressed on the line
+                        raise limits.LimitError(f"it unpacks to more than {limits.LIMITS.most} bytes")
                 with zipfile.ZipFile(file) as archive:
                     inside = {Path(name).name: name for name in archive.namelist()}
                     for name in self.archive.files:
                         if name not in inside:
                             raise DataError(f"{url}: the archive has no {name!r}, only {', '.join(sorted(inside))}")
                     for name in self.archive.files:
-                        if archive.getinfo(inside[name]).file_size > limits.LIMITS.most:
-                            raise DataError(f"{url}: {name!r} in it is larger than {limits.LIMITS.most} bytes")
+                        most = min(_MOST_BYTES, limits.LIMITS.most)
+                        if archive.getinfo(inside[name]).file_size > most:
+                            raise DataError(f"{url}: {name!r} in it is larger than {most} bytes")
                     data = [archive.read(inside[name]) for name in self.archive.files]
         except (requests.RequestException, zipfile.BadZipFile, OSError) as error:
             why = (guard.failure if guard else "") or f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"

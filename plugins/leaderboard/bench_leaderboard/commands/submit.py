@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench_core import Planned, Registry, RequestError, SuiteSession, sha256_text
+from bench_core import Planned, RequestError, SuiteSession, sha256_text
 from bench_core.testing import check_plugin
 from bench_leaderboard.analysis.export import RECORDS, published, read_export, records_of, write_export
 from bench_leaderboard.analysis.losses import find_losses
@@ -79,7 +79,7 @@ def submit(
         )
     records = _only(whole, {planned.name for planned in own})
     is_published = _agree(session, records, code)
-    _passes_the_kit(session.registry, plugin, progress)
+    _passes_the_kit(plugin, progress)
     folder, name = parent / plugin, session.suite.name
     submission = read_folder(folder) if (folder / SUBMISSION).exists() else {}
     if folder.exists() and not submission and any(folder.iterdir()):
@@ -159,7 +159,7 @@ def check_submission(session: SuiteSession, progress: Callable[[str], None] = la
             f"{folder / name}: {len(spared)} record(s) are said to be not applicable, and are applicable"
         )
     is_published = _agree(session, records, code)
-    _passes_the_kit(session.registry, submission["plugin"], progress)
+    _passes_the_kit(submission["plugin"], progress)
     return Submitted(folder, len(records.infos), tuple(_methods(records)), is_published)
 
 
@@ -254,8 +254,8 @@ def _same_data(session: SuiteSession, committed: Records, records: Records) -> N
             )
 
 
-def _passes_the_kit(registry: Registry, plugin: str, progress: Callable[[str], None]) -> None:
-    rows = check_plugin(registry, plugin, progress)
+def _passes_the_kit(plugin: str, progress: Callable[[str], None]) -> None:
+    rows = check_plugin(plugin, progress)
     for thing, check, task, outcome, message in rows:
         if outcome == "failed":
             count = sum(row[3] == "failed" for row in rows)

@@ -103,6 +103,7 @@ def unpacked(file: int, table: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     for name, (kind, shape) in table.items():
         source.seek(-(-source.tell() // _ALIGNED) * _ALIGNED)
         arrays[name] = pa.ipc.read_tensor(source).to_numpy().view(np.dtype(kind)).reshape(shape)
+        arrays[name].flags.writeable = False  # one without values has no memory that could be read-only
     return arrays
 
 

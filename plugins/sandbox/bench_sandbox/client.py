@@ -181,6 +181,7 @@ class Process:
     def __init__(self, server: Server, its: socket.socket, memory: int | None, parent: Process | None = None) -> None:
         self._server, self._socket, self._memory, self._parent = server, its, memory, parent
         self._own = 0
+        self._copies: set[Process] = set()
         self.number = 0
         self.ended = False
 
@@ -272,6 +273,7 @@ class Process:
         copy = Process(self._server, ours, memory, self)
         number = answer.get("process")
         copy._begin(hello, number if type(number) is int else 0)
+        self._copies.add(copy)
         return copy
 
     def end(self, *, patience: float = 0.0) -> int | None:
@@ -284,15 +286,19 @@ class Process:
             return None
         self.ended = True
         self._socket.close()
-        code = None
-        if self._parent is not None and patience and not self._parent.ended:
-            with suppress(StoppedError, CallError):
-                header = {"call": "code", "process": self._own}
-                code = self._parent._ask(header, [], patience, 0, None).header.get("code")
+        code, parent = None, self._parent
+        if parent is None:
+            request = {"process": self._own, "patience": patience, "kept": []}
+        else:
+            if patience and not parent.ended:
+                with suppress(StoppedError, CallError):
+                    header = {"call": "code", "process": self._own}
+                    code = parent._ask(header, [], patience, 0, None).header.get("code")
+            parent._copies.discard(self)
+            request = {"process": parent._own, "patience": None, "kept": [copy.number for copy in parent._copies]}
         try:
-            own = 0 if self._parent is not None else self._own
-            answer = self._server._ask({"process": own, "patience": patience})
-            code = code if self._parent is not None else answer.get("code")
+            answer = self._server._ask(request)
+            code = answer.get("code") if parent is None else code
         except (EndedError, MalformedError, TimeoutError, SandboxError):
             self._server.close()
         return code if type(code) is int else None

@@ -137,18 +137,20 @@ class _Server:
             os.close(goes)
             os.close(told)
 
-    def _end(self, process: int, patience: float) -> dict[str, Any]:
-        """End a process, and everything that any process left; 0 ends none, only what they left.
+    def _end(self, process: int, patience: float | None, kept: list[int]) -> dict[str, Any]:
+        """End a process, and everything that it started.
 
         Args:
             process: its number.
-            patience: seconds in which it may end by itself.
+            patience: seconds in which it may end by itself; None, it goes on, and only what it started is ended.
+            kept: numbers of its copies that go on.
         """
         code = None
-        if process in self._folders:
+        if patience is not None and process in self._folders:
             code = _exit_code(process, patience)
             shutil.rmtree(self._folders.pop(process), ignore_errors=True)
-        end_strays(within=self._folders)
+        others = set(self._folders) - {process}
+        end_strays({*others, *kept}, within=[process])
         return {"code": code}
 
 

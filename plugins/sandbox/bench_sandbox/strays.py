@@ -28,7 +28,7 @@ def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> i
     """Kill the children of this process with all their descendants, and wait until they are gone.
 
     Args:
-        kept: numbers of children that are left alone, with their descendants.
+        kept: numbers of descendants that are left alone, with their own descendants.
         within: numbers of children that go on, without their descendants.
 
     Returns:
@@ -37,7 +37,7 @@ def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> i
     ended: set[int] = set()
     until = time.monotonic() + _PATIENCE
     # A process may start another one while it is being killed: look again until there is none.
-    while (left := list(_strays(kept, within))) and time.monotonic() < until:
+    while (left := list(_strays(psutil.Process(), kept, within))) and time.monotonic() < until:
         for process in left:
             with suppress(psutil.Error):
                 process.kill()
@@ -49,15 +49,15 @@ def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> i
     return len(ended)
 
 
-def _strays(kept: Collection[int], within: Collection[int]) -> Iterator[psutil.Process]:
-    for child in psutil.Process().children():
-        with suppress(psutil.Error):
+def _strays(parent: psutil.Process, kept: Collection[int], within: Collection[int]) -> Iterator[psutil.Process]:
+    """Descendants that are to be ended. Dead ones count where they are this process's own children."""
+    with suppress(psutil.Error):
+        for child in parent.children():
             if child.pid in kept:
                 continue
-            family = child.children(recursive=True)
-            if child.pid not in within:
-                family.append(child)
-            yield from (process for process in family if _is_alive(process) or process is child)
+            yield from _strays(child, kept, within)
+            if child.pid not in within and (parent.pid == os.getpid() or _is_alive(child)):
+                yield child
 
 
 def _is_alive(process: psutil.Process) -> bool:

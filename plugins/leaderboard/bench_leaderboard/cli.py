@@ -111,24 +111,30 @@ def claims(session: SuiteSession, stress: bool) -> int:
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
 @with_sessions
 def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int) -> int:
-    """Recompute a random sample of suites' published records, and compare them with what is published."""
+    """Recompute a random sample of suites' published records, and compare them with what is published.
+
+    Records that say they were made by the same processor, kernels and libraries must be equal bit for bit. Elsewhere
+    a record is refuted where a metric differs by more than two turned rows, or 0.2 % of the rows, explain; what
+    differs by less, or cannot be recomputed for want of its data, is listed as undecided. The exit code is 1 when a
+    record is refuted.
+    """
     from secrets import randbelow
 
     from bench_core import Options
+    from bench_leaderboard.commands.verify import OUTCOMES
     from bench_leaderboard.commands.verify import verify as recompute
 
     seed = randbelow(2**32) if seed is None else seed
     verified = recompute(session, sample, seed, Options(jobs=jobs))
     for verdict in verified.verdicts:
-        if verdict.outcome != "equal":
+        if verdict.outcome in ("undecided", "refuted"):
             trial = verdict.planned.trial
-            machine = "" if verdict.same_machine else " (published by other kernels, or it is not known by which)"
+            machine = (
+                "" if verdict.same_machine else " (it does not name this machine's processor, kernels and libraries)"
+            )
             place = f"{trial.method} on {trial.dataset} ({trial.costs}), seed {trial.seed}"
             click.echo(f"{place}: {verdict.outcome}: {verdict.reason}{machine}", err=True)
-    counts = {
-        word: sum(verdict.outcome == word for verdict in verified.verdicts)
-        for word in ("equal", "differs", "not recomputed")
-    }
+    counts = {word: sum(verdict.outcome == word for verdict in verified.verdicts) for word in OUTCOMES}
     summary = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     total = f"{len(verified.verdicts)} of {verified.published} published records"
     click.echo(f"{session.suite.name}: {total} recomputed (seed {seed}): {summary}")

@@ -27,6 +27,7 @@ from .render.figures.palette import style_of as style_of
 from .render.figures.palette import themed as themed
 from .render.index import read_descriptions as read_descriptions
 from .render.links import dead_links as dead_links
+from .render.markdown import code as code
 from .render.markdown import plain_number as plain_number
 from .render.markdown import slug as slug
 from .render.markdown import text as text

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_core import cli_errors, hookimpl, listed_plugins, print_table, warn, with_session, with_sessions
+from bench_core import (
+    DamagedRecordsError,
+    cli_errors,
+    hookimpl,
+    listed_plugins,
+    print_table,
+    warn,
+    with_session,
+    with_sessions,
+)
 from bench_leaderboard.cli_submit import submit
 
 if TYPE_CHECKING:
@@ -43,7 +52,6 @@ def bench_register_commands(group: click.Group) -> None:
 
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; fail when the committed files differ.")
-@click.option("--figures", is_flag=True, help="With --check: draw every figure, also where nothing in it has changed.")
 @click.option(
     "--as-published",
     is_flag=True,
@@ -52,16 +60,15 @@ def bench_register_commands(group: click.Group) -> None:
 @PRIVATE
 @DROP
 @with_sessions
-def leaderboard(
-    session: SuiteSession, check: bool, figures: bool, as_published: bool, drop: tuple[str, ...], private: bool
-) -> int:
-    """Render the pages of suites from their records."""
+def leaderboard(session: SuiteSession, check: bool, as_published: bool, drop: tuple[str, ...], private: bool) -> int:
+    """Render the pages of suites from their records.
+
+    The exit code is 1 when records of the store are damaged: nothing is written then, and a run computes them again.
+    """
     from bench_leaderboard import publish
 
-    if figures and not check:
-        raise click.UsageError("--figures goes with --check: without it every figure is drawn")
     if check:
-        wrong = publish.check(session, private, redraw=figures)
+        wrong = publish.check(session, private)
         warn(session)
         for line in wrong:
             click.echo(line, err=True)
@@ -70,6 +77,9 @@ def leaderboard(
         written = (
             publish.publish_again(session) if as_published else publish.publish(session, drop=drop, private=private)
         )
+    except DamagedRecordsError as error:
+        click.echo(f"bench: {error}", err=True)
+        return 1
     finally:
         warn(session)
     for path in written:
@@ -111,24 +121,30 @@ def claims(session: SuiteSession, stress: bool) -> int:
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
 @with_sessions
 def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int) -> int:
-    """Recompute a random sample of suites' published records, and compare them with what is published."""
+    """Recompute a random sample of suites' published records, and compare them with what is published.
+
+    Records that say they were made by the same processor, kernels and libraries must be equal bit for bit. Elsewhere
+    a record is refuted where a metric differs by more than two turned rows, or 0.2 % of the rows, explain; what
+    differs by less, or cannot be recomputed for want of its data, is listed as undecided. The exit code is 1 when a
+    record is refuted.
+    """
     from secrets import randbelow
 
     from bench_core import Options
+    from bench_leaderboard.commands.verify import OUTCOMES
     from bench_leaderboard.commands.verify import verify as recompute
 
     seed = randbelow(2**32) if seed is None else seed
     verified = recompute(session, sample, seed, Options(jobs=jobs))
     for verdict in verified.verdicts:
-        if verdict.outcome != "equal":
+        if verdict.outcome in ("undecided", "refuted"):
             trial = verdict.planned.trial
-            machine = "" if verdict.same_machine else " (published by other kernels, or it is not known by which)"
+            machine = (
+                "" if verdict.same_machine else " (it does not name this machine's processor, kernels and libraries)"
+            )
             place = f"{trial.method} on {trial.dataset} ({trial.costs}), seed {trial.seed}"
             click.echo(f"{place}: {verdict.outcome}: {verdict.reason}{machine}", err=True)
-    counts = {
-        word: sum(verdict.outcome == word for verdict in verified.verdicts)
-        for word in ("equal", "differs", "not recomputed")
-    }
+    counts = {word: sum(verdict.outcome == word for verdict in verified.verdicts) for word in OUTCOMES}
     summary = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     total = f"{len(verified.verdicts)} of {verified.published} published records"
     click.echo(f"{session.suite.name}: {total} recomputed (seed {seed}): {summary}")
@@ -147,6 +163,8 @@ def export(session: SuiteSession, form: str, output: Path | None, budgets: bool)
 
     With --budgets a row per trial and budget: the policy that validation picks for it, on the test part. The budgets
     are those of the suite's [comparison], or 5, 10, 20, 40 and 100 % of the price.
+
+    In CSV a text that a spreadsheet would run as a formula has a ' before it; Parquet and JSON hold it as it is.
     """
     from bench_leaderboard.analysis.export import records_of
     from bench_leaderboard.commands.export import budget_table, export_table, exported

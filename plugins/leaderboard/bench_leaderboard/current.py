@@ -17,7 +17,7 @@ from bench_core import seal, sha256_text, unseal
 if TYPE_CHECKING:
     from bench_core import Plan, SuiteSession
 
-__all__ = ["is_current", "remember"]
+__all__ = ["forget", "is_current", "remember"]
 
 
 def _key(session: SuiteSession, plan: Plan) -> str:
@@ -57,3 +57,9 @@ def remember(session: SuiteSession, plan: Plan, paths: list[Path]) -> None:
     except OSError:  # the next run renders again
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def forget(session: SuiteSession) -> None:
+    """Let the next run render again."""
+    with suppress(OSError):
+        _place(session).unlink(missing_ok=True)

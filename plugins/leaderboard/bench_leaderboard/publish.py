@@ -24,10 +24,19 @@ from bench_leaderboard.analysis.populations import comparison_of
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.render import differing, write_files
 from bench_leaderboard.render.budgets import render_absolute, render_budgets, render_rows, render_wins
-from bench_leaderboard.render.figure_files import NOTES, figure_files, noted_figures, notes_of, unchanged_figures
+from bench_leaderboard.render.figure_files import figure_files
 from bench_leaderboard.render.front import render_front
-from bench_leaderboard.render.index import COMPARISON, DESCRIPTION, RESULTS, describe, read_descriptions, render_results
+from bench_leaderboard.render.index import (
+    COMPARISON,
+    DESCRIPTION,
+    RESULTS,
+    describe,
+    read_descriptions,
+    render_results,
+    written_before,
+)
 from bench_leaderboard.render.page import Analysed, render_page
+from bench_leaderboard.render.replaced import refuse_foreign
 from bench_leaderboard.render.timings import render_timings
 
 __all__ = ["WouldLoseError", "check", "pages", "publish", "publish_again", "publish_run"]
@@ -35,28 +44,23 @@ __all__ = ["WouldLoseError", "check", "pages", "publish", "publish_again", "publ
 _SHOWN = 20
 
 
-def pages(session: SuiteSession, records: Records, *, compress: bool = True, redraw: bool = True) -> dict[Path, bytes]:
+def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> dict[Path, bytes]:
     """Everything that is published of a suite, as file contents: export, pages, the front page over all suites.
 
     Args:
         session: the suite and its places.
         records: what the pages show.
         compress: make the export small; an export that is only compared need not be.
-        redraw: draw every figure; else those that are there, drawn from the same by the same code, are taken as they
-            are.
     """
     analysed = Analysed(session.suite, records)
     files: dict[Path, bytes] = {}
     if len(records.policies):
         files |= write_export(records, session.folder, session.suite.needed_metrics(), compress=compress)
-        files[session.folder / DESCRIPTION] = describe(session.suite, records, analysed.tables, analysed.claims)
         files |= _comparison(session, analysed)
         files[session.folder / "timings.md"] = render_timings(session.suite, records).encode()
-        unchanged = {} if redraw else unchanged_figures(analysed.figures, session.folder)
-        drawn = figure_files(analysed.figures, session.folder, unchanged)
-        files |= drawn
-        if redraw:
-            files |= notes_of(analysed.figures, session.folder, drawn)
+        files |= figure_files(analysed.figures, session.folder)
+        beside = {path.name: data for path, data in files.items()}
+        files[session.folder / DESCRIPTION] = describe(session.suite, records, analysed.tables, analysed.claims, beside)
     files[session.out / f"{session.suite.name}.md"] = render_page(analysed).encode()
     described = read_descriptions(session.out, files)
     files[session.out / "README.md"] = render_front(described).encode()
@@ -114,10 +118,7 @@ def publish_run(run: FinishedRun) -> Path:
     """
     session = run.session
     if run.computed or not current.is_current(session, run.plan):
-        records = records_of(session, run.plan)
-        if session.store.unbelieved:
-            raise DamagedRecordsError(f"{len(session.store.unbelieved)} record(s) are damaged")
-        publish(session, run.plan, run.options.get("drop", ()), records, bool(run.options.get("private")))
+        publish(session, run.plan, run.options.get("drop", ()), bool(run.options.get("private")))
     return session.out / f"{session.suite.name}.md"
 
 
@@ -126,11 +127,7 @@ class WouldLoseError(RequestError):
 
 
 def publish(
-    session: SuiteSession,
-    plan: Plan | None = None,
-    drop: Collection[str] = (),
-    records: Records | None = None,
-    private: bool = False,
+    session: SuiteSession, plan: Plan | None = None, drop: Collection[str] = (), private: bool = False
 ) -> list[Path]:
     """Write the export and the pages; the files that changed.
 
@@ -138,15 +135,22 @@ def publish(
         session: the suite and its places.
         plan: the whole suite's.
         drop: labels of data sets, costs and methods whose published records may be lost.
-        records: what to render, where that was read before.
         private: take records, too, that were made without isolation.
 
     Raises:
+        DamagedRecordsError: records of the store are damaged; nothing is written, and the next run renders again.
         WouldLoseError: published records would be lost; nothing is written.
-        RequestError: the published export is damaged, ``drop`` has an unknown name, or a file cannot be written.
+        RequestError: the published export is damaged, ``drop`` has an unknown name, or a file cannot be written or
+            was written by something else.
     """
     plan = plan or session.plan()
-    records = records_of(session, plan) if records is None else records
+    records = records_of(session, plan)
+    if session.store.unbelieved:
+        current.forget(session)
+        raise DamagedRecordsError(
+            f"{len(session.store.unbelieved)} record(s) are damaged, so nothing was written; "
+            f"run: bench run {session.suite.path}"
+        )
     _check_losses(session, plan, records, drop)
     if not private and (message := _not_isolated(records)):
         raise RequestError(f"{message}, so nothing was written; run into another --store, or say --private")
@@ -157,8 +161,13 @@ def publish(
 
 
 def _write(session: SuiteSession, files: Mapping[Path, bytes]) -> list[Path]:
-    """Write the files, and take away figures that were drawn before and are not among them; the files that changed."""
-    before = noted_figures(session.folder)
+    """Write the files, and remove those that were written before and are not among them; the files that changed.
+
+    Raises:
+        RequestError: a file cannot be written, or was written by something else.
+    """
+    before = written_before(session.folder)
+    refuse_foreign(differing(files), session.folder)
     changed = write_files(files)
     for path in before:
         if path not in files:
@@ -196,16 +205,15 @@ def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Col
     raise WouldLoseError("\n".join(lines))
 
 
-def check(session: SuiteSession, private: bool = False, redraw: bool = False) -> list[str]:
+def check(session: SuiteSession, private: bool = False) -> list[str]:
     """What is wrong with the committed files; empty when nothing is.
 
-    They must be what the committed export gives, byte for byte, and the export must be what the store gives
-    together with it: the store may lack records, but not hold others.
+    They must be what the committed export gives, byte for byte, and no other file may lie in the suite's folder. The
+    export must be what the store gives together with it: the store may lack records, but not hold others.
 
     Args:
         session: the suite and its places.
         private: allow records, too, that were made without isolation.
-        redraw: draw every figure, also those whose notes say that nothing has changed since they were drawn.
 
     Raises:
         RequestError: a record of the export does not match its checksum.
@@ -214,9 +222,10 @@ def check(session: SuiteSession, private: bool = False, redraw: bool = False) ->
     if committed is None:
         return [f"{session.folder}: there is no committed export; run: bench leaderboard {session.suite.path}"]
     wrong = [message for message in [_not_isolated(committed)] if message and not private]
-    files = pages(session, committed, compress=False, redraw=redraw)
-    files.pop(session.folder / NOTES, None)  # another machine may note otherwise
+    files = pages(session, committed, compress=False)
     wrong += [f"{path} is not what the records give" for path in differing(files)]
+    others = sorted(path for path in session.folder.iterdir() if path not in files)
+    wrong += [f"{path} is no file of the suite's page: remove it" for path in others]
     plan = session.plan()
     records = records_of(session, plan)
     wrong += [

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import math
 
 import pandas as pd
 import pytest
+from bench_leaderboard.analysis.answer import compares_of
+from bench_leaderboard.analysis.populations import comparison_of
 from bench_leaderboard.analysis.records import tabulate
 from bench_leaderboard.commands.export import FORMATS, export_table, exported
+from bench_leaderboard.render.budgets import render_rows
+from bench_leaderboard.render.index import render_results
+from bench_leaderboard.render.spreadsheet import csv_text
 from support.bench import Bench
 from support.made_up import labelled, record_of, suite_of
 
@@ -82,3 +88,34 @@ def test_a_metric_called_like_a_column_does_not_replace_it() -> None:
     table = export_table(records, suite_of(["D"], ["A"], metrics=["cost"]))
     assert table["seed"].tolist() == [0, 0]
     assert table["metric.seed"].tolist() == [7.0, 7.0]
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r"])
+def test_a_text_that_a_spreadsheet_would_run_is_made_inert_in_csv_only(sign: str) -> None:
+    evil = f"{sign}HYPERLINK(1)"
+    records = tabulate(labelled([record_of("D", evil, 0, {"cost": -1.5, evil: 2.0}), record_of("D", evil, 1, None)]))
+    table = export_table(records, suite_of(["D"], ["A"], metrics=["cost"]))
+    text = exported(table, "csv").decode()
+    cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+    safe = f"'{evil}".replace("\r", "\n")
+    assert safe in cells
+    assert evil not in cells
+    assert "-1.5" in cells
+    assert evil in json.loads(exported(table, "json"))[0].values()
+    described = {"name": "s", "columns": ["cost"], "rows": [
+        {"dataset": evil, "costs": evil, "method": evil, "done": 1, "expected": 1, "means": {"cost": [-1.5, None]}}
+    ]}  # fmt: skip
+    row = list(csv.reader(io.StringIO(render_results([described]), newline="")))[1]
+    assert row == [safe] * 3 + ["s", "cost", "-1.5", "", "1", "1"]
+    assert csv_text(["a", evil], [[evil, -0.123456]], digits=4) == csv_text(["a", safe], [[safe, -0.1235]])
+
+
+def test_the_table_of_every_budget_is_inert_too() -> None:
+    methods, more = ["majority", "=cmd|A1"], '[comparison]\nfallback = "majority"\nbudgets = [1.0]\n'
+    suite = suite_of(["D"], methods, 1, metrics=("accuracy", "cost"), threshold=None, more=more)
+    stored = [record_of("D", name, 0, {"accuracy": 0.5, "cost": 1.0}, threshold=None) for name in methods]
+    records = tabulate(labelled(stored))
+    entry = comparison_of(suite)
+    assert entry is not None
+    text = render_rows(suite, records, entry, compares_of(suite, records, entry))
+    assert ",'=cmd|A1," in text

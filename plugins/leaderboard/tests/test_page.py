@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from support.bench import Bench
 from support.made_up import METRICS, Values, labelled, record_of, records_of, stored, suite_of
 
-from bench_core.run.record_file import seal
+from bench_core.run.record_file import seal, unseal
 from bench_core.run.suite import Suite
 
 SEEDS = 6
@@ -279,9 +279,9 @@ def test_the_export_gives_the_page_that_its_records_gave(tmp_path: Path) -> None
 def test_the_results_hold_every_method_on_every_data_set_and_the_front_page_every_suite(tmp_path: Path) -> None:
     suite, records = made(title="A | title")
     (tmp_path / "other").mkdir()
-    said = json.loads(describe(suite, records, tables(suite, records)))
-    (tmp_path / "other" / "suite.json").write_text(json.dumps({**said, "name": "other"}))
-    found = read_descriptions(tmp_path, {tmp_path / "told" / "suite.json": json.dumps(said).encode()})
+    said = unseal(describe(suite, records, tables(suite, records)))
+    (tmp_path / "other" / "suite.json").write_bytes(seal({**said, "name": "other"}))
+    found = read_descriptions(tmp_path, {tmp_path / "told" / "suite.json": seal(said)})
     assert [one["name"] for one in found] == ["other", "told"]
     rows = list(csv.DictReader(io.StringIO(render_results(found))))
     assert len(rows) == 2 * 2 * len(METHODS) * len(suite.metrics)

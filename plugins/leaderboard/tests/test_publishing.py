@@ -17,11 +17,11 @@ from bench_leaderboard.publish import WouldLoseError, publish_again
 from bench_leaderboard.publish import check as _check
 from bench_leaderboard.publish import publish as _publish
 from bench_leaderboard.render import write_files
-from bench_leaderboard.render.figure_files import NOTES
+from bench_leaderboard.render.replaced import refuse_foreign
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin
-from support.bench import Bench
+from support.bench import ROOT, Bench
 from support.made_up import labelled, record_of, suite_of
 from support.sessions import Place
 
@@ -192,15 +192,91 @@ def test_records_of_an_earlier_definition_are_published_again_with_a_warning_at_
     assert check(published.session(SUITE)) == []
 
 
-def test_a_figure_whose_note_was_forged_is_found_when_all_are_drawn(published: Place) -> None:
+def test_a_changed_figure_and_an_unknown_file_fail_the_check(published: Place) -> None:
     session = published.session(SUITE, "none")
     publish(session)
-    figure, notes = next(session.folder.glob("*.svg")), session.folder / NOTES
-    edited = figure.read_bytes() + b" "
-    notes.write_text(notes.read_text().replace(sha256(figure.read_bytes()).hexdigest(), sha256(edited).hexdigest()))
-    figure.write_bytes(edited)
     assert check(session) == []
-    assert check(session, redraw=True) == [f"{figure} is not what the records give"]
+    figure, other = next(session.folder.glob("*.svg")), session.folder / "other.svg"
+    figure.write_bytes(figure.read_bytes().replace(b"</svg>", b"<script>alert(1)</script></svg>"))
+    other.write_text("<svg/>")
+    (session.folder / "sub").mkdir()
+    assert check(session) == [
+        f"{figure} is not what the records give",
+        f"{other} is no file of the suite's page: remove it",
+        f"{session.folder / 'sub'} is no file of the suite's page: remove it",
+    ]
+
+
+def test_an_edited_description_of_another_suite_is_refused_and_does_not_reach_the_results(bench: Bench) -> None:
+    suites = [bench.suite(SUITE, name) for name in ("one", "two")]
+    for suite in suites:
+        bench("run", suite)
+    out = bench.folder / "leaderboard"
+    results, description = (out / "results.csv").read_bytes(), out / "two" / "suite.json"
+    text = description.read_text()
+    edited = text.replace('"means":{"', '"means":{"cost":[0.001,null],"', 1)
+    assert edited != text
+    (out / "one.md").unlink()
+    for wrong in (edited, "{" + text.partition(",")[2]):
+        description.write_text(wrong)
+        for arguments in (("leaderboard", suites[0]), ("leaderboard", suites[0], "--check")):
+            said = bench(*arguments, expect=2).stderr
+            assert "two/suite.json is damaged" in said
+            assert "remove leaderboard/two/suite.json" in said
+    assert (out / "results.csv").read_bytes() == results
+    description.unlink()
+    bench("leaderboard", *suites)
+    bench("leaderboard", *suites, "--check")
+    assert (out / "results.csv").read_bytes() == results
+
+
+def test_a_damaged_record_leaves_no_hole_and_the_next_run_repairs_it(bench: Bench) -> None:
+    suite = bench.suite(SUITE)
+    bench("run", suite)
+    page = bench.page()
+    shutil.rmtree(bench.folder / "leaderboard")
+    record = min((bench.folder / ".bench-store").glob("??/*.json"))
+    record.write_bytes(record.read_bytes()[:-40])
+    said = bench("leaderboard", suite, expect=1).stderr
+    assert str(record.relative_to(bench.folder)) in said
+    assert "1 record(s) are damaged, so nothing was written; run: bench run s.toml" in said
+    assert "Traceback" not in said
+    assert not (bench.folder / "leaderboard").exists()
+    assert "1 trial(s) computed" in bench("run", suite).stdout
+    assert bench.page() == page
+    record.write_bytes(record.read_bytes()[:-40])
+    bench("leaderboard", suite, expect=1)
+    bench("run", suite)
+    assert "0 trial(s) computed" in bench("run", suite).stdout
+    assert bench.page() == page
+    assert bench("doctor", "--store", ".bench-store", expect=None).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "taken", ["README.md", "results.csv", "CHANGELOG.md", "CHANGELOG/timings.md", "CHANGELOG/records.txt"]
+)
+def test_files_that_bench_did_not_write_are_refused_by_name_and_nothing_is_written(bench: Bench, taken: str) -> None:
+    suite = bench.suite(SUITE, "CHANGELOG")
+    out = bench.folder / "mine"
+    path = out / taken
+    path.parent.mkdir(parents=True)
+    path.write_text("# Leaderboard\n\nYears of work.\n")
+    ours = taken == "CHANGELOG/records.txt"  # a name that no page has is in nobody's way
+    said = bench("run", suite, "--out", "mine", expect=0 if ours else 2).stderr
+    assert ours or f"mine/{taken}: written by something else than bench" in said
+    assert path.read_text() == "# Leaderboard\n\nYears of work.\n"
+    assert ours or [one for one in out.rglob("*") if one.is_file()] == [path]
+
+
+def test_committed_pages_are_known_as_ours() -> None:
+    pages = [path for path in (ROOT / "leaderboard").iterdir() if path.suffix == ".md" and path.name != "README.md"]
+    assert len(pages) > 5
+    for page in pages:
+        folder = page.with_suffix("")
+        front = [page.with_name(name) for name in ("README.md", "results.csv")]
+        refuse_foreign([page, *front, *folder.iterdir()], folder)
+        with pytest.raises(RequestError, match=re.escape(str(page))):
+            refuse_foreign([page], folder.with_name("another"))
 
 
 def test_new_names_for_the_same_trials_lose_nothing(published: Place) -> None:

@@ -15,14 +15,13 @@ from typing import Any
 from bench_leaderboard import dead_links, slug
 
 from bench_core import Registry, RequestError
+from bench_site import escaping
 from bench_site.assets import SCRIPTS, STYLES, WORKER_SHIM, shared_files
 from bench_site.pages import Pages
+from bench_site.place import check_place, put
 from bench_site.sources import published_suites
 
 __all__ = ["Built", "build_site"]
-
-_MARK = ".budgetbench-site"
-"""A file in every built site: a directory that has things in it and not this one is not overwritten."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Built:
 
 
 def build_site(registry: Registry, leaderboard: Path, suites: Path, docs: Path, site: Path) -> Built:
-    """Build the site into a directory, which is replaced as a whole when all is written.
+    """Build the site, and move its files into a directory when all is written; see `bench_site.place`.
 
     Args:
         registry: the installed plugins: what methods' pages say of parameters and plugins.
@@ -53,7 +52,7 @@ def build_site(registry: Registry, leaderboard: Path, suites: Path, docs: Path, 
     Raises:
         RequestError: there is no leaderboard, it is damaged, or the site's directory holds something else.
     """
-    _check_place(site, leaderboard, suites, docs)
+    check_place(site, [leaderboard, docs, suites])
     pages = Pages(registry, published_suites(registry, leaderboard, suites), docs if docs.is_dir() else None)
     site.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=site.parent, prefix=f".{site.name}.") as folder:
@@ -63,31 +62,9 @@ def build_site(registry: Registry, leaderboard: Path, suites: Path, docs: Path, 
         shown = [path for path in sorted(built.rglob("*.html")) if path.name != "404.html"]
         faults += [line.replace(f"{built}{os.sep}", "") for line in dead_links(shown, built)]
         (built / "404.html").unlink(missing_ok=True)  # its addresses begin at a server's root
-        (built / _MARK).write_text("built by bench site\n", encoding="utf-8")
         size = sum(path.stat().st_size for path in built.rglob("*") if path.is_file())
-        _replace(site, built, Path(folder, "old"))
+        put(built, site)
     return Built(len(shown), size, faults)
-
-
-def _check_place(site: Path, leaderboard: Path, suites: Path, docs: Path) -> None:
-    place = site.resolve()
-    inside = [source for source in (leaderboard, docs) if place.is_relative_to(source.resolve())]
-    around = [source for source in (leaderboard, docs, suites) if source.resolve().is_relative_to(place)]
-    if inside or around:
-        raise RequestError(
-            f"the site {site} would lie within {(inside or around)[0]}, or hold it; give another directory"
-        )
-    if site.is_dir() and any(site.iterdir()) and not (site / _MARK).is_file():
-        raise RequestError(f"{site} holds files that are not a site's, so nothing there is written; give another one")
-
-
-def _replace(site: Path, built: Path, old: Path) -> None:
-    try:
-        if site.is_dir():
-            os.replace(site, old)
-        os.replace(built, site)
-    except OSError as error:
-        raise RequestError(f"{site} cannot be written: {error.strerror or error}") from None
 
 
 def _write(folder: Path, files: dict[str, str | Path]) -> None:
@@ -142,6 +119,7 @@ def _config(source: Path, built: Path, nav: list[Any]) -> Any:
             "extra_css": STYLES,
             "extra_javascript": SCRIPTS,
             "plugins": ["material/search", "material/offline"],
+            "hooks": [escaping.__file__],
             "markdown_extensions": [
                 "admonition", "attr_list", "def_list", "md_in_html", "pymdownx.superfences", "pymdownx.escapeall",
                 "pymdownx.highlight", {"toc": {"permalink": True, "slugify": _slug, "separator": "-"}},

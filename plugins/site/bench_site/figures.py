@@ -54,15 +54,15 @@ def curve_figure(panel: Panel, order: Mapping[str, int], shown: Collection[str] 
     if rest:
         _draw_best(figure, panel, rest, (across, scale, right))
     direction = "more is better" if panel.quality.goal == "max" else "less is better"
-    unit = " %" if panel.quality.percent else ""
-    cost = "Mean cost, % of the price of all features" if panel.cost == "cost" else f"Mean {panel.cost}"
+    quality = _name(panel.quality.title) + (" %" if panel.quality.percent else "")
+    cost = "Mean cost, % of the price of all features" if panel.cost == "cost" else f"Mean {_name(panel.cost)}"
     figure.update_layout(
         template="none",
         hovermode="closest",
         uirevision="reader",  # what a reader shows, hides and zooms stays when the scheme changes
         margin={"l": 8, "r": 8, "t": 48, "b": 8},
         xaxis={"title": {"text": cost}, "automargin": True, "zeroline": False},
-        yaxis={"title": {"text": f"{panel.quality.title}{unit} ({direction})"}, "automargin": True, "zeroline": False},
+        yaxis={"title": {"text": f"{quality} ({direction})"}, "automargin": True, "zeroline": False},
         legend={"orientation": "h", "x": 0, "y": -0.22, "yanchor": "top"},
         showlegend=True,
         updatemenus=[

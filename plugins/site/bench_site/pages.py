@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bench_leaderboard import Panel, plain_number, slug, text
+from bench_leaderboard import Panel, code, plain_number, slug, text
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bench_core import Registry
@@ -99,7 +100,7 @@ class Pages:
             autoescape=False,
             keep_trailing_newline=True,
         )
-        self.templates.filters.update(text=text, percent=lambda share: f"{100 * share:g} %")
+        self.templates.filters.update(text=text, code=code, percent=lambda share: f"{100 * share:g} %")
         self.templates.globals.update(site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE)
 
     def files(self) -> Files:
@@ -120,13 +121,13 @@ class Pages:
         return files | documentation(self.docs, self.papers, self._paper)
 
     def nav(self) -> list[Any]:
-        """MkDocs' navigation."""
+        """MkDocs' navigation; names are escaped, since the theme shows a title as HTML."""
         suites: list[Any] = ["suites/index.md"]
         for suite in self.published:
             parts = [{TITLES[part]: f"suites/{suite.name}/{part}.md"} for part in self.layouts[suite.name].parts]
-            suites.append({suite.title: [f"suites/{suite.name}/index.md", *parts]})
-        methods = ["methods/index.md", *({use: f"methods/{self.method_at[use]}.md"} for use in self.uses)]
-        datasets = ["datasets/index.md", *({d: f"datasets/{self.dataset_at[d]}.md"} for d in self.datasets)]
+            suites.append({escape(suite.title): [f"suites/{suite.name}/index.md", *parts]})
+        methods = ["methods/index.md", *({escape(use): f"methods/{self.method_at[use]}.md"} for use in self.uses)]
+        datasets = ["datasets/index.md", *({escape(d): f"datasets/{self.dataset_at[d]}.md"} for d in self.datasets)]
         nav: list[Any] = [
             {"Home": "index.md"},
             *([{"Which method": "answer.md"}] if self.has_answer else []),
@@ -217,8 +218,8 @@ class Pages:
         base = f"suites/{suite.name}"
         files: Files = {
             f"{base}/{path.name}": path
-            for path in sorted(suite.folder.iterdir())
-            if path.suffix in (".svg", ".parquet", ".csv") and not path.name.startswith(".")
+            for path in (suite.folder / name for name in suite.description["files"])
+            if path.suffix in (".svg", ".parquet", ".csv") and path.is_file()
         }
         timings, budgets = suite.folder / "timings.md", suite.folder / "budgets.md"
 

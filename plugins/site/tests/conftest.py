@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import sys
@@ -16,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "tests"))
 
 from support.bench import ROOT, Bench, install
 from support.fixtures import bench
+
+from bench_core import seal, unseal
 
 __all__ = ["bench"]
 
@@ -82,10 +83,10 @@ def site(small: Bench) -> Path:
         shutil.copy(ROOT / "leaderboard" / f"{name}.md", shown)
     (shown / "open" / "records.parquet").unlink()  # its tables are enough
     description = shown / "open" / "suite.json"
-    said = json.loads(description.read_text(encoding="utf-8"))
+    said = unseal(description.read_bytes())
     headings = list(dict.fromkeys(row["heading"] for row in said["rows"]))
     said["rows"] = [row for row in said["rows"] if row["heading"] in headings[:14]]
-    description.write_text(json.dumps(said), encoding="utf-8")
+    description.write_bytes(seal(said))
     sections = re.split(r"(?m)^(?=##)", (shown / "open.md").read_text(encoding="utf-8"))
     dropped = tuple(f"{mark} {heading}\n" for heading in headings[14:] for mark in ("##", "###"))
     kept = [section for section in sections if not section.startswith(dropped)]

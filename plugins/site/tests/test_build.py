@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from bench_leaderboard import dead_links
 from bench_site.assets import as_script, shared_files
 from bench_site.figures import curve_figure
 from bench_site.parts import ELSEWHERE, TITLES, anchors_of, by_dataset, parts_of, relinked
+from bench_site.place import put
 from hypothesis import given
 from hypothesis import strategies as st
 from support.bench import ROOT, Bench
@@ -159,16 +161,141 @@ def test_a_dead_link_fails_the_build(small: Bench, tmp_path: Path) -> None:
     assert "other.html#gone" in ran.stderr
 
 
-def test_a_site_replaces_a_site_and_nothing_else(small: Bench, site: Path, tmp_path: Path) -> None:
+def test_a_site_goes_into_no_directory_of_something_else(small: Bench, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.tex").write_text("years of work")
-    ran = small("site", str(mine), expect=2)
-    assert "holds files that are not a site's" in ran.stderr
-    assert (mine / "thesis.tex").read_text() == "years of work"
+    assert "holds files that are not a site's (thesis.tex)" in small("site", str(mine), expect=2).stderr
+    assert [path.name for path in mine.iterdir()] == ["thesis.tex"]
     for place in ("leaderboard/site", ".", "docs"):
         assert "another directory" in small("site", place, expect=2).stderr
     assert "there is no leaderboard" in small("site", str(tmp_path / "new"), "--out", "nowhere", expect=2).stderr
+
+
+def test_a_site_is_rebuilt_beside_what_others_keep_there(small: Bench, tmp_path: Path) -> None:
+    pub = tmp_path / "pub"
+    small("site", str(pub), "--docs", "docs")
+    before = {path.relative_to(pub) for path in pub.rglob("*") if path.is_file()}
+    kept = {pub / ".git" / "HEAD": "ref", pub / "CNAME": "example.org", pub / "docs" / "papers" / "mine.txt": "mine"}
+    for path, text in kept.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    (pub / "index.html").write_text("old")
+    small("site", str(pub), "--docs", "none")
+    assert {path: path.read_text() for path in kept} == kept
+    assert "budgetbench" in html(pub, "index.html")
+    after = {path.relative_to(pub) for path in pub.rglob("*") if path.is_file()}
+    assert Path("docs/papers/paper.html") in before - after
+    assert {path for path in after if "docs" in path.parts} == {Path("docs/papers/mine.txt")}
+    mine = pub / "docs" / "tutorial.html"
+    mine.write_text("mine")
+    said = small("site", str(pub), "--docs", "docs", expect=2).stderr
+    assert "docs/tutorial.html, which bench site did not write" in said
+    assert mine.read_text() == "mine"
+    assert {path.relative_to(pub) for path in pub.rglob("*") if path.is_file()} == after | {mine.relative_to(pub)}
+
+
+def test_nothing_outside_of_the_site_is_written_or_removed(tmp_path: Path) -> None:
+    def build(*names: str) -> Path:
+        for name in names:
+            path = tmp_path / "built" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("new")
+        return tmp_path / "built"
+
+    site, outside = tmp_path / "site", tmp_path / "outside"
+    put(build("a.html", "docs/b.html"), site)
+    outside.mkdir()
+    for name in ("b.html", "c.html"):
+        (outside / name).write_text("mine")
+    written = site / ".budgetbench-site"
+    written.write_text(written.read_text() + f"../outside/b.html\n{outside / 'c.html'}\nlink/c.html\n")
+    (site / "link").symlink_to(outside)
+    put(build("a.html"), site)
+    assert {path.name: path.read_text() for path in outside.iterdir()} == {"b.html": "mine", "c.html": "mine"}
+    assert sorted(path.name for path in site.iterdir()) == [".budgetbench-site", "a.html", "link"]
+    with pytest.raises(RequestError, match=r"link/c\.html"):
+        put(build("link/c.html"), site)
+    assert (outside / "c.html").read_text() == "mine"
+
+
+HOSTILE = """
+[suite]
+name = "hostile"
+title = '''</title><script>alert("suite")</script> {{ 7*7 }} {% raw %}'''
+source = "<img src=x onerror=alert(1)>"
+description = "</p><script>alert(2)</script>"
+
+[protocol]
+seeds = 2
+threshold = 0.6
+
+[[datasets]]
+use = "csv"
+name = '''</title><script>alert("data")</script>'''
+parameters = { path = "hostile.csv", target = "y" }
+
+[[datasets]]
+use = "blobs"
+name = '''x" onmouseover="alert(3)'''
+
+[[methods]]
+use = "cost-ordered"
+name = '''<b onclick=alert(4)>m</b> `|` [x](javascript:alert(5)) ![x](http://evil.example/p.png)'''
+
+[[methods]]
+use = "single-stage"
+name = "</script><script>alert(6)</script>"
+
+[[figures]]
+kind = "feature-usage"
+
+[comparison]
+"""
+
+
+class Live(HTMLParser):
+    """Elements and attributes that can only have come from a name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.code = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.code = tag == "script" and ("type", "application/json") not in attrs
+        for key, value in attrs:
+            if key.startswith("on") or (key in ("src", "href") and re.search("javascript:|evil", value or "")):
+                self.found.append(f"<{tag} {key}={value}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.code = False
+
+    def handle_data(self, data: str) -> None:
+        if self.code and "alert(" in data:
+            self.found.append(f"<script>{data}")
+
+
+def test_names_of_anything_bring_no_element_and_no_attribute_to_any_page_or_figure(bench: Bench) -> None:
+    rows = [f"{n % 7},{n * n % 5},{'<script>alert(8)</script>' if n % 2 else 'b|c`'}" for n in range(60)]
+    head = '<script>alert(7)</script>,"a|b` onload=alert(9)",y'
+    (bench.folder / "hostile.csv").write_text("\n".join([head, *rows, ""]))
+    (bench.folder / "suites").mkdir()
+    (bench.folder / "suites" / "hostile.toml").write_text(HOSTILE)
+    bench("run", "suites/hostile.toml")
+    bench("site", "site")
+    pages = sorted((bench.folder / "site").rglob("*.html"))
+    figures = sorted((bench.folder / "site").rglob("*.svg"))
+    assert len(pages) > 12
+    assert any("feature-usage" in path.name for path in figures)
+    for path in [*pages, *figures]:
+        page = Live()
+        page.feed(path.read_text(encoding="utf-8"))
+        page.close()
+        assert page.found == [], path
+        assert not (path.suffix == ".svg" and "<script" in path.read_text(encoding="utf-8"))
+    home = html(bench.folder / "site", "suites/hostile/index.html")
+    assert home.count("&lt;script&gt;alert(") > 5
 
 
 def test_a_committed_page_is_handed_on_whole() -> None:

@@ -15,6 +15,7 @@ from bench_leaderboard.analysis.populations import comparison_of, populations
 from bench_leaderboard.analysis.records import KEY, Records
 from bench_leaderboard.analysis.selection import Rules, select
 from bench_leaderboard.comparison_schema import ComparisonEntry
+from bench_leaderboard.render.spreadsheet import inert
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,9 +125,12 @@ def budget_table(records: Records, suite: Suite) -> pd.DataFrame:
 
 
 def exported(table: pd.DataFrame, form: str) -> bytes:
-    """The table as a file of one of `FORMATS`; empty cells are empty (CSV) or null."""
+    """The table as a file of one of `FORMATS`; empty cells are empty (CSV) or null.
+
+    In CSV a text that a spreadsheet would run has a ``'`` before it, see `bench_leaderboard.render.spreadsheet`.
+    """
     if form == "csv":
-        return table.to_csv(index=False, lineterminator="\n").encode()
+        return table.map(inert).rename(columns=inert).to_csv(index=False, lineterminator="\n").encode()
     if form == "parquet":
         sink = io.BytesIO()
         table.to_parquet(sink, index=False)

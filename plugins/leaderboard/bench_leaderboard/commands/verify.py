@@ -1,8 +1,16 @@
 """``bench verify``: recompute a random sample of published records, and compare them.
 
-On the machine and with the libraries that a record was computed with, every number must be the same to the last bit.
-Elsewhere other kernels may round otherwise, and where a fit hangs on the last bit it may turn: then it says what
-differs, and by how much. What was given to the method must be the same everywhere.
+On the machine and with the libraries that a record says it was computed with, every number must be the same to the
+last bit. Other kernels round otherwise, and a row whose decision hangs on the last bit may turn. What a record says of
+its machine proves nothing, so there is a limit everywhere:
+
+- what was given to the method (task, features, prices, numbers of rows) is the same but for `ROUNDING`;
+- every published policy has a recomputed one with the same metrics, but for what `TURNED` rows, or the share
+  `TURNED_SHARE` of them, can move. A row counts in a metric of classification as 1, or the metric's value where that
+  is more; in any other as its value.
+
+Beyond that a record is *refuted*. Within it, but by more than rounding, it is *undecided*, as is one that differs
+only in what describes a fit (parameters of models, history, which features were bought): nothing is ranked by that.
 """
 
 from __future__ import annotations
@@ -13,23 +21,31 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import Options, Plan, Planned, RequestError, Store, SuiteSession, execute
+from bench_core import Metric, Options, Plan, Planned, RequestError, Store, SuiteSession, execute
+from bench_leaderboard.analysis.checksums import SLOT
 from bench_leaderboard.analysis.export import published
 from bench_leaderboard.analysis.records import Records, collect
 
-__all__ = ["Verdict", "Verified", "sample_of", "verify"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["OUTCOMES", "ROUNDING", "TURNED", "TURNED_SHARE", "Verdict", "Verified", "sample_of", "verify"]
+
+ROUNDING = 1e-6
+"""Numbers are the same but for rounding when they differ by at most so much of the larger one, or by `_NOTHING`."""
+_NOTHING = 1e-12
+TURNED, TURNED_SHARE = 2, 0.002
+"""So many rows, or so large a share of them where that is more, may be decided otherwise by other kernels."""
+OUTCOMES = ("equal", "equal but for rounding", "undecided", "refuted")
 
 _COMPARED = ("task", "history", "diagnostics", "features", "costs", "rows", "usage", "evaluations")
-_ORDER = "order of policies"
-_OF_ANY_LENGTH = ("history.", "evaluations.")
-"""What is as long as a method took steps, or as a row ran base models: between machines its length is a number that
-differs, as others do."""
 _GIVEN = ("task", "features", "costs", "rows")
-"""What a fit does not decide: names, counts and prices. Prices may differ by rounding, too."""
+"""What a fit does not decide: names, counts and prices."""
+_CLASSES = {"binary", "multiclass"}
 _ENVIRONMENT = ("python", "libraries", "platform", "processor", "kernels")
 
 
@@ -39,20 +55,15 @@ class Verdict:
 
     Attributes:
         planned: its trial.
-        outcome: ``equal``, ``differs`` or ``not recomputed``.
-        same_machine: whether it was published by the same processor, kernels, platform and libraries; False where that
-            is not known.
-        reason: where the largest difference is and how large, or why it was not recomputed.
-        largest: the largest relative difference of two numbers; infinite where something else than a number differs.
-        given: whether what was given to the method differs, by more than rounding.
+        outcome: one of `OUTCOMES`.
+        same_machine: whether it says that it was computed by the same processor, kernels, platform and libraries.
+        reason: where the difference is and how large, or why it was not recomputed.
     """
 
     planned: Planned
     outcome: str
     same_machine: bool
     reason: str = ""
-    largest: float = 0.0
-    given: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,13 +75,8 @@ class Verified:
 
     @property
     def refuted(self) -> list[Verdict]:
-        """Those that cannot be explained by another machine: they differ on the same one, or failed."""
-        return [
-            verdict
-            for verdict in self.verdicts
-            if (verdict.outcome == "differs" and (verdict.same_machine or verdict.given))
-            or (verdict.outcome == "not recomputed" and not verdict.reason.startswith("no data"))
-        ]
+        """Those that no other machine can explain, and those whose trial fails."""
+        return [verdict for verdict in self.verdicts if verdict.outcome == "refuted"]
 
 
 def sample_of(names: list[str], sample: str, seed: int) -> list[str]:
@@ -131,54 +137,104 @@ def verify(
         summary = execute(asked, session.registry, store.path, session.context, tuple(metrics), options, None, progress)
         failures = {planned.name: message for planned, message in summary.failures}
         again = collect(asked, store, metrics)
-    verdicts = [_verdict(planned, whole, again, failures) for planned in chosen]
+    verdicts = [_verdict(planned, whole, again, failures, metrics) for planned in chosen]
     return Verified(tuple(verdicts), len(by_name))
 
 
-def _verdict(planned: Planned, before: Records, after: Records, failures: Mapping[str, str]) -> Verdict:
+def _verdict(
+    planned: Planned, before: Records, after: Records, failures: Mapping[str, str], metrics: Mapping[str, Metric]
+) -> Verdict:
     name = planned.name
     then, now = (records.runs.get(name, {}).get("provenance", {}) for records in (before, after))
     same = "kernels" in then and all(then.get(key) == now.get(key) for key in _ENVIRONMENT)
     if name not in after.done:
         why = failures.get(name, "it was not run")
         data = after.infos.get(name, {}).get("error", {}).get("type") == "DataUnavailable"
-        return Verdict(planned, "not recomputed", same, f"no data: {why}" if data else why)
-    gaps = [(place, _gap(a, b)) for place, a, b in _pairs(name, before, after)]
-    where, largest = max(gaps, key=lambda found: (_is_given(*found), found[1]))
+        return Verdict(planned, "undecided" if data else "refuted", same, f"no data: {why}" if data else why)
+    new = after.policies[after.policies["name"] == name].drop_duplicates("policy")
+    rows = before.policies[before.policies["name"] == name]
+    gaps = list(_gaps_of_info(before.infos[name], after.infos[name]))
+    # A trial may stand on a page under several names, with numbers of its own each time.
+    slots = [old for _, old in rows.groupby(SLOT, sort=False)]
+    for old in slots:
+        gaps += _gaps_of_policies(old, new)
+    where, largest = max(gaps, key=lambda gap: gap[1], default=("", 0.0))
     if not largest:
         return Verdict(planned, "equal", same)
-    reason = where if math.isinf(largest) or where == _ORDER else f"{where} by {largest:.2g} of its value"
-    return Verdict(planned, "differs", same, reason, largest, _is_given(where, largest))
+    if same:
+        return Verdict(planned, "refuted", same, _worded(where, largest))
+    given = [gap for gap in gaps if gap[0].partition(".")[0] in _GIVEN and gap[1] > ROUNDING]
+    if given:
+        return Verdict(planned, "refuted", same, _worded(*given[0]))
+    beyond = [gap for old in slots if (gap := _beyond_turned(old, new, after.infos[name]["rows"], metrics)) is not None]
+    if beyond:
+        return Verdict(planned, "refuted", same, max(beyond)[1])
+    outcome = "undecided" if largest > ROUNDING else "equal but for rounding"
+    return Verdict(planned, outcome, same, _worded(where, largest))
 
 
-def _is_given(place: str, gap: float) -> bool:
-    """Whether something differs that was given to the method, by more than rounding."""
-    return math.isinf(gap) and place.partition(".")[0] in _GIVEN
+def _worded(where: str, gap: float) -> str:
+    return where if math.isinf(gap) else f"{where} by {gap:.2g} of its value"
 
 
-def _pairs(name: str, before: Records, after: Records) -> Iterator[tuple[str, Any, Any]]:
-    """Every value of a record beside its recomputed one: where it stands, then, now."""
-    old, new = (
-        records.policies[records.policies["name"] == name].drop_duplicates("policy").set_index("policy")
-        for records in (before, after)
-    )
-    yield "number of policies", len(old), len(new)
-    if list(old["label"]) != list(new["label"]) and sorted(old["label"]) == sorted(new["label"]):
-        # Validation puts another policy first where two are nearly as good: the same policies are compared.
-        yield _ORDER, 0, 1
-        old, new = (policies.sort_values("label", kind="stable") for policies in (old, new))
+def _gaps_of_info(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Where two records differ beside their policies, and by how much."""
+    for key in _COMPARED:
+        if key in before:  # what later versions keep besides cannot be compared
+            yield from _leaves(key, before[key], after.get(key))
+
+
+def _gaps_of_policies(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[tuple[str, float]]:
+    """Where two families differ, and by how much, policy by policy."""
+    yield "number of policies", math.inf if len(old) != len(new) else 0.0
     for column in sorted(set(old.columns) & set(new.columns)):
         if "." in column or column in ("label", "budget", "status"):
-            yield from ((column, a, b) for a, b in zip(old[column], new[column], strict=False))
+            yield from ((column, _gap(a, b)) for a, b in zip(old[column], new[column], strict=False))
         elif column == "details":
             for a, b in zip(old[column], new[column], strict=False):
                 yield from _leaves(column, json.loads(a), json.loads(b))
-    for key in _COMPARED:
-        if key in before.infos[name]:  # what later versions keep besides cannot be compared
-            yield from _leaves(key, before.infos[name][key], after.infos[name].get(key))
 
 
-def _leaves(place: str, a: Any, b: Any) -> Iterator[tuple[str, Any, Any]]:
+def _beyond_turned(
+    old: pd.DataFrame, new: pd.DataFrame, rows: Mapping[str, int], metrics: Mapping[str, Metric]
+) -> tuple[float, str] | None:
+    """The published policy that is farthest from every recomputed one, where it is beyond what turned rows explain.
+
+    A policy is compared with those of its label, or with all where none has it: on other kernels a family may have
+    other members.
+
+    Returns:
+        The distance, in units of what is allowed, and words; None where all are within it.
+    """
+    columns = [column for column in new.columns if column.partition(".")[2] in metrics and column in old.columns]
+    floors, turned = np.zeros(len(columns)), np.zeros(len(columns))
+    for place, column in enumerate(columns):
+        part, _, name = column.partition(".")
+        floors[place] = metrics[name].percent or metrics[name].tasks <= _CLASSES
+        turned[place] = max(TURNED / max(rows[part], 1), TURNED_SHARE)
+    recomputed = new[columns].to_numpy(dtype=float)
+    labels = new["label"].to_numpy()
+    farthest = (1.0, "")
+    for label, numbers in zip(old["label"], old[columns].to_numpy(dtype=float), strict=True):
+        others = recomputed[labels == label] if label in labels else recomputed
+        size = np.fmax(np.fmax(np.abs(numbers), np.abs(others)), floors)
+        with np.errstate(invalid="ignore"):
+            gaps = np.abs(numbers - others) / (turned * size + _NOTHING)
+        gaps[(numbers == others) | (np.isnan(numbers) & np.isnan(others))] = 0.0
+        gaps[np.isnan(gaps)] = math.inf
+        worst = gaps.max(axis=1, initial=0.0)
+        nearest = int(worst.argmin())
+        if worst[nearest] > farthest[0]:
+            place = int(gaps[nearest].argmax())
+            values = f"published as {numbers[place]:.6g}, recomputed as {others[nearest, place]:.6g}"
+            farthest = (
+                float(worst[nearest]),
+                f"{columns[place]} of {label!r} is {values}: more than other kernels explain",
+            )
+    return farthest if farthest[1] else None
+
+
+def _leaves(place: str, a: Any, b: Any) -> Iterator[tuple[str, float]]:
     if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
         for key in a:
             if not key.endswith("seconds"):  # a measured time is never the same
@@ -186,10 +242,8 @@ def _leaves(place: str, a: Any, b: Any) -> Iterator[tuple[str, Any, Any]]:
     elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
         for x, y in zip(a, b, strict=True):
             yield from _leaves(place, x, y)
-    elif place.startswith(_OF_ANY_LENGTH) and isinstance(a, list) and isinstance(b, list):
-        yield f"{place}: length", len(a), len(b)
     else:
-        yield place, a, b
+        yield place, _gap(a, b)
 
 
 def _gap(a: Any, b: Any) -> float:
@@ -200,5 +254,7 @@ def _gap(a: Any, b: Any) -> float:
         return 0.0 if a == b or all(missing) else math.inf
     if a == b or (math.isnan(a) and math.isnan(b)):
         return 0.0
-    gap = abs(a - b) / max(abs(a), abs(b))
-    return math.inf if math.isnan(gap) else float(gap)
+    gap = float(abs(a - b) / max(abs(a), abs(b)))
+    if abs(a - b) <= _NOTHING:
+        return min(gap, ROUNDING)
+    return math.inf if math.isnan(gap) else gap

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,11 +28,14 @@ from bench_leaderboard.render.answer import (
     spread,
 )
 from bench_leaderboard.render.markdown import table, text
+from bench_leaderboard.render.spreadsheet import csv_text
 
 if TYPE_CHECKING:
     from bench_core import Suite
 
 __all__ = ["render_absolute", "render_budgets", "render_rows", "render_wins"]
+
+_DIGITS = 4
 
 
 def render_budgets(suite: Suite, comparison: Mapping[str, Any]) -> str:
@@ -128,7 +129,7 @@ def render_rows(suite: Suite, records: Records, entry: ComparisonEntry, compares
             place = [answers.dataset, answers.costs, population.prices, population.task]
             names = suite.methods_on(answers.dataset)
             lines += [[*place, method, *_row(answers, method, records, entry)] for method in names]
-    return _csv(head, lines)
+    return csv_text(head, lines, digits=_DIGITS)
 
 
 def _row(answers: Answers, method: str, records: Records, entry: ComparisonEntry) -> list[Any]:
@@ -189,7 +190,7 @@ def render_absolute(suite: Suite, records: Records, entry: ComparisonEntry) -> s
                         int(mine.sum()),
                     ]
                 lines.append([*line, *values])
-    return _csv(head, lines)
+    return csv_text(head, lines, digits=_DIGITS)
 
 
 def render_wins(compares: Compares, budgets: Sequence[float]) -> str:
@@ -205,20 +206,4 @@ def render_wins(compares: Compares, budgets: Sequence[float]) -> str:
         for (a, b), rate in measure.wins.items()
         if rate.datasets >= LEAST_DATA_SETS
     ]
-    return _csv(head, lines)
-
-
-def _csv(head: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
-    """Numbers have four significant digits; what is not known is empty."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
-    for line in lines:
-        writer.writerow([_shown(cell) for cell in line])
-    return out.getvalue()
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, float):
-        return f"{value:.4g}" if math.isfinite(value) else ""
-    return value
+    return csv_text(head, lines, digits=_DIGITS)

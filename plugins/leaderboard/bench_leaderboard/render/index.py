@@ -2,39 +2,60 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bench_core import RequestError, Suite, canonical_json
+from bench_core import RequestError, Suite, seal, unseal
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Row
 from bench_leaderboard.analysis.tables import Grid
 from bench_leaderboard.analysis.verdicts import Checked
 from bench_leaderboard.render.claims import claim_counts
 from bench_leaderboard.render.front import render_front
+from bench_leaderboard.render.spreadsheet import csv_text
 from bench_leaderboard.render.tables import heading
 
-__all__ = ["COMPARISON", "DESCRIPTION", "RESULTS", "describe", "read_descriptions", "render_results"]
+__all__ = [
+    "COMPARISON",
+    "DESCRIPTION",
+    "RESULTS",
+    "RESULTS_HEAD",
+    "describe",
+    "read_descriptions",
+    "render_results",
+    "written_before",
+]
 
 DESCRIPTION, COMPARISON = "suite.json", "comparison.json"
 RESULTS = "results.csv"
-_FORMAT = 1
-_SHOWN = ("name", "title", "source", "metrics", "rows")
+RESULTS_HEAD = ("dataset", "costs", "method", "suite", "metric", "mean", "margin", "done", "expected")
+_FORMAT = 2
+_SHOWN = ("name", "title", "source", "metrics", "rows", "files")
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionError)
 """What comes of a description that is not one."""
 
 
-def describe(suite: Suite, records: Records, tables: Sequence[Grid], checked: Sequence[Checked] = ()) -> bytes:
+def describe(
+    suite: Suite,
+    records: Records,
+    tables: Sequence[Grid],
+    checked: Sequence[Checked] = (),
+    beside: Mapping[str, bytes] | None = None,
+) -> bytes:
     """The contents of ``suite.json``: the suite's title and source, how its claims fared, the means of every row.
 
     Numbers have six significant digits, so that they are the same on every machine. A row's ``ended``, where
-    there is one, says how many of its seeds will have no result, by why.
+    there is one, says how many of its seeds will have no result, by why. It begins with a checksum of the rest.
+
+    Args:
+        suite, records, tables, checked: what is described.
+        beside: the other files of the suite's folder, by name. Their names are kept, and the hash of `COMPARISON`.
     """
+    beside = beside or {}
     head = suite.file.suite
 
     def ended_of(grid: Grid, row: Row) -> dict[str, dict[str, int]]:
@@ -72,8 +93,11 @@ def describe(suite: Suite, records: Records, tables: Sequence[Grid], checked: Se
         "columns": list(suite.metrics),
         "claims": claim_counts(checked),
         "rows": rows,
+        "files": sorted(beside),
     }
-    return (canonical_json(description) + "\n").encode()
+    if COMPARISON in beside:
+        description["comparison_sha256"] = sha256(beside[COMPARISON]).hexdigest()
+    return seal(description)
 
 
 def _digits(value: float) -> float | None:
@@ -87,33 +111,66 @@ def read_descriptions(out: Path, instead: Mapping[Path, bytes]) -> list[dict[str
         instead: files that are about to be written, taken instead of those on the disk.
 
     Raises:
-        RequestError: a description is damaged.
+        RequestError: a description does not match its checksum, or is damaged otherwise.
     """
     paths = {path for path in instead if path.name == DESCRIPTION}
     paths |= set(out.glob(f"*/{DESCRIPTION}"))
-    descriptions = []
-    for path in sorted(paths):
-        description = _read(path, instead)
-        beside = path.with_name(COMPARISON)
-        if beside in instead or (path not in instead and beside.is_file()):
-            description["comparison"] = _read(beside, instead)
-            _checked(beside, [description])
-        descriptions.append(description)
+    descriptions = [_read(path, instead) for path in sorted(paths)]
     return sorted(descriptions, key=lambda description: str(description["name"]))
 
 
-def _read(path: Path, instead: Mapping[Path, bytes]) -> dict[str, Any]:
+def written_before(folder: Path) -> list[Path]:
+    """The files that were written beside a suite's description, by what it says; none where it is not whole."""
     try:
-        description = json.loads(instead[path] if path in instead else path.read_bytes())
-        if path.name == DESCRIPTION and any(key not in description for key in _SHOWN):
-            raise ValueError("it lacks a key")
-        if not isinstance(description, dict):
-            raise TypeError("it is no table")
+        return [folder / name for name in _unsealed((folder / DESCRIPTION).read_bytes())["files"]]
+    except _FAULTS:
+        return []
+
+
+def _read(path: Path, instead: Mapping[Path, bytes]) -> dict[str, Any]:
+    def read(file: Path) -> bytes:
+        return instead[file] if file in instead else file.read_bytes()
+
+    try:
+        description = _unsealed(read(path))
+        if description["name"] != path.parent.name:
+            raise ValueError(f"it is of suite {description['name']!r}")
     except _FAULTS as error:
-        raise RequestError(f"{path} is damaged ({error}); render its suite again") from None
-    if path.name == DESCRIPTION:
-        _checked(path, [description])
+        raise _damaged(path, error) from None
+    if (checksum := description.get("comparison_sha256")) is not None:
+        beside = path.with_name(COMPARISON)
+        try:
+            data = read(beside)
+            if sha256(data).hexdigest() != checksum:
+                raise ValueError(f"it does not match its checksum in {DESCRIPTION}")
+            description["comparison"] = json.loads(data)
+        except _FAULTS as error:
+            raise _damaged(beside, error) from None
+        _checked(beside, [description])
+    _checked(path, [description])
     return description
+
+
+def _unsealed(data: bytes) -> dict[str, Any]:
+    """A description whose checksum holds.
+
+    Raises:
+        ValueError: it does not, or a key is missing.
+    """
+    description = unseal(data)
+    if any(key not in description for key in _SHOWN):
+        raise ValueError("it lacks a key")
+    if any(Path(name).name != name for name in description["files"]):
+        raise ValueError("it names a file elsewhere")
+    return description
+
+
+def _damaged(path: Path, error: Exception) -> RequestError:
+    suite = path.parent.name
+    return RequestError(
+        f"{path} is damaged ({error}). Bring back the file that was committed, or remove {path.with_name(DESCRIPTION)} "
+        f"and render that suite again: bench leaderboard suites/{suite}.toml"
+    )
 
 
 def _checked(path: Path, described: Sequence[Mapping[str, Any]]) -> None:
@@ -121,14 +178,11 @@ def _checked(path: Path, described: Sequence[Mapping[str, Any]]) -> None:
         render_front(described)
         render_results(described)
     except _FAULTS as error:
-        raise RequestError(f"{path} is damaged ({error}); render its suite again") from None
+        raise _damaged(path, error) from None
 
 
 def render_results(described: Sequence[Mapping[str, Any]]) -> str:
     """Every suite's means as CSV: a line for each data set, cost scheme, method and metric of its tables."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["dataset", "costs", "method", "suite", "metric", "mean", "margin", "done", "expected"])
     lines: list[list[Any]] = []
     for description in described:
         for row in description["rows"]:
@@ -139,5 +193,4 @@ def render_results(described: Sequence[Mapping[str, Any]]) -> str:
             if not names:
                 lines.append([*place, "", None, None, *count])
     lines.sort(key=lambda line: [str(cell) for cell in line[:5]])
-    writer.writerows(lines)
-    return out.getvalue()
+    return csv_text(RESULTS_HEAD, lines)

@@ -7,7 +7,6 @@ from typing import Any
 
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.contract.parameters import build
-from bench_core.plugins.from_listings import whole
 from bench_core.plugins.registry import Registry
 from bench_core.testing.contracts import check_cost_scheme, check_dataset, check_method, check_metric
 
@@ -23,7 +22,7 @@ def check_plugin(registry: Registry, name: str, progress: Callable[[str], None])
     Raises:
         RequestError: no such plugin, or it could not be loaded.
     """
-    registry = whole(registry)  # the kit runs methods in this process
+    registry = registry.complete()  # the kit runs methods in this process
     if name not in registry.plugins:
         raise RequestError(f"there is no plugin {name!r}; {did_you_mean(name, registry.plugins)}")
     if registry.plugins[name].error:

@@ -51,7 +51,6 @@ class WorkerSettings:
         isolation: ``full``, methods have processes of their own; or ``none``.
         timeout: seconds that a method may take, where it has a process of its own; or None.
         level: the most libraries that plugins' processes need (`bench_core.run.execute.bases`).
-        listed: of `bench_core.plugins.from_listings.listings_of`; None: import all plugins.
     """
 
     store: Path
@@ -63,7 +62,6 @@ class WorkerSettings:
     isolation: str = "none"
     timeout: float | None = None
     level: int = 0
-    listed: list[Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Probe", "ProbeError", "probe_seconds"]
 
 _ANSWERS: dict[str, Any] = {"inapplicable": list[Text | None], "memory_needed": list[float | None]}
+_CORE = Path(bench_core.__file__).parent
 _MEMORY = 2**32
 _MOST_TEXT, _MOST_ASKED, _MOST_KEPT = 2**22, 1000, 20_000
 
@@ -194,7 +195,8 @@ class Probe:
 
         if self._server is None:
             self._server = Server(["numpy", "pydantic"], "bench_core.plugins.probing:prepare")
-        needed = [*importable(), *([plugin.folder] if plugin.folder else [])]
+        # The core is not always where modules are imported from: it may be in the working directory.
+        needed = [*importable(), _CORE, *([plugin.folder] if plugin.folder else [])]
         self._processes[plugin.name] = self._server.start(
             "bench_core.plugins.probing:Probing",
             {"name": plugin.name, "module": plugin.module},
@@ -241,7 +243,7 @@ class Probe:
 
     @cached_property
     def _core_source(self) -> str:
-        return source_hash(Path(bench_core.__file__).parent)
+        return source_hash(_CORE)
 
 
 def _configured(use: str, plugin: str, description: MethodDescription, built: Built) -> ConfiguredMethod:

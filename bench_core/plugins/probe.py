@@ -131,7 +131,7 @@ class Probe:
         tables = [facts.as_plain() for facts in places]
         hashes = [sha256_text(canonical_json(table)) for table in tables]
         questions = [[method.use, method.given, places[facts]] for method, facts in asked]
-        keys = [_key(what, use, given, hashes[place]) for use, given, place in questions]
+        keys = [_key(what, method.use, method.given, hashes[places[facts]]) for method, facts in asked]
         try:
             text = self._ask(plugin, "ask", {"what": what, "facts": tables}, keys, questions)
             answers: list[Any] = _validated(_ANSWERS[what], text)

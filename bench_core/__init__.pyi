@@ -50,6 +50,7 @@ from .contract.metric import measure as measure
 from .contract.metric import resolve_metric as resolve_metric
 from .contract.parameters import build as build
 from .contract.parameters import check_lambdas as check_lambdas
+from .plugins.described import described_registry as described_registry
 from .plugins.hookspecs import RegisterCostScheme as RegisterCostScheme
 from .plugins.hookspecs import RegisterDataset as RegisterDataset
 from .plugins.hookspecs import RegisterExecutor as RegisterExecutor
@@ -83,7 +84,6 @@ from .run.execute.elsewhere import needs_of as needs_of
 from .run.execute.elsewhere import request_of as request_of
 from .run.execute.worker import fail as fail
 from .run.failures import TrialStopped as TrialStopped
-from .run.listing import listed_registry as listed_registry
 from .run.owners import own_name as own_name
 from .run.owners import sweep as sweep
 from .run.plan import Plan as Plan

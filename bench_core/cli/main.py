@@ -22,10 +22,12 @@ from bench_core.cli.options import (
 )
 from bench_core.cli.output import Progress, print_table
 from bench_core.cli.stores import merge
-from bench_core.plugins.manager import load_commands, new_manager
+from bench_core.plugins.manager import command_names, load_command, new_manager
 from bench_core.run.threads import start_with_one_blas_thread
 
 if TYPE_CHECKING:
+    import pluggy
+
     from bench_core.run.plan import Planned
     from bench_core.run.runner import RunReport
     from bench_core.run.session import SuiteSession
@@ -36,23 +38,23 @@ _NAMED = 20
 
 
 class PluginGroup(click.Group):
-    """A group of commands that plugins add to, when a command is looked for."""
+    """A group of commands that plugins add to. What brings a command is imported when that command is looked for."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        self._load(ctx)
+        for line in load_command(self._manager(ctx), self, cmd_name):
+            click.echo(f"bench: {line}", err=True)
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        self._load(ctx)
-        return super().list_commands(ctx)
+        return sorted({*super().list_commands(ctx), *command_names(self._manager(ctx))})
 
-    def _load(self, ctx: click.Context) -> None:
-        """Make the invocation's plugin manager, and let plugins add their commands."""
+    def _manager(self, ctx: click.Context) -> pluggy.PluginManager:
+        """The invocation's plugin manager."""
         if ctx.obj is None:
             start_with_one_blas_thread()  # before a plugin imports NumPy
             ctx.obj = new_manager()
-            for line in load_commands(ctx.obj, self):
-                click.echo(f"bench: {line}", err=True)
+        manager: pluggy.PluginManager = ctx.obj
+        return manager
 
 
 @click.group(cls=PluginGroup, context_settings={"help_option_names": ["-h", "--help"]})

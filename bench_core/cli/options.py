@@ -101,13 +101,13 @@ def listed_plugins(*, isolation: str | None = None, closed: Iterable[Path] = ())
 
     Args:
         isolation: ``full`` or ``none``; by default what ``BUDGETBENCH_ISOLATION`` says.
-        closed: what plugins must not read while they tell of themselves.
+        closed: what plugins must not read while they are described.
     """
     if (isolation or os.environ.get("BUDGETBENCH_ISOLATION")) == "none":
         return installed_plugins()
-    from bench_core.run.listing import listed_registry
+    from bench_core.plugins.described import described_registry
 
-    registry = listed_registry(_manager(), closed=closed)
+    registry = described_registry(_manager(), closed=closed)
     context = click.get_current_context(silent=True)
     if context:
         context.call_on_close(registry.close)

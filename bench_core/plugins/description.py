@@ -1,4 +1,4 @@
-"""What is registered, described in plain JSON values: what ``bench list NAME`` shows, and a listing process tells."""
+"""What is registered, described in plain JSON values: what ``bench list NAME`` shows, and a probe describes."""
 
 from __future__ import annotations
 

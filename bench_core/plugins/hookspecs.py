@@ -6,12 +6,16 @@ A plugin is a distribution with an entry point in the group ``budgetbench``::
     my-plugin = "bench_mine.plugin"
 
 The module named there says which version of the contract it was built for (``BENCH_CONTRACT_VERSION = 1``). It is
-imported in a process of its own, which tells what it offers, and where its methods run; in the judge's when a suite
-uses its data, prices or metrics. So it must stay light: import NumPy if you must, and scikit-learn, numba or pandas
-inside ``fit`` and ``load``.
+imported in a restricted process of its own, the probe, which describes what it offers, and where its methods run; in
+the judge's when a suite uses its data, prices or metrics. So it must stay light: import NumPy if you must, and
+scikit-learn, numba or pandas inside ``fit`` and ``load``.
 
-Commands are in a module of their own, in the group ``budgetbench.commands``: it is imported at every command, so it
-imports click and nothing heavier.
+Commands are in a module of their own, in the group ``budgetbench.commands``. Each entry point is named after a command
+that the module brings or adds options to, and the module is imported when that command is called::
+
+    [project.entry-points."budgetbench.commands"]
+    greet = "bench_mine.cli"
+    run = "bench_mine.cli"
 
 Hooks named ``bench_register_…`` only register; they are called once, when the plugins are loaded::
 
@@ -149,7 +153,9 @@ def bench_register_executors(register: RegisterExecutor) -> None:
 
 @hookspec
 def bench_register_commands(group: click.Group) -> None:
-    """Add commands to ``bench``, or options to its commands. Asked of plugins in ``budgetbench.commands`` only.
+    """Add commands to ``bench``, or options to its commands. Asked of modules in ``budgetbench.commands`` only.
+
+    Called once, when one of the commands that the module's entry points are named after is called, or for help.
 
     An option added to ``bench run`` reaches `bench_run_finished` as ``run.options``.
 

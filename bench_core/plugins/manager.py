@@ -7,7 +7,7 @@ register is kept by name with its error. It is an error only for a suite that ne
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib import import_module, metadata
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 GROUP = "budgetbench"
 _COMMANDS = "budgetbench.commands"
-_BUILT_IN, _BUILT_IN_COMMANDS = "bench_core.builtin", "bench_core.testing.commands"
+_BUILT_IN = "bench_core.builtin"
+_KIT = metadata.EntryPoint("contract-kit", "bench_core.testing.commands", _COMMANDS)
+_KIT_COMMANDS = ("new", "check")
 _VERSION = "BENCH_CONTRACT_VERSION"
 
 
@@ -40,21 +42,32 @@ def new_manager() -> pluggy.PluginManager:
     return manager
 
 
-def load_commands(manager: pluggy.PluginManager, group: click.Group) -> list[str]:
-    """Add the contract kit's commands and those of the group ``budgetbench.commands``; a line for each that fails."""
+def command_names(manager: pluggy.PluginManager) -> list[str]:
+    """The commands that plugins bring or add options to, as their metadata say; none is imported."""
+    return [*_KIT_COMMANDS, *(point.name for point in _points(_COMMANDS, manager))]
+
+
+def load_command(manager: pluggy.PluginManager, group: click.Group, name: str) -> list[str]:
+    """Import what brings a command or adds options to it, once; a line for each module that fails.
+
+    That is the contract kit, and the modules that entry points of the command's name in `budgetbench.commands` name.
+    """
+    points = [point for point in _points(_COMMANDS, manager) if point.name == name]
     failed = []
-    loaders: list[tuple[str, Callable[[], object]]] = [("contract-kit", partial(import_module, _BUILT_IN_COMMANDS))]
-    for plugin, load in [*loaders, *((point.name, point.load) for point in _points(_COMMANDS, manager))]:
-        error = attempt(partial(_add_commands, manager, group, f"{plugin} (commands)", load))
+    for point in [*([_KIT] if name in _KIT_COMMANDS else []), *points]:
+        plugin = f"{point.value} (commands)"
+        if manager.has_plugin(plugin) or manager.is_blocked(plugin):
+            continue
+        error = attempt(partial(_add_commands, manager, group, plugin, point.load))
         if error is not None:
-            unregister(manager, f"{plugin} (commands)")
-            failed.append(f"the commands of plugin {plugin!r} could not be loaded: {one_line(error)}")
+            manager.set_blocked(plugin)
+            failed.append(f"the commands in {point.value} could not be loaded: {one_line(error)}")
     return failed
 
 
 def _add_commands(manager: pluggy.PluginManager, group: click.Group, name: str, load: Callable[[], object]) -> None:
     _register(manager, load(), name)
-    refuse_unknown_hooks(manager, name)
+    check_hooks(manager, name)
     call_hook(manager, "bench_register_commands", name, group=group)
 
 
@@ -77,23 +90,29 @@ def load_registry(
     from bench_core.plugins.registry import Registry
 
     registry = Registry(manager or new_manager())
-    for plugin, load in _candidates(extra, _points(GROUP, registry.manager) if entry_points else []):
-        if plugin.name in registry.plugins:
-            if not plugin.distribution:
-                raise ContractError(f"the plugin name {plugin.name!r} is already taken")
-            other = registry.plugins[plugin.name].distribution
-            error = f"the plugin name {plugin.name!r} is already taken by {other!r}"
-            plugin = replace(plugin, name=f"{plugin.name} ({plugin.distribution})", error=error)
+    fill(registry, extra, _points(GROUP, registry.manager) if entry_points else ())
+    return registry
+
+
+def fill(
+    registry: Registry,
+    extra: Iterable[tuple[str, ModuleType | object]] = (),
+    points: Iterable[metadata.EntryPoint] = (),
+) -> None:
+    """Import the built-ins, the plugins of entry points, and extra ones into a registry; raises as `load_registry`."""
+    for plugin, load in _candidates(extra, points):
+        if plugin.name in registry.plugins and not plugin.distribution:
+            raise ContractError(f"the plugin name {plugin.name!r} is already taken")
+        plugin = registry.with_own_name(plugin)
         registry.plugins[plugin.name] = plugin
         take_step(registry, plugin.name, partial(import_plugin, registry, plugin, load))
     # Only now is every hook known that a plugin adds.
     for name in registry.plugins:
-        take_step(registry, name, partial(refuse_unknown_hooks, registry.manager, name))
+        take_step(registry, name, partial(check_hooks, registry.manager, name))
     registry.manager.check_pending()
     for name in registry.plugins:
         for hook, register in registry.registrars(name).items():
             take_step(registry, name, partial(call_hook, registry.manager, hook, name, register=register))
-    return registry
 
 
 def registered_alone(name: str, value: str) -> tuple[Registry, object]:
@@ -216,20 +235,39 @@ def call_hook(manager: pluggy.PluginManager, hook: str, name: str, /, **argument
     manager.subset_hook_caller(hook, others)(**arguments)
 
 
-def refuse_unknown_hooks(manager: pluggy.PluginManager, plugin: str) -> None:
+def check_hooks(manager: pluggy.PluginManager, plugin: str) -> None:
+    """Raises `refuse_unknown_hooks` for a registered plugin."""
+    refuse_unknown_hooks(manager, hooks_of(manager.get_plugin(plugin)))
+
+
+def hooks_of(module: object) -> dict[str, bool | None]:
+    """Hook → whether it is optional; None for a function that is named like a hook and not marked as one."""
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    hooks: dict[str, bool | None] = {}
+    for name in dir(module):
+        marked = manager.parse_hookimpl_opts(module, name)
+        if marked is not None:
+            hooks[marked.get("specname") or name] = bool(marked.get("optionalhook"))
+        elif name.startswith("bench_") and callable(getattr(module, name)):
+            hooks.setdefault(name, None)
+    return hooks
+
+
+def refuse_unknown_hooks(manager: pluggy.PluginManager, hooks: Mapping[str, bool | None]) -> None:
     """A function that looks like a hook but is none would be ignored in silence: refuse it.
+
+    Args:
+        manager: knows the hooks.
+        hooks: of `hooks_of`.
 
     Raises:
         ContractError: the nearest hook is named.
     """
-    module = manager.get_plugin(plugin)
     known = known_hooks(manager)
-    for name in dir(module):
-        marked = manager.parse_hookimpl_opts(module, name)
-        if marked is None:
-            if name in known:
-                raise ContractError(f"{name} is not marked with @hookimpl")
-        elif (marked.get("specname") or name) not in known and not marked.get("optionalhook"):
+    for name, optional in hooks.items():
+        if optional is None and name in known:
+            raise ContractError(f"{name} is not marked with @hookimpl")
+        if optional is False and name not in known:
             raise ContractError(f"there is no hook {name!r}; {did_you_mean(name, known)}")
 
 

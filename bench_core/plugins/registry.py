@@ -5,7 +5,6 @@ Two plugins that claim one name are an error that names both, raised when that n
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,9 +17,8 @@ from bench_core.contract.dataset import DataSource
 from bench_core.contract.errors import ContractError, RequestError, attempt, did_you_mean
 from bench_core.contract.method import Method
 from bench_core.contract.metric import Metric, resolve_metric
-from bench_core.contract.parameters import build, check_values
+from bench_core.contract.parameters import build
 from bench_core.plugins.hookspecs import SuiteSection
-from bench_core.plugins.listed import ListedMethod, Listing, MethodAsker, MethodSpec, Offered
 from bench_core.plugins.shelf import Plugin, Shelf
 
 if TYPE_CHECKING:
@@ -43,10 +41,6 @@ class Registry:
         metrics: metrics by name (``ndcg@k`` stands for every k).
         sections: sections of suite files by key.
         executors: executors by name, those of plugins.
-        listings: what the plugins told of themselves that are not imported here, or were not at first.
-        imported: the plugins among those that are imported here by now.
-        asker: who asks the plugins of listed methods; None where there are none.
-        importer: imports a listed plugin, and gives a registry of what it registers.
     """
 
     def __init__(self, manager: pluggy.PluginManager) -> None:
@@ -58,10 +52,6 @@ class Registry:
         self.metrics: Shelf[Metric] = Shelf("metric", Metric)
         self.sections: Shelf[SuiteSection] = Shelf("suite section", SuiteSection)
         self.executors: Shelf[Executor] = Shelf("executor", object)
-        self.listings: dict[str, Listing] = {}
-        self.imported: set[str] = set()
-        self.asker: MethodAsker | None = None
-        self.importer: Callable[[Registry, str], Registry] | None = None
 
     def _shelves(self) -> tuple[Shelf[Any], ...]:
         return self.datasets, self.cost_schemes, self.methods, self.metrics, self.sections, self.executors
@@ -86,36 +76,24 @@ class Registry:
     def method(self, name: str, where: str = "") -> type[Method]:
         """A method by name; raises like `dataset`.
 
-        Where its plugin is listed and not imported, a `ListedMethod` stands for the class.
+        Where its plugin is not imported, a `MethodDescription` stands for the class.
         """
         return self._get(self.methods, name, where)
 
     def build_methods(self, requests: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Any]:
-        """Methods with parameters, the plugins of listed ones asked once for all.
+        """Methods with parameters, all at once.
 
         Args:
             requests: name, parameters as TOML gave them, and what a message calls the place.
 
         Returns:
-            An instance for each, a `MethodSpec` where the plugin is listed, or the `RequestError` that says why not.
+            An instance for each, a `ConfiguredMethod` where the plugin is not imported, or the `RequestError` that says
+            why it cannot be.
         """
-        built: list[Any] = [None] * len(requests)
-        listed: dict[str, list[int]] = defaultdict(list)
-        for i, (name, parameters, where) in enumerate(requests):
-            cls: Any = attempt(partial(self.method, name, where))
-            if isinstance(cls, BaseException):
-                built[i] = cls
-            elif isinstance(cls, ListedMethod):
-                built[i] = attempt(partial(check_values, parameters, where))
-                if built[i] is None:
-                    listed[cls.plugin].append(i)
-            else:
-                built[i] = attempt(partial(build, cls, parameters, where))
-        for plugin, places in listed.items():
-            asked: list[Any] = [(self.methods[requests[i][0]], *requests[i][1:]) for i in places]
-            for i, answer in zip(places, self._asker.build(plugin, asked), strict=True):
-                built[i] = answer
-        return built
+        return [attempt(partial(self._built, *request)) for request in requests]
+
+    def _built(self, name: str, parameters: Mapping[str, Any], where: str) -> Method:
+        return build(self.method(name, where), parameters, where)
 
     def build_method(self, name: str, parameters: Mapping[str, Any], where: str) -> Any:
         """A method with parameters, as `build_methods`; raises as `dataset` and `bench_core.build`."""
@@ -125,7 +103,7 @@ class Registry:
         return built
 
     def ask_methods(self, what: str, asked: Sequence[tuple[Any, DataFacts]]) -> list[Any]:
-        """What methods answer about data sets, the plugins of listed ones asked once for all.
+        """What methods answer about data sets, all at once.
 
         Args:
             what: ``inapplicable`` or ``memory_needed``.
@@ -134,80 +112,32 @@ class Registry:
         Returns:
             The answers; None where there is none, or where asking failed.
         """
-        answers: list[Any] = [None] * len(asked)
-        listed: dict[str, list[int]] = defaultdict(list)
-        for i, (method, facts) in enumerate(asked):
-            if not isinstance(method, MethodSpec):
-                result = attempt(partial(getattr(method, what), facts))
-                answers[i] = None if isinstance(result, BaseException) else result
-            elif what == "inapplicable" and method.limits is not None:
-                answers[i] = method.beyond(facts) or None
-            elif what == "inapplicable" or method.asks_memory:
-                listed[method.plugin].append(i)
-        for plugin, places in listed.items():
-            replies = self._asker.ask(plugin, what, [asked[i] for i in places])
-            for i, answer in zip(places, replies, strict=True):
-                answers[i] = answer
-        return answers
+        answers = [attempt(partial(getattr(method, what), facts)) for method, facts in asked]
+        return [None if isinstance(answer, BaseException) else answer for answer in answers]
 
-    @property
-    def _asker(self) -> MethodAsker:
-        if self.asker is None:
-            raise ContractError("nobody here can ask the plugins of listed methods")
-        return self.asker
+    def fetch_sections(self, keys: Sequence[str]) -> None:
+        """Import the plugins that own some top-level keys of a suite file, where they are not imported."""
+
+    def complete(self) -> Registry:
+        """A registry with all plugins imported."""
+        return self
+
+    def imported_distributions(self) -> list[str]:
+        """Distributions whose code was imported into this process because of plugins; by name.
+
+        Those that bring plugins, commands or names, and what they require; not what the core itself requires.
+        """
+        from bench_core.plugins.distributions import imported_distributions
+
+        return imported_distributions()
 
     @property
     def processes(self) -> set[int]:
-        """The numbers of this process's children that plugins are asked through."""
-        return set() if self.asker is None else self.asker.processes
+        """The numbers of this process's children in which plugins are asked."""
+        return set()
 
     def close(self) -> None:
-        """End the processes that plugins are asked in; they are started anew when they are needed."""
-        if self.asker is not None:
-            self.asker.close()
-
-    def offer(self, plugin: str, listing: Listing) -> None:
-        """Register what a plugin told that it offers, without importing it."""
-        self.listings[plugin] = listing
-        offered: dict[str, Mapping[str, Any]] = {
-            **listing.things,
-            "executors": {name: {} for name in listing.executors},
-        }
-        for shelf, things in offered.items():
-            for name, about in things.items():
-                getattr(self, shelf).add(plugin, name, Offered(about, partial(self.fetch, plugin)))
-        for name, method in listing.methods.items():
-            self.methods.add(plugin, name, method)  # type: ignore[arg-type]
-
-    def fetch(self, plugin: str) -> None:
-        """Import a listed plugin into this process, but for its methods.
-
-        Raises:
-            RequestError: it cannot be loaded, or does not offer what it told.
-        """
-        if plugin in self.imported or self.importer is None:
-            return
-        self.imported.add(plugin)
-        real = self.importer(self, plugin)
-        error = real.plugins[plugin].error
-        for mine, there in zip(self._shelves(), real._shelves(), strict=True):
-            for name in mine.waiting(plugin):
-                if name in there:
-                    mine[name] = there[name]
-                elif not error:
-                    error = f"it told of a {mine.kind} {name!r} and has none"
-        for key, section in real.sections.items():
-            self.sections.add(plugin, key, section)
-        if error:
-            self.drop(plugin)
-            self.plugins[plugin] = replace(self.plugins[plugin], error=error)
-            raise RequestError(f"plugin {plugin!r} could not be loaded: {error}")
-
-    def fetch_sections(self, keys: Sequence[str]) -> None:
-        """Import the listed plugins that own some top-level keys of a suite file."""
-        for plugin, listing in self.listings.items():
-            if any(key in keys for key in listing.sections):
-                self.fetch(plugin)
+        """End the processes in which plugins are asked; they are started anew when they are needed."""
 
     def metric(self, name: str, where: str = "") -> Metric:
         """A metric by name, ``ndcg@5`` from ``ndcg@k``; raises like `dataset`."""
@@ -258,6 +188,13 @@ class Registry:
             "bench_register_suite_sections": partial(self._add_section, plugin),
             "bench_register_executors": partial(self._add_executor, plugin),
         }
+
+    def with_own_name(self, plugin: Plugin) -> Plugin:
+        """The plugin; where another has its name, under a name of its own and with an error."""
+        if plugin.name not in self.plugins:
+            return plugin
+        error = f"the plugin name {plugin.name!r} is already taken by {self.plugins[plugin.name].distribution!r}"
+        return replace(plugin, name=f"{plugin.name} ({plugin.distribution})", error=error)
 
     def drop(self, plugin: str) -> None:
         """Forget what a plugin registered before it failed."""

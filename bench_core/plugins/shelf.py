@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bench_core.contract.canonical import source_hash
 from bench_core.contract.errors import ContractError, refused_name
-from bench_core.plugins.listed import ListedMethod, Offered
+from bench_core.plugins.descriptions import MethodDescription, Unimported
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class Shelf(dict[str, T]):
         origins: name → plugin.
         claims: name → the plugins that claim it, where there are several.
 
-    What an `Offered` stands for is imported when it is asked for; names alone import nothing.
+    What an `Unimported` stands for is imported when it is asked for; names alone import nothing.
     """
 
     def __init__(self, kind: str, base: type[Any]) -> None:
@@ -61,7 +61,7 @@ class Shelf(dict[str, T]):
 
     def __getitem__(self, name: str) -> T:
         thing = super().__getitem__(name)
-        if isinstance(thing, Offered):
+        if isinstance(thing, Unimported):
             thing.fetch()
             thing = super().__getitem__(name)
         return thing
@@ -83,11 +83,14 @@ class Shelf(dict[str, T]):
         from bench_core.plugins.description import description_of
 
         thing = super().__getitem__(name)
-        return thing.about if isinstance(thing, Offered | ListedMethod) else description_of(thing)
+        if isinstance(thing, MethodDescription):
+            return asdict(thing.about)
+        return thing.about if isinstance(thing, Unimported) else description_of(thing)
 
     def waiting(self, plugin: str) -> list[str]:
         """The names of what a plugin offers and that is not imported."""
-        return [name for name, thing in super().items() if self.origins[name] == plugin and isinstance(thing, Offered)]
+        own = ((name, thing) for name, thing in super().items() if self.origins[name] == plugin)
+        return [name for name, thing in own if isinstance(thing, Unimported)]
 
     def add(self, plugin: str, name: str, thing: T) -> None:
         """Register a thing under a name; the first that claims it is found.

@@ -20,7 +20,7 @@ from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Family, Policy, Problem, as_family
 from bench_core.contract.metric import Metric
 from bench_core.contract.readonly import HOW_TO_WRITE, locked
-from bench_core.plugins.listed import MethodSpec
+from bench_core.plugins.descriptions import ConfiguredMethod
 from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.audit import Auditor
 from bench_core.protocol.bill import outcome_of
@@ -71,8 +71,8 @@ class Here:
     """In this process: a method can reach its judge, and who decided answers the audit."""
 
     def fit(self, trial: Trial, problem: Problem) -> Family:
-        if isinstance(trial.estimator, MethodSpec):
-            raise ContractError(f"the plugin of method {trial.method_use!r} is listed, not imported: load all plugins")
+        if isinstance(trial.estimator, ConfiguredMethod):
+            raise ContractError(f"the plugin of method {trial.method_use!r} is not imported: load all plugins")
         return as_family(trial.estimator.fit(problem), type(trial.estimator).__name__)
 
     def copy(self) -> None:

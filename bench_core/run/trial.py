@@ -11,7 +11,7 @@ from bench_core.contract.costs import CostScheme
 from bench_core.contract.dataset import DataSource
 from bench_core.contract.method import Method
 from bench_core.contract.parameters import given_parameters, to_plain
-from bench_core.plugins.listed import MethodSpec
+from bench_core.plugins.descriptions import ConfiguredMethod
 from bench_core.protocol.split import SplitRule
 
 __all__ = ["TRIAL_VERSION", "Trial", "fragment", "parameters_of"]
@@ -25,7 +25,7 @@ class Trial:
     """Data set × split seed × cost scheme × method × parameters.
 
     The labels (``dataset``, ``costs``, ``method``, ``point``) are the suite's words for it and not part of its
-    name; the rest is. Where no plugin of a method is imported, ``estimator`` is a `MethodSpec`.
+    name; the rest is. Where no plugin of a method is imported, ``estimator`` is a `ConfiguredMethod`.
     """
 
     dataset: str
@@ -36,7 +36,7 @@ class Trial:
     scheme: CostScheme
     method: str
     method_use: str
-    estimator: Method | MethodSpec
+    estimator: Method | ConfiguredMethod
     point: int
     split: SplitRule
     encode: str
@@ -79,7 +79,7 @@ def fragment(use: str, thing: Any) -> str:
     entry = _FRAGMENTS.get(id(thing))
     if entry is not None and entry[0] is thing:
         return entry[1]
-    if isinstance(thing, MethodSpec):
+    if isinstance(thing, ConfiguredMethod):
         version, parameters = thing.version, thing.parameters
     else:
         version, parameters = type(thing).version, to_plain(thing)
@@ -92,7 +92,7 @@ def fragment(use: str, thing: Any) -> str:
 
 def parameters_of(thing: Any) -> dict[str, Any]:
     """The parameters of a registered thing that are not their defaults, as plain JSON values."""
-    return dict(thing.given) if isinstance(thing, MethodSpec) else given_parameters(thing)
+    return dict(thing.given) if isinstance(thing, ConfiguredMethod) else given_parameters(thing)
 
 
 @lru_cache(maxsize=1024)

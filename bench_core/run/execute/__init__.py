@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,6 @@ from bench_sandbox import adopting_orphans
 
 from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.plugins.from_listings import listings_of
 from bench_core.plugins.registry import Registry
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute.apart import Apart
@@ -164,8 +163,7 @@ def execute(
 
     threads = max(1, (os.cpu_count() or 1) // options.jobs)
     limits = options.memory, os.getpid(), options.isolation, options.timeout
-    listed = listings_of(registry, _used(todo, metrics, registry))
-    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, listed, options.audit_seed)
+    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, options.audit_seed)
     for planned in [planned for planned in todo if planned.name in skipped]:
         todo.remove(planned)
         note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))
@@ -178,17 +176,6 @@ def execute(
     registry.close()  # nothing more is asked while trials run
     executor(work)
     return summary
-
-
-def _used(todo: list[Planned], metrics: Iterable[str], registry: Registry) -> dict[str, set[str]]:
-    """The names of what trials use, by kind."""
-    registered = (name if name in registry.metrics else f"{name.partition('@')[0]}@k" for name in metrics)
-    return {
-        "datasets": {planned.trial.dataset_use for planned in todo},
-        "cost_schemes": {planned.trial.costs_use for planned in todo},
-        "methods": {planned.trial.method_use for planned in todo},
-        "metrics": {name for name in registered if name in registry.metrics},
-    }
 
 
 def _serial(work: Work) -> None:

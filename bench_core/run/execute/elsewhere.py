@@ -46,8 +46,8 @@ __all__ = ["TrialProcess", "needs_of", "request_of", "serve"]
 
 _SERVE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
-    "from bench_core.run.execute.elsewhere import serve; from bench_core.run.listing import listed_registry; "
-    "serve(int(sys.argv[1]), int(sys.argv[3]), listed_registry)"
+    "from bench_core.run.execute.elsewhere import serve; from bench_core.plugins.described import described_registry; "
+    "serve(int(sys.argv[1]), int(sys.argv[3]), described_registry)"
 )
 _MOST_RECORD = 2**33
 _LOOK = 0.5
@@ -251,13 +251,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             leftovers.end()
 
 
-def serve(number: int, parent: int, listed: Callable[..., Registry]) -> None:
+def serve(number: int, parent: int, described: Callable[..., Registry]) -> None:
     """What a `TrialProcess` does until it is told nothing more.
 
     Args:
         number: of the socket to who tells it.
         parent: the number of the process that started it.
-        listed: `bench_core.run.listing.listed_registry`.
+        described: `bench_core.plugins.described.described_registry`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
@@ -277,7 +277,7 @@ def serve(number: int, parent: int, listed: Callable[..., Registry]) -> None:
     folder = Path(request["folder"])
     context = DataContext.from_environment(offline=True if request["offline"] else None)
     closed = [folder, *([context.mirror] if context.mirror else [])]
-    registry = listed(closed=closed) if request["isolation"] == "full" else load_registry()
+    registry = described(closed=closed) if request["isolation"] == "full" else load_registry()
     limits = request["memory"], None, request["isolation"], request["timeout"]
     given = context, tuple(request["metrics"]), request["threads"], *limits
     worker = Worker(WorkerSettings(folder / "store", *given, audit_seed=request["audit_seed"]), registry)

@@ -298,10 +298,15 @@ def _start(settings: WorkerSettings) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (settings.memory, settings.memory))
-    from bench_core.plugins.from_listings import registry_from
+    from bench_core.plugins.described import described_registry
     from bench_core.plugins.manager import load_registry
 
-    registry = load_registry() if settings.listed is None else registry_from(settings.listed)
+    if settings.isolation == "none":
+        registry = load_registry()
+    else:
+        closed = [settings.store, *([settings.context.mirror] if settings.context.mirror else [])]
+        registry = described_registry(cache=settings.context.cache, closed=closed, acting=False)
+        registry.close()  # nothing is asked while trials run
     _WORKER = Worker(settings, registry)
 
 

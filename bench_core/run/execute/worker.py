@@ -51,7 +51,6 @@ class WorkerSettings:
         run: the number of the run's process; None when the worker is in it.
         isolation: ``strict`` or ``process``, methods have processes of their own; or ``none``.
         timeout: seconds that a method may take, where it has a process of its own; or None.
-        listed: of `bench_core.plugins.from_listings.listings_of`; None: import all plugins.
         audit_seed: of every audit; None: each draws a secret one.
     """
 
@@ -63,7 +62,6 @@ class WorkerSettings:
     run: int | None = None
     isolation: str = "none"
     timeout: float | None = None
-    listed: list[Any] | None = None
     audit_seed: int | None = None
 
 

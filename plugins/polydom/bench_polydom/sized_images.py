@@ -90,9 +90,9 @@ class SizedImages(DataSource):
         return str(self._source().status(context))
 
     def _source(self) -> DataSource:
-        from bench_core import listed_registry
+        from bench_core import described_registry
 
-        registry = listed_registry()  # imports the plugin of that source, and no other
+        registry = described_registry()  # imports the plugin of that source, and no other
         try:
             source: DataSource = registry.dataset(self.source, "sized-images: source")(**self.parameters)
         finally:

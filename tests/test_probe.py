@@ -1,4 +1,4 @@
-"""Nobody but processes of its own imports a method's plugin: whatever it does when it is imported reaches nobody."""
+"""The probe: a method's plugin is imported in processes of its own, and whatever it does there reaches nobody else."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
+from bench_sandbox import layers
 from support import tiny_plugin
 from support.bench import Bench, contents, install
 from test_cheats import BLOBS, method, session
@@ -19,17 +20,15 @@ from bench_core import DataContext, RequestError, TrialProcess, needs_of, planne
 from bench_core.cli.about import about
 from bench_core.cli.listing import KINDS, SHELVES, list_rows
 from bench_core.contract.facts import DataFacts
-from bench_core.plugins.from_listings import listings_of, registry_from
-from bench_core.plugins.listed import MethodSpec, listing_from
+from bench_core.plugins.described import DescribedRegistry, described_registry
+from bench_core.plugins.descriptions import ConfiguredMethod
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
-from bench_core.run.execute.sandbox import layers
 from bench_core.run.execute.worker import WorkerSettings
-from bench_core.run.listing import listed_registry
-from bench_core.run.trial import parameters_of
+from bench_core.run.trial import fragment, parameters_of
 
 SECONDS = "20"
-"""What a plugin may take to be listed here: an honest one needs a fraction of a second, a hanging one takes it all."""
+"""What a plugin may take to be imported: an honest one needs a fraction of a second, a hanging one takes it all."""
 HEAD = "import os, sys\nBENCH_CONTRACT_VERSION = 1\n"
 OFFERS = """
 from dataclasses import dataclass
@@ -78,10 +77,14 @@ KILLS = "import signal\nos.kill(os.getppid(), signal.SIGKILL)\nimport time\ntime
 HOSTILE = {
     "patching": (PATCHES, ""),
     "printing": ("print('PRINTED BY A PLUGIN'); os.write(1, b'WRITTEN BY A PLUGIN')", ""),
-    "hanging": ("import time\ntime.sleep(600)", f"it took longer than {SECONDS} s"),
+    "hanging": ("import time\ntime.sleep(600)", f"longer than the time limit of {SECONDS} s"),
     "leaving": ("os._exit(3)", "exit code 3"),
-    "crashing": ("import signal\nos.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
-    "lying": ("sys.modules['bench_core.run.listing.process'].send = lambda *given: os._exit(0)", "exit code 0"),
+    "crashing": ("import ctypes\nctypes.string_at(0)", "SIGSEGV"),
+    "lying": ("import bench_sandbox.child\nbench_sandbox.child.send = lambda *given: os._exit(0)", "exit code 0"),
+    "mumbling": (
+        "import bench_sandbox.child\nbench_sandbox.child.send = lambda to, *_: to.send(b'?' * 99)",
+        "protocol",
+    ),
     "killing": (KILLS, ""),
     "forking": (FORKS, ""),
     "writing": (WRITES, ""),
@@ -111,7 +114,7 @@ def put(plugins: Path, name: str, what: str, folder: Path) -> None:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, subprocess.CompletedProcess[str]]:
     """A run with hostile plugins installed, two of whose methods are in the suite, in a time that ends it."""
-    folder = tmp_path_factory.mktemp("listing")
+    folder = tmp_path_factory.mktemp("probe")
     played = Bench(folder, folder / "plugins")
     install(played.plugins, "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
     install(played.plugins, "watch_plugin", WATCH, "watch")
@@ -122,7 +125,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, subprocess.Com
     suite += "".join(method(name, name) for name in ("patching", "printing", "forking", "writing"))
     (folder / "s.toml").write_text(f'{suite.partition("[[")[0]}[suite]\nname = "s"\n[protocol]\nseeds = 1\n{BLOBS}'
                                    + suite.partition(BLOBS)[2])  # fmt: skip
-    more = {"BUDGETBENCH_ISOLATION": "process", "BUDGETBENCH_LISTING_SECONDS": SECONDS, "BUDGETBENCH_SEEN": "seen"}
+    more = {"BUDGETBENCH_ISOLATION": "process", "BUDGETBENCH_PROBE_SECONDS": SECONDS, "BUDGETBENCH_SEEN": "seen"}
     done = played("run", "s.toml", "--store", "store", expect=None, fresh=True, **more)
     return played, done
 
@@ -148,37 +151,37 @@ def test_a_run_goes_on_whatever_plugins_do_when_they_are_imported(run: tuple[Ben
 def test_what_plugins_print_write_and_start_when_they_are_imported_is_not_there(run: tuple[Bench, Any]) -> None:
     played, done = run
     assert "BY A PLUGIN" not in done.stdout + done.stderr
-    if any(layer.startswith("landlock") for layer in layers()):
+    if "landlock" in layers():
         assert not (played.folder / "written").exists()
         assert not (played.folder / "store" / "written").exists()
     here = str(played.folder)  # other runs have theirs
     found = [p for p in psutil.process_iter(["name", "environ"]) if here in str((p.info["environ"] or {}).values())]
-    assert [p for p in found if p.info["name"] in ("bench-survivor", "bench-listing")] == []
+    assert [p for p in found if p.info["name"] in ("bench-survivor", "sandbox", "sandbox-server")] == []
 
 
 def test_the_judge_has_imported_what_brings_data_and_metrics_and_no_methods_plugin(run: tuple[Bench, Any]) -> None:
     assert run[1].returncode == 0, run[1].stderr
-    told = [path.read_text().splitlines() for path in (run[0].folder / "seen").iterdir()]
-    assert len(told) == 1  # one process judged
-    assert {"tiny_plugin", "watch_plugin", "bench_leaderboard.plugin"} <= set(told[0])
-    assert not {f"{name}_plugin" for name in HOSTILE} & set(told[0])
-    assert not {"bench_emsco", "bench_lasso", "bench_cstc", "bench_synthetic"} & set(told[0])
+    (modules,) = (set(path.read_text().splitlines()) for path in (run[0].folder / "seen").iterdir())
+    assert {"tiny_plugin", "watch_plugin", "bench_leaderboard.plugin"} <= modules
+    assert not {f"{name}_plugin" for name in HOSTILE} & modules
+    assert not {"bench_emsco", "bench_lasso", "bench_cstc", "bench_synthetic"} & modules
+    assert not {"bench_policies.cli", "bench_site", "bench_core.testing.commands"} & modules  # commands
 
 
 @pytest.mark.slow
-def test_a_suite_that_needs_a_plugin_that_cannot_be_listed_is_refused_and_the_plugin_named(
+def test_a_suite_that_needs_a_plugin_that_cannot_be_described_is_refused_and_the_plugin_named(
     run: tuple[Bench, Any],
 ) -> None:
     played = run[0]
     suite = played.suite(BLOBS + method("hanging", "hanging"), "needs")
-    more = {"BUDGETBENCH_ISOLATION": "process", "BUDGETBENCH_LISTING_SECONDS": SECONDS}
+    more = {"BUDGETBENCH_ISOLATION": "process", "BUDGETBENCH_PROBE_SECONDS": SECONDS}
     said = played("plan", suite, expect=2, fresh=True, **more).stderr
     assert "there is no method 'hanging'" in said
     assert len(said.strip().splitlines()) == 1
     for name, (_, why) in HOSTILE.items():
         if why:
-            assert f"plugin {name!r} could not be loaded ({why}" in said or f"plugin {name!r} could not" in said
-            assert why in said
+            reason = said.partition(f"plugin {name!r} could not be loaded (")[2].partition("; plugin '")[0]
+            assert why in reason
 
 
 @pytest.mark.parametrize("executor", ["processes", "elsewhere"])
@@ -196,13 +199,13 @@ def test_workers_import_no_methods_plugin_either(tmp_path: Path, executor: str) 
     if executor == "processes":
         played("run", "s.toml", "--executor", "processes", fresh=True, **more)
     else:
-        code = "import test_listing, pathlib; test_listing.run_elsewhere(pathlib.Path('s.toml'))"
+        code = "import test_probe, pathlib; test_probe.run_elsewhere(pathlib.Path('s.toml'))"
         environment = played.environment(**more)
         environment["PYTHONPATH"] += os.pathsep + str(Path(__file__).parent)
         subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True, timeout=300)
-    told = [set(path.read_text().splitlines()) for path in (tmp_path / "seen").iterdir()]
-    assert told
-    for modules in told:
+    seen = [set(path.read_text().splitlines()) for path in (tmp_path / "seen").iterdir()]
+    assert seen
+    for modules in seen:
         assert "watch_plugin" in modules
         assert not {"plain_plugin", "bench_emsco", "bench_lasso"} & modules
 
@@ -211,9 +214,9 @@ def run_elsewhere(path: Path) -> None:
     """Run a suite's trials as a machine of Dask does."""
     from bench_core.run.session import SuiteSession
 
-    registry = listed_registry()
+    registry = described_registry()
     here = SuiteSession.open(path, Path("store"), Path("out"), DataContext.from_environment(), registry)
-    os.environ["BUDGETBENCH_CACHE"] = str(Path("elsewhere").absolute())  # it has to ask the plugin itself
+    os.environ["BUDGETBENCH_CACHE"] = str(Path("elsewhere").absolute())  # it has to probe the plugin itself
     settings = WorkerSettings(Path("store").absolute(), here.context, ("seen",), 1, None, os.getpid(), "process")
     process = TrialProcess(request_of(settings), 1)
     planned = here.plan().planned
@@ -227,136 +230,199 @@ def run_elsewhere(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Registry, Registry]:
-    """The installed plugins listed, and all of them imported."""
-    listed = listed_registry(cache=tmp_path_factory.mktemp("cache"))
-    return listed, load_registry()
+    """The installed plugins described, and all of them imported."""
+    return described_registry(cache=tmp_path_factory.mktemp("cache")), load_registry()
 
 
-def test_what_is_listed_is_what_an_import_gives(both: tuple[Registry, Registry]) -> None:
-    listed, imported = both
-    assert [p for p in listed.plugins.values() if p.error] == [p for p in imported.plugins.values() if p.error]
+def test_what_is_described_is_what_an_import_gives(both: tuple[Registry, Registry]) -> None:
+    described, imported = both
+    assert [p for p in described.plugins.values() if p.error] == [p for p in imported.plugins.values() if p.error]
     for kind in KINDS:
-        assert list_rows(listed, kind) == list_rows(imported, kind)
+        assert list_rows(described, kind) == list_rows(imported, kind)
     for shelf in SHELVES.values():
-        assert getattr(listed, shelf).origins == getattr(imported, shelf).origins
+        assert getattr(described, shelf).origins == getattr(imported, shelf).origins
         for name in getattr(imported, shelf):
-            assert about(listed, name) == about(imported, name)
+            assert about(described, name) == about(imported, name)
     for name, plugin in imported.plugins.items():
-        assert (listed.plugins[name].folder, listed.plugins[name].version) == (plugin.folder, plugin.version)
+        assert (described.plugins[name].folder, described.plugins[name].version) == (plugin.folder, plugin.version)
 
 
 def test_trials_have_the_names_and_parameters_that_an_import_gives(both: tuple[Registry, Registry]) -> None:
-    listed, imported = both
+    described, imported = both
     wanted: list[tuple[str, dict[str, Any], str]] = [(name, {}, "here") for name in sorted(imported.methods)]
     wanted += [("lasso", {"bogus": 1}, "here"), ("cegb", {"lambdas": [0.5, 1]}, "here"), ("cegb", {"lambdas": -1}, "h")]
     facts = DataFacts("d", "regression", 0, tuple("abc"), 3, missing=True, queries=False, priced=True, n_rows=90)
-    for ours, theirs in zip(listed.build_methods(wanted), imported.build_methods(wanted), strict=True):
+    for ours, theirs in zip(described.build_methods(wanted), imported.build_methods(wanted), strict=True):
         if isinstance(theirs, RequestError):
             assert str(ours) == str(theirs)
             continue
-        assert isinstance(ours, MethodSpec)
-        from bench_core.run.trial import fragment
-
+        assert isinstance(ours, ConfiguredMethod)
         assert fragment(ours.use, ours) == fragment(ours.use, theirs)
         assert parameters_of(ours) == parameters_of(theirs)
         for what in ("inapplicable", "memory_needed"):
-            assert listed.ask_methods(what, [(ours, facts)]) == imported.ask_methods(what, [(theirs, facts)])
+            assert described.ask_methods(what, [(ours, facts)]) == imported.ask_methods(what, [(theirs, facts)])
 
 
-def test_what_was_told_is_remembered_until_the_source_changes_or_the_file_is_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    install(tmp_path / "site", "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
-    put(tmp_path / "site", "remembered", "", tmp_path)
-    source = tmp_path / "site" / "remembered_plugin.py"
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to install plugins in, on the path."""
+    folder = tmp_path / "site"
+    monkeypatch.syspath_prepend(str(folder))
+    install(folder, "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
+    return folder
 
-    def listed() -> tuple[dict[str, Any], bool]:
+
+def described(tmp_path: Path) -> DescribedRegistry:
+    registry = described_registry(cache=tmp_path / "cache")
+    registry.close()
+    assert isinstance(registry, DescribedRegistry)
+    return registry
+
+
+def test_descriptions_are_kept_until_the_source_changes_or_the_file_is_damaged(tmp_path: Path, site: Path) -> None:
+    put(site, "remembered", "", tmp_path)
+    source = site / "remembered_plugin.py"
+
+    def asked() -> tuple[dict[str, Any], bool]:
         """The defaults of its method, and whether a process was started for them."""
-        registry = listed_registry(cache=tmp_path / "cache")
-        started = registry.asker._listers is not None  # type: ignore[union-attr]
+        registry = described_registry(cache=tmp_path / "cache")
+        started = bool(registry.processes)
         spec = registry.build_method("remembered", {}, "here")
         registry.close()
         return dict(spec.parameters), started
 
-    assert listed() == ({"cost": 1.0}, True)
-    assert listed() == ({"cost": 1.0}, False)
+    assert asked() == ({"cost": 1.0}, True)
+    assert asked() == ({"cost": 1.0}, False)
     source.write_text(source.read_text().replace("cost: float = 1.0", "cost: float = 2.5"))
-    assert listed() == ({"cost": 2.5}, True)
-    for kept in (tmp_path / "cache" / "listings").iterdir():
-        kept.write_bytes(kept.read_bytes().replace(b"2.5", b"7.5")[:-1] + b"?")
-    assert listed() == ({"cost": 2.5}, True)
+    assert asked() == ({"cost": 2.5}, True)
+    for kept in (tmp_path / "cache" / "descriptions").iterdir():
+        kept.write_bytes(kept.read_bytes().replace(b"2.5", b"7.5"))
+    assert asked() == ({"cost": 2.5}, True)
 
 
-def test_a_file_that_the_plugin_imports_counts_as_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    install(tmp_path / "site", "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
-    (tmp_path / "site" / "shared_default.py").write_text("COST = 1.0\n")
+def test_a_plugin_is_described_anew_when_a_distribution_that_it_requires_changes(tmp_path: Path, site: Path) -> None:
     source = OFFERS.replace("{name}", "sharing").replace("cost: float = 1.0", "cost: float = shared_default.COST")
-    install(tmp_path / "site", "sharing_plugin", f"{HEAD}import shared_default\n{source}", "sharing")
+    install(site, "sharing_plugin", f"{HEAD}import shared_default\n{source}", "sharing")
+    with (site / "sharing_plugin-1.0.dist-info" / "METADATA").open("a") as metadata:
+        metadata.write("Requires-Dist: Shared_Default>=1\n")
     for value in (1.0, 31.5):
-        (tmp_path / "site" / "shared_default.py").write_text(f"COST = {value}\n")
-        registry = listed_registry(cache=tmp_path / "cache")
-        assert registry.methods.described("sharing")["defaults"] == {"cost": value}
-        registry.close()
+        library(site, "shared_default", f"COST = {value}\n")
+        assert described(tmp_path).methods.described("sharing")["defaults"] == {"cost": value}
+
+
+def library(site: Path, module: str, source: str) -> None:
+    """Install a distribution of one module and no entry point."""
+    (site / f"{module}.py").write_text(source)
+    info = site / f"{module}-1.0.dist-info"
+    info.mkdir(exist_ok=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (info / "top_level.txt").write_text(f"{module}\n")
 
 
 def test_a_plugin_whose_process_was_killed_is_asked_in_another(tmp_path: Path) -> None:
-    registry = listed_registry(cache=tmp_path)
-    for number, kill in enumerate(("bench-listing", "bench-lister", "")):
+    registry = described_registry(cache=tmp_path)
+    for number, kill in enumerate(("sandbox", "sandbox-server", "")):
         assert registry.build_method("cost-ordered", {"C": 2.0 + number}, "here").given == {"C": 2.0 + number}
-        (lister,) = map(psutil.Process, registry.processes)
-        for process in (lister, *lister.children()):
+        (server,) = map(psutil.Process, registry.processes)
+        for process in (server, *server.children()):
             if process.name() == kill:
                 process.kill()
     registry.close()
     assert registry.processes == set()
 
 
-def test_a_registry_travels_as_few_plain_values(both: tuple[Registry, Registry]) -> None:
-    listed = both[0]
-    used = {"methods": {"emsco", "qwyc"}, "datasets": {"iris"}, "cost_schemes": {"uniform"}, "metrics": {"accuracy"}}
-    told = json.dumps(listings_of(listed, used))
-    assert len(told) < 2**15  # a process that is killed while it starts must not have more than a pipe holds to read
-    there = registry_from(json.loads(told))
-    assert there.methods.origins == {"emsco": "emsco", "qwyc": "qwyc"}
-    assert there.plugins == listed.plugins
-    assert there.dataset("iris") is listed.dataset("iris")
-    assert listings_of(both[1], used) is None
+DESCRIBES = "\nimport bench_core.plugins.probing as probing\nhonest = probing.Probing.describe\n"
+BAD = {
+    "no method": "{'methods': {'m': {'version': '1'}}}",
+    "another question": "{'methods': {'m': {'version': 1, 'asks': ['fit'], 'limits': None, 'about': {}}}}",
+    "no table": "{'datasets': []}",
+    "no flag": "{'hooks': {'h': 1}}",
+    "no title": "{'metrics': {'m': {'doc': '', 'goal': 'min', 'title': 3, 'tasks': [], 'reference': False}}}",
+    "a terminal's escape": "{'sections': ['\\x1b[2J']}",
+    "turned writing": "{'executors': ['\\u202eabc']}",
+    "half a character": "{'sections': ['\\ud800']}",
+    "no name": "{'sections': ['']}",
+    "too many names": "{'sections': [str(i) for i in range(10_001)]}",
+    "too long a text": "{'executors': ['x' * 501]}",
+    "too much": "{'registrations': {'h': [['x' * 200_000] * 30]}}",
+    "a number that is none": "{'sections': [float('nan')]}",
+}
 
 
-BAD: list[Any] = [
-    None, [], {"methods": []}, {"methods": {"m": {"version": "1"}}}, {"datasets": {"d": "no"}},
-    {"methods": {"m": {"version": 1, "asks": ["fit"], "limits": None, "about": {}}}}, {"hooks": {"h": 1}},
-    {"metrics": {"m": {"doc": "", "goal": "min", "title": 3, "tasks": [], "reference": False}}},
-]  # fmt: skip
+def test_what_no_plugin_may_say_is_refused_and_the_plugin_named(tmp_path: Path, site: Path) -> None:
+    for number, lie in enumerate(BAD.values()):
+        patch = f"probing.Probing.describe = lambda self, *given: ({{**honest(self, *given)[0], **{lie}}}, {{}})\n"
+        source = f"{HEAD}{DESCRIBES}{patch}{OFFERS.replace('{name}', f'bad-{number}')}"
+        install(site, f"bad{number}", source, f"bad{number}")
+    registry = described(tmp_path)
+    errors = {what: registry.plugins[f"bad{number}"].error for number, what in enumerate(BAD)}
+    assert {what: error for what, error in errors.items() if "invalid" not in error and "protocol" not in error} == {}
+    assert all(error.isprintable() and len(error) < 2100 for error in errors.values())
+    assert not any(name.startswith("bad-") for name in registry.methods)
+    assert "slopes" in registry.methods
+    assert not registry.plugins["tiny"].error
 
 
-@pytest.mark.parametrize("told", BAD, ids=str)
-def test_what_no_plugin_may_tell_is_refused(told: Any, both: tuple[Registry, Registry]) -> None:
-    whole = next(listing.plain for listing in both[0].listings.values() if listing.methods)
-    assert listing_from(whole, "p").methods
-    with pytest.raises(ValueError, match="cannot be read"):
-        listing_from({**whole, **told} if isinstance(told, dict) else told, "p")
-
-
-def test_a_plugin_with_methods_does_not_act_in_the_judge_by_other_hooks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("answers", ["[]", "[{'parameters': 1}] * 2", "['yes'] * 2", "7", "[{'refused': 3}] * 2"])
+def test_a_method_that_is_described_wrongly_is_refused_and_its_plugin_named(
+    tmp_path: Path, site: Path, answers: str
 ) -> None:
+    patch = f"probing.Probing.build = lambda self, *given: ({{'answers': {answers}}}, {{}})\n"
+    install(site, "liar", f"{HEAD}{DESCRIBES}{patch}{OFFERS.replace('{name}', 'liar')}", "liar")
+    registry = described(tmp_path)
+    wanted = [("liar", {"cost": 2.0}, "here"), ("slopes", {}, "there"), ("liar", {"cost": 3.0}, "here")]
+    refused, fine, again = registry.build_methods(wanted)
+    registry.close()
+    assert isinstance(fine, ConfiguredMethod)
+    for error in (refused, again):
+        assert isinstance(error, RequestError)
+        assert str(error).startswith("here: plugin 'liar' cannot be asked about its methods: ")
+
+
+def test_a_plugin_with_methods_does_not_act_in_the_judge_by_other_hooks(tmp_path: Path, site: Path) -> None:
     """Nor by a second entry point of its distribution."""
-    site = tmp_path / "site"
-    monkeypatch.syspath_prepend(str(site))
-    install(site, "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
     hook = "\n@hookimpl\ndef bench_run_finished(run):\n    return 'I was here'\n"
     install(site, "acting_plugin", HEAD + OFFERS.replace("{name}", "acting") + hook, "acting")
     (site / "second_plugin.py").write_text(f"{HEAD}from bench_core import hookimpl{hook}")
     with (site / "acting_plugin-1.0.dist-info" / "entry_points.txt").open("a") as points:
         points.write("acting-too = second_plugin\n")
     install(site, "tool_plugin", f"{HEAD}from bench_core import hookimpl{hook}", "tool")
-    registry = listed_registry(cache=tmp_path / "cache")
-    registry.close()
+    registry = described(tmp_path)
     acting = {one.plugin_name for one in registry.manager.hook.bench_run_finished.get_hookimpls()}
     assert "tool" in acting
     assert not {"acting", "acting-too"} & acting
     assert not {"acting_plugin", "second_plugin"} & set(sys.modules)
+
+
+COMMANDS = """
+import click, helping
+from bench_core import Metric, hookimpl
+BENCH_CONTRACT_VERSION = 1
+
+@hookimpl
+def bench_register_commands(group):
+    @group.command()
+    def greet():
+        import sys
+        from bench_core import load_registry
+        print(sorted(m for m in sys.modules if m in ("greeting", "helping", "bench_site", "bench_leaderboard")))
+        print(load_registry(manager=None, entry_points=False).imported_distributions())
+"""
+
+
+def test_a_command_is_imported_when_it_is_called_and_what_was_imported_can_be_named(bench: Bench) -> None:
+    site = bench.plugins
+    install(site, "greeting", COMMANDS, "greet")
+    points = site / "greeting-1.0.dist-info" / "entry_points.txt"
+    points.write_text(points.read_text().replace("[budgetbench]", "[budgetbench.commands]"))
+    with (site / "greeting-1.0.dist-info" / "METADATA").open("a") as metadata:
+        metadata.write("Requires-Dist: helping\nRequires-Dist: absent; extra == 'more'\n")
+    library(site, "helping", "import bench_core.contract.metric\n")
+    imported, named = bench("greet", fresh=True).stdout.splitlines()
+    assert imported == "['greeting', 'helping']"
+    assert named == "['greeting', 'helping']"
+    assert "greet" in bench("--help", fresh=True).stdout
+    (site / "greeting.py").write_text("raise ValueError('no greeting today')")
+    broken = bench("greet", fresh=True, expect=2).stderr
+    assert "the commands in greeting could not be loaded: ValueError: no greeting today" in broken
+    assert "greeting" not in bench("list", "plugins", fresh=True).stderr

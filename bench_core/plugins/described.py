@@ -1,0 +1,246 @@
+"""The registry of a judge: what plugins offer, by their descriptions; no plugin is imported for its methods.
+
+A plugin is imported here when a data set, cost scheme, metric, executor or section of it is asked for by name: what a
+suite uses of these kinds runs in the judge, by the suite's own choice. A distribution that brings no method may act in
+the judge by other hooks, and is imported at once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pluggy
+
+from bench_core.contract.dataset import DataContext
+from bench_core.contract.errors import ContractError, RequestError, attempt
+from bench_core.contract.facts import DataFacts
+from bench_core.contract.parameters import check_values
+from bench_core.plugins import hookspecs
+from bench_core.plugins import manager as loading
+from bench_core.plugins.descriptions import ConfiguredMethod, MethodDescription, PluginDescription, Unimported
+from bench_core.plugins.probe import Probe, ProbeError
+from bench_core.plugins.registry import Registry
+from bench_core.plugins.shelf import Plugin
+
+__all__ = ["DescribedRegistry", "described_registry"]
+
+_REGISTERING = {f"bench_register_{kind}" for kind in ("datasets", "cost_schemes", "methods", "metrics", "executors")}
+
+
+def described_registry(
+    manager: pluggy.PluginManager | None = None,
+    cache: Path | None = None,
+    closed: Iterable[Path] = (),
+    *,
+    acting: bool = True,
+) -> Registry:
+    """The built-ins, and what every installed plugin offers by its description.
+
+    Args:
+        manager: what to register plugins with; a new one by default.
+        cache: the folder where descriptions are kept; that of the environment by default.
+        closed: what plugins must not read while they are described.
+        acting: whether to import the plugins that act by hooks that register nothing.
+    """
+    cache = DataContext.from_environment().cache if cache is None else cache
+    registry = DescribedRegistry(manager or loading.new_manager(), Probe(cache, closed))
+    loading.fill(registry)
+    for plugin in loading.installed(registry.manager):
+        registry.add(plugin)
+    if acting:
+        registry.import_acting()
+    return registry
+
+
+class DescribedRegistry(Registry):
+    """A registry whose methods are descriptions, and whose other things are imported when they are asked for.
+
+    Args:
+        manager: the plugin manager.
+        probe: describes plugins, and asks them about their methods.
+
+    Attributes:
+        descriptions: by plugin.
+        imported: the plugins among those that have been imported.
+    """
+
+    def __init__(self, manager: pluggy.PluginManager, probe: Probe) -> None:
+        super().__init__(manager)
+        self._probe = probe
+        self.descriptions: dict[str, PluginDescription] = {}
+        self.imported: set[str] = set()
+
+    def add(self, plugin: Plugin) -> None:
+        """Register what a plugin offers, without importing it; where it cannot be described, it is kept as broken."""
+        plugin = self.with_own_name(plugin)
+        self.plugins[plugin.name] = plugin
+        if plugin.error:
+            return
+        try:
+            description = self._probe.describe(plugin)
+        except ProbeError as error:
+            self.plugins[plugin.name] = replace(plugin, error=str(error))
+            return
+        try:
+            self._offer(plugin, description)
+        except ContractError as error:
+            self.drop(plugin.name)
+            self.plugins[plugin.name] = replace(plugin, error=f"ContractError: {error}")
+
+    def _offer(self, plugin: Plugin, description: PluginDescription) -> None:
+        """Register what a description names.
+
+        Raises:
+            ContractError: a name that nothing can have.
+        """
+        self.descriptions[plugin.name] = description
+        fetch = partial(self.fetch, plugin.name)
+        for kind in ("datasets", "cost_schemes", "metrics"):
+            for name, about in getattr(description, kind).items():
+                getattr(self, kind).add(plugin.name, name, Unimported(asdict(about), fetch))
+        for name in description.executors:
+            self.executors.add(plugin.name, name, Unimported({}, fetch))  # type: ignore[arg-type]
+        for name, method in description.methods.items():
+            self.methods.add(plugin.name, name, method)  # type: ignore[arg-type]
+
+    def import_acting(self) -> None:
+        """Import the plugins that act by hooks that register nothing, of distributions that bring no method.
+
+        The texts that other plugins register by hooks beyond the core's are registered for them.
+        """
+        plugins, descriptions = self.plugins, self.descriptions
+        with_methods = {plugins[name].distribution for name, found in descriptions.items() if found.methods}
+        acting = [
+            name
+            for name, found in descriptions.items()
+            if plugins[name].distribution not in with_methods and _acts(found)
+        ]
+        for name in sorted(acting, key=lambda name: "bench_add_hookspecs" not in descriptions[name].hooks):
+            with suppress(RequestError):  # kept as the plugin's error
+                self.fetch(name)
+        for name in descriptions:
+            if name in self.imported or plugins[name].error:
+                continue
+            try:
+                loading.refuse_unknown_hooks(self.manager, descriptions[name].hooks)
+                self._register_texts(name)
+            except ContractError as error:
+                self.drop(name)
+                plugins[name] = replace(plugins[name], error=f"ContractError: {error}")
+
+    def fetch(self, plugin: str) -> None:
+        """Import a plugin into this process, but for its methods.
+
+        Raises:
+            RequestError: it cannot be imported, or does not offer what its description says.
+        """
+        if plugin in self.imported or plugin not in self.descriptions:
+            return
+        self.imported.add(plugin)
+        real = self._imported(plugin)
+        error = real.plugins[plugin].error
+        for mine, there in zip(self._shelves(), real._shelves(), strict=True):
+            for name in mine.waiting(plugin):
+                if name in there:
+                    mine[name] = there[name]
+                elif not error:
+                    error = f"its description has a {mine.kind} {name!r}, and it has none"
+        for key, section in real.sections.items():
+            self.sections.add(plugin, key, section)
+        if error:
+            self.drop(plugin)
+            self.plugins[plugin] = replace(self.plugins[plugin], error=error)
+            raise RequestError(f"plugin {plugin!r} could not be loaded: {error}")
+
+    def fetch_sections(self, keys: Sequence[str]) -> None:
+        for plugin, description in self.descriptions.items():
+            if any(key in keys for key in description.sections):
+                self.fetch(plugin)
+
+    def build_methods(self, requests: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Any]:
+        built: list[Any] = [None] * len(requests)
+        places: dict[str, list[int]] = defaultdict(list)
+        descriptions: dict[int, MethodDescription] = {}
+        for i, (name, parameters, where) in enumerate(requests):
+            found: Any = attempt(partial(self.method, name, where))
+            if not isinstance(found, MethodDescription):
+                built[i] = found if isinstance(found, BaseException) else super().build_methods([requests[i]])[0]
+                continue
+            built[i] = attempt(partial(check_values, parameters, where))
+            if built[i] is None:
+                descriptions[i] = found
+                places[self.methods.origins[name]].append(i)
+        for plugin, here in places.items():
+            asked = [(requests[i][0], descriptions[i], *requests[i][1:]) for i in here]
+            for i, answer in zip(here, self._probe.build(self.plugins[plugin], asked), strict=True):
+                built[i] = answer
+        return built
+
+    def ask_methods(self, what: str, asked: Sequence[tuple[Any, DataFacts]]) -> list[Any]:
+        answers: list[Any] = [None] * len(asked)
+        places: dict[str, list[int]] = defaultdict(list)
+        for i, (method, facts) in enumerate(asked):
+            if not isinstance(method, ConfiguredMethod):
+                answers[i] = super().ask_methods(what, [asked[i]])[0]
+            elif what == "inapplicable" and method.limits is not None:
+                answers[i] = method.beyond(facts) or None
+            elif what == "inapplicable" or method.asks_memory:
+                places[method.plugin].append(i)
+        for plugin, here in places.items():
+            replies = self._probe.ask(self.plugins[plugin], what, [asked[i] for i in here])
+            for i, answer in zip(here, replies, strict=True):
+                answers[i] = answer
+        return answers
+
+    @property
+    def processes(self) -> set[int]:
+        return self._probe.processes
+
+    def close(self) -> None:
+        self._probe.close()
+
+    def complete(self) -> Registry:
+        return loading.load_registry()
+
+    def _imported(self, name: str) -> Registry:
+        """A registry of one plugin, imported with this registry's manager; where that fails, of its error."""
+        plugin, manager = self.plugins[name], self.manager
+        real = Registry(manager)
+        real.plugins[name] = plugin
+        loading.unregister(manager, name)  # what registers its texts
+        point = metadata.EntryPoint(name, plugin.module, loading.GROUP)
+        loading.take_step(real, name, partial(loading.import_plugin, real, plugin, point.load))
+        loading.take_step(real, name, partial(loading.check_hooks, manager, name))
+        for hook, register in real.registrars(name).items():
+            loading.take_step(real, name, partial(loading.call_hook, manager, hook, name, register=register))
+        return real
+
+    def _register_texts(self, name: str) -> None:
+        """Let an object that holds none of a plugin's code register the texts that it registers by others' hooks."""
+
+        class Stand:
+            pass
+
+        stand = Stand()
+        for hook, calls in self.descriptions[name].registrations.items():
+
+            def register_all(register: Callable[..., object], calls: Sequence[Sequence[str]] = calls) -> None:
+                for texts in calls:
+                    register(*texts)
+
+            # The attribute's name is the hook's; pluggy leaves out arguments with defaults.
+            setattr(stand, hook, hookspecs.hookimpl(optionalhook=True)(register_all))
+        self.manager.register(stand, name=name)
+
+
+def _acts(description: PluginDescription) -> bool:
+    """Whether a plugin has a hook that does anything but register what its description holds."""
+    hooks = {hook for hook, optional in description.hooks.items() if optional is not None}
+    return bool(hooks - _REGISTERING - set(description.registrations))

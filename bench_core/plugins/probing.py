@@ -1,0 +1,128 @@
+"""The probe's restricted process: it imports one plugin, describes it, and answers questions about its methods.
+
+All of this runs beside untrusted code. Whatever it answers is validated by `bench_core.plugins.probe`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from inspect import getattr_static, signature
+from typing import Any
+
+from bench_core.contract.canonical import plain
+from bench_core.contract.errors import RequestError, attempt
+from bench_core.contract.facts import DataFacts
+from bench_core.contract.method import Method
+from bench_core.contract.parameters import build, given_parameters, to_plain
+from bench_core.plugins.description import description_of
+from bench_core.plugins.descriptions import QUESTIONS
+from bench_core.plugins.manager import hooks_of, known_hooks, load_registry, new_manager, one_line, registered_alone
+
+__all__ = ["Probing", "prepare"]
+
+_LIMITS = ("classes_limit", "features_limit", "takes_missing", "needs_threshold")
+_Answer = tuple[dict[str, Any], dict[str, Any]]
+
+
+def prepare() -> None:
+    """Import what plugins need of the core, once, before processes are forked for them."""
+    load_registry(entry_points=False)
+
+
+class Probing:
+    """One plugin, imported here.
+
+    Args:
+        settings: ``name`` of the plugin and ``module``, what its entry point names.
+    """
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        os.environ["NUMBA_CACHE_DIR"] = os.getcwd()
+        self._registry, self._module = registered_alone(settings["name"], settings["module"])
+        self._methods: Mapping[str, type[Method]] = self._registry.methods
+        self._limits = {name: attempt(partial(_limits, cls)) for name, cls in self._methods.items()}
+        self._instances: dict[tuple[str, str], Any] = {}
+
+    def describe(self, values: Mapping[str, Any], arrays: object) -> _Answer:
+        """What the plugin offers, as a `PluginDescription`."""
+        registry = self._registry
+        things = {kind: getattr(registry, kind).items() for kind in ("datasets", "cost_schemes", "metrics")}
+        return {
+            **{kind: {name: description_of(thing) for name, thing in things[kind]} for kind in things},
+            "methods": {name: _method(cls) for name, cls in self._methods.items()},
+            "sections": list(registry.sections),
+            "executors": list(registry.executors),
+            "hooks": hooks_of(self._module),
+            "registrations": _registrations(self._module),
+        }, {}
+
+    def build(self, values: Mapping[str, Any], arrays: object) -> _Answer:
+        """``questions`` (name, parameters, what a message calls the place) → a `Built` or `Refused` for each."""
+        return {"answers": [self._built(*question) for question in values["questions"]]}, {}
+
+    def _built(self, name: str, parameters: dict[str, Any], where: str) -> dict[str, Any]:
+        try:
+            method = build(self._methods[name], parameters, where)
+            values = {"parameters": to_plain(method), "given": given_parameters(method)}
+        except RequestError as error:
+            return {"refused": str(error)}
+        except Exception as error:
+            return {"refused": f"{where}: {one_line(error)}"}
+        limits = attempt(partial(_limits, method))
+        same = limits == self._limits[name] or not isinstance(limits, dict)
+        return values if same else {**values, "limits": limits}
+
+    def ask(self, values: Mapping[str, Any], arrays: object) -> _Answer:
+        """What methods answer about data sets; None where one fails.
+
+        ``what`` is asked, of `QUESTIONS`; ``questions`` are (name, parameters, place of the data set in ``facts``).
+        """
+        facts = [DataFacts.from_plain(table) for table in values["facts"]]
+        questions = [(name, given, facts[place]) for name, given, place in values["questions"]]
+        return {"answers": [self._answer(values["what"], *question) for question in questions]}, {}
+
+    def _answer(self, what: str, name: str, given: dict[str, Any], facts: DataFacts) -> Any:
+        key = name, repr(given)
+        if key not in self._instances:
+            self._instances[key] = attempt(partial(build, self._methods[name], given, name))
+        answer = attempt(lambda: plain(getattr(self._instances[key], what)(facts)))
+        return None if isinstance(answer, BaseException) else answer
+
+
+def _method(cls: type[Method]) -> dict[str, Any]:
+    fixed = not any(isinstance(getattr_static(cls, name), property) for name in ("tasks", *_LIMITS))
+    return {
+        "version": cls.version,
+        "limits": _limits(cls) if fixed else None,
+        "asks": [name for name in QUESTIONS if getattr(cls, name) is not getattr(Method, name)],
+        "about": description_of(cls),
+    }
+
+
+def _limits(method: Any) -> dict[str, Any]:
+    return {"tasks": sorted(method.tasks), **{name: getattr(method, name) for name in _LIMITS}}
+
+
+def _registrations(module: object) -> dict[str, list[list[str]]]:
+    """Hook of another plugin → the texts that the module registers there, where it does nothing else."""
+    manager = new_manager()
+    known, found = known_hooks(manager), {}
+    for name in dir(module):
+        marked = manager.parse_hookimpl_opts(module, name)
+        hook = (marked.get("specname") or name) if marked is not None else ""
+        if hook and hook not in known:
+            calls = attempt(partial(_calls, getattr(module, name)))
+            if isinstance(calls, list):
+                found[hook] = calls
+    return found
+
+
+def _calls(hook: Any) -> list[list[str]] | None:
+    """The texts that a hook registers with its only argument, ``register``; None where it does anything else."""
+    if list(signature(hook).parameters) != ["register"]:
+        return None
+    calls: list[Any] = []
+    hook(register=lambda *texts: calls.append(list(texts)))
+    return calls if all(isinstance(text, str) for texts in calls for text in texts) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -128,11 +129,10 @@ def _feed(
     waiting: dict[Future[Any], tuple[Planned, int]] = {}
     handed, again, room = Counter[int](), set[str](), _memory()
 
-    def fits(planned: Planned) -> bool:
-        """Whether there is memory for a trial beside the others; what needs more than there is runs alone."""
-        needed = schedule.memory.get(planned.name, 0.0)
-        taken = sum(schedule.memory.get(other.name, 0.0) for other, _ in waiting.values())
-        return not needed or not taken or taken + needed <= room
+    def room_beside() -> float:
+        """Bytes that one more trial may need beside the others; what needs more than there is runs alone."""
+        taken = sum(schedule.memory.get(planned.name, 0.0) for planned, _ in waiting.values())
+        return room - taken if taken else math.inf
 
     def hand(planned: Planned, place: int) -> None:
         waiting[pools[place].schedule(planned)] = planned, place
@@ -142,7 +142,6 @@ def _feed(
         """Note what came of a trial, or run it once more."""
         planned, place = waiting.pop(future)
         handed[place] -= 1
-        schedule.ended(planned)
         if isinstance(done, TrialStopped):
             leftovers.end(planned.name)
             if done.kind == "killed" and planned.name not in again:
@@ -155,9 +154,8 @@ def _feed(
     while True:
         for most in (1, 2):
             for place in range(len(pools)):
-                # Nothing waits behind a trial that may compile for long.
-                if handed[place] < most and (most == 1 or (len(schedule) > 2 * len(pools) and not schedule.is_opening)):
-                    planned = schedule.take(place, len(pools), fits)
+                if handed[place] < most and (most == 1 or len(schedule) > 2 * len(pools)):
+                    planned = schedule.take(place, len(pools), room_beside())
                     if planned is not None:
                         hand(planned, place)
         if not waiting:

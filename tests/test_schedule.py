@@ -111,6 +111,8 @@ def test_a_trial_that_is_put_back_is_run_again(planned: list[Planned]) -> None:
 def test_what_does_not_fit_waits_and_what_fits_is_taken(planned: list[Planned]) -> None:
     seconds = {one.name: 1.0 for one in planned} | {planned[3].name: 9.0}
     schedule = Schedule(planned, seconds, {planned[3].name: 100.0, planned[4].name: 10.0})
+    first = schedule.take("a", 2, room=-1.0)
+    assert first not in (None, planned[3], planned[4])
     taken = [schedule.take("a", 2, room=50.0) for _ in planned]
     assert taken[-1] is None
     assert planned[3] not in taken

@@ -23,11 +23,10 @@ from bench_core.run.execute.schedule import Schedule
 from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
 from bench_core.run.plan import Planned
-from bench_core.run.threads import BLAS_VARIABLES
+from bench_core.run.threads import thread_variables
 
 __all__ = ["run_in_processes"]
 
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", *BLAS_VARIABLES)
 _WORKER: Worker | None = None
 
 
@@ -269,7 +268,7 @@ def _workers() -> dict[int, Any]:
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
     """Environment variables for the workers: one BLAS thread, ``count`` for numba."""
-    variables = dict.fromkeys(_THREAD_VARIABLES, "1") | {"NUMBA_NUM_THREADS": str(count)}
+    variables = thread_variables(count)
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

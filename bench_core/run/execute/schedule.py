@@ -37,8 +37,9 @@ class Schedule:
     """Trials that wait to be run.
 
     A place (a worker) gets the trials of one split one after another, the longest first, since they share the prepared
-    data. Then it begins the split with the longest trial, of those that no other place has begun; when all are begun,
-    it helps with the longest trial. A trial that would delay the end of the run if it waited goes first at any place.
+    data. Then it begins the next split that no other place has begun: those of the data set with the longest trial come
+    first, and of these the one with the longest trial. When all are begun, it helps with the longest trial that is
+    left. A trial that would delay the end of the run if it waited goes first at any place.
 
     Args:
         todo: the trials.
@@ -61,7 +62,9 @@ class Schedule:
         self._splits: dict[int, list[_Entry]] = {}
         for entry in self._entries:
             self._splits.setdefault(entry[2], []).append(entry)
-        self._free = sorted(self._splits, key=lambda split: self._splits[split][-1])  # and some that are not
+        longest = {entry[3].content: entry for entry in self._entries}
+        ends = {split: (longest[entries[-1][3].content], entries[-1]) for split, entries in self._splits.items()}
+        self._free = sorted(ends, key=lambda split: ends[split])  # and some that are not
         self._at: dict[Hashable, int] = {}
 
     def __len__(self) -> int:
@@ -82,10 +85,10 @@ class Schedule:
         Args:
             place: who will run it.
             places: how many run trials.
-            room: bytes that the trial may need at most.
+            room: bytes that the trial may need at most; one that does not say what it needs always fits.
         """
         for entry in self._candidates(place, places):
-            if self.memory.get(entry[3].name, 0.0) <= room:
+            if self.memory.get(entry[3].name, -math.inf) <= room:
                 self._remove(place, entry)
                 return entry[3]
         return None

@@ -72,20 +72,8 @@ from .protocol.replay import replay as replay
 from .protocol.split import SplitRule as SplitRule
 from .protocol.split import make_split as make_split
 from .run.execute import Apart as Apart
-from .run.execute import Executor as Executor
 from .run.execute import Options as Options
-from .run.execute import Schedule as Schedule
-from .run.execute import TrialStatus as TrialStatus
-from .run.execute import Work as Work
-from .run.execute import Worker as Worker
 from .run.execute import execute as execute
-from .run.execute.elsewhere import TrialProcess as TrialProcess
-from .run.execute.elsewhere import needs_of as needs_of
-from .run.execute.elsewhere import request_of as request_of
-from .run.execute.worker import fail as fail
-from .run.failures import TrialStopped as TrialStopped
-from .run.owners import own_name as own_name
-from .run.owners import sweep as sweep
 from .run.plan import Plan as Plan
 from .run.plan import Planned as Planned
 from .run.plan import definition_of as definition_of
@@ -102,7 +90,6 @@ from .run.suite import Suite as Suite
 from .run.suite import load_suite as load_suite
 from .run.suite_schema import seed_list as seed_list
 from .run.suite_schema import validated as validated
-from .run.travel import planned_to_plain as planned_to_plain
 from .run.trial import Trial as Trial
 
 CONTRACT_VERSION: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ from support import tiny_plugin
 from support.bench import Bench, contents, install
 from test_cheats import BLOBS, method, session
 
-from bench_core import DataContext, RequestError, TrialProcess, needs_of, planned_to_plain, request_of
+from bench_core import RequestError
 from bench_core.cli.about import about
 from bench_core.cli.listing import KINDS, SHELVES, list_rows
 from bench_core.contract.facts import DataFacts
@@ -24,7 +23,6 @@ from bench_core.plugins.described import DescribedRegistry, described_registry
 from bench_core.plugins.descriptions import ConfiguredMethod
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
-from bench_core.run.execute.worker import WorkerSettings
 from bench_core.run.trial import fragment, parameters_of
 
 SECONDS = "20"
@@ -184,8 +182,7 @@ def test_a_suite_that_needs_a_plugin_that_cannot_be_described_is_refused_and_the
             assert why in reason
 
 
-@pytest.mark.parametrize("executor", ["processes", "elsewhere"])
-def test_workers_import_no_methods_plugin_either(tmp_path: Path, executor: str) -> None:
+def test_workers_import_no_methods_plugin_either(tmp_path: Path) -> None:
     played = Bench(tmp_path, tmp_path / "plugins")
     install(played.plugins, "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
     install(played.plugins, "watch_plugin", WATCH, "watch")
@@ -196,36 +193,12 @@ def test_workers_import_no_methods_plugin_either(tmp_path: Path, executor: str) 
         + "".join(method("plain", f"plain {cost}", cost=cost) for cost in (1.0, 2.0, 3.0))
     )
     more = {"BUDGETBENCH_ISOLATION": "process", "BUDGETBENCH_SEEN": str(tmp_path / "seen")}
-    if executor == "processes":
-        played("run", "s.toml", "--executor", "processes", fresh=True, **more)
-    else:
-        code = "import test_probe, pathlib; test_probe.run_elsewhere(pathlib.Path('s.toml'))"
-        environment = played.environment(**more)
-        environment["PYTHONPATH"] += os.pathsep + str(Path(__file__).parent)
-        subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True, timeout=300)
+    played("run", "s.toml", "--executor", "processes", fresh=True, **more)
     seen = [set(path.read_text().splitlines()) for path in (tmp_path / "seen").iterdir()]
     assert seen
     for modules in seen:
         assert "watch_plugin" in modules
         assert not {"plain_plugin", "bench_emsco", "bench_lasso"} & modules
-
-
-def run_elsewhere(path: Path) -> None:
-    """Run a suite's trials as a machine of Dask does."""
-    from bench_core.run.session import SuiteSession
-
-    registry = described_registry()
-    here = SuiteSession.open(path, Path("store"), Path("out"), DataContext.from_environment(), registry)
-    os.environ["BUDGETBENCH_CACHE"] = str(Path("elsewhere").absolute())  # it has to probe the plugin itself
-    settings = WorkerSettings(Path("store").absolute(), here.context, ("seen",), 1, None, os.getpid(), "process")
-    process = TrialProcess(request_of(settings), 1)
-    planned = here.plan().planned
-    assert process.missing(needs_of(planned, ("seen",), registry))["reasons"] == []
-    for one in planned:
-        said, record, _ = process.run(planned_to_plain(one))
-        assert said["status"] == "ok", record
-    process.close()
-    registry.close()
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,13 @@ from support.bench import ROOT, Bench, install
 from support.sources import Import, Project, imports, projects
 
 import bench_core
+import bench_core.execution
 import bench_core.testing
 
 PLUGINS = projects()[1:]
 PACKAGES = [bench_core, bench_core.testing, bench_leaderboard]
-PUBLIC = {package.__name__: set(package.__all__) for package in PACKAGES}
+MODULES = [*PACKAGES, bench_core.execution]
+PUBLIC = {module.__name__: set(module.__all__) for module in MODULES}
 
 
 def private(used: Import) -> bool:
@@ -59,14 +61,14 @@ def test_a_name_that_is_not_public_is_noticed(tmp_path: Path, source: str) -> No
     assert [private(used) for used in imports(file)] == [False, True]
 
 
-@pytest.mark.parametrize("module", PACKAGES, ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_every_public_name_can_be_imported(module: object) -> None:
     names = module.__all__
     assert len(names) == len(set(names))
     assert [name for name in names if not hasattr(module, name)] == []
 
 
-@pytest.mark.parametrize("module", sorted(PUBLIC))
+@pytest.mark.parametrize("module", sorted(package.__name__ for package in PACKAGES))
 def test_types_and_a_running_program_find_a_public_name_in_the_same_place(module: str) -> None:
     """A package lists the places of its names in its stub, which type checkers read, and which it loads them by."""
     package = importlib.import_module(module)

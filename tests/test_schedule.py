@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -96,54 +97,6 @@ def test_trials_of_one_split_stay_with_one_worker(planned: list[Planned]) -> Non
         assert changes <= len(set(splits))
 
 
-def test_what_is_to_be_first_goes_before_the_longest_and_once(planned: list[Planned]) -> None:
-    seconds = {one.name: float(number) for number, one in enumerate(planned)}
-    schedule = Schedule(planned, seconds, first=planned[:2])
-    assert len(schedule) == len(planned)
-    taken = [schedule.take(place % 2, 2) for place in range(len(planned))]
-    assert taken[:2] == planned[:2]
-    assert sorted(one.name for one in taken if one is not None) == sorted(one.name for one in planned)
-    assert schedule.take(0) is None
-
-
-def plugin(planned: Planned) -> str:
-    return planned.trial.method
-
-
-@given(data=st.data(), places=st.integers(2, 4))
-def test_nobody_waits_for_a_plugin_that_is_being_opened_while_there_is_something_else(
-    planned: list[Planned], data: Any, places: int
-) -> None:
-    seconds = {one.name: data.draw(st.floats(0, 100)) for one in planned}
-    first = list({plugin(one): one for one in reversed(planned)}.values())
-    schedule = Schedule(planned, seconds, first=first, plugin_of=plugin)
-    running: dict[int, Planned] = {}
-    opening: set[str] = set()
-    waiting, opened = {one.name: one for one in planned}, set[str]()
-    while len(schedule) or running:
-        place = data.draw(st.integers(0, places - 1))
-        if place in running:
-            one = running.pop(place)
-            schedule.ended(one)
-            opening -= {plugin(one)} if one in first else set()
-        elif (one := schedule.take(place, places)) is not None:
-            running[place] = waiting.pop(one.name)
-            if one in first:
-                assert plugin(one) not in opened
-                opening.add(plugin(one))
-                opened.add(plugin(one))
-            elif plugin(one) in opening:
-                assert {plugin(other) for other in waiting.values()} <= opening
-        assert schedule.is_opening == bool(opening)
-    assert not waiting
-
-
-def test_without_plugins_nothing_is_waited_for(planned: list[Planned]) -> None:
-    schedule = Schedule(planned, {}, first=planned[:1])
-    assert schedule.take("a") is planned[0]
-    assert not schedule.is_opening
-
-
 def test_a_trial_that_is_put_back_is_run_again(planned: list[Planned]) -> None:
     schedule = Schedule(planned, {})
     first = schedule.take("a")
@@ -157,11 +110,53 @@ def test_a_trial_that_is_put_back_is_run_again(planned: list[Planned]) -> None:
 
 def test_what_does_not_fit_waits_and_what_fits_is_taken(planned: list[Planned]) -> None:
     seconds = {one.name: 1.0 for one in planned} | {planned[3].name: 9.0}
-    schedule = Schedule(planned, seconds)
-    taken = [schedule.take("a", 2, lambda one: one is not planned[3]) for _ in planned]
+    schedule = Schedule(planned, seconds, {planned[3].name: 100.0, planned[4].name: 10.0})
+    first = schedule.take("a", 2, room=-1.0)
+    assert first not in (None, planned[3], planned[4])
+    taken = [schedule.take("a", 2, room=50.0) for _ in planned]
     assert taken[-1] is None
     assert planned[3] not in taken
-    assert schedule.take("a") is planned[3]
+    assert planned[4] in taken
+    assert schedule.take("a", 2, room=100.0) is planned[3]
+
+
+def test_a_split_that_a_worker_left_is_gone_on_with_by_the_next(planned: list[Planned]) -> None:
+    seconds = {one.name: 1.0 for one in planned}
+    schedule = Schedule(planned, seconds)
+    first = schedule.take("a", 2)
+    assert first is not None
+    schedule.leave("a")
+    second = schedule.take("b", 2)
+    assert second is not None
+    assert split_of(second) == split_of(first)
+
+
+def test_a_worker_that_ran_a_long_trial_of_another_goes_on_with_its_split(planned: list[Planned]) -> None:
+    long = planned[-1]
+    schedule = Schedule(planned, {one.name: 1.0 for one in planned} | {long.name: 100.0})
+    assert schedule.take("a", 2) is long
+    begun = schedule.take("b", 2)
+    assert begun is not None
+    assert split_of(begun) != split_of(long)
+    schedule.leave("a")
+    schedule.put(long)
+    assert schedule.take("b", 2) is long
+    after = schedule.take("b", 2)
+    assert after is not None
+    assert split_of(after) == split_of(begun)
+
+
+def test_a_hundred_thousand_trials_are_planned_at_once(planned: list[Planned]) -> None:
+    many = [
+        replace(planned[0], name=f"{number:064x}", trial=replace(planned[0].trial, seed=number % 300))
+        for number in range(100_000)
+    ]
+    seconds = {one.name: float(number % 977) for number, one in enumerate(many)}
+    started = time.process_time()
+    schedule = Schedule(many, seconds)
+    taken = [schedule.take(number % 8, 8) for number in range(len(many))]
+    assert time.process_time() - started < 10.0  # about a second; quadratic, it would be minutes
+    assert len({one.name for one in taken if one}) == len(many)
 
 
 def test_what_a_trial_takes_is_known_from_the_store_else_guessed_by_size(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
 
 @hookspec
 def bench_register_executors(register: RegisterExecutor) -> None:
-    """Register ways to run trials. An executor is called with `bench_core.Work`, and returns when all is noted.
+    """Register ways to run trials: called with `bench_core.execution.Work`, an executor returns when all is noted.
 
     Example::
 

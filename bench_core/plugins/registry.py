@@ -208,7 +208,7 @@ class Registry:
 
     def _add_executor(self, plugin: str, name: str, executor: Any) -> None:
         if not callable(executor):
-            raise ContractError(f"an executor must be called with bench_core.Work, not {executor!r}")
+            raise ContractError(f"an executor must be called with its work, not {executor!r}")
         self.executors.add(plugin, name, executor)
 
     def _add_section(self, plugin: str, section: Any) -> None:

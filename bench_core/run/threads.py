@@ -24,6 +24,11 @@ def start_with_one_blas_thread() -> None:
     os.environ.update(dict.fromkeys(BLAS_VARIABLES, "1"))
 
 
+def thread_variables(threads: int) -> dict[str, str]:
+    """Environment variables for a process that runs trials: one BLAS thread, and some for methods' own kernels."""
+    return {**dict.fromkeys(("OMP_NUM_THREADS", *BLAS_VARIABLES), "1"), "NUMBA_NUM_THREADS": str(threads)}
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """One thread within, in the libraries that are loaded by now; what was before, after."""

@@ -76,7 +76,7 @@ class Work:
         registry, cache: this process's plugins and data sets.
         notice: to be called with a line that people should see at once.
         seconds, memory: name → what a trial is expected to take, and bytes that it may need where its method says so;
-            see `bench_core.Schedule`.
+            see `Schedule`.
         plugin_options: options that plugins added to ``bench run``, by name.
     """
 
@@ -196,29 +196,5 @@ def _processes(work: Work) -> None:
 
     # A worker ends a method that takes too long; where it runs the method itself, it has to be ended.
     timeout = work.options.timeout if work.options.isolation == "none" else None
-    if work.options.isolation != "none":
-        schedule = Schedule(work.todo, work.seconds, work.memory, *_one_of_each_plugin(work.todo, work.registry))
-    else:
-        schedule = Schedule(work.todo, work.seconds, work.memory)
+    schedule = Schedule(work.todo, work.seconds, work.memory)
     run_in_processes(schedule, work.settings, work.options.jobs, timeout, work.note)
-
-
-def _one_of_each_plugin(todo: list[Planned], registry: Registry) -> tuple[list[Planned], Callable[[Planned], str]]:
-    """The first trial of every plugin, and a trial's plugin.
-
-    While one worker compiles a plugin's kernels, the others compile the next's or run what needs none. Else all workers
-    would begin with the same plugin, and wait for the one that compiles.
-    """
-    names: dict[str, str] = {}
-    for planned in todo:
-        use = planned.trial.method_use
-        if use not in names:
-            names[use] = registry.plugin_of("methods", use).name
-
-    def plugin_of(planned: Planned) -> str:
-        return names[planned.trial.method_use]
-
-    first: dict[str, Planned] = {}
-    for planned in todo:
-        first.setdefault(plugin_of(planned), planned)
-    return list(first.values()), plugin_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -22,11 +23,10 @@ from bench_core.run.execute.schedule import Schedule
 from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
 from bench_core.run.plan import Planned
-from bench_core.run.threads import BLAS_VARIABLES
+from bench_core.run.threads import thread_variables
 
 __all__ = ["run_in_processes"]
 
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", *BLAS_VARIABLES)
 _WORKER: Worker | None = None
 
 
@@ -128,11 +128,10 @@ def _feed(
     waiting: dict[Future[Any], tuple[Planned, int]] = {}
     handed, again, room = Counter[int](), set[str](), _memory()
 
-    def fits(planned: Planned) -> bool:
-        """Whether there is memory for a trial beside the others; what needs more than there is runs alone."""
-        needed = schedule.memory.get(planned.name, 0.0)
-        taken = sum(schedule.memory.get(other.name, 0.0) for other, _ in waiting.values())
-        return not needed or not taken or taken + needed <= room
+    def room_beside() -> float:
+        """Bytes that one more trial may need beside the others; what needs more than there is runs alone."""
+        taken = sum(schedule.memory.get(planned.name, 0.0) for planned, _ in waiting.values())
+        return room - taken if taken else math.inf
 
     def hand(planned: Planned, place: int) -> None:
         waiting[pools[place].schedule(planned)] = planned, place
@@ -142,7 +141,6 @@ def _feed(
         """Note what came of a trial, or run it once more."""
         planned, place = waiting.pop(future)
         handed[place] -= 1
-        schedule.ended(planned)
         if isinstance(done, TrialStopped):
             leftovers.end(planned.name)
             if done.kind == "killed" and planned.name not in again:
@@ -155,9 +153,8 @@ def _feed(
     while True:
         for most in (1, 2):
             for place in range(len(pools)):
-                # Nothing waits behind a trial that may compile for long.
-                if handed[place] < most and (most == 1 or (len(schedule) > 2 * len(pools) and not schedule.is_opening)):
-                    planned = schedule.take(place, len(pools), fits)
+                if handed[place] < most and (most == 1 or len(schedule) > 2 * len(pools)):
+                    planned = schedule.take(place, len(pools), room_beside())
                     if planned is not None:
                         hand(planned, place)
         if not waiting:
@@ -271,7 +268,7 @@ def _workers() -> dict[int, Any]:
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
     """Environment variables for the workers: one BLAS thread, ``count`` for numba."""
-    variables = dict.fromkeys(_THREAD_VARIABLES, "1") | {"NUMBA_NUM_THREADS": str(count)}
+    variables = thread_variables(count)
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_core import RequestError, Work, own_name, sweep
+from bench_core import RequestError
+from bench_core.execution import Work
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -64,31 +63,23 @@ def _workers_here(work: Work) -> Iterator[str]:
     from distributed import LocalCluster
 
     context = work.settings.context
-    rooms = context.cache / "elsewhere"
-    sweep(rooms)
-    folder = rooms / f"{own_name(os.getpid())}-dask"
-    folder.mkdir(parents=True, exist_ok=True)
     here = {"BUDGETBENCH_CACHE": str(context.cache.absolute()), "BUDGETBENCH_OFFLINE": str(int(context.offline))}
     here["BUDGETBENCH_MIRROR"] = str(Path(context.mirror).absolute()) if context.mirror else ""
-    try:
-        with (
-            dask.config.set(_IDLE),
-            LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=work.options.jobs,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",  # any free port: without one it tries 8787, and warns
-                memory_limit=0,  # trials are not in the workers' own processes
-                local_directory=str(folder),
-                silence_logs=logging.CRITICAL,
-                env=here,
-            ) as cluster,
-        ):
-            yield cluster.scheduler_address
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        sweep(rooms)
+    with (
+        dask.config.set(_IDLE),
+        LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=work.options.jobs,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",  # any free port: without one it tries 8787, and warns
+            memory_limit=0,  # trials are not in the workers' own processes
+            local_directory=str(context.cache / "dask"),  # Dask removes what dead workers left there
+            silence_logs=logging.CRITICAL,
+            env=here,
+        ) as cluster,
+    ):
+        yield cluster.scheduler_address
 
 
 @contextmanager

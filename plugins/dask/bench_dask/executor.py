@@ -7,6 +7,7 @@ trial's. Dask moves the messages, watches over the workers and starts them on ot
 from __future__ import annotations
 
 import json
+import math
 import queue
 import time
 import uuid
@@ -15,22 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench_core import (
-    BenchError,
-    Planned,
-    RequestError,
-    Schedule,
-    Store,
-    TrialStatus,
-    TrialStopped,
-    Work,
-    fail,
-    needs_of,
-    planned_to_plain,
-    request_of,
-)
+from bench_core import BenchError, RequestError, Store
+from bench_core.execution import Planned, Schedule, TrialStatus, TrialStopped, Work, WorkerSettings, fail
 from bench_dask import remote
 from bench_dask.cluster import connected
+from bench_dask.trials import needs_of, planned_to_plain
 
 __all__ = ["run_on_dask"]
 
@@ -86,7 +76,7 @@ class _Run:
         self.work, self.client, self.id = work, client, uuid.uuid4().hex
         self.store = Store(work.settings.store)
         self.schedule = Schedule(work.todo, work.seconds, work.memory)
-        self.request = json.dumps(request_of(work.settings))
+        self.request = json.dumps(_request_of(work.settings))
         self.needs = json.dumps(needs_of(work.todo, work.settings.metrics, work.registry))
         self.places: dict[str, _Place] = {}
         self.refused: dict[str, str] = {}
@@ -196,24 +186,16 @@ class _Run:
             for place in ready:
                 most = place.slots * (1 + more)
                 while len(self.schedule) > (2 * slots if more else 0) and len(place.handed) < most:
-                    planned = self.schedule.take(
-                        place.address,
-                        max(1, slots),
-                        lambda candidate, place=place: self._fits(candidate, place, largest),  # type: ignore[misc]
-                    )
+                    planned = self.schedule.take(place.address, max(1, slots), self._room(place, largest))
                     if planned is None:
                         break
                     self._hand(planned, place)
 
-    def _fits(self, planned: Planned, place: _Place, largest: float) -> bool:
-        """Whether a worker has room for a trial beside those it has; what is too large for all goes to a large one."""
-        needed = self.work.memory.get(planned.name)
-        if needed is None:
-            return True
-        taken = sum(self.work.memory.get(other.name, 0.0) for other in place.handed.values())
-        if needed > largest:
-            return place.room == largest and not place.handed
-        return taken + needed <= place.room
+    def _room(self, place: _Place, largest: float) -> float:
+        """Bytes that a worker's next trial may need; what is too large for all runs alone on one of the largest."""
+        if place.room == largest and not place.handed:
+            return math.inf
+        return place.room - sum(self.work.memory.get(planned.name, 0.0) for planned in place.handed.values())
 
     def _hand(self, planned: Planned, place: _Place) -> None:
         key = f"bench-{planned.name[:16]}-{uuid.uuid4().hex}"
@@ -311,6 +293,12 @@ class _Run:
     def _failed(self, planned: Planned, stopped: TrialStopped, place: _Place) -> None:
         seconds = self.work.options.timeout or 0.0 if stopped.kind == "time" else 0.0
         self.work.note(fail(planned, self.work.settings, stopped, seconds, place.environment or None))
+
+
+def _request_of(settings: WorkerSettings) -> dict[str, Any]:
+    """What a `bench_dask.process.TrialProcess` needs to know of a run's settings, as plain JSON values."""
+    same = {name: getattr(settings, name) for name in ("metrics", "memory", "isolation", "timeout")}
+    return {**same, "offline": settings.context.offline}
 
 
 def _one_line(error: object) -> str:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from bench_core import RegisterExecutor, Work, hookimpl
+from typing import TYPE_CHECKING
+
+from bench_core import RegisterExecutor, hookimpl
+
+if TYPE_CHECKING:
+    from bench_core.execution import Work
 
 BENCH_CONTRACT_VERSION = 1
 

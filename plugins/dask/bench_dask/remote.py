@@ -10,8 +10,11 @@ import os
 import threading
 import time
 from collections import defaultdict
+from pathlib import Path
 
-from bench_core import StoreError, TrialProcess, TrialStopped
+from bench_core import StoreError
+from bench_core.execution import TrialStopped
+from bench_dask.process import TrialProcess
 
 __all__ = ["check", "leave", "run_trial"]
 
@@ -24,18 +27,18 @@ _WATCHING = threading.Event()
 
 
 def check(key: str, run: str, request: str, beside: int, needs: str) -> str:
-    """Why this worker cannot run what needs something, and what it is: JSON of `TrialProcess.missing`.
+    """Why this worker cannot run what needs something, and what it is: JSON of `TrialProcess.check`.
 
     Args:
         key: of this task.
         run: of which run it is.
-        request: JSON of `bench_core.request_of`.
+        request: JSON of what a `TrialProcess` needs to know.
         beside: how many trials run on this machine at a time.
-        needs: JSON of `bench_core.needs_of`.
+        needs: JSON of `bench_dask.trials.needs_of`.
     """
     try:
         process = _taken(run, request, beside)
-        answer = process.missing(json.loads(needs), lambda: _is_cancelled(key))
+        answer = process.check(json.loads(needs), lambda: _is_cancelled(key))
     except TrialStopped as stopped:
         return json.dumps({"reasons": [f"it cannot start a process for trials: {stopped}"]})
     _put_back(run, process)
@@ -73,7 +76,9 @@ def _put_back(run: str, process: TrialProcess) -> None:
 
 
 def _taken(run: str, request: str, beside: int) -> TrialProcess:
-    """A process of a run that has nothing to do, or a new one."""
+    """A process of a run that has nothing to do, or a new one, with a folder where Dask removes what is left."""
+    from distributed import get_worker
+
     if not _WATCHING.is_set():
         _WATCHING.set()
         threading.Thread(target=_watch, name="bench-idle", daemon=True).start()
@@ -82,8 +87,9 @@ def _taken(run: str, request: str, beside: int) -> TrialProcess:
             idle = _IDLE[run]
             process = idle.pop()[1] if idle else None
         if process is None:
-            return TrialProcess(json.loads(request), max(1, (os.cpu_count() or 1) // max(1, beside)))
-        if process.alive:
+            threads = max(1, (os.cpu_count() or 1) // max(1, beside))
+            return TrialProcess(json.loads(request), threads, Path(get_worker().local_directory))
+        if process.is_alive:
             return process
         process.close()
 

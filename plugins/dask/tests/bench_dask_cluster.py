@@ -66,7 +66,7 @@ class Cluster:
         found = []
         for process in self.processes_of(name):
             try:
-                if "import serve" in " ".join(process.cmdline()):
+                if "bench_dask.serve" in " ".join(process.cmdline()):
                     found.append(process)
             except psutil.Error:
                 continue

@@ -91,7 +91,7 @@ def test_workers_give_what_one_process_gives_byte_for_byte(bench: Bench, two_wor
     assert "0 trial(s) computed" in bench("run", suite, "--store", "dask", *dask, expect=1).stdout
     # Nothing of a run is left with the workers.
     soon(lambda: not two_workers.trials_of("one") and not two_workers.trials_of("two"))
-    soon(lambda: not list(two_workers.folder.glob("cache */elsewhere/*")))
+    soon(lambda: not list(two_workers.folder.glob("space */*/worker-*/trials-*")))
 
 
 @pytest.mark.slow
@@ -149,12 +149,42 @@ def test_methods_do_not_run_in_the_workers_own_process(bench: Bench, two_workers
     soon(lambda: not two_workers.trials_of("one") and not two_workers.trials_of("two"))
 
 
+WATCH = """
+import os, sys
+from bench_core import Metric, hookimpl
+BENCH_CONTRACT_VERSION = 1
+
+def seen(outcome):
+    with open(os.path.join(os.environ["BUDGETBENCH_CACHE"], f"seen {os.getpid()}"), "w") as file:
+        file.write("\\n".join(sys.modules))
+    return 0.0
+
+@hookimpl
+def bench_register_metrics(register):
+    register(Metric("seen", seen, "min", "Seen"))
+"""
+
+
+@pytest.mark.slow
+def test_a_workers_process_imports_no_methods_plugin(bench: Bench, two_workers: Any, tmp_path: Path) -> None:
+    install(two_workers.plugins, "watch_plugin", WATCH, "watch")
+    suite = bench.suite(ONE + SLOPES)
+    text = (bench.folder / suite).read_text()
+    (bench.folder / suite).write_text('metrics = ["seen"]\n' + text)
+    bench("run", suite, "--scheduler", two_workers.address, "--isolation", "process", "--private")
+    told = [set(path.read_text().splitlines()) for path in two_workers.folder.glob("cache */seen *")]
+    assert told
+    for modules in told:
+        assert "watch_plugin" in modules
+        assert not {"rogue_plugin", "bench_emsco", "bench_lasso"} & modules
+
+
 @pytest.mark.slow
 def test_a_trials_process_that_is_killed_from_outside_is_replaced(bench: Bench, two_workers: Any) -> None:
     suite = bench.suite(ONE + slow(3))
     run = start(bench, suite, "--scheduler", two_workers.address)
     running = Path(two_workers.folder)
-    soon(lambda: [mark for mark in running.glob("cache */elsewhere/*/store/running/*") if _is_running(mark)])
+    soon(lambda: [mark for mark in running.glob("space */*/worker-*/trials-*/store/running/*") if _is_running(mark)])
     for process in [*two_workers.trials_of("one"), *two_workers.trials_of("two")]:
         with suppress(psutil.Error):
             process.kill()
@@ -194,7 +224,7 @@ def test_a_trial_whose_workers_die_twice_is_failed(bench: Bench, two_workers: An
         marks = soon(
             lambda: [
                 mark
-                for mark in two_workers.folder.glob("cache */elsewhere/*/store/running/*")
+                for mark in two_workers.folder.glob("space */*/worker-*/trials-*/store/running/*")
                 if _is_running(mark, b"slow on blobs")
             ]
         )
@@ -267,7 +297,7 @@ def test_without_a_scheduler_there_are_workers_of_this_machine_and_nothing_of_th
     assert "distributed" not in said.stderr
     bench("run", suite, "--store", "serial", "--out", "serial pages", expect=1)
     assert without_traceback(bench.folder / "dask") == without_traceback(bench.folder / "serial")
-    assert list((bench.folder / "cache" / "elsewhere").iterdir()) == []
+    assert list((bench.folder / "cache" / "dask").rglob("worker-*/")) == []
     here = str(bench.folder)
     assert [
         p for p in psutil.process_iter(["environ"]) if here in str((p.info["environ"] or {}).get("BUDGETBENCH_CACHE"))

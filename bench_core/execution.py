@@ -1,0 +1,36 @@
+"""For executors: what runs trials, in this process, in others, or on other machines.
+
+A plugin registers an executor with the hook ``bench_register_executors``; it is called with `Work`.
+"""
+
+from __future__ import annotations
+
+from bench_core.contract.errors import with_hint
+from bench_core.run.execute import Executor, Options, Summary, Work, execute
+from bench_core.run.execute.schedule import Schedule
+from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, environment, fail
+from bench_core.run.failures import TrialStopped
+from bench_core.run.plan import Plan, Planned
+from bench_core.run.threads import thread_variables
+from bench_core.run.trial import Trial, parameters_of
+
+__all__ = [
+    "Executor",
+    "Options",
+    "Plan",
+    "Planned",
+    "Schedule",
+    "Summary",
+    "Trial",
+    "TrialStatus",
+    "TrialStopped",
+    "Work",
+    "Worker",
+    "WorkerSettings",
+    "environment",
+    "execute",
+    "fail",
+    "parameters_of",
+    "thread_variables",
+    "with_hint",
+]

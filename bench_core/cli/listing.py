@@ -41,7 +41,8 @@ def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]
 
 def doctor_rows(registry: Registry, context: DataContext, store: Path) -> tuple[list[list[str]], list[str]]:
     """What ``bench doctor`` shows, and what is wrong."""
-    from bench_core.run.execute.sandbox import layers
+    from bench_sandbox import layers
+
     from bench_core.run.execute.worker import environment
 
     about = environment()

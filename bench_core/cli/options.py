@@ -100,7 +100,7 @@ def listed_plugins(*, isolation: str | None = None, closed: Iterable[Path] = ())
     """What every installed plugin offers, no method's plugin being imported; all of them without isolation.
 
     Args:
-        isolation: ``full`` or ``none``; by default what ``BUDGETBENCH_ISOLATION`` says.
+        isolation: ``strict``, ``process`` or ``none``; by default what ``BUDGETBENCH_ISOLATION`` says.
         closed: what plugins must not read while they are described.
     """
     if (isolation or os.environ.get("BUDGETBENCH_ISOLATION")) == "none":

@@ -18,7 +18,7 @@ from typing import Any
 
 from bench_sandbox import adopt_orphans, die_with_parent
 
-from bench_core import BenchError, DataContext, Registry, listed_registry, load_registry
+from bench_core import BenchError, DataContext, Registry, described_registry, load_registry
 from bench_core.execution import Worker, WorkerSettings, environment
 from bench_dask.trials import planned_from_plain, unmet
 
@@ -56,7 +56,7 @@ def _begun(request: Mapping[str, Any]) -> tuple[WorkerSettings, Registry]:
     folder = Path(request["folder"])
     context = DataContext.from_environment(offline=True if request["offline"] else None)
     closed = [folder, *([context.mirror] if context.mirror else [])]
-    registry = load_registry() if isolation == "none" else listed_registry(closed=closed)
+    registry = load_registry() if isolation == "none" else described_registry(closed=closed)
     limits = memory, None, isolation, request["timeout"]
     return WorkerSettings(folder / "store", context, tuple(request["metrics"]), request["threads"], *limits), registry
 

@@ -36,7 +36,7 @@ def submit(
     """Check a plugin and its records of a suite, and write the folder of a pull request.
 
     The suite is a published one with the plugin's entry added, and its run is done. The plugin must pass the contract
-    kit, its records must have been made with --isolation full, by the installed code, on the published data.
+    kit, its records must have been made with --isolation strict, by the installed code, on the published data.
     """
     from bench_leaderboard.commands.submit import check_submission
     from bench_leaderboard.commands.submit import submit as write

@@ -16,7 +16,7 @@ from bench_leaderboard.analysis.export import read_export, write_export
 from bench_leaderboard.render import write_files
 from support.bench import ROOT, Bench, install
 
-FULL = {"BUDGETBENCH_ISOLATION": "process", "BUDGETBENCH_PRIVATE": ""}
+FULL = {"BUDGETBENCH_ISOLATION": "strict", "BUDGETBENCH_PRIVATE": ""}
 SUITE = '[protocol]\nseeds = 2\n[[datasets]]\nuse = "lent"\nname = "L"\n[[methods]]\nuse = "slopes"\n'
 ENTRY = '[[methods]]\nuse = "mine"\n'
 CODE = '''
@@ -177,7 +177,7 @@ def _no_entry(bench: Bench) -> None:
     [
         (_other_code, "were made by other code of plugin 'mine'"),
         (_more_seeds, "2 of 2 trials of plugin 'mine' are not done; run: bench run s.toml"),
-        (_without_isolation, "2 of 2 records were not made with --isolation full"),
+        (_without_isolation, "2 of 2 records were not made with --isolation strict"),
         (_without_licence, "names no licence"),
         (_other_wheel, "holds other code than is installed"),
         (_other_protocol, "is not the published suite with your entry added"),

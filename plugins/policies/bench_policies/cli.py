@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -107,13 +107,11 @@ def _errors(verb: Callable[..., int]) -> Callable[..., None]:
     help="Folder of the page.",
 )  # fmt: skip
 @click.option(
-    "--isolation", type=click.Choice(["process", "none"]), default="full", show_default=True,
+    "--isolation", type=click.Choice(["strict", "process", "none"]), default="process", show_default=True,
     envvar="BUDGETBENCH_ISOLATION", help="none: methods run in this process, for a debugger; no time limit holds.",
 )  # fmt: skip
 @_errors
-def recommend(
-    methods: tuple[str, ...], splits: int, seconds: float, out: Path, isolation: Literal["process", "none"], **given: Any
-) -> int:
+def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, isolation: str, **given: Any) -> int:
     """Recommend a method for a table, prices and a goal."""
     from bench_policies.page import fit_command, methods_table, trivial_table, write_page
     from bench_policies.recommending import recommend as recommend_for

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def recommend(
     task: str | None = None,
     exit_threshold: float | None = None,
     threads: int = 1,
-    isolation: Literal["process", "none"] = "full",
+    isolation: str = "process",
     progress: Callable[[str], None] = lambda line: None,
 ) -> Recommendation:
     """Try methods on a table and recommend one.
@@ -104,8 +104,8 @@ def recommend(
         exit_threshold: the confidence at which methods stop early that need one, where nothing is refused; None: chosen
             on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
         threads: of the methods' kernels.
-        isolation: ``full``, methods run in processes of their own; or ``none``, in this one, as a debugger needs it:
-            nothing that has begun is cut short then.
+        isolation: ``process`` or ``strict``, methods run in processes of their own; or ``none``, in this one, as a
+            debugger needs it: nothing that has begun is cut short then.
         progress: told a line after every step.
 
     Raises:
@@ -122,7 +122,11 @@ def recommend(
     portfolio = _portfolio(registry, methods, bench)
     costs = bench.prepared(1).problem.costs
     full = float(costs.total(dataset.n_rows, dataset.sizes).mean())
-    with Apart(registry, DataContext.from_environment().cache) if isolation == "full" else nullcontext() as bench.apart:
+    with (
+        Apart(registry, DataContext.from_environment().cache, isolation)
+        if isolation != "none"
+        else nullcontext() as bench.apart
+    ):
         time_on_sample(portfolio, bench, start, seconds, progress)
         splits_done = race(portfolio, bench, goal, splits, start + seconds, full, progress)
     return _recommendation(portfolio, bench, goal, full, splits_done, time.monotonic() - start)

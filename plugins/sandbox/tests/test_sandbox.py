@@ -138,8 +138,7 @@ def test_a_killed_server_is_replaced_and_its_processes_are_gone() -> None:
         process.import_target(60)
         psutil.Process(server.process).kill()
         with pytest.raises(StoppedError):
-            while True:  # the kernel ends it a moment later
-                process.call("count", seconds=60)
+            process.call("end", {"how": "hang"}, seconds=60)
         with server.start(TARGET) as other:
             assert other.call("count", seconds=60)[0]["calls"] == 1
     assert psutil.Process().children(recursive=True) == before

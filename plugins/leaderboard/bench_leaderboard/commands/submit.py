@@ -210,10 +210,10 @@ def _agree(session: SuiteSession, records: Records, code: Code) -> bool:
             f"{error['type']}: {error['message']}"
         )
     done = records.done
-    loose = [name for name in done if records.runs.get(name, {}).get("provenance", {}).get("isolation") != "full"]
+    loose = [name for name in done if records.runs.get(name, {}).get("provenance", {}).get("isolation") != "strict"]
     if loose:
         raise RequestError(
-            f"{len(loose)} of {len(done)} records were not made with --isolation full; run the suite with it into "
+            f"{len(loose)} of {len(done)} records were not made with --isolation strict; run the suite with it into "
             "another --store"
         )
     used = {name: records.runs[name]["provenance"]["plugins"].get(code.plugin, {}).get("source") for name in done}

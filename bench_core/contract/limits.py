@@ -33,7 +33,7 @@ def words(hint: Any) -> str:
     if origin in (Union, types.UnionType):
         members = list(map(words, arguments))
         return ("; or " if any("," in member for member in members) else " or ").join(members)
-    said = _NOUNS.get(origin or hint) or getattr(hint, "__name__", str(hint))
+    said = _NOUNS.get(origin or hint, str(getattr(hint, "__name__", hint)))
     if origin is tuple and ... not in arguments:
         constraints += [at.MinLen(len(arguments)), at.MaxLen(len(arguments))]
     said += _bounds(constraints) + _length(constraints, "character" if hint is str else "item")
@@ -78,7 +78,9 @@ def type_text(hint: Any) -> str:
         return " | ".join(dict.fromkeys(map(type_text, arguments)))
     if origin is not None:
         return f"{origin.__name__}[{', '.join(map(type_text, arguments))}]"
-    return {type(None): "None", ...: "..."}.get(hint) or getattr(hint, "__name__", str(hint))
+    if hint in (..., type(None)):
+        return "..." if hint is ... else "None"
+    return str(getattr(hint, "__name__", hint))
 
 
 def _split(hint: Any) -> tuple[Any, list[Any]]:

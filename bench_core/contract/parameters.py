@@ -66,7 +66,7 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
             raise RequestError(f"{where}: there is no parameter {name!r}; {hint}")
     for f in fields:
         if f.name not in parameters and f.default is f.default_factory is dataclasses.MISSING:
-            raise RequestError(f"{where}: {f.name} is required: {words(hints_of(cls)[f.name])}")
+            raise RequestError(f"{where}: {f.name} is required: {words(hints_of(cast(Any, cls))[f.name])}")
     try:
         values = _converted(cls, parameters)
     except (ValueError, ContractError) as error:
@@ -97,7 +97,7 @@ def hints_of(cls: type[Any]) -> dict[str, Any]:
 
 
 @cache
-def _adapter(cls: type[Any], name: str) -> TypeAdapter[list[Any]]:
+def _adapter(cls: Any, name: str) -> TypeAdapter[list[Any]]:
     from pydantic import ConfigDict, TypeAdapter
 
     hint = hints_of(cls)[name]
@@ -107,7 +107,7 @@ def _adapter(cls: type[Any], name: str) -> TypeAdapter[list[Any]]:
     return TypeAdapter(list[hint], config=ConfigDict(strict=True, arbitrary_types_allowed=True))  # type: ignore[valid-type]
 
 
-def _converted(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _converted(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """Values as the fields' types take them: a list becomes a tuple where one is declared, 1 becomes 1.0.
 
     Raises:
@@ -134,7 +134,7 @@ def _converted(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return converted
 
 
-def _checked(cls: type[Any], name: str, value: Any) -> Any:
+def _checked(cls: Any, name: str, value: Any) -> Any:
     adapter = _adapter(cls, name)
     try:
         text = json.dumps([plain(value)])
@@ -237,7 +237,7 @@ def _worded(value: Any) -> Any:
     return value
 
 
-def describe(cls: type[Any]) -> dict[str, str]:
+def describe(cls: Any) -> dict[str, str]:
     """Parameter name → its type and default, for people."""
     described = {}
     for f in dataclasses.fields(cls):

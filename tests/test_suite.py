@@ -194,7 +194,7 @@ WRONG = {
     ),
     "a negative price": (
         change('use = "blobs"', 'use = "blobs"\ncosts = { use = "table", parameters = { prices = [1, -1] } }'),
-        ["datasets[0]", "costs", "prices[1]", "not negative"],
+        ["datasets[0]", "costs", "prices[1]", "a number of at least 0", "not -1"],
     ),
     "a group that has a price and no features": (
         change(

@@ -38,6 +38,8 @@ from .contract.errors import StoreError as StoreError
 from .contract.errors import did_you_mean as did_you_mean
 from .contract.facts import DataFacts as DataFacts
 from .contract.facts import Task as Task
+from .contract.limits import Lambdas as Lambdas
+from .contract.limits import distinct as distinct
 from .contract.method import Family as Family
 from .contract.method import Method as Method
 from .contract.method import Policy as Policy
@@ -48,8 +50,8 @@ from .contract.metric import Metric as Metric
 from .contract.metric import default_metric as default_metric
 from .contract.metric import measure as measure
 from .contract.metric import resolve_metric as resolve_metric
+from .contract.parameters import Parameters as Parameters
 from .contract.parameters import build as build
-from .contract.parameters import check_lambdas as check_lambdas
 from .plugins.described import described_registry as described_registry
 from .plugins.hookspecs import RegisterCostScheme as RegisterCostScheme
 from .plugins.hookspecs import RegisterDataset as RegisterDataset

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tomllib
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from support.sessions import REGISTRY
 from bench_core import RequestError, build, load_registry
 from bench_core.cli.about import about
 from bench_core.cli.listing import SHELVES
+from bench_core.contract.parameters import hints_of, to_plain
 
 
 def test_lists_fit_a_terminal_of_80_columns(bench: Bench) -> None:
@@ -41,9 +43,20 @@ def test_a_parameter_is_shown_with_its_meaning_default_unit_and_what_is_refused(
     lines = "\n".join(about(load_registry(), "cstc"))
     assert "rho: float = 0.001" in lines
     assert "the weight of the l1 norm" in lines  # said by the class that it inherits from
-    assert "rho must be finite and not negative, not -1.0" in lines
+    assert "A number of at least 0." in lines
+    assert "One of 'prune', 'greedy', 'full'." in lines
     shared = "\n".join(about(load_registry(), "cact-lasso"))
     assert shared.count("the grid of λ, from 0.") == 2  # of two parameters at once
+
+
+def test_the_type_of_every_parameter_that_is_installed_can_be_read_and_takes_its_default() -> None:
+    registry = load_registry()
+    for shelf in ("methods", "datasets", "cost_schemes"):
+        for name, cls in getattr(registry, shelf).items():
+            assert not any(isinstance(hint, str) for hint in hints_of(cls).values()), name
+            defaults = {f.name for f in fields(cls) if f.default is not MISSING or f.default_factory is not MISSING}
+            if len(defaults) == len(fields(cls)):
+                assert build(cls, to_plain(cls()), name) == cls(), name
 
 
 def test_everything_that_is_installed_can_be_shown_at_80_columns_and_its_entry_is_right() -> None:

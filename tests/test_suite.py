@@ -216,7 +216,7 @@ WRONG = {
     ),
     "a negative price": (
         change('use = "blobs"', 'use = "blobs"\ncosts = { use = "table", parameters = { prices = [1, -1] } }'),
-        ["datasets[0]", "costs", "prices[1]", "from 0"],
+        ["datasets[0]", "costs", "prices[1]", "a number from 0 to", "not -1"],
     ),
     "a group that has a price and no features": (
         change(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Interval, MinLen
 from numpy.typing import NDArray
 
 from bench_core.builtin.scaling import scaled
@@ -16,15 +17,16 @@ from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import DataError, did_you_mean
 from bench_core.contract.facts import DataFacts
 
+_Amount = Annotated[float, Interval(ge=0, le=MOST_PRICE)]
+_Price = _Amount | Annotated[list[_Amount], MinLen(1)]
+"""A number, or the coefficients of a polynomial of the item's size."""
+
 
 @dataclass(frozen=True)
 class Uniform(CostScheme):
     """Every feature has the same price, ``price_each``."""
 
-    price_each: float = 1.0
-
-    def __post_init__(self) -> None:
-        _check_prices("price_each", self.price_each)
+    price_each: _Amount = 1.0
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         return Costs(np.full(dataset.n_features, self.price_each))
@@ -42,15 +44,13 @@ class PriceTable(CostScheme):
         evaluation: price of running one base model.
     """
 
-    prices: list[float | list[float]] | dict[str, float | list[float]]
+    prices: list[_Price] | dict[str, _Price]
     groups: dict[str, list[str]] = field(default_factory=dict)
-    group_prices: dict[str, float | list[float]] = field(default_factory=dict)
-    evaluation: float = 0.0
+    group_prices: dict[str, _Price] = field(default_factory=dict)
+    evaluation: _Amount = 0.0
 
     def __post_init__(self) -> None:
-        _check_prices("prices", self.prices)
-        _check_prices("group_prices", self.group_prices)
-        _check_prices("evaluation", self.evaluation)
+        super().__post_init__()
         for group in self.group_prices:
             if not self.groups:
                 raise ValueError("group_prices without groups")
@@ -100,6 +100,7 @@ class CostClasses(CostScheme):
     scale: str = "T"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         classes = self.classes.values() if isinstance(self.classes, Mapping) else self.classes
         scaled(self.scale, np.array(list(classes) or [1], dtype=np.int64))
 
@@ -126,14 +127,13 @@ class ImportanceQuantiles(CostScheme):
     Source: EMSCO §4.1.3.
     """
 
-    levels: int = 5
+    levels: Annotated[int, Ge(1)] = 5
     scale: str = "100*T"
-    n_estimators: int = 100
+    n_estimators: Annotated[int, Ge(1)] = 100
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         scaled(self.scale, np.array([1]))
-        if self.levels < 1 or self.n_estimators < 1:
-            raise ValueError("levels and n_estimators must be at least 1")
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         importance = _gini_importance(dataset, train.tobytes(), seed, self.n_estimators)
@@ -174,20 +174,20 @@ class RandomPrices(CostScheme):
         seed: the draw's own seed, so that every split of a data set has the same prices.
     """
 
-    low: float = 1.0
-    high: float = 10.0
-    choices: list[float] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
+    low: _Amount = 1.0
+    high: _Amount = 10.0
+    choices: list[_Amount] = field(default_factory=list)
+    weights: list[Annotated[float, Ge(0)]] = field(default_factory=list)
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.high < np.inf:
-            raise ValueError("low and high must be finite with 0 <= low <= high")
+        super().__post_init__()
+        if self.low > self.high:
+            raise ValueError(f"low must not be above high, {self.high}, not {self.low}")
         if self.weights and len(self.weights) != len(self.choices):
             raise ValueError(f"{len(self.choices)} choices have {len(self.weights)} weights")
-        if any(not weight >= 0 for weight in self.weights) or (self.weights and sum(self.weights) == 0):
-            raise ValueError("weights must not be negative, and not all zero")
-        _check_prices("choices", self.choices)
+        if self.weights and sum(self.weights) == 0:
+            raise ValueError("weights must not all be zero")
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         rng = np.random.default_rng(np.random.SeedSequence([self.seed, 0xC057]))
@@ -210,25 +210,6 @@ class FromData(CostScheme):
         if not data.priced:
             raise DataError(f"data set {data.name!r} comes without prices; choose another cost scheme")
         return data.n_units
-
-
-def _check_prices(what: str, prices: Any) -> None:
-    """Whether these may be prices: numbers, lists of coefficients, or either by name.
-
-    Raises:
-        ValueError: one is negative, not finite or too high, or a list of coefficients is empty.
-    """
-    named = {what: prices}
-    if isinstance(prices, list | Mapping):
-        items = prices.items() if isinstance(prices, Mapping) else enumerate(prices)
-        named = {f"{what}[{key!r}]": price for key, price in items}
-    for place, price in named.items():
-        coefficients = price if isinstance(price, list) else [price]
-        if not coefficients:
-            raise ValueError(f"{place} has no coefficient")
-        for value in coefficients:
-            if not 0 <= value <= MOST_PRICE:
-                raise ValueError(f"{place} must be from 0 to {MOST_PRICE:g}, not {value}")
 
 
 def per_feature(values: list[Any] | Mapping[str, Any], dataset: str, names: tuple[str, ...], what: str) -> list[Any]:

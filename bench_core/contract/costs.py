@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.errors import DataError
+from bench_core.contract.parameters import Parameters
 from bench_core.contract.readonly import frozen
 
 if TYPE_CHECKING:
@@ -187,8 +188,8 @@ class Costs:
         return cls(**{key: plain[key] for key in PRICE_ARRAYS}, evaluation=float(plain["evaluation"]))
 
 
-class CostScheme(ABC):
-    """What prices a data set. Subclasses are frozen dataclasses: their fields are the parameters in a suite.
+class CostScheme(Parameters, ABC):
+    """What prices a data set. Subclasses are frozen dataclasses: their fields are the `Parameters` in a suite.
 
     Class attributes:
         version: raised when the same parameters come to mean other prices.

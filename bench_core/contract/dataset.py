@@ -22,6 +22,7 @@ from bench_core.contract.canonical import content_hash, plain
 from bench_core.contract.decisions import Rows
 from bench_core.contract.errors import DataError
 from bench_core.contract.facts import SPLIT_NAMES, Task
+from bench_core.contract.parameters import Parameters
 from bench_core.contract.readonly import locked
 
 if TYPE_CHECKING:
@@ -281,8 +282,8 @@ class DataContext:
         )
 
 
-class DataSource(ABC):
-    """What loads a data set. Subclasses are frozen dataclasses: their fields are the parameters in a suite.
+class DataSource(Parameters, ABC):
+    """What loads a data set. Subclasses are frozen dataclasses: their fields are the `Parameters` in a suite.
 
     Class attributes:
         version: raised when the same parameters come to mean other data.

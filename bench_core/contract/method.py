@@ -18,6 +18,7 @@ from bench_core.contract.dataset import Part
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError, RequestError
 from bench_core.contract.facts import ALL_TASKS, Task
+from bench_core.contract.parameters import Parameters
 
 if TYPE_CHECKING:
     from bench_core.contract.facts import DataFacts
@@ -194,8 +195,8 @@ class Family:
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Method(ABC):
-    """A way to learn policies. Subclasses are frozen dataclasses: their fields are the parameters in a suite.
+class Method(Parameters, ABC):
+    """A way to learn policies. Subclasses are frozen dataclasses: their fields are the `Parameters` in a suite.
 
     The class docstring's first line says what the method is; it is shown by ``bench list methods``.
 

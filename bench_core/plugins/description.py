@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import re
 from contextlib import suppress
 from typing import Any
 
+from bench_core.contract.limits import limit_of
 from bench_core.contract.method import Method
 from bench_core.contract.metric import Metric
-from bench_core.contract.parameters import describe, to_plain
+from bench_core.contract.parameters import describe, hints_of, to_plain
 
 __all__ = ["description_of"]
-
-_PROBES = (-1, 0, 2)
 
 
 def description_of(thing: Any) -> dict[str, Any]:
     """A registered class or metric as plain values.
 
     Returns:
-        ``summary`` (one line) and ``doc`` of a class, with ``parameters`` (name, type and default, meaning, what is
-        refused) and ``defaults`` (name → value; None where it cannot be made without parameters), for methods
+        ``summary`` (one line) and ``doc`` of a class, with ``parameters`` (name, type and default, meaning, limit)
+        and ``defaults`` (name → value; None where it cannot be made without parameters), for methods
         ``tasks`` and ``features_limit``, too; of a metric ``doc``, ``goal``, ``title``, ``tasks`` and ``reference``.
     """
     if isinstance(thing, Metric):
@@ -38,7 +36,10 @@ def description_of(thing: Any) -> dict[str, Any]:
     described: dict[str, Any] = {
         "summary": (thing.__doc__ or "").strip().partition("\n")[0],
         "doc": inspect.getdoc(thing) or "",
-        "parameters": [[name, kind, meanings.get(name, ""), _limit(thing, name)] for name, kind in types.items()],
+        "parameters": [
+            [name, kind, meanings.get(name, ""), _sentence(limit_of(hints_of(thing)[name]))]
+            for name, kind in types.items()
+        ],
         "defaults": None,
     }
     with suppress(Exception):  # a required parameter, or a default that has no plain form
@@ -65,16 +66,5 @@ def _meanings(cls: type[Any], names: set[str]) -> dict[str, str]:
     return meanings
 
 
-def _limit(cls: type[Any], parameter: str) -> str:
-    """What the class says when a number is out of its range; empty where it takes any."""
-    default = next(f.default for f in dataclasses.fields(cls) if f.name == parameter)
-    if isinstance(default, bool) or not isinstance(default, int | float):
-        return ""
-    for probe in _PROBES:
-        try:
-            cls(**{parameter: type(default)(probe)})
-        except ValueError as error:
-            return f"Refused: {type(default)(probe)} ({' '.join(str(error).split())})."
-        except Exception:
-            return ""
-    return ""
+def _sentence(text: str) -> str:
+    return text and f"{text[0].upper()}{text[1:]}."

@@ -33,7 +33,7 @@ class Kind:
 
     word: str
     shelf: str
-    dependencies: tuple[str, ...] = ("budgetbench", "numpy")
+    dependencies: tuple[str, ...] = ("annotated-types", "budgetbench", "numpy")
 
 
 KINDS = {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from bench_core import Family, Method, Problem, RegisterMethod, check_lambdas, hookimpl
+from annotated_types import Ge, Predicate
+
+from bench_core import Family, Method, Problem, RegisterMethod, distinct, hookimpl
 
 __all__ = ["AACO"]
 
@@ -41,25 +43,15 @@ class AACO(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     takes_missing: ClassVar[bool] = True
-    lambdas: tuple[float, ...] = ()
-    count: int = 10
-    neighbours: int = 5
-    subsets: int = 100
-    reference_rows: int = 2000
-    max_bins: int = 8
+    lambdas: Annotated[tuple[Annotated[float, Ge(0)], ...], Predicate(distinct)] = ()
+    count: Annotated[int, Ge(2)] = 10
+    neighbours: Annotated[int, Ge(1)] = 5
+    subsets: Annotated[int, Ge(0)] = 100
+    reference_rows: Annotated[int, Ge(1)] = 2000
+    max_bins: Annotated[int, Ge(2)] = 8
     answer: Literal["lightgbm", "naive-bayes"] = "lightgbm"
-    masked_copies: int = 5
-    n_estimators: int = 100
-
-    def __post_init__(self) -> None:
-        for name, low in (
-            ("count", 2), ("neighbours", 1), ("subsets", 0), ("reference_rows", 1), ("max_bins", 2),
-            ("masked_copies", 1), ("n_estimators", 1),
-        ):  # fmt: skip
-            if getattr(self, name) < low:
-                raise ValueError(f"{name} must be at least {low}, not {getattr(self, name)}")
-        if self.lambdas:
-            check_lambdas(self.lambdas)
+    masked_copies: Annotated[int, Ge(1)] = 5
+    n_estimators: Annotated[int, Ge(1)] = 100
 
     def fit(self, problem: Problem) -> Family:
         """Fit the predictors on the training part; the validation part says which λ is best."""

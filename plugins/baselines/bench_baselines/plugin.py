@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Interval
 
 from bench_core import Family, Method, Problem, RegisterMethod, hookimpl
 
@@ -49,11 +50,7 @@ class StumpMethod(Method):
 
     version: ClassVar[int] = 1
     takes_missing: ClassVar[bool] = True
-    min_samples_leaf: int = 1
-
-    def __post_init__(self) -> None:
-        if self.min_samples_leaf < 1:
-            raise ValueError(f"min_samples_leaf must be at least 1, not {self.min_samples_leaf}")
+    min_samples_leaf: Annotated[int, Ge(1)] = 1
 
     def fit(self, problem: Problem) -> Family:
         """Fit a stump per feature on the training part, choose on the validation part."""
@@ -89,18 +86,11 @@ class FullLightGBM(Method):
 
     version: ClassVar[int] = 1
     takes_missing: ClassVar[bool] = True
-    n_estimators: int = 100
-    max_leaf_nodes: int = 31
-    learning_rate: float = 0.1
-    min_samples_leaf: int = 20
+    n_estimators: Annotated[int, Interval(ge=1, le=2**17)] = 100
+    max_leaf_nodes: Annotated[int, Interval(ge=2, le=2**17)] = 31
+    learning_rate: Annotated[float, Gt(0)] = 0.1
+    min_samples_leaf: Annotated[int, Interval(ge=1, le=2**17)] = 20
     ranking: Literal["lambdarank", "pointwise"] = "lambdarank"
-
-    def __post_init__(self) -> None:
-        for name, low in (("n_estimators", 1), ("max_leaf_nodes", 2), ("min_samples_leaf", 1)):
-            if not low <= getattr(self, name) <= 2**17:
-                raise ValueError(f"{name} must be {low} to {2**17}, not {getattr(self, name)}")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"learning_rate must be above 0 and finite, not {self.learning_rate}")
 
     def fit(self, problem: Problem) -> Family:
         """Fit on the training part; the validation part is not used.

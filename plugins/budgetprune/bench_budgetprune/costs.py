@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt
 from numpy.typing import NDArray
 
 from bench_core import Costs, CostScheme, DataError, DataFacts, Dataset
@@ -23,11 +25,7 @@ class SvmWeights(CostScheme):
         C: the SVM's.
     """
 
-    C: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.C < np.inf:
-            raise ValueError("C must be above 0")
+    C: Annotated[float, Gt(0)] = 1.0
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         from sklearn.svm import LinearSVC

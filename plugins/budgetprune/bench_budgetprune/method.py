@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-import numpy as np
+from annotated_types import Ge, Gt, Interval
 from bench_forest.acquisition import price_units
 from bench_forest.flat import FlatForest
 from bench_forest.method import ForestMethod
@@ -39,28 +39,20 @@ class BudgetPrune(ForestMethod):
     """
 
     version = 2
-    lambdas: list[float] = field(default_factory=list)
+    lambdas: list[Annotated[float, Ge(0)]] = field(default_factory=list)
     spacing: Literal["even", "geometric"] = "even"
-    count: int = 12
-    low: float = 0.1
-    high: float = 1.5
+    count: Annotated[int, Ge(1)] = 12
+    low: Annotated[float, Gt(0)] = 0.1
+    high: Annotated[float, Gt(0)] = 1.5
     solver: Literal["flow", "subgradient"] = "flow"
-    gap: float = 1e-4
-    max_iter: int = 300
-    price_of_a_test: float = 0.0
+    gap: Annotated[float, Interval(gt=0, lt=1)] = 1e-4
+    max_iter: Annotated[int, Ge(1)] = 300
+    price_of_a_test: Annotated[float, Ge(0)] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if any(not 0 <= lambda_ < np.inf for lambda_ in self.lambdas):
-            raise ValueError("lambdas must be finite and not negative")
-        if self.count < 1 or not 0 < self.low <= self.high < np.inf:
-            raise ValueError("the grid needs count at least 1 and 0 < low <= high")
-        if not 0 < self.gap < 1:
-            raise ValueError("gap must lie between 0 and 1")
-        if self.max_iter < 1:
-            raise ValueError("max_iter must be at least 1")
-        if not 0 <= self.price_of_a_test < np.inf:
-            raise ValueError("price_of_a_test must be finite and not negative")
+        if self.low > self.high:
+            raise ValueError(f"low must not be above high, {self.high}, not {self.low}")
 
     def fit(self, problem: Problem) -> Family:
         from bench_budgetprune.instance import build

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge, Interval
 from bench_forest.flat import FlatForest
 from bench_forest.method import ForestMethod
 from bench_forest.spread import mean_cost, spread_over_cost
@@ -66,17 +67,10 @@ class BudgetRF(ForestMethod):
         least: the least threshold above 0 for ``pairs``.
     """
 
-    thresholds: list[float] = field(default_factory=list)
-    count: int = 12
-    least: float = 1e-7
+    thresholds: list[Annotated[float, Interval(ge=0, le=1)]] = field(default_factory=list)
+    count: Annotated[int, Ge(1)] = 12
+    least: Annotated[float, Interval(gt=0, lt=1)] = 1e-7
     spacing: Literal["threshold", "cost"] = field(default="threshold", metadata={"omit_default": True})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if any(not 0 <= threshold <= 1 for threshold in self.thresholds):
-            raise ValueError("thresholds are shares of the greatest impurity, from 0 to 1")
-        if self.count < 1 or not 0 < self.least < 1:
-            raise ValueError("the grid needs count at least 1 and 0 < least < 1")
 
     def grid(self) -> list[float]:
         """The thresholds, rising."""

@@ -103,7 +103,7 @@ def test_cost_weighted_splits_prefer_cheap_features():
 
 @pytest.mark.parametrize("bad", [{"thresholds": [1.5]}, {"thresholds": [float("nan")]}, {"least": 0.0}, {"count": 0}])
 def test_parameters_out_of_range_are_refused(bad):
-    with pytest.raises(ValueError, match=r"threshold|grid"):
+    with pytest.raises(ValueError, match=rf"^BudgetRF: {next(iter(bad))}.* must be"):
         BudgetRF(**bad)
 
 

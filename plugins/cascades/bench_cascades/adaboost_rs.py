@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Interval, MinLen, Predicate
 from numpy.typing import NDArray
 
-from bench_cascades.ranges import check_ranges, check_values
-from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_cascades.ranges import Count, Depth, Evaluation, PositiveWeight
+from bench_core import Decisions, Family, Method, Policy, Problem, Rows, distinct
 
 if TYPE_CHECKING:
     from bench_cascades.adaboost import Voters
@@ -21,6 +21,9 @@ __all__ = ["AdaBoostRS", "VotePolicy", "prefix_within", "sampling"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+_Share = Annotated[float, Interval(gt=0, le=1)]
 
 
 @dataclass(frozen=True)
@@ -58,23 +61,15 @@ class AdaBoostRS(Method):
     version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
-    n_estimators: int = 200
-    max_depth: int = 4
-    budgets: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0)
-    draws: int = 2000
+    n_estimators: Count = 200
+    max_depth: Depth = 4
+    budgets: Annotated[tuple[_Share, ...], MinLen(1), Predicate(distinct)] = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0)
+    draws: Annotated[int, Interval(ge=1, le=10_000_000)] = 2000
     votes: Literal["unbiased", "equal"] = "unbiased"
-    evaluation: float | Literal["scheme"] = "scheme"
-    positive_weight: float | Literal["balanced"] = 1.0
+    evaluation: Evaluation = "scheme"
+    positive_weight: PositiveWeight = 1.0
     relevant_from: float = 1.0
     include_empty_policy: bool = False
-
-    def __post_init__(self) -> None:
-        check_ranges(self, {"n_estimators": (1, 100_000), "max_depth": (1, 12), "draws": (1, 10_000_000)}, [])
-        check_values("budgets", self.budgets, zero=False)
-        if max(self.budgets) > 1:
-            raise ValueError(f"budgets are shares, at most 1, not {max(self.budgets)}")
-        if not math.isfinite(self.relevant_from):
-            raise ValueError(f"relevant_from must be finite, not {self.relevant_from}")
 
     def fit(self, problem: Problem) -> Family:
         """Boost, draw, calibrate on validation; the best on validation comes first.

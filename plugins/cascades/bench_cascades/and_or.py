@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from bench_cascades.ranges import check_ranges, check_values
-from bench_core import DataFacts, Family, Method, Policy, Problem
+from annotated_types import Ge, Interval, Predicate
+
+from bench_cascades.ranges import Count, Depth, Evaluation, Positive, PositiveWeight
+from bench_core import DataFacts, Family, Lambdas, Method, Policy, Problem, distinct
 
 __all__ = ["AndOrCascade"]
 
@@ -53,33 +54,26 @@ class AndOrCascade(Method):
     version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
-    lambdas: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1, 0.3)
-    rho: float = 1e-3
-    limits: tuple[float, ...] = ()
-    stages: int = 5
+    lambdas: Lambdas = (0.003, 0.01, 0.03, 0.1, 0.3)
+    rho: Annotated[float, Ge(0)] = 1e-3
+    limits: Annotated[tuple[Annotated[float, Ge(0)], ...], Predicate(distinct)] = ()
+    stages: Annotated[int, Interval(ge=1, le=50)] = 5
     features: Literal["linear", "boosted"] = "linear"
-    n_estimators: int = 300
-    max_depth: int = 4
-    learning_rate: float = 0.1
-    evaluation: float | Literal["scheme"] = "scheme"
-    positive_weight: float | Literal["balanced"] = 1.0
+    n_estimators: Count = 300
+    max_depth: Depth = 4
+    learning_rate: Positive = 0.1
+    evaluation: Evaluation = "scheme"
+    positive_weight: PositiveWeight = 1.0
     relevant_from: float = 1.0
-    temperature: float = 0.1
-    max_iter: int = 500
-    tol: float = 1e-5
+    temperature: Positive = 0.1
+    max_iter: Annotated[int, Interval(ge=1, le=1_000_000)] = 500
+    tol: Positive = 1e-5
     include_empty_policy: bool = False
 
     def __post_init__(self) -> None:
-        whole = {"n_estimators": (1, 100_000), "max_depth": (1, 12), "stages": (1, 50), "max_iter": (1, 1_000_000)}
-        check_ranges(self, whole, ["learning_rate", "temperature", "tol"])
-        check_values("lambdas", self.lambdas, zero=True)
-        check_values("rho", (self.rho,), zero=True)
-        if self.limits:
-            check_values("limits", self.limits, zero=True)
+        super().__post_init__()
         if list(self.limits) != sorted(self.limits):
             raise ValueError(f"limits must ascend: {list(self.limits)}")
-        if not math.isfinite(self.relevant_from):
-            raise ValueError(f"relevant_from must be finite, not {self.relevant_from}")
 
     def inapplicable(self, data: DataFacts) -> str | None:
         """As every method; or missing values where features are linear."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, MinLen, Predicate
 from numpy.typing import NDArray
 
-from bench_cascades.ranges import check_prefixes, check_ranges, check_values
-from bench_core import DataFacts, Decisions, Family, Method, Policy, Problem, Rows, next_of_stages
+from bench_cascades.ranges import Count, Depth, Evaluation, Positive, PositiveWeight, Prefixes
+from bench_core import DataFacts, Decisions, Family, Method, Policy, Problem, Rows, distinct, next_of_stages
 
 if TYPE_CHECKING:
     from bench_cascades.additive import Additive
@@ -54,24 +55,18 @@ class EarlyExit(Method):
     version: ClassVar[int] = 1
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"ranking", "binary"})
-    s: tuple[float, ...] = (0.2, 0.3, 0.5)
-    n_estimators: int = 300
-    max_depth: int = 4
-    learning_rate: float = 0.1
-    evaluation: float | Literal["scheme"] = "scheme"
-    positive_weight: float | Literal["balanced"] = 1.0
-    exits: int = 300
-    k: int = 5
+    s: Annotated[tuple[Annotated[float, Ge(0)], ...], MinLen(1), Predicate(distinct)] = (0.2, 0.3, 0.5)
+    n_estimators: Count = 300
+    max_depth: Depth = 4
+    learning_rate: Positive = 0.1
+    evaluation: Evaluation = "scheme"
+    positive_weight: PositiveWeight = 1.0
+    exits: Count = 300
+    k: Count = 5
     against: Literal["training", "query"] = "training"
     removed: Literal["below", "as-scored"] = "below"
-    prefixes: Literal["geometric", "all"] | tuple[int, ...] = "geometric"
+    prefixes: Prefixes = "geometric"
     include_empty_policy: bool = False
-
-    def __post_init__(self) -> None:
-        whole = {"n_estimators": (1, 100_000), "max_depth": (1, 12), "exits": (1, 100_000), "k": (1, 100_000)}
-        check_ranges(self, whole, ["learning_rate"])
-        check_prefixes(self.prefixes)
-        check_values("s", self.s, zero=True)
 
     def inapplicable(self, data: DataFacts) -> str | None:
         """As every method; or thresholds of the query at hand where rows belong to none."""

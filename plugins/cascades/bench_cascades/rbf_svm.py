@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, MinLen, Predicate
 from numpy.typing import NDArray
 
-from bench_cascades.ranges import check_values
-from bench_core import Decisions, Family, Method, Policy, Problem, Rows
+from bench_cascades.ranges import Positive
+from bench_core import Decisions, Family, Method, Policy, Problem, Rows, distinct
 
 if TYPE_CHECKING:
     from bench_cascades.outputs import Answer, Outputs
@@ -44,19 +45,12 @@ class RbfSvm(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
-    C: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
-    gamma: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0)
+    C: Annotated[tuple[Positive, ...], MinLen(1), Predicate(distinct)] = (1.0, 10.0, 100.0, 1000.0)
+    gamma: Annotated[tuple[Positive, ...], MinLen(1), Predicate(distinct)] = (0.1, 0.3, 1.0, 3.0)
     gamma_unit: Literal["scale", "absolute"] = "scale"
     standardise: bool = True
-    rounds: int = 0
-    search_rows: int = 0
-
-    def __post_init__(self) -> None:
-        check_values("C", self.C, zero=False)
-        check_values("gamma", self.gamma, zero=False)
-        for name in ("rounds", "search_rows"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative, not {getattr(self, name)}")
+    rounds: Annotated[int, Ge(0)] = 0
+    search_rows: Annotated[int, Ge(0)] = 0
 
     def fit(self, problem: Problem) -> Family:
         """Choose C and γ on validation, train, calibrate.

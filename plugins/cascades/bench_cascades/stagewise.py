@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_cascades.ranges import check_prefixes, check_ranges
+from bench_cascades.ranges import Count, Depth, Evaluation, Positive, PositiveWeight, Prefixes
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
 
 if TYPE_CHECKING:
@@ -45,17 +45,13 @@ class Stagewise(Method):
 
     version: ClassVar[int] = 1
     takes_missing: ClassVar[bool] = True
-    n_estimators: int = 300
-    max_depth: int = 4
-    learning_rate: float = 0.1
-    evaluation: float | Literal["scheme"] = "scheme"
-    positive_weight: float | Literal["balanced"] = 1.0
-    prefixes: Literal["geometric", "all"] | tuple[int, ...] = "geometric"
+    n_estimators: Count = 300
+    max_depth: Depth = 4
+    learning_rate: Positive = 0.1
+    evaluation: Evaluation = "scheme"
+    positive_weight: PositiveWeight = 1.0
+    prefixes: Prefixes = "geometric"
     include_empty_policy: bool = True
-
-    def __post_init__(self) -> None:
-        check_ranges(self, {"n_estimators": (1, 100_000), "max_depth": (1, 12)}, ["learning_rate"])
-        check_prefixes(self.prefixes)
 
     def fit(self, problem: Problem) -> Family:
         """Boost on the training part; calibrate and rank the prefixes on validation. The best comes first.

@@ -266,12 +266,12 @@ def test_other_tasks_are_refused(task):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"budgets": ()}, "budgets needs at least one value"),
-        ({"budgets": (0.0,)}, "budgets must be finite and above 0"),
-        ({"budgets": (1.5,)}, "budgets are shares, at most 1"),
-        ({"budgets": (0.5, 0.5)}, "must differ"),
-        ({"draws": 0}, "draws must be 1 to"),
-        ({"n_estimators": 0}, "n_estimators must be 1 to"),
+        ({"budgets": ()}, "budgets must be a list of at least 1 item"),
+        ({"budgets": (0.0,)}, "budgets.* must be a number above 0"),
+        ({"budgets": (1.5,)}, "budgets.* of at most 1, not 1.5"),
+        ({"budgets": (0.5, 0.5)}, "budgets must be .*, distinct, not"),
+        ({"draws": 0}, "draws must be a whole number from 1 to"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 to"),
         ({"evaluation": -1.0}, "evaluation must be"),
         ({"positive_weight": -1.0}, "positive_weight must be"),
     ],

@@ -256,16 +256,16 @@ def test_other_tasks_are_refused(task):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"lambdas": ()}, "lambdas needs at least one value"),
-        ({"lambdas": (-1.0,)}, "lambdas must be finite and not negative"),
-        ({"lambdas": (0.1, 0.1)}, "must differ"),
-        ({"rho": -0.1}, "rho must be finite and not negative"),
+        ({"lambdas": ()}, "lambdas must be a list of at least 1 item"),
+        ({"lambdas": (-1.0,)}, "lambdas.* must be a number of at least 0, not -1.0"),
+        ({"lambdas": (0.1, 0.1)}, "lambdas must be .*, distinct, not"),
+        ({"rho": -0.1}, "rho must be a number of at least 0, not -0.1"),
         ({"limits": (2.0, 1.0)}, "limits must ascend"),
-        ({"limits": (-1.0,)}, "limits must be finite and not negative"),
-        ({"stages": 0}, "stages must be 1 to 50"),
-        ({"temperature": 0.0}, "temperature must be above 0"),
-        ({"max_iter": 0}, "max_iter must be 1 to"),
-        ({"relevant_from": float("nan")}, "relevant_from must be finite"),
+        ({"limits": (-1.0,)}, "limits.* must be a number of at least 0, not -1.0"),
+        ({"stages": 0}, "stages must be a whole number from 1 to 50"),
+        ({"temperature": 0.0}, "temperature must be a number above 0, not 0.0"),
+        ({"max_iter": 0}, "max_iter must be a whole number from 1 to"),
+        ({"relevant_from": float("nan")}, "relevant_from: must be a finite number, not nan"),
     ],
 )
 def test_parameters_out_of_range_are_refused(wrong, said):

@@ -231,13 +231,13 @@ def test_two_classes_are_calibrated_on_the_scores_rows_leave_with():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"s": ()}, "s needs at least one value"),
-        ({"s": (-0.1,)}, "s must be finite and not negative"),
-        ({"s": (0.2, 0.2)}, "must differ"),
-        ({"k": 0}, "k must be 1 to"),
-        ({"exits": 0}, "exits must be 1 to"),
-        ({"n_estimators": 0}, "n_estimators must be 1 to"),
-        ({"prefixes": (0,)}, "prefixes must be"),
+        ({"s": ()}, "s must be a list of at least 1 item"),
+        ({"s": (-0.1,)}, "s.* must be a number of at least 0, not -0.1"),
+        ({"s": (0.2, 0.2)}, "s must be .*, distinct, not"),
+        ({"k": 0}, "k must be a whole number from 1 to"),
+        ({"exits": 0}, "exits must be a whole number from 1 to"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 to"),
+        ({"prefixes": (0,)}, "prefixes.* must be a whole number of at least 1, not 0"),
     ],
 )
 def test_parameters_out_of_range_are_refused(wrong, said):

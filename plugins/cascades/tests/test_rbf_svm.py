@@ -107,12 +107,12 @@ def test_one_class_gives_its_frequency():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"C": ()}, "C needs at least one value"),
-        ({"C": (0.0,)}, "C must be finite and above 0"),
-        ({"gamma": (-1.0,)}, "gamma must be finite and above 0"),
-        ({"gamma": (1.0, 1.0)}, "must differ"),
-        ({"rounds": -1}, "rounds must not be negative"),
-        ({"search_rows": -1}, "search_rows must not be negative"),
+        ({"C": ()}, "C must be a list of at least 1 item"),
+        ({"C": (0.0,)}, "C.* must be a number above 0, not 0.0"),
+        ({"gamma": (-1.0,)}, "gamma.* must be a number above 0, not -1.0"),
+        ({"gamma": (1.0, 1.0)}, "gamma must be .*, distinct, not"),
+        ({"rounds": -1}, "rounds must be a whole number of at least 0, not -1"),
+        ({"search_rows": -1}, "search_rows must be a whole number of at least 0, not -1"),
     ],
 )
 def test_parameters_out_of_range_are_refused(wrong, said):

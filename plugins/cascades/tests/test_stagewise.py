@@ -176,14 +176,14 @@ def test_class_weights_need_classes():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"n_estimators": 0}, "n_estimators must be 1 to"),
-        ({"max_depth": 13}, "max_depth must be 1 to 12"),
-        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
-        ({"learning_rate": float("inf")}, "learning_rate must be above 0 and finite"),
-        ({"evaluation": -1.0}, "evaluation must be 'scheme' or a price from 0"),
-        ({"positive_weight": 0.0}, "positive_weight must be 'balanced' or above 0"),
-        ({"prefixes": ()}, "prefixes must be numbers of iterations from 1"),
-        ({"prefixes": (3, 0)}, "prefixes must be numbers of iterations from 1"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 to"),
+        ({"max_depth": 13}, "max_depth must be a whole number from 1 to 12"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number above 0, not 0.0"),
+        ({"learning_rate": float("inf")}, "learning_rate: must be a finite number, not inf"),
+        ({"evaluation": -1.0}, "evaluation must be a number of at least 0 or 'scheme', not -1.0"),
+        ({"positive_weight": 0.0}, "positive_weight must be a number above 0 or 'balanced', not 0.0"),
+        ({"prefixes": ()}, "prefixes must be .* a list of at least 1 item"),
+        ({"prefixes": (3, 0)}, r"prefixes\[1\] must be a whole number of at least 1, not 0"),
     ],
 )
 def test_parameters_out_of_range_are_refused(wrong, said):

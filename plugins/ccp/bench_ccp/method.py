@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-import numpy as np
+from annotated_types import Ge
 from bench_forest.method import ForestMethod
 from bench_forest.spread import mean_cost, spread_over_cost
 
@@ -30,17 +30,10 @@ class CostComplexityPruning(ForestMethod):
             ``error``: training errors, Breiman's.
     """
 
-    alphas: list[float] = field(default_factory=list)
-    count: int = 12
+    alphas: list[Annotated[float, Ge(0)]] = field(default_factory=list)
+    count: Annotated[int, Ge(1)] = 12
     risk: Literal["impurity", "error"] = "impurity"
     spacing: Literal["leaves", "cost"] = field(default="leaves", metadata={"omit_default": True})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if any(not 0 <= alpha < np.inf for alpha in self.alphas):
-            raise ValueError("alphas must be finite and not negative")
-        if self.count < 1:
-            raise ValueError("count must be at least 1")
 
     def fit(self, problem: Problem) -> Family:
         from bench_ccp.pruning import alpha_grid, alpha_steps, prune, risk

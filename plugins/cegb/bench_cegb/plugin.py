@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from bench_core import Family, Method, Problem, RegisterMethod, check_lambdas, hookimpl
+from annotated_types import Ge, Gt, Interval
+
+from bench_core import Family, Lambdas, Method, Problem, RegisterMethod, hookimpl
 
 __all__ = ["CEGB"]
 
@@ -48,31 +49,19 @@ class CEGB(Method):
 
     version: ClassVar[int] = 1
     takes_missing: ClassVar[bool] = True
-    n_estimators: int = 300
-    max_leaf_nodes: int = 31
-    max_depth: int = -1
-    learning_rate: float = 0.1
-    min_samples_leaf: int = 20
-    max_bins: int = 255
-    lambdas: tuple[float, ...] = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 2.0)
+    n_estimators: Annotated[int, Interval(ge=1, le=2**17)] = 300
+    max_leaf_nodes: Annotated[int, Interval(ge=2, le=2**17)] = 31
+    max_depth: Literal[-1] | Annotated[int, Ge(1)] = -1
+    learning_rate: Annotated[float, Gt(0)] = 0.1
+    min_samples_leaf: Annotated[int, Interval(ge=1, le=2**17)] = 20
+    max_bins: Annotated[int, Interval(ge=2, le=2**17)] = 255
+    lambdas: Lambdas = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 2.0)
     unit: Literal["relative", "raw"] = "relative"
     penalty: Literal["coupled", "lazy"] = "coupled"
     shared: Literal["split", "each"] = "split"
-    split_price: float = 0.0
+    split_price: Annotated[float, Ge(0)] = 0.0
     include_empty_policy: bool = True
     ranking: Literal["lambdarank", "pointwise"] = "lambdarank"
-
-    def __post_init__(self) -> None:
-        for name, low in (("n_estimators", 1), ("max_leaf_nodes", 2), ("min_samples_leaf", 1), ("max_bins", 2)):
-            if not low <= getattr(self, name) <= 2**17:
-                raise ValueError(f"{name} must be {low} to {2**17}, not {getattr(self, name)}")
-        if self.max_depth != -1 and self.max_depth < 1:
-            raise ValueError(f"max_depth must be at least 1, or -1 for no limit, not {self.max_depth}")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"learning_rate must be above 0 and finite, not {self.learning_rate}")
-        if not 0 <= self.split_price < math.inf:
-            raise ValueError(f"split_price must be finite and not negative, not {self.split_price}")
-        check_lambdas(self.lambdas)
 
     def fit(self, problem: Problem) -> Family:
         """Train a forest for every λ on the training part; the validation part only ranks them.

@@ -215,10 +215,10 @@ def test_one_class_in_training_is_a_constant_and_costs_nothing():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"lambdas": [-0.1]}, "not negative"),
+        ({"lambdas": [-0.1]}, "lambdas.* must be a number of at least 0, not -0.1"),
         ({"lambdas": [float("nan")]}, "lambdas"),
-        ({"lambdas": []}, "at least one"),
-        ({"lambdas": [1.0, 1.0]}, "differ"),
+        ({"lambdas": []}, "lambdas must be a list of at least 1 item"),
+        ({"lambdas": [1.0, 1.0]}, "lambdas must be .*, distinct, not"),
         ({"n_estimators": 0}, "n_estimators"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes"),
         ({"max_depth": 0}, "max_depth"),

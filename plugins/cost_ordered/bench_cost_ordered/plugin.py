@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from annotated_types import Ge, Gt
 from bench_linear import ClassModel, fit_logistic, refuse_missing
 from numpy.typing import NDArray
 
@@ -37,14 +38,8 @@ class CostOrdered(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
-    C: float = 1.0
-    max_stages: int | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 < self.C < np.inf:
-            raise ValueError(f"C must be above 0 and finite, not {self.C}")
-        if self.max_stages is not None and self.max_stages < 1:
-            raise ValueError(f"max_stages must be at least 1, not {self.max_stages}")
+    C: Annotated[float, Gt(0)] = 1.0
+    max_stages: Annotated[int, Ge(1)] | None = None
 
     def fit(self, problem: Problem) -> Sequence[Policy]:
         """Fit every stage on the training part; the validation part is not used.

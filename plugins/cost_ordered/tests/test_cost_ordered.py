@@ -127,9 +127,9 @@ def test_it_asks_for_a_threshold(make_problem: MakeProblem) -> None:
 
 
 def test_senseless_parameters_are_refused_and_toml_ones_taken() -> None:
-    with pytest.raises(ValueError, match="max_stages must be at least 1"):
+    with pytest.raises(ValueError, match="max_stages must be a whole number of at least 1 or none, not 0"):
         CostOrdered(max_stages=0)
-    with pytest.raises(ValueError, match="C must be above 0"):
+    with pytest.raises(ValueError, match="C must be a number above 0, not 0"):
         CostOrdered(C=0)
     assert build(CostOrdered, {"max_stages": 4}, "here") == CostOrdered(max_stages=4)
     with pytest.raises(RequestError, match="max_stages"):

@@ -12,7 +12,7 @@ from bench_cost_trees.induction import Grower
 from bench_cost_trees.policy import TreePolicy
 from bench_cost_trees.tree import Tree
 
-__all__ = ["FitOn", "check_limits", "grower_of", "ordered", "policy_of"]
+__all__ = ["FitOn", "grower_of", "ordered", "policy_of"]
 
 FitOn = Literal["training", "both"]
 
@@ -23,20 +23,6 @@ def grower_of(problem: Problem, fit_on: FitOn) -> Grower:
     if fit_on == "both":
         X, y = np.concatenate([X, problem.validation.X]), np.concatenate([y, problem.validation.y])
     return Grower.of(X, y, problem.n_classes, problem.feature_of_column)
-
-
-def check_limits(max_depth: int | None, min_samples_split: int, min_samples_leaf: int) -> None:
-    """Refuse limits that make no sense.
-
-    Raises:
-        ValueError: a number is out of range.
-    """
-    if max_depth is not None and max_depth < 1:
-        raise ValueError(f"max_depth must be at least 1, not {max_depth}")
-    if min_samples_split < 2:
-        raise ValueError(f"min_samples_split must be at least 2, not {min_samples_split}")
-    if min_samples_leaf < 1:
-        raise ValueError(f"min_samples_leaf must be at least 1, not {min_samples_leaf}")
 
 
 def policy_of(problem: Problem, tree: Tree, label: str, details: dict[str, Any]) -> TreePolicy:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Interval, MinLen
 
 from bench_core import Family, Method, Problem
 from bench_cost_trees.bias_search import BiasSearch
-from bench_cost_trees.family import check_limits, grower_of, ordered, policy_of
+from bench_cost_trees.family import grower_of, ordered, policy_of
 from bench_cost_trees.genetic import Settings
 from bench_cost_trees.induction import Limits
 from bench_cost_trees.prices import mean_prices
@@ -43,27 +45,17 @@ class ICET(Method):
     tasks: ClassVar[frozenset[Any]] = frozenset({"binary", "multiclass"})
     takes_missing: ClassVar[bool] = True
 
-    error_costs: tuple[float, ...] = (1.0, 0.1, 0.3, 3.0, 10.0, 30.0)
+    error_costs: Annotated[tuple[Annotated[float, Gt(0)], ...], MinLen(1)] = (1.0, 0.1, 0.3, 3.0, 10.0, 30.0)
     unit: Literal["relative", "price"] = "relative"
     search: Literal["costs", "seeded", "subsets"] = "costs"
-    population: int = 50
-    trials: int = 1000
-    crossover_rate: float = 0.6
-    mutation_rate: float = 0.001
-    max_depth: int | None = None
-    min_samples_split: int = 2
-    min_samples_leaf: int = 2
+    population: Annotated[int, Ge(2)] = 50
+    trials: Annotated[int, Ge(1)] = 1000
+    crossover_rate: Annotated[float, Interval(ge=0, le=1)] = 0.6
+    mutation_rate: Annotated[float, Interval(ge=0, le=1)] = 0.001
+    max_depth: Annotated[int, Ge(1)] | None = None
+    min_samples_split: Annotated[int, Ge(2)] = 2
+    min_samples_leaf: Annotated[int, Ge(1)] = 2
     fit_on: Literal["training", "both"] = "training"
-
-    def __post_init__(self) -> None:
-        check_limits(self.max_depth, self.min_samples_split, self.min_samples_leaf)
-        if not self.error_costs or not all(0 < value < float("inf") for value in self.error_costs):
-            raise ValueError("error_costs must be above 0 and finite, at least one")
-        if self.population < 2 or self.trials < 1:
-            raise ValueError("population must be at least 2, and trials at least 1")
-        for name in ("crossover_rate", "mutation_rate"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be in [0, 1], not {getattr(self, name)}")
 
     def fit(self, problem: Problem) -> Family:
         """Evolve a tree for every cost of an error."""

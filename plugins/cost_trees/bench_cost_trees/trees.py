@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Interval, MinLen
 
 from bench_core import Family, Method, Problem
 from bench_cost_trees.criteria import Criterion
-from bench_cost_trees.family import check_limits, grower_of, ordered, policy_of
+from bench_cost_trees.family import grower_of, ordered, policy_of
 from bench_cost_trees.induction import Limits, grow_compiled
 from bench_cost_trees.prices import mean_prices
 from bench_cost_trees.pruning import pruned
 
 __all__ = ["C45", "CSID3", "EG2", "IDX"]
+
+
+_Share = Annotated[float, Interval(gt=0, le=1)]
 
 
 @dataclass(frozen=True)
@@ -33,16 +37,11 @@ class _TreeMethod(Method):
     tasks: ClassVar[frozenset[Any]] = frozenset({"binary", "multiclass"})
     takes_missing: ClassVar[bool] = True
 
-    confidence_factors: tuple[float, ...] = (0.25, 0.05, 0.01, 0.001)
-    max_depth: int | None = None
-    min_samples_split: int = 2
-    min_samples_leaf: int = 2
+    confidence_factors: Annotated[tuple[_Share, ...], MinLen(1)] = (0.25, 0.05, 0.01, 0.001)
+    max_depth: Annotated[int, Ge(1)] | None = None
+    min_samples_split: Annotated[int, Ge(2)] = 2
+    min_samples_leaf: Annotated[int, Ge(1)] = 2
     fit_on: Literal["training", "both"] = "training"
-
-    def __post_init__(self) -> None:
-        check_limits(self.max_depth, self.min_samples_split, self.min_samples_leaf)
-        if not self.confidence_factors or not all(0 < value <= 1 for value in self.confidence_factors):
-            raise ValueError("confidence_factors must be in (0, 1], at least one")
 
     def criteria(self) -> list[tuple[str, Criterion]]:
         """The settings of the criterion, each with what labels it."""
@@ -94,12 +93,7 @@ class EG2(_PricedTreeMethod):
         confidence_factors, max_depth, min_samples_split, min_samples_leaf, fit_on: as for ``c45``.
     """
 
-    omegas: tuple[float, ...] = (1.0, 0.75, 0.5, 0.25, 0.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.omegas or not all(0 <= omega <= 1 for omega in self.omegas):
-            raise ValueError("omegas must be in [0, 1], at least one")
+    omegas: Annotated[tuple[Annotated[float, Interval(ge=0, le=1)], ...], MinLen(1)] = (1.0, 0.75, 0.5, 0.25, 0.0)
 
     def criteria(self) -> list[tuple[str, Criterion]]:
         return [(f"omega={omega:g}", Criterion("eg2", omega)) for omega in self.omegas]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import Ge, Interval
 
 from bench_core import Family, Method, Problem
 
@@ -29,14 +30,8 @@ class LabelOverlapMethod(Method):
 
     version: ClassVar[int] = 1
 
-    strength: float = 0.1
-    levels: int = 5
-
-    def __post_init__(self) -> None:
-        if not 0 < self.strength < 1:
-            raise ValueError(f"strength must be between 0 and 1, not {self.strength}")
-        if self.levels < 3:
-            raise ValueError(f"levels must be at least 3, not {self.levels}")
+    strength: Annotated[float, Interval(gt=0, lt=1)] = 0.1
+    levels: Annotated[int, Ge(3)] = 5
 
     def fit(self, problem: Problem) -> Family:
         """The constant, and the criterion on the training part.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from bench_core import DataFacts, Family, Method, Problem, check_lambdas
+from annotated_types import Ge, Gt, Interval
+
+from bench_core import DataFacts, Family, Lambdas, Method, Problem
 
 if TYPE_CHECKING:
     from bench_cstc.family import TreeSettings
@@ -62,49 +63,33 @@ class TreeMethod(Method):
     version: ClassVar[int] = 1
     takes_missing: ClassVar[bool] = True
     variant: ClassVar[Literal["cstc", "cscc", "cronus"]] = "cstc"
-    lambdas: tuple[float, ...] = (0.053, 0.079, 0.159, 0.317, 0.476, 0.635, 0.794, 0.952)
+    lambdas: Lambdas = (0.053, 0.079, 0.159, 0.317, 0.476, 0.635, 0.794, 0.952)
     unit: Literal["relative", "price"] = "relative"
-    rho: float = 1e-3
-    rho_ratios: tuple[float, ...] = field(default=(), metadata={"omit_default": True})
+    rho: Annotated[float, Ge(0)] = 1e-3
+    rho_ratios: tuple[Annotated[float, Gt(0)], ...] = field(default=(), metadata={"omit_default": True})
     features: Literal["linear", "boosted"] = "linear"
-    n_estimators: int = 300
-    max_depth: int = 4
-    learning_rate: float = 0.1
-    evaluation: float | Literal["scheme"] = "scheme"
+    n_estimators: Annotated[int, Interval(ge=1, le=100_000)] = 300
+    max_depth: Annotated[int, Interval(ge=1, le=12)] = 4
+    learning_rate: Annotated[float, Gt(0)] = 0.1
+    evaluation: Annotated[float, Ge(0)] | Literal["scheme"] = "scheme"
     cost_terms: Literal["both", "features", "evaluation"] = "both"
-    positive_weight: float | Literal["balanced"] = 1.0
+    positive_weight: Annotated[float, Gt(0)] | Literal["balanced"] = 1.0
     fine_tune: Literal["hard", "soft", "off"] = "hard"
     stop_fine_tuning: bool = field(default=False, metadata={"omit_default": True})
     early_stopping: Literal["auto", "on", "off"] = "auto"
-    split_quantile: float = 0.5
-    steepness: float = 1.0
+    split_quantile: Annotated[float, Interval(gt=0, lt=1)] = 0.5
+    steepness: Annotated[float, Gt(0)] = 1.0
     intercept: bool = True
     criterion: Literal["auto", "loss", "ndcg@5", "precision@5"] = "auto"
-    max_iter: int = 20
-    tol: float = 1e-3
+    max_iter: Annotated[int, Interval(ge=0, le=10_000)] = 20
+    tol: Annotated[float, Gt(0)] = 1e-3
     include_empty_policy: bool = True
     report_purchases: bool = field(default=False, metadata={"omit_default": True})
 
     def __post_init__(self) -> None:
-        check_lambdas(self.lambdas)
-        if not 0 <= self.rho < math.inf:
-            raise ValueError(f"rho must be finite and not negative, not {self.rho}")
-        if not all(0 < ratio < math.inf for ratio in self.rho_ratios):
-            raise ValueError(f"rho_ratios must be above 0 and finite, not {list(self.rho_ratios)}")
-        if self.evaluation != "scheme" and not 0 <= float(self.evaluation) < math.inf:
-            raise ValueError(f"evaluation must be 'scheme' or a price from 0, not {self.evaluation}")
-        if self.positive_weight != "balanced" and not 0 < float(self.positive_weight) < math.inf:
-            raise ValueError(f"positive_weight must be 'balanced' or above 0, not {self.positive_weight}")
+        super().__post_init__()
         if self.cost_terms == "evaluation" and self.features == "linear":
             raise ValueError("cost_terms = 'evaluation' needs features = 'boosted': nothing else is evaluated")
-        for name, low, high in (("n_estimators", 1, 100_000), ("max_depth", 1, 12), ("max_iter", 0, 10_000)):
-            if not low <= getattr(self, name) <= high:
-                raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")
-        for name in ("learning_rate", "steepness", "tol"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be above 0 and finite, not {getattr(self, name)}")
-        if not 0 < self.split_quantile < 1:
-            raise ValueError(f"split_quantile must be between 0 and 1, not {self.split_quantile}")
 
     @property
     @abstractmethod
@@ -150,11 +135,6 @@ class TreeMethod(Method):
         return fit_family(self, problem)
 
 
-def _check_levels(name: str, value: int, high: int) -> None:
-    if not 1 <= value <= high:
-        raise ValueError(f"{name} must be 1 to {high}, not {value}")
-
-
 @dataclass(frozen=True)
 class CSTC(TreeMethod):
     """Cost-sensitive tree of classifiers: rows are sent by linear scores to leaves that acquire other features (CSTC).
@@ -172,12 +152,8 @@ class CSTC(TreeMethod):
     The other parameters are `TreeMethod`'s.
     """
 
-    levels: int = 4
+    levels: Annotated[int, Interval(ge=1, le=10)] = 4
     structure: Literal["prune", "greedy", "full"] = "prune"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_levels("levels", self.levels, 10)
 
 
 @dataclass(frozen=True)
@@ -194,12 +170,8 @@ class CSCC(TreeMethod):
     """
 
     variant: ClassVar[Literal["cstc", "cscc", "cronus"]] = "cscc"
-    stages: int = 5
+    stages: Annotated[int, Interval(ge=1, le=50)] = 5
     structure: Literal["prune", "greedy", "full"] = "prune"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_levels("stages", self.stages, 50)
 
     @property
     def levels(self) -> int:

@@ -205,20 +205,20 @@ def test_missing_values_are_refused_by_name_with_linear_features():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"lambdas": (-0.1,)}, "lambdas must be finite and not negative"),
-        ({"lambdas": (float("inf"),)}, "lambdas must be finite"),
-        ({"lambdas": ()}, "lambdas needs at least one"),
-        ({"lambdas": (0.1, 0.1)}, "lambdas must differ"),
-        ({"rho": -1.0}, "rho must be finite and not negative"),
-        ({"evaluation": -1.0}, "evaluation must be"),
-        ({"positive_weight": 0.0}, "positive_weight must be"),
-        ({"n_estimators": 0}, "n_estimators must be 1 to"),
-        ({"max_depth": 0}, "max_depth must be 1 to"),
-        ({"max_iter": -1}, "max_iter must be 0 to"),
-        ({"split_quantile": 1.0}, "split_quantile must be between"),
-        ({"steepness": 0.0}, "steepness must be above 0"),
-        ({"tol": 0.0}, "tol must be above 0"),
-        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
+        ({"lambdas": (-0.1,)}, "lambdas.* must be a number of at least 0, not -"),
+        ({"lambdas": (float("inf"),)}, "lambdas.*: must be a finite number, not inf"),
+        ({"lambdas": ()}, "lambdas must be a list of at least 1 item"),
+        ({"lambdas": (0.1, 0.1)}, "lambdas must be .*, distinct, not"),
+        ({"rho": -1.0}, "rho.* must be a number of at least 0, not -"),
+        ({"evaluation": -1.0}, "evaluation must be a number of at least 0 or 'scheme', not -1.0"),
+        ({"positive_weight": 0.0}, "positive_weight must be a number above 0 or 'balanced', not 0.0"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 to"),
+        ({"max_depth": 0}, "max_depth must be a whole number from 1 to"),
+        ({"max_iter": -1}, "max_iter must be a whole number from 0 to"),
+        ({"split_quantile": 1.0}, "split_quantile must be a number above 0 and below 1, not 1.0"),
+        ({"steepness": 0.0}, "steepness must be a number above 0, not 0.0"),
+        ({"tol": 0.0}, "tol must be a number above 0, not 0.0"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number above 0, not 0.0"),
     ],
 )
 @pytest.mark.parametrize("method", ALL)
@@ -228,10 +228,10 @@ def test_parameters_out_of_range_are_refused(method, parameters, words):
 
 
 def test_a_tree_without_levels_is_refused():
-    with pytest.raises(ValueError, match="levels must be 1 to 10, not 0"):
+    with pytest.raises(ValueError, match="levels must be a whole number from 1 to 10, not 0"):
         CSTC(levels=0)
     for method in (CSCC, Cronus):
-        with pytest.raises(ValueError, match="stages must be 1 to 50, not 0"):
+        with pytest.raises(ValueError, match="stages must be a whole number from 1 to 50, not 0"):
             method(stages=0)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 import numpy as np
+from annotated_types import Ge, Gt
 from bench_linear import ConstantPolicy
 from numpy.typing import NDArray
 
@@ -41,15 +42,9 @@ class Exhaustive(Method):
     needs_threshold: ClassVar[bool] = True
     features_limit: ClassVar[int | None] = MOST_FEATURES
 
-    k: int = 2
-    C: float = 1.0
+    k: Annotated[int, Ge(0)] = 2
+    C: Annotated[float, Gt(0)] = 1.0
     most_solutions: int = 10**11
-
-    def __post_init__(self) -> None:
-        if self.k < 0:
-            raise ValueError(f"k must be at least 0, not {self.k}")
-        if not 0 < self.C < np.inf:
-            raise ValueError(f"C must be positive and finite, not {self.C}")
 
     def inapplicable(self, data: DataFacts) -> str | None:
         """As every method; or more solutions than ``most_solutions``."""

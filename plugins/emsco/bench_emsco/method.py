@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from zlib import crc32
 
 import numpy as np
+from annotated_types import Ge, Gt, Interval
 from bench_linear import ConstantPolicy
 from numpy.typing import NDArray
 
@@ -40,28 +41,20 @@ class Emsco(Method):
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
 
-    k: int = 0
-    population: int = 300
-    mutation_rate: float = 0.075
-    recombination_rate: float = 0.75
-    elitism: float = 0.2
-    beta: float = 2.0
+    k: Annotated[int, Ge(0)] = 0
+    population: Annotated[int, Ge(2)] = 300
+    mutation_rate: Annotated[float, Interval(ge=0, le=1)] = 0.075
+    recombination_rate: Annotated[float, Interval(ge=0, le=1)] = 0.75
+    elitism: Annotated[float, Interval(gt=0, lt=1)] = 0.2
+    beta: Annotated[float, Ge(1)] = 2.0
     mutation: Literal["beta-binomial", "uniform"] = "beta-binomial"
-    max_iter: int = 150
-    patience: int = 20
-    max_per_point: int = 4
-    epsilon: float = 0.01
-    C: float = 1.0
-    runs: int = 1
+    max_iter: Annotated[int, Ge(0)] = 150
+    patience: Annotated[int, Ge(0)] = 20
+    max_per_point: Annotated[int, Ge(0)] = 4
+    epsilon: Annotated[float, Gt(0)] = 0.01
+    C: Annotated[float, Gt(0)] = 1.0
+    runs: Annotated[int, Ge(1)] = 1
     exact_front: bool = False
-
-    def __post_init__(self) -> None:
-        self.evolution()
-        for name, least in (("k", 0), ("patience", 0), ("max_per_point", 0), ("runs", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        if not 0 < self.C < np.inf:
-            raise ValueError(f"C must be positive and finite, not {self.C}")
 
     def evolution(self) -> EvolutionParams:
         """The parameters of the genetic algorithm."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from annotated_types import Ge, Gt, Interval, MinLen
 
 from bench_core import DataFacts, Family, Method, Problem, RegisterMethod, hookimpl
 
@@ -12,6 +13,9 @@ __all__ = ["ForwardSelection"]
 
 
 BENCH_CONTRACT_VERSION = 1
+
+
+_Share = Annotated[float, Interval(gt=0, le=1)]
 
 
 @dataclass(frozen=True)
@@ -42,25 +46,14 @@ class ForwardSelection(Method):
     version: ClassVar[int] = 1
     takes_missing: ClassVar[bool] = True
     model: Literal["logistic", "lightgbm"] = "logistic"
-    budgets: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 1.0)
-    C: float = 1.0
-    n_estimators: int = 100
-    max_leaf_nodes: int = 15
-    learning_rate: float = 0.1
-    min_samples_leaf: int = 20
-    patience: int = 5
-    lazy_above: int = 16
-
-    def __post_init__(self) -> None:
-        if not self.budgets or any(not 0 < share <= 1 for share in self.budgets):
-            raise ValueError(f"budgets must be one or more shares in (0, 1], not {list(self.budgets)}")
-        if not 0 < self.C < math.inf or not 0 < self.learning_rate < math.inf:
-            raise ValueError("C and learning_rate must be above 0 and finite")
-        for name, low in (("n_estimators", 1), ("max_leaf_nodes", 2), ("min_samples_leaf", 1)):
-            if not low <= getattr(self, name) <= 2**17:
-                raise ValueError(f"{name} must be {low} to {2**17}, not {getattr(self, name)}")
-        if self.patience < 0 or self.lazy_above < 0:
-            raise ValueError("patience and lazy_above must not be negative")
+    budgets: Annotated[tuple[_Share, ...], MinLen(1)] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 1.0)
+    C: Annotated[float, Gt(0)] = 1.0
+    n_estimators: Annotated[int, Interval(ge=1, le=2**17)] = 100
+    max_leaf_nodes: Annotated[int, Interval(ge=2, le=2**17)] = 15
+    learning_rate: Annotated[float, Gt(0)] = 0.1
+    min_samples_leaf: Annotated[int, Interval(ge=1, le=2**17)] = 20
+    patience: Annotated[int, Ge(0)] = 5
+    lazy_above: Annotated[int, Ge(0)] = 16
 
     def inapplicable(self, data: DataFacts) -> str | None:
         """As every method; or missing values, which logistic regression cannot read."""

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 
 from bench_core import Method, Problem, RequestError
@@ -40,27 +41,18 @@ class ForestMethod(Method):
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "ranking"})
     takes_missing: ClassVar[bool] = True
 
-    n_estimators: int = 40
+    n_estimators: Annotated[int, Ge(1)] = 40
     ensemble: Literal["random-forest", "extra-trees"] = "random-forest"
     criterion: Literal["entropy", "gini", "pairs"] = "entropy"
     cost_weighted: bool = False
     grower: Literal["scikit-learn", "presorted"] = "scikit-learn"
-    max_features: float = 1.0
-    min_samples_leaf: int = 1
-    max_depth: int = 0
+    max_features: Annotated[float, Gt(0)] = 1.0
+    min_samples_leaf: Annotated[int, Ge(1)] = 1
+    max_depth: Annotated[int, Ge(0)] = 0
     relevant_from: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.n_estimators < 1:
-            raise ValueError("n_estimators must be at least 1")
-        if not 0 < self.max_features < np.inf:
-            raise ValueError("max_features must be above 0: a share of the columns up to 1, a count above")
-        if self.min_samples_leaf < 1:
-            raise ValueError("min_samples_leaf must be at least 1")
-        if self.max_depth < 0:
-            raise ValueError("max_depth must be 0 (no limit) or more")
-        if not np.isfinite(self.relevant_from):
-            raise ValueError("relevant_from must be a finite grade")
+        super().__post_init__()
         if self._own_grower and self.ensemble == "extra-trees":
             raise ValueError(
                 "extra-trees goes with scikit-learn's grower: criterion entropy or gini, not cost-weighted"

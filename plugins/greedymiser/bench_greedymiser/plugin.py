@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Interval, MinLen
 
-from bench_core import DataFacts, Family, Method, Problem, RegisterMethod, check_lambdas, hookimpl
+from bench_core import DataFacts, Family, Lambdas, Method, Problem, RegisterMethod, hookimpl
 
 if TYPE_CHECKING:
     from bench_greedymiser.boosting import Boosted
@@ -72,31 +72,19 @@ class GreedyMiser(Method):
 
     version: ClassVar[int] = 3
     takes_missing: ClassVar[bool] = True
-    n_estimators: int = 300
-    max_depth: int = 4
-    learning_rate: float = 0.1
-    lambdas: tuple[float, ...] = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
+    n_estimators: Annotated[int, Interval(ge=1, le=1_000_000)] = 300
+    max_depth: Annotated[int, Interval(ge=1, le=10)] = 4
+    learning_rate: Annotated[float, Gt(0)] = 0.1
+    lambdas: Lambdas = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
     unit: Literal["relative", "price"] = "relative"
     loss: Literal["auto", "squared", "logistic"] = "auto"
     leaf: Literal["mean", "newton"] = "mean"
-    min_samples_leaf: int = 1
-    max_bins: int = 255
+    min_samples_leaf: Annotated[int, Interval(ge=1, le=2**31)] = 1
+    max_bins: Annotated[int, Interval(ge=2, le=255)] = 255
     calibrate: Literal["platt", "none"] = "platt"
-    prefixes: Literal["geometric", "all"] | tuple[int, ...] = "geometric"
+    prefixes: Literal["geometric", "all"] | Annotated[tuple[Annotated[int, Ge(0)], ...], MinLen(1)] = "geometric"
     acquire: Literal["paths", "ensemble"] = "paths"
     include_empty_policy: bool = True
-
-    def __post_init__(self) -> None:
-        for name, low, high in (("n_estimators", 1, 1_000_000), ("max_depth", 1, 10), ("min_samples_leaf", 1, 2**31)):
-            if not low <= getattr(self, name) <= high:
-                raise ValueError(f"{name} must be {low} to {high}, not {getattr(self, name)}")
-        if not 2 <= self.max_bins <= 255:
-            raise ValueError(f"max_bins must be 2 to 255, not {self.max_bins}")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"learning_rate must be above 0 and finite, not {self.learning_rate}")
-        check_lambdas(self.lambdas)
-        if not isinstance(self.prefixes, str) and (not self.prefixes or min(self.prefixes) < 0):
-            raise ValueError(f"prefixes must be numbers of rounds from 0, not {list(self.prefixes)}")
 
     def inapplicable(self, data: DataFacts) -> str | None:
         """As every method; or a loss of classes where there are none."""

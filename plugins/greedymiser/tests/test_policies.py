@@ -175,11 +175,11 @@ def test_costs_fall_as_lambda_grows_where_features_differ_in_validation_score(ma
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"lambdas": [-1.0]}, "not negative"),
+        ({"lambdas": [-1.0]}, "lambdas.* must be a number of at least 0, not -1.0"),
         ({"lambdas": [float("nan")]}, "lambdas"),
         ({"lambdas": [float("inf")]}, "finite"),
-        ({"lambdas": []}, "at least one"),
-        ({"lambdas": [0.1, 0.1]}, "differ"),
+        ({"lambdas": []}, "lambdas must be a list of at least 1 item"),
+        ({"lambdas": [0.1, 0.1]}, "lambdas must be .*, distinct, not"),
         ({"n_estimators": 0}, "n_estimators"),
         ({"max_depth": 11}, "max_depth"),
         ({"max_bins": 256}, "max_bins"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge
 from bench_forest.acquisition import price_units
 from bench_forest.method import ForestMethod
 from bench_forest.spread import evenly
@@ -29,13 +30,8 @@ class GreedyPrune(ForestMethod):
             are groups.
     """
 
-    count: int = 12
+    count: Annotated[int, Ge(0)] = 12
     remove: Literal["feature", "group"] = "group"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.count < 0:
-            raise ValueError("count must be 0 (all steps) or more")
 
     def fit(self, problem: Problem) -> Family:
         from bench_greedyprune.steps import greedy_steps

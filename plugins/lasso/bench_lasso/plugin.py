@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Interval
 
 from bench_core import Family, Method, Outcome, Problem, RegisterMethod, hookimpl
 
@@ -40,19 +41,16 @@ class CaCTLasso(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
-    highest: float = 100.0
-    step: float = 0.1
+    highest: Annotated[float, Gt(0)] = 100.0
+    step: Annotated[float, Gt(0)] = 0.1
     scale: Literal["mean", "sum"] = "sum"
     include_empty_policy: bool = True
-    ridge: float = 1e-6
+    ridge: Annotated[float, Gt(0)] = 1e-6
 
     def __post_init__(self) -> None:
-        if not 0 < self.step <= self.highest < np.inf:
-            raise ValueError(f"0 < step <= highest is needed, not step = {self.step}, highest = {self.highest}")
-        if not 0 < self.ridge < np.inf:
-            raise ValueError(f"ridge must be above 0 and finite, not {self.ridge}")
-        if self.scale not in ("mean", "sum"):
-            raise ValueError(f"scale must be 'mean' or 'sum', not {self.scale!r}")
+        super().__post_init__()
+        if self.step > self.highest:
+            raise ValueError(f"step must not be above highest, {self.highest}, not {self.step}")
 
     def grid(self) -> list[float]:
         """The λ asked for, ascending, on the chosen scale."""
@@ -104,18 +102,10 @@ class Lasso(Method):
     """
 
     version: ClassVar[int] = 1
-    lambdas: tuple[float, ...] = ()
-    count: int = 50
-    ratio: float = 1e-3
-    ridge: float = 1e-6
-
-    def __post_init__(self) -> None:
-        if any(not 0 <= penalty < np.inf for penalty in self.lambdas):
-            raise ValueError("lambdas must be finite and not negative")
-        if self.count < 2 or not 0 < self.ratio < 1:
-            raise ValueError(f"count >= 2 and 0 < ratio < 1 are needed, not {self.count} and {self.ratio}")
-        if not 0 < self.ridge < np.inf:
-            raise ValueError(f"ridge must be above 0 and finite, not {self.ridge}")
+    lambdas: tuple[Annotated[float, Ge(0)], ...] = ()
+    count: Annotated[int, Ge(2)] = 50
+    ratio: Annotated[float, Interval(gt=0, lt=1)] = 1e-3
+    ridge: Annotated[float, Gt(0)] = 1e-6
 
     def fit(self, problem: Problem) -> Family:
         """Fit the path on the training part, choose on the validation part.

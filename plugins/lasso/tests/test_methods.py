@@ -160,9 +160,9 @@ def test_missing_values_name_the_feature(make_problem: MakeProblem) -> None:
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"step": 0.0}, "0 < step <= highest"),
-        ({"highest": 0.05}, "0 < step <= highest"),
-        ({"ridge": -1.0}, "ridge must be above 0"),
+        ({"step": 0.0}, "step must be a number above 0, not 0.0"),
+        ({"highest": 0.05}, "step must not be above highest, 0.05, not 0.1"),
+        ({"ridge": -1.0}, "ridge must be a number above 0, not -1.0"),
         ({"scale": "median"}, "scale"),
         ({"lambda": 1.0}, "there is no parameter 'lambda'"),
     ],
@@ -174,7 +174,7 @@ def test_senseless_parameters_are_refused(parameters: dict[str, float], said: st
 
 def test_a_list_of_lambdas_comes_from_toml() -> None:
     assert build(Lasso, {"lambdas": [0, 0.5]}, "here") == Lasso(lambdas=(0.0, 0.5))
-    with pytest.raises(RequestError, match="not negative"):
+    with pytest.raises(RequestError, match=r"lambdas.* must be a number of at least 0, not -1.0"):
         build(Lasso, {"lambdas": [-1.0]}, "here")
 
 

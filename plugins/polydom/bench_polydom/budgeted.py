@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt
 
 from bench_core import DataError, DataFacts, Family, Method, Problem
 from bench_polydom.estimates import ActualCosts, by_budget
@@ -43,20 +43,13 @@ class Budgeted(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
-    budgets: tuple[float, ...] = ()
+    budgets: tuple[Annotated[float, Ge(0)], ...] = ()
     learner: LearnerName = "logistic"
-    strength: float = 1.0
+    strength: Annotated[float, Gt(0)] = 1.0
     units: Literal["groups", "features"] = "groups"
     share_accuracies: bool = False
     measured: str = ""
     time_lookups: bool = False
-
-    def __post_init__(self) -> None:
-        for budget in self.budgets:
-            if not 0 <= budget < math.inf:
-                raise ValueError(f"budgets must be finite and not negative, not {budget}")
-        if not 0 < self.strength < math.inf:
-            raise ValueError(f"strength must be above 0 and finite, not {self.strength}")
 
     def fit(self, problem: Problem) -> Family:
         """Train on the training part, estimate accuracy on the validation part, index, one policy per budget.

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from bench_core import Costs, DataContext, DataError, Dataset, DataSource, content_hash
 from bench_polydom.pricing import Measurements, load_measurements
-from bench_polydom.sized_images import SizedImages, describe, describing_versions, kept
+from bench_polydom.sized_images import Sides, SizedImages, describe, describing_versions, kept
 
 __all__ = ["DescriptorMargins"]
 
@@ -49,19 +50,14 @@ class DescriptorMargins(DataSource):
     network: ClassVar[bool] = True
     source: str = "digits"
     path: str = ""
-    images: int = 1000
-    learning: int = 500
-    sides: tuple[int, ...] = (16, 32)
+    images: Annotated[int, Ge(2)] = 1000
+    learning: Annotated[int, Ge(2)] = 500
+    sides: Sides = (16, 32)
     without: tuple[str, ...] = ()
     prices: str = "reference"
     statistic: Literal["worst", "median"] = "worst"
     parameters: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.images < 2 or self.learning < 2:
-            raise ValueError("images and learning must each be at least 2")
-        self._images()
 
     def fingerprint(self, context: DataContext) -> str | None:
         """Nothing cheap: the images may come from anywhere."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, MinLen
 
 from bench_polydom.best_first import best_first_search
 from bench_polydom.budgeted import Budgeted, counts
@@ -57,19 +59,11 @@ class PolyDom(Budgeted):
     Source: "Indexing Cost Sensitive Prediction".
     """
 
-    alpha: float = 0.0
-    e: float = 0.0
+    alpha: Annotated[float, Ge(0)] = 0.0
+    e: Annotated[float, Ge(0)] = 0.0
     covering: Covering = "none"
-    max_models: int = 0
+    max_models: Annotated[int, Ge(0)] = 0
     builder: Literal["envelope", "sweep"] = "envelope"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("alpha", "e"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be finite and not negative, not {getattr(self, name)}")
-        if self.max_models < 0:
-            raise ValueError("max_models must be 0 (no bound) or positive")
 
     def _most_units_in_time(self) -> int:
         return MAX_FEATURES if self.max_models else MOST_UNITS_UNBOUNDED
@@ -110,10 +104,7 @@ class PolyDomBestFirst(PolyDom):
     Source: ours; see `bench_polydom.best_first`.
     """
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.covering != "none":
-            raise ValueError("covering must be 'none': it goes layer by layer, this search does not")
+    covering: Literal["none"] = "none"
 
     def _expand(self, trainer: Trainer, d: int) -> Expansion:
         most = self.max_models or math.inf
@@ -159,15 +150,15 @@ class NaiveExpandAll(PolyDom):
     Source: "Indexing Cost Sensitive Prediction", comparison points.
     """
 
-    compare_alphas: tuple[float, ...] = ()
-    compare_es: tuple[float, ...] = ()
+    compare_alphas: tuple[Annotated[float, Ge(0)], ...] = ()
+    compare_es: tuple[Annotated[float, Ge(0)], ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("compare_alphas", "compare_es"):
             values = getattr(self, name)
-            if not all(0 <= value < math.inf for value in values) or list(values) != sorted(set(values)):
-                raise ValueError(f"{name} must be ascending finite numbers from 0, not {list(values)}")
+            if list(values) != sorted(set(values)):
+                raise ValueError(f"{name} must ascend, not {list(values)}")
         if bool(self.compare_alphas) != bool(self.compare_es):
             raise ValueError("compare_alphas and compare_es go together")
 
@@ -219,12 +210,7 @@ class Greedy(_Grown):
     Source: "Indexing Cost Sensitive Prediction", Greedy (after Xu, Weinberger and Chapelle's GreedyMiser).
     """
 
-    lambdas: tuple[float, ...] = LAMBDAS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.lambdas or not all(0 <= rate < math.inf for rate in self.lambdas):
-            raise ValueError(f"lambdas must be a list of finite numbers from 0, not {list(self.lambdas)}")
+    lambdas: Annotated[tuple[Annotated[float, Ge(0)], ...], MinLen(1)] = LAMBDAS
 
     def _trade_offs(self) -> tuple[float, ...]:
         return self.lambdas

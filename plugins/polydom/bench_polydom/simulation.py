@@ -13,9 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Interval, Le, MinLen
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows
@@ -174,25 +175,31 @@ class Simulation(Method):
     alpha: float = 0.0
     e: float = 0.0
     covering: Covering = "below"
-    helpful: float = 0.5
-    features: int = 12
-    most_features: int = 15
-    train_size: float = 250.0
-    item_size: float = 500.0
-    budgets: tuple[float, ...] = (0.0, 250.0, 500.0, 1000.0, 1500.0, 2000.0, 3000.0, 4000.0, 5000.0, 6000.0)
-    sizes: int = 50
+    helpful: Annotated[float, Interval(ge=0, le=1)] = 0.5
+    features: Annotated[int, Ge(0)] = 12
+    most_features: Annotated[int, Le(20)] = 15
+    train_size: Annotated[float, Ge(0)] = 250.0
+    item_size: Annotated[float, Ge(0)] = 500.0
+    budgets: Annotated[tuple[Annotated[float, Ge(0)], ...], MinLen(1)] = (
+        0.0,
+        250.0,
+        500.0,
+        1000.0,
+        1500.0,
+        2000.0,
+        3000.0,
+        4000.0,
+        5000.0,
+        6000.0,
+    )
+    sizes: Annotated[int, Ge(1)] = 50
     lambdas: tuple[float, ...] = LAMBDAS
     time_lookups: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.features <= self.most_features <= 20:
-            raise ValueError("features and most_features need 0 <= features <= most_features <= 20")
-        if not 0 <= self.helpful <= 1:
-            raise ValueError(f"helpful is a probability, from 0 to 1, not {self.helpful}")
-        if not self.budgets or not all(0 <= budget < math.inf for budget in self.budgets):
-            raise ValueError("budgets must be a list of finite numbers from 0")
-        if self.sizes < 1 or self.train_size < 0 or self.item_size < 0:
-            raise ValueError("sizes must be at least 1, train_size and item_size at least 0")
+        super().__post_init__()
+        if self.features > self.most_features:
+            raise ValueError(f"features must not be above most_features, {self.most_features}, not {self.features}")
 
     def fit(self, problem: Problem) -> Family:
         """Draw features by the trial's seed and run the algorithm on the first d of them, for every d."""

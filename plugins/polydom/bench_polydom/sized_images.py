@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Interval, MinLen, Predicate
 from numpy.typing import NDArray
 
-from bench_core import Costs, DataContext, DataError, Dataset, DataSource, DataUnavailable, content_hash
+from bench_core import Costs, DataContext, DataError, Dataset, DataSource, DataUnavailable, content_hash, distinct
 from bench_polydom.pricing import Measurements, load_measurements
 
 __all__ = ["SizedImages", "describe", "describing_versions", "kept", "rescaled"]
@@ -29,6 +30,10 @@ class _Recipe:
     side: NDArray[np.int64]
     measured: Measurements
     key: str
+
+
+Sides = Annotated[tuple[Annotated[int, Ge(8)], ...], MinLen(1), Predicate(distinct)]
+"""Side lengths in pixels."""
 
 
 @dataclass(frozen=True)
@@ -64,20 +69,14 @@ class SizedImages(DataSource):
     network: ClassVar[bool] = True
     source: str = "digits"
     path: str = ""
-    images: int = 400
-    sides: tuple[int, ...] = (16, 32, 64)
+    images: Annotated[int, Ge(0)] = 400
+    sides: Sides = (16, 32, 64)
     every_side: bool = False
     prices: str = "reference"
     statistic: Literal["worst", "median"] = "worst"
-    degree: int = 2
+    degree: Annotated[int, Interval(ge=0, le=6)] = 2
     parameters: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not self.sides or min(self.sides) < 8 or len(set(self.sides)) != len(self.sides):
-            raise ValueError("sides must be different numbers of at least 8 pixels")
-        if self.images < 0 or not 0 <= self.degree <= 6:
-            raise ValueError("images must not be negative, and the degree at most 6")
 
     def fingerprint(self, context: DataContext) -> str | None:
         """Nothing cheap: the images may come from anywhere."""

@@ -7,7 +7,9 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from annotated_types import Len
 
 from bench_core import DataError
 from bench_public_data.exact_csv import DEFAULT_MISSING, read_exact
@@ -33,14 +35,9 @@ class Csv(TableSource):
     The attributes of `TableSource` apply as well.
     """
 
-    separator: str = ","
+    separator: Annotated[str, Len(1, 1)] = ","
     columns: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=lambda: list(DEFAULT_MISSING))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if len(self.separator) != 1:
-            raise ValueError(f"separator must be one character, not {self.separator!r}")
 
     def read(self, path: Path) -> pd.DataFrame:
         text = self._text(path)

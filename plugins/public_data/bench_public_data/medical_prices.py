@@ -109,6 +109,7 @@ class TurneyPrices(CostScheme):
     prices_of: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.prices_of and self.prices_of not in PRICES:
             raise ValueError(f"prices_of: {self.prices_of!r} has no prices; {did_you_mean(self.prices_of, PRICES)}")
 

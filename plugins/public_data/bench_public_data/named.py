@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import Interval, MinLen, Predicate
 
-from bench_core import DataContext, DataError, Dataset, DataSource
+from bench_core import DataContext, DataError, Dataset, DataSource, distinct
 from bench_public_data.openml_source import OpenML
 from bench_public_data.uci import Uci
 
@@ -206,13 +207,9 @@ class MnistPyramid(ReadyMade):
     label: ClassVar[str] = "mnist-pyramid"
 
     classes: list[str] = field(default_factory=lambda: ["3", "8"])
-    resolutions: list[int] = field(default_factory=lambda: [4, 8, 16, 28])
-
-    def __post_init__(self) -> None:
-        if not self.resolutions or len(set(self.resolutions)) != len(self.resolutions):
-            raise ValueError("resolutions must be different side lengths, at least one")
-        if any(not 1 <= side <= 28 for side in self.resolutions):
-            raise ValueError("resolutions are side lengths from 1 to 28")
+    resolutions: Annotated[list[Annotated[int, Interval(ge=1, le=28)]], MinLen(1), Predicate(distinct)] = field(
+        default_factory=lambda: [4, 8, 16, 28]
+    )
 
     def source(self) -> OpenML:
         return OpenML(id=554, name=self.label, classes=self.classes, split="first:60000", dtype="float32")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge
 
 from bench_core import DataContext, DataError, Dataset, DataSource, DataUnavailable, Task, did_you_mean
 from bench_public_data.openml_client import download, from_mirror, mirrored_folder
@@ -56,7 +57,7 @@ class OpenML(DataSource):
 
     network: ClassVar[bool] = True
 
-    id: int
+    id: Annotated[int, Ge(1)]
     target: str | None = None
     task: Literal["binary", "multiclass", "regression"] | None = None
     categorical: Literal["declared", "numbers"] = "declared"
@@ -71,8 +72,7 @@ class OpenML(DataSource):
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.id < 1:
-            raise ValueError(f"id is OpenML's number, from 1, not {self.id}")
+        super().__post_init__()
         for what in ("rows", "split", "train_rows", "validation_rows", "test_rows"):
             if getattr(self, what):
                 row_range(getattr(self, what), what)

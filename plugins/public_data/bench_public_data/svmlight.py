@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
 from bench_core import DataContext, DataError, Dataset, DataSource
@@ -44,7 +45,7 @@ class SvmLight(DataSource):
 
     network: ClassVar[bool] = False
 
-    path: str
+    path: Annotated[str, MinLen(1)]
     test_path: str = ""
     validation_path: str = ""
     query_path: str = ""
@@ -52,25 +53,18 @@ class SvmLight(DataSource):
     validation_query_path: str = ""
     task: Literal["binary", "multiclass", "regression", "ranking"] | None = None
     relevant_from: float | None = None
-    repeat_irrelevant: int = 1
-    features: int | None = None
+    repeat_irrelevant: Annotated[int, Ge(1)] = 1
+    features: Annotated[int, Ge(1)] | None = None
     first_index: Literal[0, 1] = 1
-    most_values: int = 500_000_000
+    most_values: Annotated[int, Ge(1)] = 500_000_000
     name: str = ""
 
     def __post_init__(self) -> None:
-        if not self.path:
-            raise ValueError("path is empty")
+        super().__post_init__()
         if self.validation_path and not self.test_path:
             raise ValueError("validation_path needs test_path")
-        if self.repeat_irrelevant < 1:
-            raise ValueError("repeat_irrelevant must be at least 1")
         if self.repeat_irrelevant > 1 and self.relevant_from is None:
             raise ValueError("repeat_irrelevant needs relevant_from")
-        if self.features is not None and self.features < 1:
-            raise ValueError("features must be at least 1")
-        if self.most_values < 1:
-            raise ValueError("most_values must be at least 1")
 
     def paths(self) -> list[str]:
         """The data files, training part first, then the group files that are named."""

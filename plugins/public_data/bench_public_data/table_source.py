@@ -6,9 +6,10 @@ from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import MinLen
 
 from bench_core import Costs, DataContext, DataError, Dataset, DataSource, did_you_mean
 from bench_public_data.local_files import file_status, files_fingerprint, find_file, stem
@@ -46,7 +47,7 @@ class TableSource(DataSource):
 
     network: ClassVar[bool] = False
 
-    path: str
+    path: Annotated[str, MinLen(1)]
     target: str
     test_path: str = ""
     validation_path: str = ""
@@ -62,8 +63,7 @@ class TableSource(DataSource):
     name: str = ""
 
     def __post_init__(self) -> None:
-        if not self.path:
-            raise ValueError("path is empty")
+        super().__post_init__()
         if self.validation_path and not self.test_path:
             raise ValueError("validation_path needs test_path")
         if self.test_path and self.split:

@@ -40,6 +40,7 @@ class Uci(DataSource):
     id: int
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.id not in ARCHIVES:
             known = ", ".join(f"{number} ({archive.name})" for number, archive in sorted(ARCHIVES.items()))
             raise ValueError(f"UCI data set {self.id} is not known here; known: {known}")

@@ -224,9 +224,9 @@ def test_groups_and_prices_come_with_the_data(write, context):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"path": "", "target": "y"}, "path is empty"),
+        ({"path": "", "target": "y"}, "path must be a text of at least 1 character, not ''"),
         ({"path": "a"}, "target"),
-        ({"path": "a", "target": "y", "separator": "::"}, "one character"),
+        ({"path": "a", "target": "y", "separator": "::"}, "separator must be a text of 1 character, not '::'"),
         ({"path": "a", "target": "y", "validation_path": "b"}, "needs test_path"),
         ({"path": "a", "target": "y", "group_prices": {"g": 1.0}}, "group_prices names 'g'"),
         ({"path": "a", "targett": "y"}, "did you mean 'target'"),

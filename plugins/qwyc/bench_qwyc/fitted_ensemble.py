@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, MinLen
 from numpy.typing import NDArray
 
 from bench_core import DataFacts, Family, Method, Problem, RequestError
@@ -46,12 +47,12 @@ class EnsembleMethod(Method):
     """
 
     ensemble: Kind = "hist-gradient-boosting"
-    n_estimators: int = 100
-    max_depth: int = 5
-    learning_rates: tuple[float, ...] = (0.1,)
-    strongest: int = 0
-    subset: int = 8
-    hidden: int = 8
+    n_estimators: Annotated[int, Ge(1)] = 100
+    max_depth: Annotated[int, Ge(0)] = 5
+    learning_rates: Annotated[tuple[Annotated[float, Gt(0)], ...], MinLen(1)] = (0.1,)
+    strongest: Annotated[int, Ge(0)] = 0
+    subset: Annotated[int, Ge(1)] = 8
+    hidden: Annotated[int, Ge(1)] = 8
     precision: Literal["float64", "float32"] = "float64"
     prices: Literal["unit", "path", "features"] = "unit"
     optimise_on: Literal["train", "validation", "both"] = "train"
@@ -59,14 +60,6 @@ class EnsembleMethod(Method):
     version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     takes_missing: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if self.n_estimators < 1 or self.subset < 1 or self.hidden < 1:
-            raise ValueError("n_estimators, subset and hidden must be at least 1")
-        if self.max_depth < 0 or self.strongest < 0:
-            raise ValueError("max_depth and strongest must not be negative (0: no limit)")
-        if not self.learning_rates or any(not 0 < rate < np.inf for rate in self.learning_rates):
-            raise ValueError("learning_rates must be one or more numbers above 0")
 
     def inapplicable(self, data: DataFacts) -> str | None:
         """As every method; or missing values that the ensemble cannot read, or filter-and-score of several classes."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Interval, MinLen
 
 from bench_core import Problem
 from bench_qwyc.fan import make_bins
@@ -22,9 +23,7 @@ GAMMAS = (2.0, 0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 4.0)
 SIZES = (5, 10, 20, 40, 80, 160, 320)
 
 
-def _check_alphas(alphas: tuple[float, ...]) -> None:
-    if not alphas or any(not 0 <= alpha < 1 for alpha in alphas):
-        raise ValueError("alphas must be one or more shares in [0, 1)")
+Alphas = Annotated[tuple[Annotated[float, Interval(ge=0, lt=1)], ...], MinLen(1)]
 
 
 @dataclass(frozen=True)
@@ -40,12 +39,8 @@ class Qwyc(EnsembleMethod):
     over the second) are ours.
     """
 
-    alphas: tuple[float, ...] = ALPHAS
+    alphas: Alphas = ALPHAS
     stop: Literal["both", "filter-and-score"] = "both"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_alphas(self.alphas)
 
     def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
         return fitted_ensemble.stopping_policies(self.alphas, None, self.stop == "both")
@@ -63,12 +58,8 @@ class EarlyStopping(EnsembleMethod):
     """
 
     ordering: Ordering = "natural"
-    alphas: tuple[float, ...] = ALPHAS
+    alphas: Alphas = ALPHAS
     stop: Literal["both", "filter-and-score"] = "both"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_alphas(self.alphas)
 
     def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
         return fitted_ensemble.stopping_policies(self.alphas, fitted_ensemble.order(self.ordering), self.stop == "both")
@@ -89,18 +80,11 @@ class Fan(EnsembleMethod):
     """
 
     ordering: Ordering = "individual-mse"
-    widths: tuple[float, ...] = (0.01,)
-    gammas: tuple[float, ...] = GAMMAS
+    widths: Annotated[tuple[Annotated[float, Gt(0)], ...], MinLen(1)] = (0.01,)
+    gammas: Annotated[tuple[Annotated[float, Ge(0)], ...], MinLen(1)] = GAMMAS
     stop: Literal["both", "filter-and-score"] = "both"
 
     tasks: ClassVar[frozenset[str]] = frozenset({"binary"})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.widths or any(not 0 < width < np.inf for width in self.widths):
-            raise ValueError("widths must be one or more numbers above 0")
-        if not self.gammas or any(not 0 <= gamma < np.inf for gamma in self.gammas):
-            raise ValueError("gammas must be one or more numbers, not negative")
 
     def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
         ensemble, order = fitted_ensemble.ensemble, fitted_ensemble.order(self.ordering)
@@ -138,12 +122,7 @@ class SmallerEnsemble(EnsembleMethod):
     Source: Wang, Gupta, You, §5 and App. D.2.
     """
 
-    sizes: tuple[int, ...] = SIZES
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.sizes or any(size < 1 for size in self.sizes):
-            raise ValueError("sizes must be one or more numbers of base models, from 1")
+    sizes: Annotated[tuple[Annotated[int, Ge(1)], ...], MinLen(1)] = SIZES
 
     def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:
         candidates = shared_candidates(self.config, fitted_ensemble.problem)

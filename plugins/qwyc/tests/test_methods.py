@@ -189,13 +189,13 @@ def test_prices_by_path_are_billed_as_evaluation_cost_and_prices_by_features_as_
 @pytest.mark.parametrize(
     ("method", "parameters", "message"),
     [
-        (Qwyc, {"alphas": [1.0]}, r"shares in \[0, 1\)"),
-        (Qwyc, {"alphas": []}, "one or more"),
+        (Qwyc, {"alphas": [1.0]}, "alphas.* must be a number of at least 0 and below 1, not 1.0"),
+        (Qwyc, {"alphas": []}, "alphas must be a list of at least 1 item"),
         (Qwyc, {"n_estimators": 0}, "at least 1"),
         (EarlyStopping, {"ordering": "greedy"}, "greedy-mse"),
         (Fan, {"widths": [0.0]}, "above 0"),
-        (Fan, {"gammas": [-1.0]}, "not negative"),
-        (SmallerEnsemble, {"sizes": [0]}, "from 1"),
+        (Fan, {"gammas": [-1.0]}, "gammas.* must be a number of at least 0, not -1.0"),
+        (SmallerEnsemble, {"sizes": [0]}, "sizes.* must be a whole number of at least 1, not 0"),
         (Qwyc, {"learning_rates": [0.0]}, "above 0"),
     ],
 )

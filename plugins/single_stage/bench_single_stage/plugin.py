@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from annotated_types import Gt
 from bench_linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
 from numpy.typing import NDArray
 
@@ -33,11 +34,7 @@ class SingleStage(Method):
     """
 
     version: ClassVar[int] = 1
-    C: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.C < np.inf:
-            raise ValueError(f"C must be above 0 and finite, not {self.C}")
+    C: Annotated[float, Gt(0)] = 1.0
 
     def fit(self, problem: Problem) -> Sequence[Policy]:
         """Fit on the training part; the validation part is not used.

@@ -58,7 +58,7 @@ def test_missing_values_name_the_feature(make_problem: MakeProblem) -> None:
 
 @pytest.mark.parametrize("C", [0.0, -1.0, float("inf"), float("nan")])
 def test_a_senseless_penalty_is_refused(C: float) -> None:
-    with pytest.raises(ValueError, match="C must be above 0"):
+    with pytest.raises(ValueError, match=r"SingleStage: C:? must be a (number above 0|finite number), not"):
         SingleStage(C=C)
 
 

@@ -9,9 +9,10 @@ own, so the last bits of its tables, and with them every trial's name, differ be
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import Ge, Interval
 from numpy.typing import NDArray
 
 from bench_core import DataContext, Dataset, DataSource
@@ -84,13 +85,13 @@ class MakeClassification(DataSource):
     version: ClassVar[int] = 2
     rows: int = 1000
     features: int = 20
-    informative: int = 5
-    redundant: int = 2
-    repeated: int = 0
-    classes: int = 2
-    clusters_per_class: int = 2
-    weights: list[float] = field(default_factory=list)
-    flip_y: float = 0.01
+    informative: Annotated[int, Ge(1)] = 5
+    redundant: Annotated[int, Ge(0)] = 2
+    repeated: Annotated[int, Ge(0)] = 0
+    classes: Annotated[int, Ge(2)] = 2
+    clusters_per_class: Annotated[int, Ge(1)] = 2
+    weights: list[Annotated[float, Interval(gt=0, lt=1)]] = field(default_factory=list)
+    flip_y: Annotated[float, Interval(ge=0, le=1)] = 0.01
     class_sep: float = 1.0
     hypercube: bool = True
     shift: float | None = 0.0
@@ -99,22 +100,15 @@ class MakeClassification(DataSource):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.classes < 2 or self.clusters_per_class < 1 or self.informative < 1:
-            raise ValueError("classes must be at least 2, clusters_per_class and informative at least 1")
+        super().__post_init__()
         if self.rows < self.classes:
             raise ValueError(f"{self.rows} rows are too few for {self.classes} classes")
-        if min(self.redundant, self.repeated) < 0:
-            raise ValueError("redundant and repeated must not be negative")
         if self.informative + self.redundant + self.repeated > self.features:
             raise ValueError("informative + redundant + repeated is more than features")
         if self.classes * self.clusters_per_class > 2**self.informative:
             raise ValueError("classes * clusters_per_class is more than 2**informative")
-        if not 0 <= self.flip_y <= 1:
-            raise ValueError("flip_y is a share, from 0 to 1")
         if self.weights and (len(self.weights) != self.classes or abs(sum(self.weights) - 1) > 1e-9):
             raise ValueError("weights must be one share per class, summing to 1")
-        if any(not 0 < weight < 1 for weight in self.weights):
-            raise ValueError("weights must be between 0 and 1")
 
     def load(self, context: DataContext) -> Dataset:
         return classification("make-classification", self.classes, *self.draw())
@@ -184,22 +178,19 @@ class MakeRegression(DataSource):
     """
 
     version: ClassVar[int] = 2
-    rows: int = 1000
+    rows: Annotated[int, Ge(1)] = 1000
     features: int = 20
-    informative: int = 10
+    informative: Annotated[int, Ge(1)] = 10
     bias: float = 0.0
-    effective_rank: int | None = None
-    tail_strength: float = 0.5
-    noise: float = 0.0
+    effective_rank: Annotated[int, Ge(1)] | None = None
+    tail_strength: Annotated[float, Interval(ge=0, le=1)] = 0.5
+    noise: Annotated[float, Ge(0)] = 0.0
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.rows < 1 or not 1 <= self.informative <= self.features:
-            raise ValueError("rows must be at least 1, informative from 1 to features")
-        if not self.noise >= 0 or not 0 <= self.tail_strength <= 1:
-            raise ValueError("noise must not be negative, tail_strength from 0 to 1")
-        if self.effective_rank is not None and self.effective_rank < 1:
-            raise ValueError("effective_rank must be at least 1")
+        super().__post_init__()
+        if self.informative > self.features:
+            raise ValueError(f"informative must not be above features, {self.features}, not {self.informative}")
 
     def load(self, context: DataContext) -> Dataset:
         draws = Draws(self.seed, 0x4E64)

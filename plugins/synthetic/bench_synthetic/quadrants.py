@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge
 
 from bench_core import Costs, DataContext, Dataset, DataSource
 from bench_synthetic.draws import Draws, on_grid
@@ -41,19 +42,11 @@ class Quadrants(DataSource):
     """
 
     version: ClassVar[int] = 2
-    rows: int = 4000
-    noise: float = 0.0
+    rows: Annotated[int, Ge(4)] = 4000
+    noise: Annotated[float, Ge(0)] = 0.0
     means: tuple[float, float, float, float] = (-9.0, 5.0, -11.0, 15.0)
     decoys: Literal["alike", "standard"] = "alike"
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.rows < 4:
-            raise ValueError("rows must be at least 4")
-        if not 0 <= self.noise < np.inf:
-            raise ValueError("noise must be finite and not negative")
-        if not np.isfinite(self.means).all():
-            raise ValueError("means must be finite")
 
     def load(self, context: DataContext) -> Dataset:
         draws = Draws(self.seed, 0xC57C)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge, Interval
 from numpy.typing import NDArray
 
 from bench_core import Costs, DataContext, Dataset, DataSource
@@ -52,25 +53,22 @@ class RankingRegions(DataSource):
     """
 
     version: ClassVar[int] = 1
-    documents: int = 4000
-    per_query: int = 25
+    documents: Annotated[int, Ge(50)] = 4000
+    per_query: Annotated[int, Ge(2)] = 25
     features: int = 500
-    depth: int = 3
+    depth: Annotated[int, Interval(ge=1, le=5)] = 3
     premise: Literal["regions", "shared"] = "regions"
-    local: float = 1.5
-    noise: float = 0.5
+    local: Annotated[float, Ge(0)] = 1.5
+    noise: Annotated[float, Ge(0)] = 0.5
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.documents < 50 or not 2 <= self.per_query <= self.documents:
-            raise ValueError("documents must be at least 50, per_query from 2 to documents")
-        if not 1 <= self.depth <= 5:
-            raise ValueError("depth must be 1 to 5")
-        if not (0 <= self.local < np.inf and 0 <= self.noise < np.inf):
-            raise ValueError("local and noise must be finite and not negative")
+        super().__post_init__()
+        if self.per_query > self.documents:
+            raise ValueError(f"per_query must not be above documents, {self.documents}, not {self.per_query}")
         needed = self.depth + 2**self.depth + 1
         if self.features < needed:
-            raise ValueError(f"features must be at least {needed} for depth {self.depth}")
+            raise ValueError(f"features must be at least {needed} for depth {self.depth}, not {self.features}")
 
     def load(self, context: DataContext) -> Dataset:
         names, prices = self._features()

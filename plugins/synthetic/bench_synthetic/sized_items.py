@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import Ge, Interval
 
 from bench_core import Costs, DataContext, Dataset, DataSource
 from bench_synthetic.draws import Draws
@@ -32,21 +33,18 @@ class SizedItems(DataSource):
     """
 
     version: ClassVar[int] = 2
-    rows: int = 1000
-    features: int = 12
-    helpful: float = 0.5
-    smallest: int = 1
+    rows: Annotated[int, Ge(2)] = 1000
+    features: Annotated[int, Ge(1)] = 12
+    helpful: Annotated[float, Interval(ge=0, le=1)] = 0.5
+    smallest: Annotated[int, Ge(0)] = 1
     largest: int = 500
     class_sep: float = 1.0
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.rows < 2 or self.features < 1:
-            raise ValueError("rows must be at least 2, features at least 1")
-        if not 0 <= self.helpful <= 1:
-            raise ValueError("helpful is a share, from 0 to 1")
-        if not 0 <= self.smallest <= self.largest:
-            raise ValueError("sizes need 0 <= smallest <= largest")
+        super().__post_init__()
+        if self.smallest > self.largest:
+            raise ValueError(f"smallest must not be above largest, {self.largest}, not {self.smallest}")
 
     def load(self, context: DataContext) -> Dataset:
         informative = max(1, round(self.helpful * self.features))

@@ -138,6 +138,27 @@ def test_a_trial_that_ends_its_process_or_takes_too_long_or_too_much_fails_alone
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("how", "kind"), [("children, then dies", "killed"), ("children, then hangs", "time")])
+def test_what_a_trial_started_is_ended_with_its_process(
+    bench: Bench, two_workers: Any, tmp_path: Path, how: str, kind: str
+) -> None:
+    numbers = tmp_path / "numbers"
+    entry = f'[[methods]]\nuse = "rogue"\nparameters = {{ how = "{how}", path = "{numbers}" }}\n'
+    bench("run", bench.suite(ONE + entry), "--scheduler", two_workers.address, "--timeout", "30", expect=None)
+    assert errors(bench.folder / ".bench-store")[how]["kind"] == kind
+    started = [int(number) for number in numbers.read_text().split()]
+    assert len(started) in (3, 6)  # what is killed is run twice
+    soon(lambda: not any(map(_is_asleep, started)))
+
+
+def _is_asleep(process: int) -> bool:
+    try:
+        return "time.sleep(600)" in " ".join(psutil.Process(process).cmdline())
+    except psutil.Error:
+        return False
+
+
+@pytest.mark.slow
 def test_methods_do_not_run_in_the_workers_own_process(bench: Bench, two_workers: Any) -> None:
     run = start(bench, bench.suite(ONE + slow(600)), "--scheduler", two_workers.address)
     try:

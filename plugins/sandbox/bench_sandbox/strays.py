@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import psutil
 
@@ -34,6 +35,8 @@ def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> i
     Returns:
         How many there were.
     """
+    if not within and _children() <= set(kept):
+        return 0
     ended: set[int] = set()
     until = time.monotonic() + _PATIENCE
     # A process may start another one while it is being killed: look again until there is none.
@@ -47,6 +50,15 @@ def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> i
                 os.waitpid(process.pid, os.WNOHANG)
         time.sleep(0.001)
     return len(ended)
+
+
+def _children() -> set[int]:
+    """The children of this process. Where the kernel lists them, that is far quicker than to ask every process."""
+    try:
+        lists = [Path(f"/proc/self/task/{task}/children") for task in os.listdir("/proc/self/task")]
+        return {int(number) for children in lists for number in children.read_text().split()}
+    except OSError:
+        return {child.pid for child in psutil.Process().children()}
 
 
 def _strays(parent: psutil.Process, kept: Collection[int], within: Collection[int]) -> Iterator[psutil.Process]:

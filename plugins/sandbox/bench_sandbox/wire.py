@@ -10,6 +10,7 @@ import json
 import os
 import socket
 import struct
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -66,7 +67,7 @@ def receive(source: socket.socket, most: int = 0, *, files: bool = False, into: 
     """The next message.
 
     Args:
-        source: its time-out bounds every wait.
+        source: its time-out bounds the wait for the whole message.
         most: bytes that the body may have.
         files: whether open files may come with it.
         into: an open file that the body is written to; by default it is kept in memory.
@@ -76,17 +77,19 @@ def receive(source: socket.socket, most: int = 0, *, files: bool = False, into: 
         MalformedError: the message is longer than allowed, or its header is not a JSON object.
         TimeoutError: it took too long.
     """
+    seconds = source.gettimeout()
+    until = None if seconds is None else time.monotonic() + seconds
     try:
-        first, numbers, process = _first(source) if files else (_exactly(source, _FRAME.size), [], 0)
+        first, numbers, process = _first(source, until) if files else (_exactly(source, _FRAME.size, until), [], 0)
         length, size = _FRAME.unpack(first)
         if length > _MOST_HEADER or size > most:
             raise MalformedError(f"it sent {length} and {size} bytes, more than it may")
-        text = _exactly(source, length)
+        text = _exactly(source, length, until)
         body = bytearray()
         if into is None:
-            body = _exactly(source, size)
+            body = _exactly(source, size, until)
         else:
-            _copied(source, size, into)
+            _copied(source, size, into, until)
     except TimeoutError:
         raise
     except OSError:
@@ -114,7 +117,7 @@ def sender(source: socket.socket) -> Callable[[], Message]:
     return first
 
 
-def _first(source: socket.socket) -> tuple[bytearray, list[int], int]:
+def _first(source: socket.socket, until: float | None) -> tuple[bytearray, list[int], int]:
     """The start of a message, the open files that came with it, and the sender's number."""
     room = socket.CMSG_SPACE(4 * _MOST_FILES) + socket.CMSG_SPACE(_CREDENTIALS.size)
     data, ancillary, _, _ = source.recvmsg(_FRAME.size, room)
@@ -127,18 +130,33 @@ def _first(source: socket.socket) -> tuple[bytearray, list[int], int]:
             process = _CREDENTIALS.unpack(content[: _CREDENTIALS.size])[0]
     if not data:
         raise EndedError
-    return bytearray(data) + _exactly(source, _FRAME.size - len(data)), numbers, process
+    return bytearray(data) + _exactly(source, _FRAME.size - len(data), until), numbers, process
 
 
-def _exactly(source: socket.socket, count: int) -> bytearray:
+def _wait(source: socket.socket, until: float | None) -> None:
+    """Let the next call wait until a time on the monotonic clock, at most.
+
+    Raises:
+        TimeoutError: it is over.
+    """
+    if until is not None:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        source.settimeout(left)
+
+
+def _exactly(source: socket.socket, count: int, until: float | None) -> bytearray:
     """So many bytes.
 
     Raises:
         EndedError: there are fewer.
+        TimeoutError: they took too long.
     """
     read = bytearray(count)
     view, at = memoryview(read), 0
     while at < count:
+        _wait(source, until)
         got = source.recv_into(view[at:])
         if not got:
             raise EndedError
@@ -146,9 +164,10 @@ def _exactly(source: socket.socket, count: int) -> bytearray:
     return read
 
 
-def _copied(source: socket.socket, count: int, into: int) -> None:
+def _copied(source: socket.socket, count: int, into: int, until: float | None) -> None:
     """Write so many bytes to a file, without holding them in memory."""
     while count:
+        _wait(source, until)
         part = source.recv(min(count, _CHUNK))
         if not part:
             raise EndedError

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import math
+import subprocess
+import sys
 import tomllib
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
@@ -19,6 +21,7 @@ from bench_core.contract.errors import ContractError, RequestError
 from bench_core.contract.limits import Lambdas, limit_of
 from bench_core.contract.parameters import Parameters, build, describe, hints_of, to_plain
 from bench_core.testing import toml_text
+from bench_core.testing.checks_declared import round_trip
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,23 @@ def test_python_values_become_what_a_suite_would_give():
 def test_an_object_that_only_code_can_give_is_kept():
     thing = object()
     assert Limited(more={"thing": thing}).more["thing"] is thing
+
+
+def test_the_contract_kit_refuses_a_default_beyond_its_type():
+    @dataclass(frozen=True)
+    class Careless(Parameters):
+        rate: Annotated[float, Gt(0)] = 0.0
+
+    with pytest.raises(ContractError, match=r"Careless: rate must be a number above 0, not 0.0"):
+        round_trip(Careless())
+
+
+def test_defaults_are_made_without_loading_pydantic():
+    code = (
+        "import sys; from bench_core.builtin.cost_schemes import RandomPrices; RandomPrices(choices=[]); "
+        "sys.exit('pydantic' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_limits_are_described_in_words():

@@ -143,7 +143,7 @@ class Worker:
         provenance = {**environment(), "dataset": trial.dataset, "isolation": self.settings.isolation}
         step = "load"
         try:
-            provenance |= {**self._plugins(trial), "date": _today()}
+            provenance |= {**self._plugins(trial), "date": _today(), "judge": self.registry.imported_distributions()}
             dataset = self.cache.load(trial.dataset_use, trial.source)
             if dataset.content != planned.content:
                 raise DataError(f"data set {trial.dataset!r} is not what it was when the run was planned; run again")

@@ -119,8 +119,16 @@ def claims(session: SuiteSession, stress: bool) -> int:
 @click.option("--sample", default="5%", show_default=True, help="How many records: a number, or a share.")
 @click.option("--seed", type=click.IntRange(min=0), help="Of the sample; a fresh one by default.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
+@click.option(
+    "--isolation",
+    type=click.Choice(["strict", "process", "none"]),
+    default="process",
+    show_default=True,
+    help="strict: refutes also who passed messages between trials through a template.",
+)
+@click.option("--note", is_flag=True, help="With strict: note in verified.json beside the page what came out equal.")
 @with_sessions
-def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int) -> int:
+def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int, isolation: str, note: bool) -> int:
     """Recompute a random sample of suites' published records, and compare them with what is published.
 
     Records that say they were made by the same processor, kernels and libraries must be equal bit for bit. Elsewhere
@@ -130,12 +138,13 @@ def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int) -> i
     """
     from secrets import randbelow
 
-    from bench_core import Options
-    from bench_leaderboard.commands.verify import OUTCOMES
-    from bench_leaderboard.commands.verify import verify as recompute
+    from bench_core import Options, RequestError
+    from bench_leaderboard.commands import verify as verifying
 
+    if note and isolation != "strict":
+        raise RequestError("--note: only what is verified with --isolation strict is noted")
     seed = randbelow(2**32) if seed is None else seed
-    verified = recompute(session, sample, seed, Options(jobs=jobs))
+    verified = verifying.verify(session, sample, seed, Options(jobs=jobs, isolation=isolation))
     for verdict in verified.verdicts:
         if verdict.outcome in ("undecided", "refuted"):
             trial = verdict.planned.trial
@@ -144,10 +153,12 @@ def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int) -> i
             )
             place = f"{trial.method} on {trial.dataset} ({trial.costs}), seed {trial.seed}"
             click.echo(f"{place}: {verdict.outcome}: {verdict.reason}{machine}", err=True)
-    counts = {word: sum(verdict.outcome == word for verdict in verified.verdicts) for word in OUTCOMES}
+    counts = {word: sum(verdict.outcome == word for verdict in verified.verdicts) for word in verifying.OUTCOMES}
     summary = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     total = f"{len(verified.verdicts)} of {verified.published} published records"
     click.echo(f"{session.suite.name}: {total} recomputed (seed {seed}): {summary}")
+    if note:
+        click.echo(f"{verifying.note(session, verified)}; render the page again: bench leaderboard --as-published")
     return 1 if verified.refuted else 0
 
 

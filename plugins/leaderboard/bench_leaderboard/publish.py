@@ -22,6 +22,7 @@ from bench_leaderboard.analysis.export import RECORDS, published, records_of, wr
 from bench_leaderboard.analysis.losses import find_losses
 from bench_leaderboard.analysis.populations import comparison_of
 from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.analysis.verified import VERIFIED, read_verified
 from bench_leaderboard.render import differing, write_files
 from bench_leaderboard.render.budgets import render_absolute, render_budgets, render_rows, render_wins
 from bench_leaderboard.render.figure_files import figure_files
@@ -52,13 +53,16 @@ def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> 
         records: what the pages show.
         compress: make the export small; an export that is only compared need not be.
     """
-    analysed = Analysed(session.suite, records)
+    verified = read_verified(session.folder)
+    analysed = Analysed(session.suite, records, verified)
     files: dict[Path, bytes] = {}
     if len(records.policies):
         files |= write_export(records, session.folder, session.suite.needed_metrics(), compress=compress)
         files |= _comparison(session, analysed)
         files[session.folder / "timings.md"] = render_timings(session.suite, records).encode()
         files |= figure_files(analysed.figures, session.folder)
+        if verified:
+            files[session.folder / VERIFIED] = (session.folder / VERIFIED).read_bytes()
         beside = {path.name: data for path, data in files.items()}
         files[session.folder / DESCRIPTION] = describe(session.suite, records, analysed.tables, analysed.claims, beside)
     files[session.out / f"{session.suite.name}.md"] = render_page(analysed).encode()

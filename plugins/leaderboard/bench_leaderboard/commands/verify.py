@@ -29,11 +29,13 @@ from bench_core import Metric, Options, Plan, Planned, RequestError, Store, Suit
 from bench_leaderboard.analysis.checksums import SLOT
 from bench_leaderboard.analysis.export import published
 from bench_leaderboard.analysis.records import Records, collect
+from bench_leaderboard.analysis.verified import VERIFIED, read_verified, with_verified
+from bench_leaderboard.render import write_files
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["OUTCOMES", "ROUNDING", "TURNED", "TURNED_SHARE", "Verdict", "Verified", "sample_of", "verify"]
+__all__ = ["OUTCOMES", "ROUNDING", "TURNED", "TURNED_SHARE", "Verdict", "Verified", "note", "sample_of", "verify"]
 
 ROUNDING = 1e-6
 """Numbers are the same but for rounding when they differ by at most so much of the larger one, or by `_NOTHING`."""
@@ -139,6 +141,17 @@ def verify(
         again = collect(asked, store, metrics)
     verdicts = [_verdict(planned, whole, again, failures, metrics) for planned in chosen]
     return Verified(tuple(verdicts), len(by_name))
+
+
+def note(session: SuiteSession, verified: Verified) -> Path:
+    """Write into ``verified.json`` beside the page which records came out equal; the file."""
+    whole = published(session).whole
+    if whole is None:
+        raise RequestError(f"{session.folder}: nothing is published there")
+    names = [v.planned.name for v in verified.verdicts if v.outcome in OUTCOMES[:2]]
+    path = session.folder / VERIFIED
+    write_files({path: with_verified(read_verified(session.folder), whole, names)})
+    return path
 
 
 def _verdict(

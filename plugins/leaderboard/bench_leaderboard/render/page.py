@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -50,10 +51,12 @@ class Analysed:
 
     Attributes:
         suite, records: what it is of.
+        verified: see `bench_leaderboard.analysis.verified.read_verified`.
     """
 
     suite: Suite
     records: Records
+    verified: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> Cells:
@@ -125,7 +128,7 @@ def render_page(analysed: Analysed) -> str:
     parts += extra_sections(suite, records)
     parts += grid_section(suite, grid_ends(records, analysed.cells))
     parts += _failures(records)
-    parts += provenance_section(suite, records)
+    parts += provenance_section(suite, records, analysed.verified)
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bench_core import Suite, sha256_text
 from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.analysis.verified import strict_records
 from bench_leaderboard.render.markdown import code, fenced, table, text
 
 __all__ = ["processors", "provenance_section"]
 
 
-def provenance_section(suite: Suite, records: Records) -> list[str]:
-    """The last section of a page. It says nothing that is not in the suite and the records."""
+def provenance_section(suite: Suite, records: Records, verified: Mapping[str, str]) -> list[str]:
+    """The last section of a page.
+
+    Args:
+        suite, records: what the page is of.
+        verified: see `bench_leaderboard.analysis.verified.read_verified`.
+    """
     path = "/".join(Path(suite.path).parts[-2:])  # in the repository
     lines = ["## Provenance", "", "To reproduce:", "", *fenced(f"bench run {shlex.quote(path)}")]
     facts = [("Suite", f"{code(path)}, SHA-256 {code(sha256_text(suite.text)[:16])}")]
@@ -29,6 +35,12 @@ def provenance_section(suite: Suite, records: Records) -> list[str]:
             ("Python", _distinct(o.get("python", "unknown") for o in origins)),
             ("Plugins in the judge's process", _in_judge(suite)),
         ]
+        strictly, again = strict_records(records, verified)
+        if strictly or again:
+            facts.append(("Isolation", f"{strictly} records computed strictly, {again} others verified strictly"))
+        brought = sorted({name for origin in origins for name in origin.get("judge", ())})
+        if brought:
+            facts.append(("Distributions that plugins brought there", ", ".join(map(text, brought))))
         facts += [(text(name), versions) for name, versions in _versions(origins, "libraries")]
     lines += ["", table(["What", "Which"], [list(fact) for fact in facts], 2), ""]
     plugins = [[text(name), versions] for name, versions in _versions(origins, "plugins")]

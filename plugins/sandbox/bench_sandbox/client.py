@@ -16,8 +16,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from bench_sandbox.arrays import Arrays, Blob, checked, packed
+from bench_sandbox.available import layers, missing_layers
 from bench_sandbox.errors import CallError, EndedError, MalformedError, SandboxError, StoppedError, ending
-from bench_sandbox.layers import layers, missing_layers
 from bench_sandbox.paths import importable, readable
 from bench_sandbox.wire import Message, receive, send, sender
 

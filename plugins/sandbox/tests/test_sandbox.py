@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 
 import bench_sandbox
-from bench_sandbox import CallError, Process, Server, StoppedError, layers, missing_layers, packed
+from bench_sandbox import CallError, Process, SandboxError, Server, StoppedError, layers, missing_layers, packed
 from bench_sandbox.arrays import checked, table_of, unpacked
 from bench_sandbox.errors import MalformedError
 
@@ -76,6 +76,12 @@ def test_a_process_can_reach_nothing_outside(tmp_path: Path, level: list[str], m
             assert set(process.call("attempt", values, seconds=60)[0]["done"]) == ALLOWED
             process.end()
     assert [path.name for path in tmp_path.iterdir()] == ["secret"]
+
+
+def test_a_strict_server_refuses_a_system_without_all_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench_sandbox.available.layers", lambda: ("landlock",))
+    with Server(["numpy"], strict=True) as server, pytest.raises(SandboxError, match="no namespaces, seccomp"):
+        server.start(TARGET)
 
 
 def test_every_process_starts_in_an_empty_folder_and_sees_itself_alone(server: tuple[Server, str]) -> None:

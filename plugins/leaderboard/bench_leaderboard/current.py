@@ -38,8 +38,11 @@ def _state(paths: list[Path]) -> dict[str, list[int]]:
 
 def is_current(session: SuiteSession, plan: Plan) -> bool:
     """Whether the files written last are those of this plan and have not been touched."""
+    place = _place(session)
+    if not place.is_file():  # a pipe would wait for its writer
+        return False
     try:
-        state = unseal(_place(session).read_bytes())
+        state = unseal(place.read_bytes())
         return bool(state["key"] == _key(session, plan) and state["files"] == _state(list(map(Path, state["files"]))))
     except (OSError, ValueError, KeyError, TypeError):
         return False

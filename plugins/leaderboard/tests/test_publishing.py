@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from functools import partial
@@ -434,3 +435,21 @@ def test_an_export_gives_every_trial_its_own_information_back(published: Place) 
     again = read_export(published.folder / "again")
     assert again is not None
     assert again.infos == records.infos
+
+
+def test_a_suite_without_usable_data_is_refused_with_the_reason(bench: Bench) -> None:
+    parameters = 'parameters = { path = "gone.csv", target = "y" }'
+    suite = bench.suite(
+        f'[protocol]\nseeds = 1\n[[datasets]]\nuse = "csv"\nname = "t"\n{parameters}\n[[methods]]\nuse = "slopes"\n'
+    )
+    (line,) = bench("leaderboard", suite, expect=2).stderr.splitlines()
+    assert "there is no record to render; data set 't' is missing" in line
+    assert "gone.csv" in line
+
+
+def test_a_pipe_in_the_place_of_what_was_remembered_is_not_waited_for(place: Place) -> None:
+    place.run(SUITE)
+    (remembered,) = (place.folder / "store").glob("page-*.json")
+    remembered.unlink()
+    os.mkfifo(remembered)
+    assert place.run(SUITE).exit_code == 0

@@ -49,7 +49,7 @@ _PRELOAD = (
     "numpy", "scipy", "sklearn.linear_model", "sklearn.tree", "sklearn.ensemble", "numba",
     "bench_core.run.execute.solving",
 )  # fmt: skip
-_PREPARE = "bench_core.run.execute.kernels:load_numba"
+_PREPARE = "bench_core.run.execute.solving:prepare"
 _IMPORT_SECONDS, _WARM_UP_SECONDS = 300.0, 120.0
 _MOST_BYTES = 2**32
 _KEPT = 8
@@ -115,7 +115,7 @@ class Isolated:
         """Fit in a new solver; its policies decide there, until the witness is asked."""
         self._plugin = self._registry.plugin_of("methods", trial.method_use)
         self._method = {"method": trial.method_use, "parameters": parameters_of(trial.estimator)}
-        self._copy, self._shape = None, (problem.n_features, problem.n_classes)
+        self._copy, self._shape, self._threads = None, (problem.n_features, problem.n_classes), problem.threads
         self._warm_up(trial, problem)
         self._process = self._start()
         self._deadline = None if self._timeout is None else time.monotonic() + self._timeout
@@ -257,6 +257,7 @@ class Isolated:
                 settings,
                 read=[*self._read, kernels],
                 write=[kernels] if writable_kernels else [],
+                environment={"OMP_NUM_THREADS": str(self._threads)},
                 memory=memory,
             )
             process.import_target(_IMPORT_SECONDS)

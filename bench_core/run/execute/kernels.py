@@ -1,7 +1,4 @@
-"""Kernels that numba compiled: made once by a warm-up on synthetic data, and read-only for every trial.
-
-Both functions run in restricted processes (`bench_core.run.execute.solving`).
-"""
+"""Kernels that numba compiled: made once by a warm-up on synthetic data, and read-only for every trial."""
 
 from __future__ import annotations
 
@@ -14,8 +11,6 @@ __all__ = ["load_numba", "use_kernels"]
 
 def load_numba() -> None:
     """Compile something, once for all forks: the first function takes more than a second, whatever it does."""
-    # A restricted process cannot make semaphores, and joblib asks for them once, when it is imported: later.
-    os.environ["JOBLIB_MULTIPROCESSING"] = "0"
     if "numba" in sys.modules:
         sys.modules["numba"].njit(_nothing)(1)
 

@@ -26,14 +26,25 @@ from bench_core.contract.method import Family, Method, Policy, Problem, as_famil
 from bench_core.contract.parameters import build
 from bench_core.plugins.manager import load_registry
 from bench_core.protocol.audit import copied, restored
-from bench_core.run.execute.kernels import use_kernels
+from bench_core.run.execute.kernels import load_numba, use_kernels
 
-__all__ = ["Solving", "problem_arrays", "problem_values", "rows_arrays"]
+__all__ = ["Solving", "prepare", "problem_arrays", "problem_values", "rows_arrays"]
 
 Arrays = Mapping[str, NDArray[Any]]
 Answer = tuple[dict[str, Any], dict[str, Any]]
 
 _MOST_TEXT = 20_000
+_LOADED: list[ThreadpoolController] = []
+"""The libraries with threads that the server has loaded. Later ones read ``OMP_NUM_THREADS`` when they are loaded."""
+
+
+def prepare() -> None:
+    """What every solver needs, done once in the server."""
+    # A restricted process cannot make semaphores, and joblib asks for them once, when it is imported: later.
+    os.environ["JOBLIB_MULTIPROCESSING"] = "0"
+    load_numba()
+    load_registry(entry_points=False)
+    _LOADED.append(ThreadpoolController())
 
 
 class Solving:
@@ -53,7 +64,6 @@ class Solving:
         if registry.plugins[name].error:
             raise ContractError(registry.plugins[name].error)
         self._methods: dict[str, type[Method]] = dict(registry.methods)
-        self._loaded = ThreadpoolController()
         self._policies: list[Policy] = []
 
     def warm_up(self, values: dict[str, Any], arrays: Arrays) -> Answer:
@@ -63,14 +73,13 @@ class Solving:
             family = as_family(self._method(values).fit(problem), "")
             for policy in family.policies[:3]:
                 policy.decide(problem.validation.rows())
-        self._loaded = ThreadpoolController()
         return {}, {}
 
     def fit(self, values: dict[str, Any], arrays: Arrays) -> Answer:
         """Fit; a description of the family."""
         problem = _problem(values, arrays)
-        os.environ["OMP_NUM_THREADS"] = str(problem.threads)  # for libraries that are loaded later
-        self._loaded.select(user_api="openmp").limit(limits=problem.threads)
+        for controller in _LOADED:
+            controller.select(user_api="openmp").limit(limits=problem.threads)
         method = self._method(values)
         family = as_family(method.fit(problem), type(method).__name__)
         self._policies = [*family.policies, *([] if family.reference is None else [family.reference])]

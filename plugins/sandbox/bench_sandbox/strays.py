@@ -20,7 +20,7 @@ import psutil
 
 from bench_sandbox.system import PR_GET_CHILD_SUBREAPER, PR_SET_CHILD_SUBREAPER, libc, prctl
 
-__all__ = ["adopt_orphans", "adopting_orphans", "end_group", "end_strays"]
+__all__ = ["adopt_orphans", "adopting_orphans", "children", "end_group", "end_strays"]
 
 _PATIENCE = 10.0
 
@@ -35,46 +35,45 @@ def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> i
     Returns:
         How many there were.
     """
-    if not within and _children() <= set(kept):
-        return 0
     ended: set[int] = set()
     until = time.monotonic() + _PATIENCE
     # A process may start another one while it is being killed: look again until there is none.
-    while (left := list(_strays(psutil.Process(), kept, within))) and time.monotonic() < until:
+    while (left := list(_strays(os.getpid(), kept, within))) and time.monotonic() < until:
         for process in left:
-            with suppress(psutil.Error):
-                process.kill()
-                ended.add(process.pid)
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+                ended.add(process)
         for process in left:
             with suppress(OSError):  # a child of another process is that one's to wait for
-                os.waitpid(process.pid, os.WNOHANG)
+                os.waitpid(process, os.WNOHANG)
         time.sleep(0.001)
     return len(ended)
 
 
-def _children() -> set[int]:
-    """The children of this process. Where the kernel lists them, that is far quicker than to ask every process."""
+def children(process: int) -> set[int]:
+    """The numbers of a process's children. The kernel's list is far quicker than asking all processes."""
     try:
-        lists = [Path(f"/proc/self/task/{task}/children") for task in os.listdir("/proc/self/task")]
-        return {int(number) for children in lists for number in children.read_text().split()}
+        lists = [Path(f"/proc/{process}/task/{task}/children") for task in os.listdir(f"/proc/{process}/task")]
+        return {int(number) for path in lists for number in path.read_text().split()}
     except OSError:
-        return {child.pid for child in psutil.Process().children()}
+        with suppress(psutil.Error):
+            return {child.pid for child in psutil.Process(process).children()}
+        return set()
 
 
-def _strays(parent: psutil.Process, kept: Collection[int], within: Collection[int]) -> Iterator[psutil.Process]:
+def _strays(parent: int, kept: Collection[int], within: Collection[int]) -> Iterator[int]:
     """Descendants that are to be ended. Dead ones count where they are this process's own children."""
-    with suppress(psutil.Error):
-        for child in parent.children():
-            if child.pid in kept:
-                continue
-            yield from _strays(child, kept, within)
-            if child.pid not in within and (parent.pid == os.getpid() or _is_alive(child)):
-                yield child
+    for child in children(parent):
+        if child in kept:
+            continue
+        yield from _strays(child, kept, within)
+        if child not in within and (parent == os.getpid() or _is_alive(child)):
+            yield child
 
 
-def _is_alive(process: psutil.Process) -> bool:
+def _is_alive(process: int) -> bool:
     try:
-        return bool(process.status() != psutil.STATUS_ZOMBIE)
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
 

@@ -21,7 +21,6 @@ from bench_core.cli.options import (
     with_session,
 )
 from bench_core.cli.output import Progress, print_table
-from bench_core.cli.stores import merge
 from bench_core.plugins.manager import command_names, load_command, new_manager
 from bench_core.run.threads import start_with_one_blas_thread
 
@@ -254,8 +253,6 @@ def doctor(store: Path, repair: bool, mirror: Path | None, offline: bool | None)
         click.echo(line, err=True)
     return 0 if sound and not wrong else 1
 
-
-main.add_command(merge)
 
 if __name__ == "__main__":
     main()

@@ -61,9 +61,12 @@ class StoreFile:
     kind: str
 
     @property
-    def in_place(self) -> bool:
-        """Whether it lies where a reader looks for it."""
-        return self.kind != "other" and self.path.parent.name == self.name[:2]
+    def misplaced(self) -> str:
+        """A line on why no reader looks for it here; empty where one does."""
+        if self.kind == "other":
+            return f"{self.path} is no file of a store"
+        there = self.path.parent.name == self.name[:2]
+        return "" if there else f"{self.path} lies in the wrong folder: it is looked for in {self.name[:2]}"
 
 
 class Store:

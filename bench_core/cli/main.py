@@ -93,34 +93,18 @@ def main() -> None:
 @click.option("--strict", is_flag=True, help="Stop at the first failed trial.")
 @with_session
 def run(
-    session: SuiteSession,
-    jobs: int,
-    executor: str,
-    only: tuple[str, ...],
-    seeds: int | None,
-    timeout: float | None,
-    memory: float | None,
-    isolation: str,
-    retry_failed: bool,
-    retry_over_limit: bool,
-    skip_crashed: bool,
-    audit_seed: int | None,
-    strict: bool,
-    **plugin_options: Any,
+    session: SuiteSession, only: tuple[str, ...], seeds: int | None, memory: float | None, strict: bool, **given: Any
 ) -> int:
     """Run a suite: resume what is missing, then let the plugins make their pages of it."""
     from bench_core.run.execute import Options
     from bench_core.run.runner import run_suite
     from bench_core.run.session import parse_only
 
-    most = None if memory is None else int(memory)
-    again = retry_failed, isolation, skip_crashed, retry_over_limit
-    options = Options(jobs, executor, timeout, most, *again, audit_seed)
+    own = {name: given.pop(name) for name in Options.__dataclass_fields__ if name in given}
+    options = Options(**own, memory=None if memory is None else int(memory))
     with Progress(strict) as progress:
         chosen = parse_only(only, session.suite)
-        report = run_suite(
-            session, options, seeds, chosen, progress.started, progress.advance, progress.notice, plugin_options
-        )
+        report = run_suite(session, options, seeds, chosen, progress.started, progress.advance, progress.notice, given)
     return _report(report)
 
 

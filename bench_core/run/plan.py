@@ -119,14 +119,6 @@ class Plan:
         """How many trials are in a state."""
         return sum(planned.state == state for planned in self.planned)
 
-    def inapplicable(self) -> dict[tuple[str, str, str], str]:
-        """(data set, cost scheme, method) → why a trial of it is not applicable."""
-        return {
-            (p.trial.dataset, p.trial.costs, p.trial.method): p.reason
-            for p in self.planned
-            if p.state == "not applicable"
-        }
-
 
 def definition_of(trial: Trial) -> str:
     """What a suite says its data set is, as canonical JSON: what is used, its version, and the parameters given.

@@ -6,7 +6,7 @@ import copy
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bench_core.contract.asking import can_be_asked
 from bench_core.contract.canonical import plain, sha256_text
 from bench_core.contract.dataset import Dataset
-from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.decisions import Decisions
 from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Family, Policy, Problem, as_family
 from bench_core.contract.metric import Metric
@@ -205,7 +205,7 @@ def _judge(
     def decided(policy: Policy, part: str, name: str) -> Decisions:
         shown = prepared.shown[part]
         with clock("decide"):
-            decisions = policy.decide(_handed_rows(shown.rows))
+            decisions = policy.decide(copy.copy(shown.rows))  # an object of its own over the shared arrays
         return _received(decisions, shown, problem, name)
 
     reference: dict[str, Decisions] = {}
@@ -273,15 +273,8 @@ def _received(decisions: Any, shown: Shown, problem: Problem, name: str) -> Deci
 
 def _handed(problem: Problem, *, threshold: float | None, threads: int) -> Problem:
     """The problem of one trial: objects of its own over the shared arrays."""
-    fields = {name: getattr(problem, name) for name in Problem.__dataclass_fields__}
-    for name in ("train", "validation", "costs"):
-        fields[name] = copy.copy(fields[name])
-    return Problem(**{**fields, "threshold": threshold, "threads": threads, "work": problem.work.again()})
-
-
-def _handed_rows(rows: Rows) -> Rows:
-    """Rows of one call: an object of its own over the shared arrays."""
-    return Rows(rows.X, rows.sizes, rows.query)
+    own = {name: copy.copy(getattr(problem, name)) for name in ("train", "validation", "costs")}
+    return replace(problem, **own, threshold=threshold, threads=threads, work=problem.work.again())
 
 
 class _Clock:

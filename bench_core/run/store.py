@@ -272,8 +272,6 @@ class Store:
             record = {**record, "decisions": noted}
         short = "timings" in record and seconds_of(record) < _WORTH_FLUSHING
         self._write(name, {**files, _DONE: seal(record)}, flush=not short)
-        with suppress(OSError):
-            os.unlink(self._place(name, _FAILED))
 
     def write_failure(self, record: Mapping[str, Any]) -> None:
         """Keep the record of a failed trial; raises as `write`."""
@@ -328,9 +326,6 @@ class Store:
                 raise ValueError("its decisions do not match their checksum")
             files[_DECISIONS] = decisions
         self._write(name, {**files, _FAILED if status == "failed" else _DONE: record})
-        if status == "ok":
-            with suppress(OSError):
-                os.unlink(self._place(name, _FAILED))
         return contents
 
     def path_of_decisions(self, name: str) -> Path:
@@ -364,6 +359,9 @@ class Store:
                 make_folder(folder, whole[-1].path)
                 self._made_folders.add(folder)
         write_whole(*whole, flush=flush)
+        if _DONE in files:
+            with suppress(OSError):
+                os.unlink(self._place(name, _FAILED))
 
     def sweep(self) -> None:
         """Remove temporary files whose process is gone; those that cannot be removed stay."""

@@ -1,31 +1,27 @@
-"""Whole stores: checked and repaired by ``bench doctor``, joined by ``bench merge``."""
+"""Whole stores, checked and repaired by ``bench doctor``."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from support.bench import contents, decisions
+from support.bench import contents
 from support.sessions import Place
 from test_integrity import DAMAGES, SUITE, records_in, sealed_again
 
 from bench_core.cli.main import main
-from bench_core.cli.stores import check, merge
-from bench_core.run.record_file import unseal
+from bench_core.cli.stores import check
 from bench_core.run.store import DAMAGED, Store
 
 
-def bench(command: str, *arguments: object, expect: int = 0) -> Result:
-    """``bench merge``, or of ``bench doctor`` what it does about the store: loading all plugins takes a second."""
-    done = CliRunner().invoke({"merge": merge, "doctor": doctor}[command], [str(argument) for argument in arguments])
+def checked(*arguments: object, expect: int = 0) -> Result:
+    """``bench doctor``, of it what it does about the store: loading all plugins takes a second."""
+    done = CliRunner().invoke(doctor, [str(argument) for argument in arguments])
     assert done.exit_code == expect, done.output
     return done
 
@@ -76,7 +72,7 @@ def test_bench_doctor_checks_the_store(store: Path) -> None:
 
 def test_a_sound_store_is_said_to_be_so_and_left_alone(store: Path) -> None:
     before = every_file(store)
-    said = bench("doctor", "--store", store, "--repair")
+    said = checked("--store", store, "--repair")
     assert "6 done, 3 failed, 0 damaged" in said.output
     assert every_file(store) == before
 
@@ -86,14 +82,14 @@ def test_what_is_damaged_is_named_and_set_aside_when_asked(store: Path, how: str
     record = of_done(store)[2]
     DAMAGES[how](record)
     for _ in range(2):
-        said = bench("doctor", "--store", store, expect=1)
+        said = checked("--store", store, expect=1)
         assert record.with_suffix("").name in said.stderr
         assert "5 done, 3 failed, 1 damaged" in said.output
         assert os.path.lexists(record)
-    bench("doctor", "--store", store, "--repair")
+    checked("--store", store, "--repair")
     assert not os.path.lexists(record)
     assert list((store / DAMAGED).iterdir())
-    assert "5 done, 3 failed, 0 damaged" in bench("doctor", "--store", store).output
+    assert "5 done, 3 failed, 0 damaged" in checked("--store", store).output
     assert record.stem not in Store(store).names()[0]  # the next run computes it
 
 
@@ -123,11 +119,11 @@ def test_other_damage_than_of_a_record_is_found_too(store: Path, how: str) -> No
         pq.write_table(table.slice(0, table.num_rows - 1), file)
         noted = {"bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
         sealed_again(record, decisions=noted)
-    said = bench("doctor", "--store", store, expect=1)
+    said = checked("--store", store, expect=1)
     assert record.with_suffix("").name.removesuffix(".failed") in said.stderr
-    bench("doctor", "--store", store, "--repair")
+    checked("--store", store, "--repair")
     assert not record.exists()
-    assert "0 damaged" in bench("doctor", "--store", store).output
+    assert "0 damaged" in checked("--store", store).output
 
 
 def test_decisions_without_a_record_are_no_damage_and_are_cleared_away_when_they_are_old(store: Path) -> None:
@@ -137,8 +133,8 @@ def test_decisions_without_a_record_are_no_damage_and_are_cleared_away_when_they
         record.with_suffix(".parquet").touch()
     hour_ago = time.time() - 3600
     os.utime(old.with_suffix(".parquet"), (hour_ago, hour_ago))
-    assert "1 decisions without a record" in bench("doctor", "--store", store).output
-    bench("doctor", "--store", store, "--repair")
+    assert "1 decisions without a record" in checked("--store", store).output
+    checked("--store", store, "--repair")
     assert not old.with_suffix(".parquet").exists()
     assert new.with_suffix(".parquet").exists()  # its record may be about to be written
 
@@ -146,139 +142,7 @@ def test_decisions_without_a_record_are_no_damage_and_are_cleared_away_when_they
 def test_a_repaired_store_is_filled_up_by_the_next_run(store: Path, done: Path, tmp_path: Path) -> None:
     for record in of_done(store)[:3]:
         record.write_bytes(record.read_bytes()[:-9])
-    bench("doctor", "--store", store, "--repair")
+    checked("--store", store, "--repair")
     assert Place(tmp_path).run(SUITE.replace("seeds = 7", "seeds = 3")).summary.computed == 3
     shutil.rmtree(store / DAMAGED)
     assert contents(store) == contents(done)
-
-
-def part(store: Path, to: Path, chosen: Iterator[bool]) -> None:
-    """Some of a store's trials, with all files of each."""
-    to.mkdir(parents=True)
-    for record in records_in(store):
-        if next(chosen):
-            (to / record.parent.name).mkdir(exist_ok=True)
-            for file in record.parent.glob(f"{record.name.partition('.')[0]}*"):
-                shutil.copy(file, to / record.parent.name)
-
-
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.lists(st.booleans(), min_size=9, max_size=9), min_size=1, max_size=4), st.integers(0, 2**31))
-def test_however_trials_were_shared_out_the_stores_merge_to_their_union(
-    done: Path, tmp_path_factory: pytest.TempPathFactory, shares: list[list[bool]], order: int
-) -> None:
-    folder = tmp_path_factory.mktemp("shares")
-    stores = [folder / f"machine {number}" for number in range(len(shares))]
-    for store, share in zip(stores, shares, strict=True):
-        part(done, store, iter(share))
-    bench("merge", *stores, "--into", folder / "all")
-    wanted = {record.name for share in shares for record, kept in zip(records_in(done), share, strict=True) if kept}
-    assert {path.name for path in records_in(folder / "all")} == wanted
-    for path in records_in(folder / "all"):
-        assert path.read_bytes() == (done / path.parent.name / path.name).read_bytes()
-    again = bench("merge", stores[0], "--into", folder / "all")
-    assert f"0 added, {sum(shares[0])} there already" in again.output
-
-
-def test_a_merged_store_is_the_whole_suites(done: Path, tmp_path: Path) -> None:
-    part(done, tmp_path / "a", iter([True] * 5 + [False] * 4))
-    part(done, tmp_path / "b", iter([False] * 4 + [True] * 5))
-    bench("merge", tmp_path / "a", tmp_path / "b", "--store", tmp_path / "store")
-    assert contents(tmp_path / "store") == contents(done)
-    assert decisions(tmp_path / "store") == decisions(done)
-    assert Place(tmp_path).run(SUITE.replace("seeds = 7", "seeds = 3")).summary.computed == 0
-
-
-def test_two_records_of_one_trial_are_named_with_the_numbers_that_differ(store: Path, tmp_path: Path) -> None:
-    shutil.copytree(store, tmp_path / "other")
-    record = of_done(tmp_path / "other")[1]
-    policies = unseal(record.read_bytes())["policies"]
-    kept = policies["test"]["cost"][1]
-    policies["test"]["cost"][1] += 0.25
-    sealed_again(record, policies=policies)
-    before = every_file(store)
-    said = bench("merge", tmp_path / "other", "--into", store, expect=1)
-    assert "0 added, 8 there already, 1 differ" in said.output
-    assert record.stem in said.stderr
-    assert f"test.cost[1]: {kept!r} and {kept + 0.25!r}" in said.stderr
-    assert every_file(store) == before
-
-
-def test_where_and_when_a_record_was_made_is_no_difference(store: Path, tmp_path: Path) -> None:
-    shutil.copytree(store, tmp_path / "other")
-    for record in records_in(tmp_path / "other"):
-        body = unseal(record.read_bytes())
-        sealed_again(record, timings={"fit": 99.0}, provenance={**body["provenance"], "processor": "another"})
-    assert "0 added, 9 there already\n" in bench("merge", tmp_path / "other", "--into", store).output
-
-
-def test_failed_audits_draw_on_their_own_and_what_they_found_is_no_difference(store: Path, tmp_path: Path) -> None:
-    shutil.copytree(store, tmp_path / "other")
-    for folder, seed in ((store, 5), (tmp_path / "other", 6)):
-        failure = next(folder.glob("??/*.failed.json"))
-        said = {"type": "AuditError", "message": f"feature 'a' on {seed} rows", "step": "audit", "audit_seed": seed}
-        sealed_again(failure, error={**unseal(failure.read_bytes())["error"], **said})
-    assert "0 added, 9 there already\n" in bench("merge", tmp_path / "other", "--into", store).output
-
-
-def test_decisions_that_another_version_wrote_differently_are_no_difference(store: Path, tmp_path: Path) -> None:
-    import hashlib
-
-    import pyarrow.parquet as pq
-
-    shutil.copytree(store, tmp_path / "other")
-    for change, lines in (("compression", 0), ("a bill", 1)):
-        record = of_done(tmp_path / "other")[0]
-        file = record.with_suffix(".parquet")
-        table = pq.read_table(file)
-        if change == "a bill":
-            column = table.column("bill").to_numpy() + 0.0
-            column[3] += 1
-            table = table.set_column(table.column_names.index("bill"), "bill", [column])
-        pq.write_table(table, file, compression="gzip")
-        noted = {"bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
-        sealed_again(record, decisions=noted)
-        said = bench("merge", tmp_path / "other", "--into", store, expect=lines)
-        assert said.stderr.count("bill, 1 row(s)") == lines
-
-
-def test_a_damaged_record_is_not_merged_but_named(store: Path, tmp_path: Path) -> None:
-    shutil.copytree(store, tmp_path / "other")
-    shutil.rmtree(store)
-    record = of_done(tmp_path / "other")[1]
-    record.write_bytes(record.read_bytes().replace(b'"ok"', b'"OK"'))
-    said = bench("merge", tmp_path / "other", "--into", store, expect=1)
-    assert record.name in said.stderr
-    assert "8 added" in said.output
-    assert not (store / record.parent.name / record.name).exists()
-
-
-def test_a_done_trial_takes_the_place_of_its_failure_and_not_the_other_way_round(store: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    shutil.copytree(store, other)
-    record = of_done(store)[0]
-    failure = {**unseal(next(store.glob("??/*.failed.json")).read_bytes()), "name": record.stem}
-    failed = record.with_name(f"{record.stem}.failed.json")
-    failed.write_bytes(next(store.glob("??/*.failed.json")).read_bytes())
-    sealed_again(failed, **{**failure, "trial": unseal(record.read_bytes())["trial"]})
-    record.unlink()
-    assert "1 added, 8 there already, 1 done in one store" in bench("merge", other, "--into", store).output
-    assert record.exists()
-    assert not failed.exists()
-    assert contents(store) == contents(other)
-
-
-@pytest.mark.parametrize("wrong", ["missing", "itself", "a file"])
-def test_stores_that_cannot_be_merged_are_said_before_anything_is_copied(
-    store: Path, tmp_path: Path, wrong: str
-) -> None:
-    (tmp_path / "file").touch()
-    into = tmp_path / "into"
-    named = {"missing": tmp_path / "stor", "itself": into, "a file": tmp_path / "file"}[wrong]
-    if wrong == "itself":
-        into.mkdir()
-    said = bench("merge", store, named, "--into", into, expect=2)
-    assert named.name in said.stderr
-    if wrong == "missing":
-        assert "did you mean" in said.stderr
-    assert not records_in(into)

@@ -21,7 +21,6 @@ from bench_core.cli.options import (
     with_session,
 )
 from bench_core.cli.output import Progress, print_table
-from bench_core.cli.stores import merge
 from bench_core.plugins.manager import command_names, load_command, new_manager
 from bench_core.run.threads import start_with_one_blas_thread
 
@@ -94,34 +93,18 @@ def main() -> None:
 @click.option("--strict", is_flag=True, help="Stop at the first failed trial.")
 @with_session
 def run(
-    session: SuiteSession,
-    jobs: int,
-    executor: str,
-    only: tuple[str, ...],
-    seeds: int | None,
-    timeout: float | None,
-    memory: float | None,
-    isolation: str,
-    retry_failed: bool,
-    retry_over_limit: bool,
-    skip_crashed: bool,
-    audit_seed: int | None,
-    strict: bool,
-    **plugin_options: Any,
+    session: SuiteSession, only: tuple[str, ...], seeds: int | None, memory: float | None, strict: bool, **given: Any
 ) -> int:
     """Run a suite: resume what is missing, then let the plugins make their pages of it."""
     from bench_core.run.execute import Options
     from bench_core.run.runner import run_suite
     from bench_core.run.session import parse_only
 
-    most = None if memory is None else int(memory)
-    again = retry_failed, isolation, skip_crashed, retry_over_limit
-    options = Options(jobs, executor, timeout, most, *again, audit_seed)
+    own = {name: given.pop(name) for name in Options.__dataclass_fields__ if name in given}
+    options = Options(**own, memory=None if memory is None else int(memory))
     with Progress(strict) as progress:
         chosen = parse_only(only, session.suite)
-        report = run_suite(
-            session, options, seeds, chosen, progress.started, progress.advance, progress.notice, plugin_options
-        )
+        report = run_suite(session, options, seeds, chosen, progress.started, progress.advance, progress.notice, given)
     return _report(report)
 
 
@@ -254,8 +237,6 @@ def doctor(store: Path, repair: bool, mirror: Path | None, offline: bool | None)
         click.echo(line, err=True)
     return 0 if sound and not wrong else 1
 
-
-main.add_command(merge)
 
 if __name__ == "__main__":
     main()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from bench_core.run.record_file import unseal
 from bench_core.run.store import DAMAGED, Store, StoreFile
 from bench_core.run.whole_files import move_aside, open_file, why
 
-__all__ = ["StoreCheck", "check_store", "misplaced_files", "repair_store"]
+__all__ = ["StoreCheck", "check_store", "repair_store"]
 
 _OLD_ENOUGH = 60.0
 """Seconds after which decisions without a record are left over: no writer is that slow between the two."""
@@ -50,14 +49,14 @@ def check_store(store: Store) -> StoreCheck:
     result = StoreCheck()
     files = list(store.files())
     names = {file.name for file in files if file.kind in ("done", "failed")}
-    misplaced = misplaced_files(files)
-    result.misplaced += misplaced
-    result.damage += misplaced.values()
+    misplaced = [file for file in files if file.misplaced]
+    result.misplaced += [file.path for file in misplaced]
+    result.damage += [file.misplaced for file in misplaced]
     for file in files:
-        if file.kind == "decisions" and file.in_place and file.name not in names and _is_old_enough(file):
+        if file.kind == "decisions" and not file.misplaced and file.name not in names and _is_old_enough(file):
             result.left_over.append(file.path)
     before = store.unbelieved
-    for name in sorted({file.name for file in files if file.in_place and file.kind in ("done", "failed")}):
+    for name in sorted({file.name for file in files if not file.misplaced and file.kind in ("done", "failed")}):
         try:
             record = store.read(name)
         except StoreError as error:  # the disk does not give it: no reason to stop
@@ -84,17 +83,6 @@ def check_store(store: Store) -> StoreCheck:
         result.misplaced.append(index)
         result.damage.append(f"{index} is damaged: {why(error)}")
     return result
-
-
-def misplaced_files(files: Iterable[StoreFile]) -> dict[Path, str]:
-    """Files that lie where no reader looks for them → a line on each."""
-    misplaced = {}
-    for file in files:
-        if file.kind == "other":
-            misplaced[file.path] = f"{file.path} is no file of a store"
-        elif not file.in_place:
-            misplaced[file.path] = f"{file.path} lies in the wrong folder: it is looked for in {file.name[:2]}"
-    return misplaced
 
 
 def repair_store(store: Store, result: StoreCheck) -> int:

@@ -110,17 +110,7 @@ def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator
             one_hot[np.arange(len(rows)), picked["reference"]] = 1.0
             reference = Decisions(acquired=decisions.acquired, probabilities=one_hot)
         policy = int(picked["policy"][0])
-        bill, full_bill, evaluation_bill = (picked[name] for name in _NUMBERS)
-        outcome = Outcome(
-            task,
-            picked["y"],
-            decisions,
-            bill,
-            full_bill,
-            evaluation_bill,
-            threshold,
-            picked.get("query"),
-            reference,
-            budgets[policy],
-        )
+        bill, full, evaluation = (picked[name] for name in _NUMBERS)
+        query, budget = picked.get("query"), budgets[policy]
+        outcome = Outcome(task, picked["y"], decisions, bill, full, evaluation, threshold, query, reference, budget)
         yield PolicyOutcome(policy, "test" if picked["test"][0] else "validation", outcome)

@@ -6,7 +6,6 @@ the store, or only a zombie is left, which its parent has not waited for yet.
 
 from __future__ import annotations
 
-import shutil
 import socket
 import time
 from contextlib import suppress
@@ -47,10 +46,7 @@ def sweep(folder: Path) -> None:
         for file in folder.iterdir():
             with suppress(OSError):
                 if _is_abandoned(file):
-                    if file.is_dir() and not file.is_symlink():
-                        shutil.rmtree(file, ignore_errors=True)
-                    else:
-                        file.unlink()
+                    file.unlink()
 
 
 def _is_abandoned(temporary: Path) -> bool:

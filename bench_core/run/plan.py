@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from bench_core.contract.facts import DataFacts
 from bench_core.contract.parameters import given_parameters
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.store import Store
-from bench_core.run.trial import Trial
+from bench_core.run.trial import Trial, fragment
 
 OVER_LIMIT = "over the limit"
 """The state of a trial that took longer than the time limit: an outcome, which is not tried again unasked."""
@@ -77,6 +77,13 @@ class Planned:
     state: str
     reason: str = ""
 
+    @property
+    def preparation(self) -> Hashable:
+        """What trials with the same prepared data have in common."""
+        trial = self.trial
+        scheme = fragment(trial.costs_use, trial.scheme)
+        return self.content, scheme, trial.split, trial.encode, trial.seed, trial.audit_rounds
+
 
 @dataclass
 class Plan:
@@ -111,14 +118,6 @@ class Plan:
     def count(self, state: str) -> int:
         """How many trials are in a state."""
         return sum(planned.state == state for planned in self.planned)
-
-    def inapplicable(self) -> dict[tuple[str, str, str], str]:
-        """(data set, cost scheme, method) → why a trial of it is not applicable."""
-        return {
-            (p.trial.dataset, p.trial.costs, p.trial.method): p.reason
-            for p in self.planned
-            if p.state == "not applicable"
-        }
 
 
 def definition_of(trial: Trial) -> str:

@@ -6,16 +6,16 @@ import copy
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.asking import can_be_asked
-from bench_core.contract.canonical import plain
+from bench_core.contract.canonical import plain, sha256_text
 from bench_core.contract.dataset import Dataset
-from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.decisions import Decisions
 from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Family, Policy, Problem, as_family
 from bench_core.contract.metric import Metric
@@ -31,7 +31,7 @@ from bench_core.run.record_file import RECORD_FORMAT
 from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, table_of, usage_of
 from bench_core.run.trial import Trial
 
-__all__ = ["Here", "Parties", "TrialResult", "run_trial"]
+__all__ = ["Here", "Parties", "TrialResult", "run_trial", "start_of_record"]
 
 
 @dataclass(frozen=True)
@@ -113,13 +113,8 @@ def run_trial(
     """
     parties = parties or Here()
     clock = _Clock(parties.busy)
-    name = trial.name(dataset.content)
-    record: dict[str, Any] = {
-        "format": RECORD_FORMAT,
-        "name": name,
-        "trial": trial.identity(dataset.content),
-        "provenance": {**provenance, **({} if audit_seed is None else {"audit_seed": audit_seed})},
-    }
+    repeated = {} if audit_seed is None else {"audit_seed": audit_seed}
+    record = start_of_record(trial, dataset.content, {**provenance, **repeated})
     try:
         outcomes, deciding = _filled(record, trial, dataset, prepared, metrics, threads, clock, parties, audit_seed)
     except KeyboardInterrupt:
@@ -134,6 +129,12 @@ def run_trial(
     record["timings"] = {**clock.seconds, **deciding}
     rows = {part: getattr(prepared.split, part) for part in ("validation", "test")}
     return TrialResult(record, outcomes, rows)
+
+
+def start_of_record(trial: Trial, content: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """What every record begins with."""
+    identity = trial.identity(content)
+    return {"format": RECORD_FORMAT, "name": sha256_text(identity), "trial": identity, "provenance": provenance}
 
 
 def _filled(
@@ -204,7 +205,7 @@ def _judge(
     def decided(policy: Policy, part: str, name: str) -> Decisions:
         shown = prepared.shown[part]
         with clock("decide"):
-            decisions = policy.decide(_handed_rows(shown.rows))
+            decisions = policy.decide(copy.copy(shown.rows))  # an object of its own over the shared arrays
         return _received(decisions, shown, problem, name)
 
     reference: dict[str, Decisions] = {}
@@ -272,15 +273,8 @@ def _received(decisions: Any, shown: Shown, problem: Problem, name: str) -> Deci
 
 def _handed(problem: Problem, *, threshold: float | None, threads: int) -> Problem:
     """The problem of one trial: objects of its own over the shared arrays."""
-    fields = {name: getattr(problem, name) for name in Problem.__dataclass_fields__}
-    for name in ("train", "validation", "costs"):
-        fields[name] = copy.copy(fields[name])
-    return Problem(**{**fields, "threshold": threshold, "threads": threads, "work": problem.work.again()})
-
-
-def _handed_rows(rows: Rows) -> Rows:
-    """Rows of one call: an object of its own over the shared arrays."""
-    return Rows(rows.X, rows.sizes, rows.query)
+    own = {name: copy.copy(getattr(problem, name)) for name in ("train", "validation", "costs")}
+    return replace(problem, **own, threshold=threshold, threads=threads, work=problem.work.again())
 
 
 class _Clock:

@@ -220,7 +220,9 @@ def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], l
 def inapplicable_lines(plan: Plan) -> list[str]:
     """A line for every method that cannot be tried on data sets, which, and why."""
     datasets: dict[tuple[str, str], dict[str, None]] = {}
-    for (dataset, _, method), why in plan.inapplicable().items():
+    inapplicable = [planned for planned in plan.planned if planned.state == "not applicable"]
+    reasons = {(p.trial.dataset, p.trial.costs, p.trial.method): p.reason for p in inapplicable}
+    for (dataset, _, method), why in reasons.items():
         datasets.setdefault((method, why), {})[dataset] = None
     return [f"not applicable: {method} on {', '.join(on)}: {why}" for (method, why), on in datasets.items()]
 

@@ -61,9 +61,12 @@ class StoreFile:
     kind: str
 
     @property
-    def in_place(self) -> bool:
-        """Whether it lies where a reader looks for it."""
-        return self.kind != "other" and self.path.parent.name == self.name[:2]
+    def misplaced(self) -> str:
+        """A line on why no reader looks for it here; empty where one does."""
+        if self.kind == "other":
+            return f"{self.path} is no file of a store"
+        there = self.path.parent.name == self.name[:2]
+        return "" if there else f"{self.path} lies in the wrong folder: it is looked for in {self.name[:2]}"
 
 
 class Store:
@@ -269,8 +272,6 @@ class Store:
             record = {**record, "decisions": noted}
         short = "timings" in record and seconds_of(record) < _WORTH_FLUSHING
         self._write(name, {**files, _DONE: seal(record)}, flush=not short)
-        with suppress(OSError):
-            os.unlink(self._place(name, _FAILED))
 
     def write_failure(self, record: Mapping[str, Any]) -> None:
         """Keep the record of a failed trial; raises as `write`."""
@@ -325,9 +326,6 @@ class Store:
                 raise ValueError("its decisions do not match their checksum")
             files[_DECISIONS] = decisions
         self._write(name, {**files, _FAILED if status == "failed" else _DONE: record})
-        if status == "ok":
-            with suppress(OSError):
-                os.unlink(self._place(name, _FAILED))
         return contents
 
     def path_of_decisions(self, name: str) -> Path:
@@ -361,6 +359,9 @@ class Store:
                 make_folder(folder, whole[-1].path)
                 self._made_folders.add(folder)
         write_whole(*whole, flush=flush)
+        if _DONE in files:
+            with suppress(OSError):
+                os.unlink(self._place(name, _FAILED))
 
     def sweep(self) -> None:
         """Remove temporary files whose process is gone; those that cannot be removed stay."""

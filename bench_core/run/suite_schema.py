@@ -219,10 +219,8 @@ def error_line(path: str, errors: Sequence[Mapping[str, Any]], sections: Mapping
     for error in sorted(errors, key=_is_no_misspelling):
         section = sections.get(str(error["loc"][0])) if error["loc"] else None
         place, model = section.rules.place(error["loc"]) if section else (error["loc"], None)
-        if error["type"] == "extra_forbidden":
-            text = _unknown_key(place, model.model_fields if model else _keys_at(place[:-1], sections))
-        else:
-            text = _wrong_value(error, place, section)
+        known = model.model_fields if model else _keys_at(place[:-1], sections)
+        text = _fault(error, place, known, section)
         lines.setdefault(_spelled(place), " ".join(f"{path}: {_spelled(place)}{text}".split()))
     more = len(lines) - 1
     return next(iter(lines.values())) + (f" (and {more} more fault{'s' * (more > 1)})" if more else "")
@@ -249,20 +247,14 @@ def validated(model: type[M], value: Any, where: str) -> M:
     except ValidationError as error:
         first = min(error.errors(include_url=False), key=_is_no_misspelling)
     place = tuple(first["loc"])
-    if first["type"] == "extra_forbidden":
-        text = _unknown_key(place, model.model_fields)
-    else:
-        text = _wrong_value(first, place, None)
+    text = _fault(first, place, model.model_fields, None)
     raise RequestError(f"{where}.{_spelled(place)}{text}" if place else f"{where}{text}")
 
 
-def _unknown_key(place: tuple[Any, ...], known: Iterable[str]) -> str:
-    """What follows the place of a key that is not known."""
-    return f": unknown key {_shortened(str(place[-1]))}; {did_you_mean(str(place[-1]), known)}"
-
-
-def _wrong_value(error: Mapping[str, Any], place: tuple[Any, ...], section: SuiteSection | None) -> str:
-    """What follows the place of an error that is no unknown key."""
+def _fault(error: Mapping[str, Any], place: tuple[Any, ...], known: Iterable[str], section: SuiteSection | None) -> str:
+    """What follows the place of an error; ``known`` are the keys that may be there."""
+    if error["type"] == "extra_forbidden":
+        return f": unknown key {_shortened(str(place[-1]))}; {did_you_mean(str(place[-1]), known)}"
     value = error.get("input")
     if error["type"].startswith("union_tag") and section is not None:
         tag = error.get("ctx", {}).get("tag", "")

@@ -63,7 +63,7 @@ class Trial:
             f'"dataset":"{content}","encode":"{self.encode}",'
             f'"method":{fragment(self.method_use, self.estimator)},'
             f'"reject":{"true" if self.reject else "false"},"seed":{self.seed},'
-            f'"split":{_split_fragment(self.split)},"threshold":{_number(self.threshold)}}}'
+            f'"split":{_split_fragment(self.split)},"threshold":{canonical_json(self.threshold)}}}'
         )
 
     def name(self, content: str) -> str:
@@ -98,7 +98,3 @@ def parameters_of(thing: Any) -> dict[str, Any]:
 @lru_cache(maxsize=1024)
 def _split_fragment(rule: SplitRule) -> str:
     return canonical_json(to_plain(rule))
-
-
-def _number(value: float | None) -> str:
-    return canonical_json(value)

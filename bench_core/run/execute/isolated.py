@@ -102,11 +102,6 @@ class Isolated:
         self._deadline: float | None = None
         self._until: float | None = None
 
-    @property
-    def processes(self) -> set[int]:
-        """The number of the server's process, where it runs."""
-        return {self._server.process} - {0}
-
     def limit(self, seconds: float | None, until: float | None) -> None:
         """Seconds that a trial's method may take from now on, and when it is ended at the latest (monotonic clock)."""
         self._timeout, self._until = seconds, until

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Mark", "Marker", "marks_of_the_dead", "take_crashed"]
 
 _RUNNING, _OVER = b"+", b"-"
-_FILES = ".files"
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,6 @@ class Mark:
 
     Attributes:
         path: the file.
-        process: the number of the process that ran it.
         run: the number of the process of its run.
         run_is_gone: whether that one is gone, too.
         trial: the trial's name in the store; empty when it had not started any.
@@ -45,7 +42,6 @@ class Mark:
     """
 
     path: Path
-    process: int
     run: int
     run_is_gone: bool
     trial: str
@@ -53,8 +49,7 @@ class Mark:
     running: bool
 
     def remove(self) -> None:
-        """Remove it, and what the process's methods wrote."""
-        shutil.rmtree(self.path.with_name(self.path.name + _FILES), ignore_errors=True)
+        """Remove it."""
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
 
@@ -73,11 +68,6 @@ class Marker:
         self._path: Path | None = None
         self._file = -1
 
-    @property
-    def folder(self) -> Path:
-        """A folder for what this process's methods write, removed with its mark."""
-        return self._folder / ("-".join([here(), owner(self._run), owner(os.getpid())]) + _FILES)
-
     def begin(self, planned: Planned) -> None:
         """Say that a trial is about to run.
 
@@ -90,7 +80,7 @@ class Marker:
         try:
             if self._path is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                path = self.folder.with_name(self.folder.name.removesuffix(_FILES))
+                path = self._folder / "-".join([here(), owner(self._run), owner(os.getpid())])
                 self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
                 self._path = path
             os.truncate(self._file, 0)
@@ -128,7 +118,7 @@ def marks_of_the_dead(store: Path) -> list[Mark]:
             text = path.read_bytes()
             trial, description = json.loads(text[1:]) if text else ("", "")
             running = text.startswith(_RUNNING)
-        marks.append(Mark(path, int(process), int(run), is_gone(run, run_start), trial, description, running))
+        marks.append(Mark(path, int(run), is_gone(run, run_start), trial, description, running))
     return marks
 
 

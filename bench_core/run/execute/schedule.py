@@ -53,7 +53,7 @@ class Schedule:
         self.memory = memory or {}
         numbers: dict[Hashable, int] = {}
         self._entries: list[_Entry] = sorted(  # all, also those that were taken before longer ones
-            (seconds.get(planned.name, 0.0), -place, numbers.setdefault(_split_of(planned), len(numbers)), planned)
+            (seconds.get(planned.name, 0.0), -place, numbers.setdefault(planned.preparation, len(numbers)), planned)
             for place, planned in enumerate(todo)
         )
         self._known = {entry[3].name: entry for entry in self._entries}
@@ -125,13 +125,6 @@ class Schedule:
             del self._splits[split]
         self._waiting.remove(planned.name)
         self._left -= seconds
-
-
-def _split_of(planned: Planned) -> Hashable:
-    """What trials with the same prepared data have in common."""
-    trial = planned.trial
-    scheme = fragment(trial.costs_use, trial.scheme)
-    return planned.content, scheme, trial.split, trial.encode, trial.seed, trial.audit_rounds
 
 
 def expected_seconds(

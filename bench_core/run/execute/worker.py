@@ -7,7 +7,7 @@ import platform
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 from bench_sandbox import end_strays
 
-from bench_core.contract.dataset import DataContext
+from bench_core.contract.dataset import DataContext, Dataset
 from bench_core.contract.errors import BenchError, DataError, DataWritten
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.registry import Registry
@@ -30,12 +30,11 @@ from bench_core.run.execute.isolated import Isolated, kernels_folder, once_more_
 from bench_core.run.execute.markers import Marker
 from bench_core.run.failures import TrialStopped, failed_record
 from bench_core.run.plan import OVER_LIMIT, Planned
-from bench_core.run.record_file import RECORD_FORMAT
-from bench_core.run.run_trial import run_trial
+from bench_core.run.run_trial import run_trial, start_of_record
 from bench_core.run.store import Store
-from bench_core.run.trial import Trial, fragment
+from bench_core.run.trial import Trial
 
-__all__ = ["TrialStatus", "Worker", "WorkerSettings", "environment", "fail", "start_of_record"]
+__all__ = ["TrialStatus", "Worker", "WorkerSettings", "environment", "fail"]
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class Worker:
         self.cache = cache or DatasetCache(settings.context, registry, settings.store)
         self.isolated = None if settings.isolation == "none" else self._isolated()
         self._before = {child.pid for child in psutil.Process().children()}
-        self._prepared: OrderedDict[tuple[str, ...], Prepared] = OrderedDict()
+        self._prepared: OrderedDict[Hashable, Prepared] = OrderedDict()
         self._metrics: dict[str, dict[str, Metric]] = {}
 
     def run(self, planned: Planned) -> TrialStatus:
@@ -148,7 +147,7 @@ class Worker:
             if dataset.content != planned.content:
                 raise DataError(f"data set {trial.dataset!r} is not what it was when the run was planned; run again")
             step = "prepare"
-            prepared = self._prepare(trial, dataset.content)
+            prepared = self._prepare(planned, dataset)
             step = "run"
             metrics = self._metrics_for(dataset.task)
             asked = (trial, dataset, prepared, metrics, provenance, self.settings.threads, self.isolated)
@@ -158,7 +157,9 @@ class Worker:
                 raise
             if isinstance(error, DataWritten):
                 self.cache.forget(trial.dataset_use, trial.source)
-            return self._failed(failed_record(start_of_record(planned, provenance), error, step, {}))
+            return self._failed(
+                failed_record(start_of_record(planned.trial, planned.content, provenance), error, step, {})
+            )
         if result.written:
             self._prepared.clear()  # the next trials get data as it was
         if result.record["status"] == "failed":
@@ -168,7 +169,9 @@ class Worker:
         except (OSError, BenchError):
             raise  # the store's fault, not the trial's
         except Exception as error:
-            return self._failed(failed_record(start_of_record(planned, provenance), error, "store", {}))
+            return self._failed(
+                failed_record(start_of_record(planned.trial, planned.content, provenance), error, "store", {})
+            )
         return None
 
     def _failed(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -183,32 +186,20 @@ class Worker:
 
     def _tidy(self) -> None:
         """Go back to the working directory, and end what the trial started and left."""
-        try:
-            if os.getcwd() != self.folder:
-                os.chdir(self.folder)
-        except OSError:  # the trial removed the directory it was in
-            with suppress(OSError):
-                os.chdir(self.folder)
+        with suppress(OSError):
+            os.chdir(self.folder)
         if self.isolated is not None:
             self.isolated.done()
         else:
             end_strays(self._before)
 
-    def _prepare(self, trial: Trial, content: str) -> Prepared:
-        key = (
-            content,
-            fragment(trial.costs_use, trial.scheme),
-            repr(trial.split),
-            trial.encode,
-            str(trial.seed),
-            str(trial.audit_rounds),
-        )
+    def _prepare(self, planned: Planned, dataset: Dataset) -> Prepared:
+        key, trial = planned.preparation, planned.trial
         if key not in self._prepared:
-            dataset = self.cache.load(trial.dataset_use, trial.source)
             self._prepared[key] = prepare(
                 dataset, trial.scheme, trial.split, trial.encode, trial.seed, trial.audit_rounds
             )
-            while len(self._prepared) > self._KEPT:
+            if len(self._prepared) > self._KEPT:
                 self._prepared.popitem(last=False)
         return self._prepared[key]
 
@@ -248,7 +239,7 @@ def fail(
         where: the `environment` it was run in, when that was not this machine's.
     """
     provenance = {**(where or environment()), "dataset": planned.trial.dataset, "isolation": settings.isolation}
-    record = failed_record(start_of_record(planned, provenance), stopped, "process", {})
+    record = failed_record(start_of_record(planned.trial, planned.content, provenance), stopped, "process", {})
     Store(settings.store).write_failure(record)
     return _status_of(record, seconds)
 
@@ -257,16 +248,6 @@ def _status_of(failure: Mapping[str, Any], seconds: float) -> TrialStatus:
     """How a trial went that has the record of a failure."""
     error = failure["error"]
     return TrialStatus(failure["name"], OVER_LIMIT if error["kind"] == "time" else "failed", error["message"], seconds)
-
-
-def start_of_record(planned: Planned, provenance: dict[str, Any]) -> dict[str, Any]:
-    """What every record begins with."""
-    return {
-        "format": RECORD_FORMAT,
-        "name": planned.name,
-        "trial": planned.trial.identity(planned.content),
-        "provenance": provenance,
-    }
 
 
 def _today() -> str:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.run.check_store import misplaced_files
-from bench_core.run.decisions_file import unpack_decisions
-from bench_core.run.store import Store
+from bench_core import RequestError, Store, did_you_mean
 
 __all__ = ["Difference", "MergeReport", "merge_stores"]
 
@@ -85,7 +81,7 @@ def merge_stores(sources: Sequence[Path], into: Path) -> Iterator[MergeReport]:
 
 def _merge(source: Store, store: Store) -> MergeReport:
     report = MergeReport(source.path)
-    report.damage += misplaced_files(source.files()).values()
+    report.damage += [file.misplaced for file in source.files() if file.misplaced]
     done, failed = store.names()
     theirs, theirs_failed = source.names()
     for name in sorted(theirs | theirs_failed):
@@ -158,25 +154,22 @@ def _unequal(what: str, left: Any, right: Any) -> Iterator[tuple[str, Any, Any]]
 def _unequal_decisions(ours: dict[str, Any], store: Store, source: Store) -> Iterator[tuple[str, Any, Any]]:
     """Columns of decisions that differ: another version of the library that wrote the file may be all."""
     name, task = ours["name"], ours["task"]
-    with suppress(StopIteration):
-        pairs = [iter(unpack_decisions(side.path_of_decisions(name), task, None)) for side in (store, source)]
-        while True:
-            mine, yours = next(pairs[0]), next(pairs[1])
-            place = f"decisions of policy {mine.policy} on {mine.part}"
-            columns = [
-                (key, getattr(mine.outcome.decisions, key), getattr(yours.outcome.decisions, key))
-                for key in ("acquired", "probabilities", "score", "stage", "evaluations")
-            ]
-            columns += [(key, getattr(mine.outcome, key), getattr(yours.outcome, key)) for key in ("y", "bill")]
-            for key, left, right in columns:
-                if left is None and right is None:
-                    continue
-                if left is None or right is None or np.shape(left) != np.shape(right):
-                    yield f"{place}: {key}", _shape(left), _shape(right)
-                elif not np.array_equal(left, right, equal_nan=np.asarray(left).dtype.kind == "f"):
-                    rows = np.flatnonzero(np.any(np.atleast_2d((left != right).T), axis=0))
-                    first = int(rows[0])
-                    yield f"{place}: {key}, {len(rows)} row(s), first {first}", _cell(left, first), _cell(right, first)
+    for mine, yours in zip(store.outcomes(name, task, None), source.outcomes(name, task, None), strict=False):
+        place = f"decisions of policy {mine.policy} on {mine.part}"
+        columns = [
+            (key, getattr(mine.outcome.decisions, key), getattr(yours.outcome.decisions, key))
+            for key in ("acquired", "probabilities", "score", "stage", "evaluations")
+        ]
+        columns += [(key, getattr(mine.outcome, key), getattr(yours.outcome, key)) for key in ("y", "bill")]
+        for key, left, right in columns:
+            if left is None and right is None:
+                continue
+            if left is None or right is None or np.shape(left) != np.shape(right):
+                yield f"{place}: {key}", _shape(left), _shape(right)
+            elif not np.array_equal(left, right, equal_nan=np.asarray(left).dtype.kind == "f"):
+                rows = np.flatnonzero(np.any(np.atleast_2d((left != right).T), axis=0))
+                first = int(rows[0])
+                yield f"{place}: {key}, {len(rows)} row(s), first {first}", _cell(left, first), _cell(right, first)
 
 
 def _shape(column: Any) -> str:

@@ -34,11 +34,8 @@ class Rows:
 
     def take(self, rows: NDArray[Any]) -> Rows:
         """Some of the rows, by index or mask."""
-        return Rows(
-            self.X[rows],
-            None if self.sizes is None else self.sizes[rows],
-            None if self.query is None else self.query[rows],
-        )
+        taken: dict[str, Any] = {name: None if array is None else array[rows] for name, array in vars(self).items()}
+        return Rows(**taken)
 
     def having(self, X: NDArray[np.float64]) -> Rows:
         """The same rows with other values."""

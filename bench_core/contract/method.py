@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from bench_core.contract.costs import Costs
@@ -242,26 +243,21 @@ class Method(Parameters, ABC):
         return None
 
 
-class Limits(Protocol):
+Limit = Annotated[int, Ge(0)] | None
+
+
+@dataclass(frozen=True)
+class TaskLimits:
     """What a method says it can do: see `Method`."""
 
-    @property
-    def tasks(self) -> Collection[str]: ...
-
-    @property
-    def classes_limit(self) -> int | None: ...
-
-    @property
-    def features_limit(self) -> int | None: ...
-
-    @property
-    def takes_missing(self) -> bool: ...
-
-    @property
-    def needs_threshold(self) -> bool: ...
+    tasks: tuple[Task, ...]
+    classes_limit: Limit
+    features_limit: Limit
+    takes_missing: bool
+    needs_threshold: bool
 
 
-def beyond(limits: Limits, data: DataFacts) -> str | None:
+def beyond(limits: Method | TaskLimits, data: DataFacts) -> str | None:
     """Which of a method's limits a data set is beyond, in a line; None when it is beyond none."""
     if data.task not in limits.tasks:
         return f"it does {', '.join(sorted(limits.tasks))}; the task is {data.task}"

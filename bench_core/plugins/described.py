@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pluggy
@@ -21,6 +22,7 @@ import pluggy
 from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import ContractError, RequestError, attempt
 from bench_core.contract.facts import DataFacts
+from bench_core.contract.method import beyond
 from bench_core.contract.parameters import check_values
 from bench_core.plugins import hookspecs
 from bench_core.plugins import manager as loading
@@ -51,7 +53,7 @@ def described_registry(
     """
     cache = DataContext.from_environment().cache if cache is None else cache
     registry = DescribedRegistry(manager or loading.new_manager(), Probe(cache, closed))
-    loading.fill(registry)
+    loading.fill(registry, loading.candidates())
     for plugin in loading.installed(registry.manager):
         registry.add(plugin)
     if acting:
@@ -84,15 +86,11 @@ class DescribedRegistry(Registry):
         if plugin.error:
             return
         try:
-            description = self._probe.describe(plugin)
+            self._offer(plugin, self._probe.describe(plugin))
         except ProbeError as error:
-            self.plugins[plugin.name] = replace(plugin, error=str(error))
-            return
-        try:
-            self._offer(plugin, description)
+            self.drop(plugin.name, str(error))
         except ContractError as error:
-            self.drop(plugin.name)
-            self.plugins[plugin.name] = replace(plugin, error=f"ContractError: {error}")
+            self.drop(plugin.name, loading.one_line(error))
 
     def _offer(self, plugin: Plugin, description: PluginDescription) -> None:
         """Register what a description names.
@@ -132,8 +130,7 @@ class DescribedRegistry(Registry):
                 loading.refuse_unknown_hooks(self.manager, descriptions[name].hooks)
                 self._register_texts(name)
             except ContractError as error:
-                self.drop(name)
-                plugins[name] = replace(plugins[name], error=f"ContractError: {error}")
+                self.drop(name, loading.one_line(error))
 
     def fetch(self, plugin: str) -> None:
         """Import a plugin into this process, but for its methods.
@@ -144,7 +141,9 @@ class DescribedRegistry(Registry):
         if plugin in self.imported or plugin not in self.descriptions:
             return
         self.imported.add(plugin)
-        real = self._imported(plugin)
+        loading.unregister(self.manager, plugin)  # what registers its texts
+        real, point = Registry(self.manager), metadata.EntryPoint(plugin, self.plugins[plugin].module, loading.GROUP)
+        loading.fill(real, [(self.plugins[plugin], point.load)])
         error = real.plugins[plugin].error
         for mine, there in zip(self._shelves(), real._shelves(), strict=True):
             for name in mine.waiting(plugin):
@@ -155,8 +154,7 @@ class DescribedRegistry(Registry):
         for key, section in real.sections.items():
             self.sections.add(plugin, key, section)
         if error:
-            self.drop(plugin)
-            self.plugins[plugin] = replace(self.plugins[plugin], error=error)
+            self.drop(plugin, error)
             raise RequestError(f"plugin {plugin!r} could not be loaded: {error}")
 
     def fetch_sections(self, keys: Sequence[str]) -> None:
@@ -167,19 +165,17 @@ class DescribedRegistry(Registry):
     def build_methods(self, requests: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Any]:
         built: list[Any] = [None] * len(requests)
         places: dict[str, list[int]] = defaultdict(list)
-        descriptions: dict[int, MethodDescription] = {}
         for i, (name, parameters, where) in enumerate(requests):
             found: Any = attempt(partial(self.method, name, where))
-            if not isinstance(found, MethodDescription):
-                built[i] = found if isinstance(found, BaseException) else super().build_methods([requests[i]])[0]
-                continue
-            built[i] = attempt(partial(check_values, parameters, where))
-            if built[i] is None:
-                descriptions[i] = found
-                places[self.methods.origins[name]].append(i)
+            if isinstance(found, MethodDescription):
+                built[i] = attempt(partial(check_values, parameters, where))
+                if built[i] is None:
+                    places[self.methods.origins[name]].append(i)
+            else:
+                (built[i],) = super().build_methods([requests[i]])
         for plugin, here in places.items():
-            asked = [(requests[i][0], descriptions[i], *requests[i][1:]) for i in here]
-            for i, answer in zip(here, self._probe.build(self.plugins[plugin], asked), strict=True):
+            asked = [(self.methods[requests[i][0]], *requests[i]) for i in here]
+            for i, answer in zip(here, self._probe.build(self.plugins[plugin], asked), strict=True):  # type: ignore[arg-type]
                 built[i] = answer
         return built
 
@@ -190,7 +186,7 @@ class DescribedRegistry(Registry):
             if not isinstance(method, ConfiguredMethod):
                 answers[i] = super().ask_methods(what, [asked[i]])[0]
             elif what == "inapplicable" and method.limits is not None:
-                answers[i] = method.beyond(facts) or None
+                answers[i] = beyond(method.limits, facts)
             elif what == "inapplicable" or method.asks_memory:
                 places[method.plugin].append(i)
         for plugin, here in places.items():
@@ -209,35 +205,23 @@ class DescribedRegistry(Registry):
     def complete(self) -> Registry:
         return loading.load_registry()
 
-    def _imported(self, name: str) -> Registry:
-        """A registry of one plugin, imported with this registry's manager; where that fails, of its error."""
-        plugin, manager = self.plugins[name], self.manager
-        real = Registry(manager)
-        real.plugins[name] = plugin
-        loading.unregister(manager, name)  # what registers its texts
-        point = metadata.EntryPoint(name, plugin.module, loading.GROUP)
-        loading.take_step(real, name, partial(loading.import_plugin, real, plugin, point.load))
-        loading.take_step(real, name, partial(loading.check_hooks, manager, name))
-        for hook, register in real.registrars(name).items():
-            loading.take_step(real, name, partial(loading.call_hook, manager, hook, name, register=register))
-        return real
-
     def _register_texts(self, name: str) -> None:
         """Let an object that holds none of a plugin's code register the texts that it registers by others' hooks."""
-
-        class Stand:
-            pass
-
-        stand = Stand()
+        stand = ModuleType(name)
         for hook, calls in self.descriptions[name].registrations.items():
-
-            def register_all(register: Callable[..., object], calls: Sequence[Sequence[str]] = calls) -> None:
-                for texts in calls:
-                    register(*texts)
-
-            # The attribute's name is the hook's; pluggy leaves out arguments with defaults.
-            setattr(stand, hook, hookspecs.hookimpl(optionalhook=True)(register_all))
+            setattr(stand, hook, _registering(calls))  # the attribute's name is the hook's
         self.manager.register(stand, name=name)
+
+
+def _registering(calls: Sequence[Sequence[str]]) -> Callable[..., None]:
+    """A hook that registers these texts."""
+
+    @hookspecs.hookimpl(optionalhook=True)
+    def register_all(register: Callable[..., object]) -> None:
+        for texts in calls:
+            register(*texts)
+
+    return register_all
 
 
 def _acts(description: PluginDescription) -> bool:

@@ -11,15 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Len, MaxLen, Predicate
+from annotated_types import Len, MaxLen, Predicate
 
-from bench_core.contract.facts import DataFacts, Task
-from bench_core.contract.method import beyond
-
-__all__ = [
-    "QUESTIONS", "Built", "ClassDescription", "ConfiguredMethod", "MethodDescription", "MetricDescription",
-    "PluginDescription", "Refused", "TaskLimits", "Text", "Unimported", "without_control_characters",
-]  # fmt: skip
+from bench_core.contract.method import Limit, TaskLimits
 
 QUESTIONS = ("inapplicable", "memory_needed")
 """What a method may be asked about a data set."""
@@ -45,18 +39,6 @@ Name = Annotated[str, Len(1, 500), Predicate(_is_name)]
 Text = Annotated[str, MaxLen(200_000), Predicate(_is_text)]
 Names = Annotated[tuple[Name, ...], MaxLen(10_000)]
 Values = Annotated[dict[Name, Any], MaxLen(10_000)]
-Limit = Annotated[int, Ge(0)] | None
-
-
-@dataclass(frozen=True)
-class TaskLimits:
-    """What a method says it can do: see `bench_core.Method`."""
-
-    tasks: tuple[Task, ...]
-    classes_limit: Limit
-    features_limit: Limit
-    takes_missing: bool
-    needs_threshold: bool
 
 
 @dataclass(frozen=True)
@@ -179,7 +161,3 @@ class ConfiguredMethod:
     given: Mapping[str, Any]
     limits: TaskLimits | None
     asks_memory: bool
-
-    def beyond(self, data: DataFacts) -> str:
-        """Which of its `limits` a data set is beyond; empty when none."""
-        return "" if self.limits is None else beyond(self.limits, data) or ""

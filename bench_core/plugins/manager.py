@@ -67,8 +67,8 @@ def load_command(manager: pluggy.PluginManager, group: click.Group, name: str) -
 
 def _add_commands(manager: pluggy.PluginManager, group: click.Group, name: str, load: Callable[[], object]) -> None:
     _register(manager, load(), name)
-    check_hooks(manager, name)
-    call_hook(manager, "bench_register_commands", name, group=group)
+    _check_hooks(manager, name)
+    _call_hook(manager, "bench_register_commands", name, group=group)
 
 
 def load_registry(
@@ -90,29 +90,24 @@ def load_registry(
     from bench_core.plugins.registry import Registry
 
     registry = Registry(manager or new_manager())
-    fill(registry, extra, _points(GROUP, registry.manager) if entry_points else ())
+    fill(registry, candidates(extra, _points(GROUP, registry.manager) if entry_points else ()))
     return registry
 
 
-def fill(
-    registry: Registry,
-    extra: Iterable[tuple[str, ModuleType | object]] = (),
-    points: Iterable[metadata.EntryPoint] = (),
-) -> None:
-    """Import the built-ins, the plugins of entry points, and extra ones into a registry; raises as `load_registry`."""
-    for plugin, load in _candidates(extra, points):
+def fill(registry: Registry, found: Iterable[tuple[Plugin, Callable[[], object]]]) -> None:
+    """Import plugins, each by what gives its module, into a registry; raises as `load_registry`."""
+    for plugin, load in found:
         if plugin.name in registry.plugins and not plugin.distribution:
             raise ContractError(f"the plugin name {plugin.name!r} is already taken")
         plugin = registry.with_own_name(plugin)
         registry.plugins[plugin.name] = plugin
-        take_step(registry, plugin.name, partial(import_plugin, registry, plugin, load))
+        _take_step(registry, plugin.name, partial(_import_plugin, registry, plugin, load))
     # Only now is every hook known that a plugin adds.
     for name in registry.plugins:
-        take_step(registry, name, partial(check_hooks, registry.manager, name))
+        _take_step(registry, name, partial(_check_hooks, registry.manager, name))
     registry.manager.check_pending()
     for name in registry.plugins:
-        for hook, register in registry.registrars(name).items():
-            take_step(registry, name, partial(call_hook, registry.manager, hook, name, register=register))
+        _take_step(registry, name, partial(_call_registrars, registry, name))
 
 
 def registered_alone(name: str, value: str) -> tuple[Registry, object]:
@@ -127,8 +122,7 @@ def registered_alone(name: str, value: str) -> tuple[Registry, object]:
     registry.plugins[name] = Plugin(name, "", "", value)
     module = metadata.EntryPoint(name, value, GROUP).load()
     _register(registry.manager, module, name)
-    for hook, register in registry.registrars(name).items():
-        call_hook(registry.manager, hook, name, register=register)
+    _call_registrars(registry, name)
     return registry, module
 
 
@@ -165,10 +159,10 @@ def _folder_of(point: metadata.EntryPoint) -> Path | None:
     return Path(spec.origin).parent if spec.parent else Path(spec.origin)
 
 
-def _candidates(
-    extra: Iterable[tuple[str, object]], points: Iterable[metadata.EntryPoint]
+def candidates(
+    extra: Iterable[tuple[str, object]] = (), points: Iterable[metadata.EntryPoint] = ()
 ) -> Iterator[tuple[Plugin, Callable[[], object]]]:
-    """Every plugin that there is, and what gives its module."""
+    """The built-ins, the plugins of entry points, and extra ones, each with what gives its module."""
     from bench_core import __version__
     from bench_core.plugins.registry import CORE
     from bench_core.plugins.shelf import Plugin
@@ -192,18 +186,17 @@ def _points(group: str, manager: pluggy.PluginManager) -> list[metadata.EntryPoi
     return sorted((point for point in _POINTS[manager] if point.group == group), key=lambda point: point.name)
 
 
-def take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
+def _take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
     """Do a step of loading a sound plugin; where it fails, what it registered is dropped and the error kept."""
     if registry.plugins[name].error:
         return
     error = attempt(step)
     if error is not None:
-        registry.drop(name)
+        registry.drop(name, one_line(error))
         unregister(registry.manager, name)
-        registry.plugins[name] = replace(registry.plugins[name], error=one_line(error))
 
 
-def import_plugin(registry: Registry, plugin: Plugin, load: Callable[[], object]) -> None:
+def _import_plugin(registry: Registry, plugin: Plugin, load: Callable[[], object]) -> None:
     module = load()
     # The source of the built-ins is the whole core.
     folder = Path(__file__).parent.parent if plugin.module == _BUILT_IN else _folder(module)
@@ -221,7 +214,7 @@ def _register(manager: pluggy.PluginManager, module: object, name: str) -> None:
         raise ContractError(f"it was built for contract {built_for!r}; this is contract {CONTRACT_VERSION}")
     hash(module)  # the manager keeps plugins in sets: one that has no hash fails here, alone
     manager.register(module, name=name)
-    call_hook(manager, "bench_add_hookspecs", name, manager=manager)
+    _call_hook(manager, "bench_add_hookspecs", name, manager=manager)
 
 
 def unregister(manager: pluggy.PluginManager, name: str) -> None:
@@ -229,13 +222,19 @@ def unregister(manager: pluggy.PluginManager, name: str) -> None:
         manager.unregister(name=name)
 
 
-def call_hook(manager: pluggy.PluginManager, hook: str, name: str, /, **arguments: object) -> None:
+def _call_registrars(registry: Registry, name: str) -> None:
+    """Let a plugin that the manager has register what it offers."""
+    for hook, register in registry.registrars(name).items():
+        _call_hook(registry.manager, hook, name, register=register)
+
+
+def _call_hook(manager: pluggy.PluginManager, hook: str, name: str, /, **arguments: object) -> None:
     """Call a hook as one plugin alone implements it."""
     others = [plugin for other, plugin in manager.list_name_plugin() if other != name and plugin is not None]
     manager.subset_hook_caller(hook, others)(**arguments)
 
 
-def check_hooks(manager: pluggy.PluginManager, plugin: str) -> None:
+def _check_hooks(manager: pluggy.PluginManager, plugin: str) -> None:
     """Raises `refuse_unknown_hooks` for a registered plugin."""
     refuse_unknown_hooks(manager, hooks_of(manager.get_plugin(plugin)))
 

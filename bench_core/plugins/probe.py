@@ -68,6 +68,7 @@ class Probe:
         self._server: Server | None = None
         self._processes: dict[str, Process] = {}
         self._answers: dict[str, dict[str, Any]] = {}
+        self._distributions = Distributions()
 
     @property
     def processes(self) -> set[int]:
@@ -103,15 +104,15 @@ class Probe:
         return description
 
     def build(
-        self, plugin: Plugin, requests: Sequence[tuple[str, MethodDescription, Mapping[str, Any], str]]
+        self, plugin: Plugin, requests: Sequence[tuple[MethodDescription, str, Mapping[str, Any], str]]
     ) -> list[ConfiguredMethod | RequestError]:
         """Methods of a plugin with parameters, or why they cannot have them.
 
         Args:
             plugin: the plugin.
-            requests: name, description, parameters, and what a message calls the place.
+            requests: description, name, parameters, and what a message calls the place.
         """
-        questions = [[name, plain(parameters), where] for name, _, parameters, where in requests]
+        questions = [[name, plain(parameters), where] for _, name, parameters, where in requests]
         keys = [_key("build", *question[:2]) for question in questions]
         try:
             answers = _validated(list[Built | Refused], self._ask(plugin, "build", {}, keys, questions))
@@ -122,7 +123,7 @@ class Probe:
             RequestError(without_control_characters(answer.refused))
             if isinstance(answer, Refused)
             else _configured(name, plugin.name, description, answer)
-            for (name, description, *_), answer in zip(requests, answers, strict=True)
+            for (description, name, *_), answer in zip(requests, answers, strict=True)
         ]
 
     def ask(self, plugin: Plugin, what: str, asked: Sequence[tuple[ConfiguredMethod, DataFacts]]) -> list[Any]:
@@ -229,17 +230,9 @@ class Probe:
     def _state(self, plugin: Plugin) -> str:
         """A hash of all that decides what a plugin answers: the core, Python, its code and what it requires."""
         known = self._distributions
-        required = known.required([plugin.distribution], without=self._core) if plugin.distribution else ()
+        required = known.required([plugin.distribution], without=known.core()) if plugin.distribution else ()
         own = [plugin.name, plugin.distribution, plugin.version, plugin.module, plugin.source]
         return _key(self._core_source, sys.version, own, [known.state(name) for name in sorted(required)])
-
-    @cached_property
-    def _distributions(self) -> Distributions:
-        return Distributions()
-
-    @cached_property
-    def _core(self) -> set[str]:
-        return self._distributions.core()
 
     @cached_property
     def _core_source(self) -> str:

@@ -196,10 +196,11 @@ class Registry:
         error = f"the plugin name {plugin.name!r} is already taken by {self.plugins[plugin.name].distribution!r}"
         return replace(plugin, name=f"{plugin.name} ({plugin.distribution})", error=error)
 
-    def drop(self, plugin: str) -> None:
-        """Forget what a plugin registered before it failed."""
+    def drop(self, plugin: str, error: str) -> None:
+        """Keep a plugin as broken, and forget what it registered before it failed."""
         for shelf in self._shelves():
             shelf.drop(plugin)
+        self.plugins[plugin] = replace(self.plugins[plugin], error=error)
 
     def _add_metric(self, plugin: str, metric: Any) -> None:
         if not isinstance(metric, Metric):

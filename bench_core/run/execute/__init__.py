@@ -163,7 +163,8 @@ def execute(
 
     threads = max(1, (os.cpu_count() or 1) // options.jobs)
     limits = options.memory, os.getpid(), options.isolation, options.timeout
-    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, options.audit_seed)
+    judge = tuple(registry.imported_distributions())
+    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, options.audit_seed, judge)
     for planned in [planned for planned in todo if planned.name in skipped]:
         todo.remove(planned)
         note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))

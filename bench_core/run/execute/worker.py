@@ -51,6 +51,7 @@ class WorkerSettings:
         isolation: ``strict`` or ``process``, methods have processes of their own; or ``none``.
         timeout: seconds that a method may take, where it has a process of its own; or None.
         audit_seed: of every audit; None: each draws a secret one.
+        judge: the distributions that plugins brought into the process that runs the suite; a record names them.
     """
 
     store: Path
@@ -62,6 +63,7 @@ class WorkerSettings:
     isolation: str = "none"
     timeout: float | None = None
     audit_seed: int | None = None
+    judge: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ class Worker:
         provenance = {**environment(), "dataset": trial.dataset, "isolation": self.settings.isolation}
         step = "load"
         try:
-            provenance |= {**self._plugins(trial), "date": _today(), "judge": self.registry.imported_distributions()}
+            provenance |= {**self._plugins(trial), "date": _today(), "judge": list(self.settings.judge)}
             dataset = self.cache.load(trial.dataset_use, trial.source)
             if dataset.content != planned.content:
                 raise DataError(f"data set {trial.dataset!r} is not what it was when the run was planned; run again")

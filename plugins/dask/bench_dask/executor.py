@@ -297,7 +297,9 @@ class _Run:
 
 def _request_of(settings: WorkerSettings) -> dict[str, Any]:
     """What a `bench_dask.process.TrialProcess` needs to know of a run's settings, as plain JSON values."""
-    same = {name: getattr(settings, name) for name in ("metrics", "memory", "isolation", "timeout")}
+    same = {
+        name: getattr(settings, name) for name in ("metrics", "memory", "isolation", "timeout", "audit_seed", "judge")
+    }
     return {**same, "offline": settings.context.offline}
 
 

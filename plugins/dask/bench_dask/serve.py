@@ -57,7 +57,7 @@ def _begun(request: Mapping[str, Any]) -> tuple[WorkerSettings, Registry]:
     context = DataContext.from_environment(offline=True if request["offline"] else None)
     closed = [folder, *([context.mirror] if context.mirror else [])]
     registry = load_registry() if isolation == "none" else described_registry(closed=closed)
-    limits = memory, None, isolation, request["timeout"]
+    limits = memory, None, isolation, request["timeout"], request["audit_seed"], tuple(request["judge"])
     return WorkerSettings(folder / "store", context, tuple(request["metrics"]), request["threads"], *limits), registry
 
 

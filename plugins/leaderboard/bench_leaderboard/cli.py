@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_core import (
-    DamagedRecordsError,
-    cli_errors,
-    hookimpl,
-    listed_plugins,
-    print_table,
-    warn,
-    with_session,
-    with_sessions,
-)
+from bench_core import cli_errors, hookimpl, listed_plugins, print_table, warn, with_session, with_sessions
 from bench_leaderboard.cli_submit import submit
 
 if TYPE_CHECKING:
@@ -65,6 +56,7 @@ def leaderboard(session: SuiteSession, check: bool, as_published: bool, drop: tu
 
     The exit code is 1 when records of the store are damaged: nothing is written then, and a run computes them again.
     """
+    from bench_core import DamagedRecordsError
     from bench_leaderboard import publish
 
     if check:

@@ -21,7 +21,7 @@ from bench_sandbox import landlock, namespaces, seccomp
 from bench_sandbox.arrays import mapped, table_of, unpacked
 from bench_sandbox.errors import EndedError
 from bench_sandbox.strays import adopt_orphans
-from bench_sandbox.system import die_with_parent, name_process
+from bench_sandbox.system import die_with_parent, name_process, threads
 from bench_sandbox.wire import receive, send
 
 __all__ = ["begin"]
@@ -154,8 +154,6 @@ class _Service:
 
     def _fork(self, number: int, memory: int | None) -> int:
         """The number of a copy of this process, in its namespace, that serves at a socket."""
-        from bench_sandbox.server import threads
-
         while True:  # forget the copies that are gone
             try:
                 if not os.waitpid(-1, os.WNOHANG)[0]:

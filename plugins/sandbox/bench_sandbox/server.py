@@ -17,17 +17,16 @@ import tempfile
 import time
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from bench_sandbox import namespaces
 from bench_sandbox.child import begin
 from bench_sandbox.errors import EndedError
 from bench_sandbox.strays import adopt_orphans, end_strays
-from bench_sandbox.system import name_process
+from bench_sandbox.system import name_process, threads
 from bench_sandbox.wire import receive, send
 
-__all__ = ["main", "threads"]
+__all__ = ["main"]
 
 
 def main() -> None:
@@ -47,14 +46,6 @@ def main() -> None:
         send(client, {"threads": threads()})
         _Server(client, asked["namespaces"]).serve()
     end_strays()
-
-
-def threads() -> int:
-    """How many threads a fork would miss; memory allocators restart theirs."""
-    if sys.platform != "linux":
-        return 1
-    names = [Path(f"/proc/self/task/{task}/comm").read_text() for task in os.listdir("/proc/self/task")]
-    return sum(not name.startswith("jemalloc") for name in names)
 
 
 class _Server:

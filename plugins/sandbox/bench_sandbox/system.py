@@ -6,11 +6,12 @@ import ctypes
 import os
 import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 __all__ = [
     "PR_GET_CHILD_SUBREAPER", "PR_SET_CHILD_SUBREAPER", "PR_SET_NO_NEW_PRIVS", "PR_SET_SECCOMP", "check",
-    "die_with_parent", "libc", "name_process", "prctl", "syscall",
+    "die_with_parent", "libc", "name_process", "prctl", "syscall", "threads",
 ]  # fmt: skip
 
 PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 22, 36, 37, 38
@@ -54,3 +55,11 @@ def die_with_parent() -> None:
 def name_process(name: str) -> None:
     """What ``ps`` and ``top`` call this process, in at most 15 letters; on other systems than Linux nothing."""
     prctl(_PR_SET_NAME, name.encode())
+
+
+def threads() -> int:
+    """How many threads a fork would miss; memory allocators restart theirs."""
+    if sys.platform != "linux":
+        return 1
+    names = [Path(f"/proc/self/task/{task}/comm").read_text() for task in os.listdir("/proc/self/task")]
+    return sum(not name.startswith("jemalloc") for name in names)

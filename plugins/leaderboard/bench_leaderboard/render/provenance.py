@@ -38,9 +38,6 @@ def provenance_section(suite: Suite, records: Records, verified: Mapping[str, st
         strictly, again = strict_records(records, verified)
         if strictly or again:
             facts.append(("Isolation", f"{strictly} records computed strictly, {again} others verified strictly"))
-        brought = sorted({name for origin in origins for name in origin.get("judge", ())})
-        if brought:
-            facts.append(("Distributions that plugins brought there", ", ".join(map(text, brought))))
         facts += [(text(name), versions) for name, versions in _versions(origins, "libraries")]
     lines += ["", table(["What", "Which"], [list(fact) for fact in facts], 2), ""]
     plugins = [[text(name), versions] for name, versions in _versions(origins, "plugins")]

@@ -48,10 +48,20 @@ def render_timings(suite: Suite, records: Records) -> str:
             f"All trials together: {plain_number(total / 3600, 3)} hours.",
             "",
             *_deciding(suite, records),
+            *_in_judge(records),
             f"[Results](../{suite.name}.md)",
             "",
         ]
     )
+
+
+def _in_judge(records: Records) -> list[str]:
+    """The distributions whose code plugins brought into the process that runs the suite, commands included."""
+    brought = {name for run in records.runs.values() for name in run["provenance"].get("judge", ())}
+    if not brought:
+        return []
+    names = ", ".join(map(text, sorted(brought)))
+    return [f"Distributions that plugins brought into the judge's process, commands included: {names}.", ""]
 
 
 def _deciding(suite: Suite, records: Records) -> list[str]:

@@ -155,10 +155,10 @@ def publish(
             f"{len(session.store.unbelieved)} record(s) are damaged, so nothing was written; "
             f"run: bench run {session.suite.path}"
         )
+    _check_losses(session, plan, records, drop)
     if not len(records.policies):
         missing = "".join(f"; data set {label!r} {why}" for label, why in plan.unavailable.items())
         raise RequestError(f"{session.suite.path}: there is no record to render{missing}")
-    _check_losses(session, plan, records, drop)
     if not private and (message := _not_isolated(records)):
         raise RequestError(f"{message}, so nothing was written; run into another --store, or say --private")
     files = pages(session, records)

@@ -11,6 +11,7 @@ import sys
 import textwrap
 import tomllib
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -559,7 +560,7 @@ def test_pytest_shows_one_case_per_check_and_task(tmp_path):
     )
     shared = tmp_path / "shared"
     shared.mkdir()
-    environment = {**os.environ, "BUDGETBENCH_SHARED": str(shared)}
+    environment = {**os.environ, "BUDGETBENCH_SHARED": str(shared), "PYTHONPATH": str(Path(__file__).parent)}
     command = [sys.executable, "-m", "pytest", "-v", "-rs", "--strict-markers", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     lines = done.stdout.splitlines()

@@ -12,11 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 from support.bench import contents
 from support.sessions import Place
-from test_integrity import DAMAGES, SUITE, records_in, sealed_again
+from support.stores import done, every_file, of_done, store
+from test_integrity import DAMAGES, SUITE, sealed_again
 
 from bench_core.cli.main import main
 from bench_core.cli.stores import check
 from bench_core.run.store import DAMAGED, Store
+
+__all__ = ["done", "store"]
 
 
 def checked(*arguments: object, expect: int = 0) -> Result:
@@ -33,29 +36,6 @@ def doctor(store: Path, repair: bool) -> None:
     row, sound = check(store, repair)
     click.echo(row[1])
     raise SystemExit(0 if sound else 1)
-
-
-@pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with all trials of the suite, and the failure of one more."""
-    place = Place(tmp_path_factory.mktemp("done"))
-    failing = SUITE.replace("seeds = 7", "seeds = 3") + '[[methods]]\nuse = "fails"\n'
-    assert place.run(failing).exit_code == 1
-    return place.folder / "store"
-
-
-@pytest.fixture
-def store(done: Path, tmp_path: Path) -> Path:
-    shutil.copytree(done, tmp_path / "store")
-    return tmp_path / "store"
-
-
-def every_file(store: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(store)): path.read_bytes() for path in sorted(store.rglob("*")) if path.is_file()}
-
-
-def of_done(store: Path) -> list[Path]:
-    return [path for path in records_in(store) if not path.name.endswith(".failed.json")]
 
 
 def test_bench_doctor_checks_the_store(store: Path) -> None:

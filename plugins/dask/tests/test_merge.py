@@ -13,10 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.bench import contents, decisions
 from support.sessions import Place
+from support.stores import done, every_file, of_done, store
 from test_integrity import SUITE, records_in, sealed_again
 
 from bench_core import unseal
 from bench_core.cli.main import main
+
+__all__ = ["done", "store"]
 
 
 def merged(*arguments: object, expect: int = 0) -> Result:
@@ -29,29 +32,6 @@ def merged(*arguments: object, expect: int = 0) -> Result:
 def test_the_command_line_has_the_command() -> None:
     said = CliRunner().invoke(main, ["merge", "--help"])
     assert "Join stores of several machines into one." in said.output
-
-
-@pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with all trials of the suite, and the failure of one more."""
-    place = Place(tmp_path_factory.mktemp("done"))
-    failing = SUITE.replace("seeds = 7", "seeds = 3") + '[[methods]]\nuse = "fails"\n'
-    assert place.run(failing).exit_code == 1
-    return place.folder / "store"
-
-
-@pytest.fixture
-def store(done: Path, tmp_path: Path) -> Path:
-    shutil.copytree(done, tmp_path / "store")
-    return tmp_path / "store"
-
-
-def every_file(store: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(store)): path.read_bytes() for path in sorted(store.rglob("*")) if path.is_file()}
-
-
-def of_done(store: Path) -> list[Path]:
-    return [path for path in records_in(store) if not path.name.endswith(".failed.json")]
 
 
 def part(store: Path, to: Path, chosen: Iterator[bool]) -> None:
@@ -71,8 +51,8 @@ def test_however_trials_were_shared_out_the_stores_merge_to_their_union(
 ) -> None:
     folder = tmp_path_factory.mktemp("shares")
     stores = [folder / f"machine {number}" for number in range(len(shares))]
-    for store, share in zip(stores, shares, strict=True):
-        part(done, store, iter(share))
+    for folder_of, share in zip(stores, shares, strict=True):
+        part(done, folder_of, iter(share))
     merged(*stores, "--into", folder / "all")
     wanted = {record.name for share in shares for record, kept in zip(records_in(done), share, strict=True) if kept}
     assert {path.name for path in records_in(folder / "all")} == wanted

@@ -330,10 +330,10 @@ class Process:
     ) -> Message:
         if self.ended:
             raise ending(None, None)
-        self._socket.settimeout(seconds)
         try:
             if seconds is not None and seconds <= 0:
                 raise TimeoutError
+            self._socket.settimeout(seconds)
             send(self._socket, header, files=files)
             message = receive(self._socket, most, into=into)
             if "error" in message.header:

@@ -127,10 +127,10 @@ def test_how_a_process_ended_is_named_and_nothing_is_left(
 
 
 def test_an_answer_of_one_byte_at_a_time_is_bounded_as_a_whole(server: tuple[Server, str]) -> None:
-    process = started(server)
-    with pytest.raises(StoppedError) as stopped:
-        process.call("trickle", seconds=0.4)
-    assert stopped.value.kind == "time"
+    for seconds in (0.4, -1.0):
+        with pytest.raises(StoppedError) as stopped:
+            started(server).call("trickle", seconds=seconds)
+        assert stopped.value.kind == "time"
 
 
 def test_an_error_of_the_function_comes_back_and_the_process_goes_on(server: tuple[Server, str]) -> None:

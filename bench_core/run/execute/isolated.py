@@ -50,6 +50,8 @@ _PRELOAD = (
     "bench_core.run.execute.solving",
 )  # fmt: skip
 _PREPARE = "bench_core.run.execute.solving:prepare"
+_ENVIRONMENT = {"JOBLIB_MULTIPROCESSING": "0"}
+"""A restricted process cannot make semaphores, which joblib asks for when it is imported."""
 _IMPORT_SECONDS, _WARM_UP_SECONDS = 300.0, 120.0
 _MOST_BYTES = 2**32
 _KEPT = 8
@@ -92,7 +94,7 @@ class Isolated:
         self._timeout, self._memory = timeout, memory
         needed = [plugin.folder for plugin in registry.plugins.values() if plugin.folder is not None]
         self._read = readable([*importable(), *needed], [*closed, kernels])
-        self._server = Server(_PRELOAD, _PREPARE, strict=level == "strict")
+        self._server = Server(_PRELOAD, _PREPARE, _ENVIRONMENT, strict=level == "strict")
         self._templates: dict[str, Process] = {}
         self._warmed: set[tuple[str, str]] = set()
         self._cold: set[str] = set()

@@ -6,7 +6,6 @@ This runs in a restricted process (`bench_sandbox`), beside the plugin's code, w
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.metadata import EntryPoint
@@ -40,8 +39,6 @@ _LOADED: list[ThreadpoolController] = []
 
 def prepare() -> None:
     """What every solver needs, done once in the server."""
-    # A restricted process cannot make semaphores, and joblib asks for them once, when it is imported: later.
-    os.environ["JOBLIB_MULTIPROCESSING"] = "0"
     load_numba()
     load_registry(entry_points=False)
     _LOADED.append(ThreadpoolController())

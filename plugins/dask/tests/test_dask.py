@@ -78,12 +78,15 @@ def start(bench: Bench, suite: str, *more: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+AUDIT = "--audit-seed", "1"
+"""A failed audit names its seed, which is drawn where none is given."""
+
+
 @pytest.mark.parametrize("isolation", ["none", pytest.param("process", marks=pytest.mark.slow)])
 def test_workers_give_what_one_process_gives_byte_for_byte(bench: Bench, two_workers: Any, isolation: str) -> None:
     suite = bench.suite(SUITE)
-    audit = "--audit-seed", "1"  # a failed audit names its seed, which is drawn else
-    bench("run", suite, "--store", "serial", "--out", "serial pages", *audit, expect=1)
-    dask = ["--scheduler", two_workers.address, "--isolation", isolation, *audit]
+    bench("run", suite, "--store", "serial", "--out", "serial pages", *AUDIT, expect=1)
+    dask = ["--scheduler", two_workers.address, "--isolation", isolation, *AUDIT]
     said = bench("run", suite, "--store", "dask", "--out", "dask pages", *dask, expect=1)
     assert "12 trial(s) computed" in said.stdout
     assert without_traceback(bench.folder / "dask") == without_traceback(bench.folder / "serial")
@@ -314,10 +317,10 @@ def test_workers_that_are_not_as_this_machine_are_refused_by_name_before_any_tri
 @pytest.mark.slow
 def test_without_a_scheduler_there_are_workers_of_this_machine_and_nothing_of_them_is_left(bench: Bench) -> None:
     suite = bench.suite(SUITE)
-    said = bench("run", suite, "--executor", "dask", "--jobs", "2", "--store", "dask", expect=1, fresh=True)
+    said = bench("run", suite, "--executor", "dask", "--jobs", "2", "--store", "dask", *AUDIT, expect=1, fresh=True)
     assert "12 trial(s) computed" in said.stdout
     assert "distributed" not in said.stderr
-    bench("run", suite, "--store", "serial", "--out", "serial pages", expect=1)
+    bench("run", suite, "--store", "serial", "--out", "serial pages", *AUDIT, expect=1)
     assert without_traceback(bench.folder / "dask") == without_traceback(bench.folder / "serial")
     assert list((bench.folder / "cache" / "dask").rglob("worker-*/")) == []
     here = str(bench.folder)

@@ -1,5 +1,6 @@
 from .builtin.default_policy import default_policy_first as default_policy_first
 from .builtin.default_policy import validation_score as validation_score
+from .builtin.estimators import sklearn_method as sklearn_method
 from .builtin.metrics import BUILT_IN as BUILT_IN
 from .builtin.metrics import accuracy as accuracy
 from .builtin.metrics import combined as combined

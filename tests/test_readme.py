@@ -8,8 +8,13 @@ import subprocess
 import sys
 import tomllib
 import types
+from collections.abc import Iterator
+from typing import Any
 
+import pytest
 from support.bench import ROOT, Bench, install
+
+from bench_core.testing import check_method, make_problem
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -45,15 +50,26 @@ def test_the_readmes_plugin_is_twenty_lines_of_code_or_so() -> None:
     assert len(lines) <= 30
 
 
-def test_the_readmes_plugin_passes_the_contract_kit() -> None:
-    from bench_core.testing import check_method
-
+@pytest.fixture
+def cheapest_feature() -> Iterator[Any]:
     module = types.ModuleType("cheapest_feature")
     sys.modules["cheapest_feature"] = module
     exec(compile(block("plugin"), "cheapest_feature.py", "exec", dont_inherit=True), module.__dict__)
-    results = check_method(module.CheapestFeature())
+    yield module
+    del sys.modules["cheapest_feature"]
+
+
+def test_the_readmes_plugin_passes_the_contract_kit(cheapest_feature: Any) -> None:
+    results = check_method(cheapest_feature.CheapestFeature())
     assert len(results) > 20
     assert [f"{r.check}-{r.task}: {r.message}" for r in results if r.outcome != "passed"] == []
+
+
+def test_the_readmes_plugin_takes_prices_that_grow_with_the_item(cheapest_feature: Any) -> None:
+    problem = make_problem("binary", "item-sizes")
+    assert problem.costs.depends_on_size
+    (policy,) = cheapest_feature.CheapestFeature().fit(problem)
+    assert policy.feature == problem.costs.feature_prices(problem.train.sizes).mean(axis=0).argmin()
 
 
 def test_the_readme_gives_two_commands_that_install_what_they_need() -> None:

@@ -37,7 +37,7 @@ class Kind:
 
 
 KINDS = {
-    "method": Kind("method", "methods"),
+    "method": Kind("method", "methods", ("annotated-types", "budgetbench", "numpy", "scikit-learn")),
     "dataset": Kind("data set", "datasets"),
     "costs": Kind("cost scheme", "cost_schemes"),
     "metric": Kind("metric", "metrics", ("budgetbench",)),

@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression", "ranking")
+VARIANT_CHECKS = ("determinism", "shapes", "audit")
+"""Checks of every further instance of a class; its other ones have the marker ``weekly``."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ def method_contract(
     """A test function of every check × every task of the methods: ``test_contract[audit-binary]`` ….
 
     Args:
-        *methods: instances; several show their class in the test's id.
+        *methods: instances; several show their class in the test's id. The first of a class gets the whole contract,
+            the others `VARIANT_CHECKS`; their other checks have the marker ``weekly``.
         tasks: only these of their tasks.
         skip: check name (``audit``, or ``audit-binary`` for one task) → why it is left out, shown as a skip.
 
@@ -157,15 +160,15 @@ def method_contract(
 
     if not methods:
         raise ValueError("method_contract needs at least one method")
-    cases = [
-        pytest.param(
-            planned.run,
-            id=planned.id + label,
-            marks=[pytest.mark.skip(reason=planned.reason)] if planned.reason else [],
-        )
-        for method, label in zip(methods, _labels(methods), strict=True)
-        for planned in _plan_method(method, skip or {}, tasks)
-    ]
+    cases = []
+    classes: set[type[Method]] = set()
+    for method, label in zip(methods, _labels(methods), strict=True):
+        for planned in _plan_method(method, skip or {}, tasks):
+            marks = [pytest.mark.skip(reason=planned.reason)] if planned.reason else []
+            if type(method) in classes and planned.check not in VARIANT_CHECKS:
+                marks.append(pytest.mark.weekly)
+            cases.append(pytest.param(planned.run, id=planned.id + label, marks=marks))
+        classes.add(type(method))
 
     @pytest.mark.parametrize("check", cases)
     def contract(check: Callable[[], None]) -> None:

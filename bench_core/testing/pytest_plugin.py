@@ -1,4 +1,4 @@
-"""What pytest loads when budgetbench is installed: the marker ``slow`` and two fixtures.
+"""What pytest loads when budgetbench is installed: the markers ``slow`` and ``weekly`` and two fixtures.
 
 Imported at every start of pytest, so nothing heavy may be imported at the top.
 """
@@ -21,8 +21,9 @@ SHARED = "BUDGETBENCH_SHARED"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, also where ``--strict-markers`` is on."""
+    """Register the markers, which ``--strict-markers`` demands."""
     config.addinivalue_line("markers", "slow: deep checks that take more than a few seconds")
+    config.addinivalue_line("markers", "weekly: checks of variants, and random examples, for a weekly run")
 
 
 def _shared() -> Path | None:

@@ -4,5 +4,7 @@ from bench_aaco.plugin import AACO
 
 from bench_core.testing import method_contract
 
-test_lightgbm = method_contract(AACO(count=3, subsets=10, n_estimators=5, masked_copies=2))
-test_naive_bayes = method_contract(AACO(lambdas=(0.0, 0.5), subsets=10, answer="naive-bayes"))
+test_aaco = method_contract(
+    AACO(count=3, subsets=10, n_estimators=5, masked_copies=2),
+    AACO(lambdas=(0.0, 0.5), subsets=10, answer="naive-bayes"),
+)

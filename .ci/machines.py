@@ -3,6 +3,7 @@
     python3 .ci/machines.py names             data hashes and trial names of every suite, under every setting
     python3 .ci/machines.py suites [SUITE …]  run the quick suites under every setting, compare records and pages
     python3 .ci/machines.py show              the names and hashes of this process, as JSON
+    python3 .ci/machines.py play SETTING COMMAND…   a command under one setting
 
 The first setting is what the others are compared with; --settings chooses. Data that is not built in is looked for in
 the cache and in --mirror DIR, never downloaded; what is not there is left out.
@@ -30,6 +31,7 @@ KERNELS: dict[str, dict[str, str]] = {
     "haswell": {"OPENBLAS_CORETYPE": "Haswell"},
     "sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge"},
     "prescott": {"OPENBLAS_CORETYPE": "Prescott"},
+    "published": {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "those beyond AVX2"},
     "plain-numpy": {"NPY_DISABLE_CPU_FEATURES": "all that this NumPy dispatches on"},
     "plain-libm": {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA_Usable,-AVX2_Usable"},
     "plainest": {
@@ -41,8 +43,11 @@ KERNELS: dict[str, dict[str, str]] = {
     "one-thread": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     "two-threads": {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
 }
-"""Setting → environment variables. They need x86-64; what a processor does not have, it ignores."""
+"""Setting → environment variables. They need x86-64; what a processor does not have, it ignores.
 
+``published`` is what nearly all published records were computed with.
+"""
+_BEYOND_AVX2 = ("AVX512", "X86_V4")
 
 SERIAL = ("two-threads",)
 """Settings under which suites run in one process, so that methods have all threads; elsewhere in two workers."""
@@ -52,7 +57,8 @@ def environment(setting: str, scratch: Path) -> dict[str, str]:
     """The environment of a process that plays a machine; where numba compiles for another, with a cache of its own."""
     played = dict(KERNELS[setting])
     if "NPY_DISABLE_CPU_FEATURES" in played:
-        played["NPY_DISABLE_CPU_FEATURES"] = " ".join(dispatched())
+        features = [name for name in dispatched() if setting != "published" or name.startswith(_BEYOND_AVX2)]
+        played["NPY_DISABLE_CPU_FEATURES"] = " ".join(features)
     if any(name.startswith("NUMBA") for name in played):
         played["NUMBA_CACHE_DIR"] = str(scratch / f"numba-{setting}")
     others = {name for variables in KERNELS.values() for name in variables} | {"NUMBA_NUM_THREADS"}
@@ -172,6 +178,9 @@ def _bench(setting: str, scratch: Path, verb: str, suite: Path, *options: str | 
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    if sys.argv[1:2] == ["play"] and sys.argv[2:3] and sys.argv[2] in KERNELS:
+        with tempfile.TemporaryDirectory() as scratch:
+            return subprocess.run(sys.argv[3:], env=environment(sys.argv[2], Path(scratch)), check=False).returncode
     parser.add_argument("what", choices=["names", "suites", "show"])
     parser.add_argument("suite", nargs="*", type=lambda text: Path(text).resolve())
     parser.add_argument("--mirror", type=Path)

@@ -214,3 +214,14 @@ def test_formulas_of_the_class(formula, values):
 def test_anything_that_is_no_price_formula_is_refused(formula):
     with pytest.raises(ValueError, match="scale"):
         scaled(formula, np.array([1, 2, 3]))
+
+
+def test_features_of_equal_importance_are_in_the_class_of_the_dearest_of_them():
+    """One feature decides and four are constant, of importance 0: four fifths are not above them, so class 4 of 5."""
+    y = np.arange(40) % 2
+    X = np.zeros((40, 5))
+    X[:, 2] = y
+    dataset = Dataset("tied", "binary", X, tuple("abcde"), y, ("no", "yes"))
+    costs = ImportanceQuantiles(n_estimators=5).price(dataset, np.arange(30), 0)
+    assert costs.classes.tolist() == [4, 4, 5, 4, 4]
+    assert costs.prices[:, 0].tolist() == [400, 400, 500, 400, 400]

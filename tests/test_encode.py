@@ -120,3 +120,14 @@ def test_nothing_but_raw_leaves_a_gap_and_rows_are_encoded_one_by_one(values, en
 def test_an_unknown_encoding_is_refused_with_the_nearest():
     with pytest.raises(RequestError, match="'one-hot' is unknown; did you mean 'onehot'"):
         fit_encoder(MIXED, TRAIN, "one-hot")
+
+
+def test_the_median_of_an_even_count_is_the_mean_of_the_two_middle_numbers():
+    # The first column has its gap outside the training part, the second within it; sorted: 1, 2, 4, 10.
+    values = toy([[10.0, 4.0], [2.0, 10.0], [1.0, NAN], [4.0, 1.0], [NAN, 2.0], [NAN, NAN]])
+    X = encode("impute", values, np.array([0, 1, 2, 3]))
+    assert X[5].tolist() == [3.0, 4.0]
+    X = encode("impute", values, np.array([1, 2, 3, 4]))
+    assert X[5].tolist() == [2.0, 2.0]
+    X = encode("impute", toy([[10.0], [2.0], [NAN], [1.0], [4.0], [NAN]]), np.arange(5))
+    assert X[5].tolist() == [3.0]

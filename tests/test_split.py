@@ -213,3 +213,36 @@ def test_a_permutation_holds_everything_once_and_goes_on_in_the_stream(count, se
     assert sorted(first.tolist()) == sorted(second.tolist()) == list(range(count))
     assert (again.permutation(count) == first).all()
     assert (again.permutation(count) == second).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "sizes", "expected"),
+    [
+        # Shares 5.72, 3.19, 2.09: of one row left the training part has the largest remainder.
+        (11, (0.52, 0.29, 0.19), [6, 3, 2]),
+        # Shares 3.7, 3.6, 2.7: two rows left; the first and the last remainder are equal and the largest.
+        (10, (0.37, 0.36, 0.27), [4, 3, 3]),
+        # Shares 2.1, 2.2, 5.7.
+        (10, (0.21, 0.22, 0.57), [2, 2, 6]),
+        # Shares 5, 2.5, 2.5: a tie goes to the earlier part.
+        (10, (0.5, 0.25, 0.25), [5, 3, 2]),
+    ],
+)
+def test_rows_that_shares_leave_over_go_to_the_largest_remainders(rows, sizes, expected):
+    assert [len(part) for part in parts(make_split(plain(rows), SplitRule("random", *sizes), 3))] == expected
+
+
+def test_seeds_carve_different_validation_parts_where_classes_do_not_count():
+    codes = [0] * 40 + [2] * 10
+    ranking = Dataset(
+        "toy", "ranking", np.ones((50, 1)), ("x",), np.zeros(50), query=np.repeat(np.arange(25), 2),
+        split=np.array(codes, dtype=np.int8),
+    )  # fmt: skip
+    unstratified = labelled(np.arange(50) % 2, split=np.array(codes, dtype=np.int8))
+    for dataset in (given_split(codes), ranking, unstratified):
+        carved = {
+            tuple(make_split(dataset, SplitRule("given", validation=0.25, stratify=False), seed).validation)
+            for seed in range(5)
+        }
+        assert len(carved) == 5
+        assert {len(rows) for rows in carved} == {10}

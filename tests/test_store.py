@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -252,3 +253,17 @@ def test_each_part_gets_its_own_decisions_back(tmp_path: Path) -> None:
     kept = {one.part: one.outcome.decisions.stage for one in store.outcomes(NAME, "binary", None)}
     assert kept["validation"] is None
     np.testing.assert_array_equal(kept["test"], [1, 2, 3])
+
+
+def test_every_policy_gets_its_own_budget_back(tmp_path: Path) -> None:
+    budgets = {0: 2.0, 1: None, 2: 7.5}
+    outcomes = [
+        replace(one, outcome=replace(one.outcome, budget=budget))
+        for policy, budget in budgets.items()
+        for one in (judged(policy, "validation"), judged(policy, "test"))
+    ]
+    rows = {"validation": np.arange(3), "test": np.arange(3)}
+    store = Store(tmp_path)
+    store.write(TrialResult({"name": NAME, "status": "ok"}, outcomes, rows))
+    kept = {(one.policy, one.part): one.outcome.budget for one in store.outcomes(NAME, "binary", None)}
+    assert kept == {(policy, part): budget for policy, budget in budgets.items() for part in ("validation", "test")}

@@ -593,3 +593,9 @@ def test_prepared_data_is_for_any_number_of_trials() -> None:
     assert made[0] == made[1]
     assert prepared.written() == []
     assert replace(prepared, sums={"problem.train.X": 0}).written() == ["problem.train.X"]
+
+
+def test_a_record_counts_the_rows_of_each_part() -> None:
+    counts = SplitRule("random", 6, 4, 2)
+    made = record(lambda problem: [Told(only_a)], replace(data(), split=None), rule=counts)
+    assert made["rows"] == {"train": 6, "validation": 4, "test": 2}

@@ -14,7 +14,7 @@ from bench_feature_selection.search import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_core import Costs
+from bench_core import Costs, Part, Problem
 from bench_core.testing import make_problem
 
 
@@ -118,3 +118,21 @@ def test_a_cheap_copy_is_taken_in_place_of_an_expensive_feature():
 def test_senseless_parameters_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         ForwardSelection(**wrong)
+
+
+def test_a_feature_that_fits_the_training_rows_only_is_not_chosen():
+    """The first feature is the class in training and noise in validation; the second tells three of four rows."""
+    y = np.tile([0, 1], 100)
+    honest = np.where(np.arange(200) % 8 < 6, y, 1 - y).astype(float)
+    noise = np.random.default_rng(0).integers(0, 2, 200).astype(float)
+    problem = Problem(
+        train=Part(np.column_stack([y.astype(float), honest]), y),
+        validation=Part(np.column_stack([noise, honest]), y),
+        costs=Costs(np.ones(2)),
+        task="binary",
+        n_classes=2,
+        feature_names=("overfits", "honest"),
+        feature_of_column=np.arange(2),
+    )
+    (policy,) = ForwardSelection(model="logistic", budgets=(0.5,)).fit(problem).policies
+    assert list(policy.features) == [1]

@@ -149,3 +149,14 @@ def test_more_budget_is_never_worse_on_validation(told: list[tuple[int, float, f
     found = Steps(group.astype(np.int64), cost, quality, 3).at(np.tile([0.0, 0.1, 0.3, 1.0], (3, 1)))
     values = np.where(found == NONE, -1.0, quality[np.maximum(found, 0)] if len(told) else -1.0)
     assert (np.diff(values, axis=1) >= 0).all()
+
+
+def test_the_fixed_subset_beside_an_answer_is_within_the_answers_validation_cost() -> None:
+    """The answer costs 0.1 on validation and 0.12 on the test part; a fixed subset for 0.11 is too dear beside it."""
+    answer = [(0.1, 0.7, 0.12, 0.65)]
+    fixed = [(0.09, 0.5, 0.2, 0.51), (0.11, 0.6, 0.05, 0.61)]
+    answers = asked(told({("a", 0): answer, ("s", 0): fixed}), ["a", "s"], [0.5], static=["s"])
+    assert answers.fixed[0, 0].tolist() == [0.51]
+    cheaper = [(0.1, 0.7, 0.08, 0.65)]
+    answers = asked(told({("a", 0): cheaper, ("s", 0): fixed}), ["a", "s"], [0.5], static=["s"])
+    assert answers.fixed[0, 0].tolist() == [0.51]

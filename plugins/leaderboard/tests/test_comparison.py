@@ -12,6 +12,7 @@ from bench_leaderboard.analysis.quality import quality_named
 from bench_leaderboard.analysis.resampling import interval_of, resampled
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from bench_core.builtin.metrics import BUILT_IN
 
@@ -159,3 +160,46 @@ def test_near_is_within_the_critical_difference() -> None:
     assert found.difference == pytest.approx(2.343 * (3 * 4 / (6 * 20)) ** 0.5, abs=1e-3)
     assert found.ranks["a"].value == pytest.approx(1.2)
     assert found.near() == ["b"]
+
+
+def test_a_win_rate_has_the_same_interval_whichever_method_is_named_first() -> None:
+    """Of five data sets a is better on all splits of two, on one of three splits of two, and on none of one."""
+    third = {"a": [0.9, 0.1, 0.1], "b": [0.5, 0.5, 0.5]}
+    places = [
+        place("D1", {"a": [0.9], "b": [0.5]}),
+        place("D2", {"a": [0.9], "b": [0.5]}),
+        place("D3", third),
+        place("D4", third),
+        place("D5", {"a": [0.1], "b": [0.5]}),
+    ]
+    wins = interval_of([1.0, 1.0, 1 / 3, 1 / 3, 0.0])
+    losses = interval_of([0.0, 0.0, 2 / 3, 2 / 3, 1.0])
+    assert losses.low < losses.value < losses.high
+    for found in (compared(places, "ab"), compared(places, "ba")):
+        for (one, other), expected in {("a", "b"): wins, ("b", "a"): losses}.items():
+            rate = found.win_rate(one, other)
+            assert rate is not None
+            assert [rate.value, rate.low, rate.high] == pytest.approx([expected.value, expected.low, expected.high])
+            assert rate.datasets == 5
+
+
+def test_every_draw_of_prices_counts_in_the_ranks() -> None:
+    """On D1 a is better under one draw of prices, b under two; on D2 a is better."""
+    drawn = [
+        place("D1", {"a": [0.9], "b": [0.8]}),
+        place("D1", {"a": [0.7], "b": [0.8]}, costs="drawn 2"),
+        place("D1", {"a": [0.6], "b": [0.8]}, costs="drawn 3"),
+    ]
+    found = compared([*drawn, place("D2", {"a": [0.9], "b": [0.8]})], "ab")
+    assert {m: one.value for m, one in found.ranks.items()} == pytest.approx(
+        {"a": (5 / 3 + 1) / 2, "b": (4 / 3 + 2) / 2}
+    )
+    assert found.wins["a", "b"].value == pytest.approx((1 / 3 + 1) / 2)
+
+
+def test_an_interval_has_95_percent_of_the_resamples_in_it() -> None:
+    """Of 100 data sets half have the value 1: a resample's sum is binomial, and 95 % of them are from 40 to 60."""
+    interval = interval_of([0.0, 1.0] * 50)
+    assert (interval.value, interval.datasets) == (0.5, 100)
+    expected = stats.binom.ppf([0.025, 0.975], 100, 0.5) / 100
+    assert [interval.low, interval.high] == pytest.approx(expected.tolist(), abs=0.002)

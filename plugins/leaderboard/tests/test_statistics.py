@@ -242,3 +242,19 @@ def test_the_interval_for_other_queries_is_never_narrower_than_their_values_woul
     assert made.low <= max(mean - np.hypot(0.1, needed), least) + 1e-9
     assert made.high >= min(mean + np.hypot(0.1, needed), 1.0) - 1e-9
     assert made.detectable >= 0.14
+
+
+def test_iman_and_davenports_p_is_that_of_an_analysis_of_variance_of_the_ranks() -> None:
+    """Without ties their F is that of a two-way analysis of the ranks, with k − 1 and (k − 1)(N − 1) degrees."""
+    ranks = np.array([[1, 2, 3, 4], [1, 3, 2, 4], [2, 1, 3, 4], [1, 2, 4, 3], [2, 3, 1, 4]], dtype=float)
+    found = statistics.friedman(ranks)
+    assert found is not None
+    between = 5 * np.square(ranks.mean(axis=0) - 2.5).sum()
+    rest = np.square(ranks - 2.5).sum() - between  # every data set has the mean rank 2.5
+    f = (between / 3) / (rest / 12)
+    assert found.f_statistic == pytest.approx(f)
+    assert found.f_p == pytest.approx(stats.f.sf(f, 3, 12))
+    # Demšar (2006), §3.2.2: four classifiers on fourteen data sets have 3 and 39 degrees of freedom.
+    of_demsar = statistics.friedman(DEMSAR)
+    assert of_demsar is not None
+    assert of_demsar.f_p == pytest.approx(stats.f.sf(of_demsar.f_statistic, 3, 39))

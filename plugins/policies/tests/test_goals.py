@@ -84,3 +84,12 @@ def test_a_goal_that_is_met_comes_before_one_that_is_missed_in_whatever_unit(sca
     assert reached.choose(dear, 100) == 1
     assert [reached.met(one) for one in dear] == [False, True]
     assert within.choose([policy(0.9, 4.0 * scale), policy(0.5, 3.0 * scale)], 100) == 1  # none is: the nearest
+
+
+def test_the_cost_of_a_policy_has_its_base_models_in_it() -> None:
+    """Two rows buy a feature for 4, one does not; they run 1, 2 and 3 base models for 0.5 each."""
+    part = Part(np.zeros((3, 1)), np.array([0, 1, 1]))
+    acquired = np.array([[True], [True], [False]])
+    decisions = Decisions(acquired, np.full((3, 2), 0.5), evaluations=np.array([1.0, 2.0, 3.0]))
+    outcome = outcome_of(decisions, part, Costs(np.array([4.0]), evaluation=0.5), "binary")
+    assert judge(outcome, ("a", "b"), Goal()).cost == pytest.approx((8.0 + 3.0) / 3)

@@ -172,3 +172,32 @@ def test_substitution_may_ask_for_more_but_never_answers_otherwise() -> None:
     assert np.array_equal(asked.decisions.score, whole.score)
     assert (asked.known >= whole.acquired).all()
     assert asked.known[0].all()  # no filling showed that the second alone can do
+
+
+class ThreeQuarters(Policy):
+    """Says the second class with a probability of exactly 3/4, of whoever it is asked."""
+
+    def decide(self, rows: Rows) -> Decisions:
+        return Decisions(np.zeros((len(rows), 3), dtype=bool), np.tile([0.25, 0.75], (len(rows), 1)))
+
+
+class ThreeQuartersMethod(Method):
+    """Gives one `ThreeQuarters`."""
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        return [ThreeQuarters()]
+
+
+@pytest.mark.parametrize(("threshold", "refused"), [(0.75, False), (np.nextafter(0.75, 1), True)])
+def test_an_answer_that_is_exactly_as_sure_as_the_threshold_is_given(
+    table: pd.DataFrame, threshold: float, refused: bool
+) -> None:
+    frame = table[["scan", "glucose", "insulin", "outcome"]]
+    policy = fit_policy(
+        ThreeQuartersMethod(), frame, [1.0, 2.0, 4.0], target="outcome", splits=0, threshold=float(threshold)
+    )
+    answer = policy.start().answer
+    assert answer is not None
+    assert (answer.refused, answer.best, answer.probability) == (refused, "sick", 0.75)
+    assert answer.label == (None if refused else "sick")
+    assert policy.decide(frame).refused.tolist() == [refused] * len(frame)

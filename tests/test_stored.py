@@ -1,0 +1,50 @@
+"""Metrics that are asked for after a trial was done are computed from its stored decisions as the trial would have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.sessions import Place
+
+from bench_core import Metric, Outcome, stored_records
+
+
+def accepted(outcome: Outcome) -> float:
+    """Share of rows whose answer is not refused."""
+    return float(np.mean(outcome.conclusive))
+
+
+ACCEPTED = {"accepted": Metric("accepted", accepted, "max")}
+SUITE = """
+[protocol]
+seeds = 1
+threshold = 0.9
+[[datasets]]
+use = "blobs"
+[[methods]]
+use = "slopes"
+reject = {}
+"""
+
+
+@pytest.mark.parametrize("reject", [True, False])
+def test_a_metric_added_later_refuses_answers_only_where_the_trial_did(tmp_path: Path, reject: bool) -> None:
+    text = SUITE.format(str(reject).lower())
+    place = Place(tmp_path)
+    place.run(text)
+    session = place.session(text)
+    plan = session.plan()
+    ((_, before),) = stored_records(plan, session.store, {})
+    assert before is not None
+    assert "accepted" not in before["policies"]["test"]
+
+    ((planned, after),) = stored_records(plan, session.store, ACCEPTED)
+
+    assert after is not None
+    for part in ("validation", "test"):
+        outcomes = [one.outcome for one in session.store.outcomes(planned.name, "binary", None) if one.part == part]
+        sure = [float(np.mean(outcome.confidence >= 0.9)) for outcome in outcomes]
+        assert max(sure) < 1
+        assert after["policies"][part]["accepted"] == (sure if reject else [1.0] * 3)

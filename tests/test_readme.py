@@ -95,7 +95,12 @@ def test_the_readmes_first_run_writes_only_where_git_does_not_look(bench: Bench)
         assert ran.returncode == 0, f"{name} is not ignored"
 
 
-def test_the_readmes_table_is_the_leaderboards() -> None:
-    shown = TEXT.split("<!-- table -->")[1].split("<!-- end -->")[0].strip()
-    assert shown.startswith("| Method")
-    assert shown in (ROOT / "leaderboard" / "emsco_paper.md").read_text(encoding="utf-8")
+def test_the_readme_is_short() -> None:
+    assert len(TEXT.splitlines()) <= 150
+
+
+def test_the_readmes_table_has_the_methods_of_the_quickstart() -> None:
+    suite = tomllib.loads((ROOT / "suites" / "quickstart.toml").read_text(encoding="utf-8"))
+    shown = TEXT.split("## What comes out")[1].split("![")[0]
+    rows = [line.split("|")[1].strip() for line in shown.splitlines() if line.startswith("| ")][1:]
+    assert rows == [method["name"] for method in suite["methods"]]

@@ -9,9 +9,10 @@ knows functions, arrays and bytes; it does not know what they are for.
 
 from bench_sandbox.arrays import Blob, packed
 from bench_sandbox.available import layers, missing_layers
-from bench_sandbox.client import Process, Server, run
+from bench_sandbox.client import Server, run
 from bench_sandbox.errors import CallError, MalformedError, SandboxError, StoppedError, ending
 from bench_sandbox.paths import importable, readable
+from bench_sandbox.process import Process
 from bench_sandbox.strays import adopt_orphans, adopting_orphans, end_group, end_strays
 from bench_sandbox.system import die_with_parent
 

@@ -1,4 +1,4 @@
-"""The trusted side: starting restricted processes, calling them, and ending them."""
+"""The trusted side: a server that starts restricted processes, and a function for a single call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,16 +14,17 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from bench_sandbox.arrays import Arrays, Blob, checked, packed
+from bench_sandbox.arrays import Arrays
 from bench_sandbox.available import layers, missing_layers
-from bench_sandbox.errors import CallError, EndedError, MalformedError, SandboxError, StoppedError, ending
+from bench_sandbox.errors import EndedError, MalformedError, SandboxError
 from bench_sandbox.paths import importable, readable
-from bench_sandbox.wire import Message, receive, send, sender
+from bench_sandbox.process import Process
+from bench_sandbox.wire import receive, send, show_sender
 
-__all__ = ["Process", "Server", "run"]
+__all__ = ["Server", "run"]
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[3]); from bench_sandbox.server import main; main()"
-_START_SECONDS, _END_SECONDS, _GRACE = 300.0, 60.0, 0.5
+_START_SECONDS, _END_SECONDS = 300.0, 60.0
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
 )  # fmt: skip
@@ -105,10 +105,10 @@ class Server:
         }
         for is_last in (False, True):
             ours, theirs = socket.socketpair()
-            hello = sender(ours)
+            show_sender(ours, True)
             with theirs:
                 try:
-                    number = self._ask(request, [theirs.fileno()]).get("process")
+                    number = self.ask(request, [theirs.fileno()]).get("process")
                     break
                 except (EndedError, MalformedError, TimeoutError):
                     self.close()
@@ -118,7 +118,7 @@ class Server:
         process = Process(self, ours, memory)
         if not isinstance(number, int):
             raise SandboxError("no restricted process can be started")
-        process._begin(hello, number)
+        process.begin(number)
         return process
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class Server:
             server.kill()
             server.wait()
 
-    def _ask(self, header: Mapping[str, Any], files: Iterable[int] = ()) -> dict[str, Any]:
+    def ask(self, header: Mapping[str, Any], files: Iterable[int] = ()) -> dict[str, Any]:
         """Ask the server.
 
         Raises:
@@ -169,202 +169,6 @@ class Server:
             self.close()
             raise SandboxError(f"importing {', '.join(self._preload)} starts threads, which a fork would not have")
         return ours
-
-
-class Process:
-    """A restricted process.
-
-    Attributes:
-        number: the process's number, as the kernel says; 0 where it does not say.
-    """
-
-    def __init__(self, server: Server, its: socket.socket, memory: int | None, parent: Process | None = None) -> None:
-        self._server, self._socket, self._memory, self._parent = server, its, memory, parent
-        self._own = 0
-        self._copies: set[Process] = set()
-        self.number = 0
-        self.ended = False
-
-    def __enter__(self) -> Process:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def _begin(self, hello: Any, own: int) -> None:
-        """Wait until it is restricted.
-
-        Args:
-            hello: receives its first message.
-            own: its number, as the process that forked it knows it.
-        """
-        self._own = own
-        self._socket.settimeout(_END_SECONDS)
-        try:
-            message: Message = hello()
-        except (EndedError, MalformedError, TimeoutError):
-            raise self._stopped() from None
-        self.number = message.process
-        if "refused" in message.header:
-            self.end()
-            raise SandboxError(f"a process cannot be restricted: {message.header['refused']}")
-
-    def call(
-        self,
-        name: str,
-        values: Mapping[str, Any] | None = None,
-        arrays: Mapping[str, NDArray[Any] | None] | Blob | None = None,
-        *,
-        seconds: float | None = None,
-        most: int = 2**24,
-        blob: Blob | None = None,
-    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Call a method of the target's object: ``method(values, arrays)``, with ``blob=bytes`` where one is given.
-
-        Args:
-            name: the method.
-            values: plain JSON values.
-            arrays: given read-only and without a copy; a `Blob` from `packed` where they are given more than once.
-            seconds: the most that it may take; then the process is ended.
-            most: bytes that the arrays it returns may have.
-            blob: bytes from `call_bytes`.
-
-        Returns:
-            What it returned: a JSON object and arrays, unchecked but for their form.
-
-        Raises:
-            CallError: the method raised an error.
-            StoppedError: the process ended, took too long, or broke the protocol; it is ended.
-        """
-        message = self._call(name, values, arrays, seconds, most, blob, None)
-        try:
-            returned = message.header.get("values")
-            if not isinstance(returned, dict):
-                raise MalformedError("it returned no object")
-            return returned, checked(message.header.get("table"), message.body)
-        except MalformedError as error:
-            raise self._stopped(error) from None
-
-    def call_bytes(
-        self, name: str, values: Mapping[str, Any] | None = None, *, seconds: float | None = None, most: int = 2**32
-    ) -> Blob:
-        """Call a method that returns bytes; they are kept in read-only memory and not read. Raises as `call`."""
-        blob = Blob()
-        self._call(name, values, None, seconds, most, None, blob.file)
-        blob.seal()
-        return blob
-
-    def import_target(self, seconds: float | None = None) -> None:
-        """Import the target and call it; a first call does this by itself. Raises as `call`."""
-        self._call("import", None, None, seconds, 0, None, None)
-
-    def fork(self, memory: int | None = None) -> Process:
-        """A copy of the process, under the same restrictions. It inherits what untrusted code has changed in this one.
-
-        Raises:
-            CallError: it runs threads.
-            StoppedError: as `call`.
-        """
-        ours, theirs = socket.socketpair()
-        hello = sender(ours)
-        with theirs:
-            header = {"call": "fork", "memory": memory}
-            answer = self._ask(header, [theirs.fileno()], _END_SECONDS, 0, None).header
-        copy = Process(self._server, ours, memory, self)
-        number = answer.get("process")
-        copy._begin(hello, number if type(number) is int else 0)
-        self._copies.add(copy)
-        return copy
-
-    def end(self, *, patience: float = 0.0) -> int | None:
-        """End it, and everything that it started; its exit code where that can be told.
-
-        Args:
-            patience: seconds in which it may end by itself.
-        """
-        if self.ended:
-            return None
-        self.ended = True
-        self._socket.close()
-        code, parent = None, self._parent
-        if parent is None:
-            request = {"process": self._own, "patience": patience, "kept": []}
-        else:
-            if patience and not parent.ended:
-                with suppress(StoppedError, CallError):
-                    header = {"call": "code", "process": self._own}
-                    code = parent._ask(header, [], patience, 0, None).header.get("code")
-            parent._copies.discard(self)
-            request = {"process": parent._own, "patience": None, "kept": [copy.number for copy in parent._copies]}
-        try:
-            answer = self._server._ask(request)
-            code = answer.get("code") if parent is None else code
-        except (EndedError, MalformedError, TimeoutError, SandboxError):
-            self._server.close()
-        return code if type(code) is int else None
-
-    def seconds(self) -> float:
-        """Processor's seconds that it has used so far, all threads."""
-        with suppress(OSError):  # clock_getcpuclockid(3)
-            return time.clock_gettime(~self.number << 3 | 2) if sys.platform == "linux" else time.perf_counter()
-        return 0.0
-
-    def _call(
-        self,
-        name: str,
-        values: Mapping[str, Any] | None,
-        arrays: Mapping[str, NDArray[Any] | None] | Blob | None,
-        seconds: float | None,
-        most: int,
-        blob: Blob | None,
-        into: int | None,
-    ) -> Message:
-        held = arrays if isinstance(arrays, Blob) else packed(arrays) if arrays else None
-        table = {} if held is None else held.table
-        files = [part.file for part in (held, blob) if part is not None]
-        header = {"call": name, "values": dict(values or {}), "table": table}
-        return self._ask(header, files, seconds, most, into)
-
-    def _ask(
-        self, header: dict[str, Any], files: list[int], seconds: float | None, most: int, into: int | None
-    ) -> Message:
-        if self.ended:
-            raise ending(None, None)
-        try:
-            if seconds is not None and seconds <= 0:
-                raise TimeoutError
-            self._socket.settimeout(seconds)
-            send(self._socket, header, files=files)
-            message = receive(self._socket, most, into=into)
-            if "error" in message.header:
-                raise _error(message.header["error"])
-        except (EndedError, MalformedError, TimeoutError) as error:
-            raise self._stopped(error, seconds) from None
-        return message
-
-    def _stopped(self, error: Exception | None = None, seconds: float | None = None) -> StoppedError:
-        """End the process; the error that says how it ended."""
-        if isinstance(error, TimeoutError):
-            self.end()
-            return StoppedError("time", f"it took longer than the time limit of {seconds or 0.0:g} s")
-        if isinstance(error, MalformedError):
-            self.end()
-            return StoppedError("malformed", f"its process does not keep to the protocol: {error}")
-        return ending(self.end(patience=_GRACE), self._memory)
-
-
-def _error(value: Any) -> CallError:
-    """An error that a restricted process described.
-
-    Raises:
-        MalformedError: it is described in another way.
-    """
-    texts = [value.get(key) for key in ("type", "message", "trace")] if isinstance(value, dict) else [None]
-    bases = value.get("bases") if isinstance(value, dict) else None
-    if not all(isinstance(text, str) for text in texts) or not isinstance(bases, list):
-        raise MalformedError("it described no error")
-    kind, message, trace = (text.replace("\0", "") for text in texts if isinstance(text, str))
-    return CallError(kind[:200] or "Error", message, tuple(map(str, bases[:20])), trace)
 
 
 class _Single:

@@ -11,13 +11,13 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from bench_sandbox.errors import EndedError, MalformedError
 
-__all__ = ["Message", "receive", "send", "sender"]
+__all__ = ["Message", "receive", "send", "show_sender"]
 
 _FRAME = struct.Struct("!IQ")
 _CREDENTIALS = struct.Struct("3i")
@@ -103,18 +103,10 @@ def receive(source: socket.socket, most: int = 0, *, files: bool = False, into: 
     return Message(header, body, numbers, process)
 
 
-def sender(source: socket.socket) -> Callable[[], Message]:
-    """Ask the kernel who sends to a socket; what is returned receives the first message, with its `Message.process`."""
+def show_sender(source: socket.socket, on: bool) -> None:
+    """Ask the kernel, or no longer, to name the sender of each message to a socket (`Message.process`)."""
     if hasattr(socket, "SO_PASSCRED"):
-        source.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-
-    def first() -> Message:
-        message = receive(source, files=True)
-        if hasattr(socket, "SO_PASSCRED"):
-            source.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-        return message
-
-    return first
+        source.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, int(on))
 
 
 def _first(source: socket.socket, until: float | None) -> tuple[bytearray, list[int], int]:

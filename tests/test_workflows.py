@@ -39,6 +39,8 @@ def test_a_workflow_may_read_and_a_job_that_needs_more_says_so(path: Path) -> No
     wider = {name: job["permissions"] for name, job in jobs(path).items() if "permissions" in job}
     if path.stem == "leaderboard":
         assert wider == {"full": {"contents": "write"}, "deploy": {"pages": "write", "id-token": "write"}}
+    elif path.stem == "release":
+        assert wider == {"publish": {"id-token": "write"}}
     else:
         assert wider == {}
 

@@ -51,14 +51,14 @@ def test_no_plugin_takes_anothers_private_module_or_name(project: Project) -> No
 
 
 @pytest.mark.parametrize("source", [
-    "from bench_linear._fits import fit", "from bench_linear import _fits", "import bench_linear._fits",
+    "from bench_models._fits import fit", "from bench_models import _fits", "import bench_models._fits",
 ])  # fmt: skip
 def test_a_private_module_of_another_is_noticed(tmp_path: Path, source: str) -> None:
     file = tmp_path / "method.py"
     file.write_text(source)
     (used,) = imports(file)
     assert takes_private(used, "bench_mine")
-    assert not takes_private(used, "bench_linear")
+    assert not takes_private(used, "bench_models")
 
 
 def test_only_files_of_kernels_import_numba() -> None:

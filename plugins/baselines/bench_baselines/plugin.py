@@ -27,7 +27,7 @@ class Majority(Method):
 
     def fit(self, problem: Problem) -> Family:
         """Count the classes of the training part; the validation part is not used."""
-        from bench_linear import ConstantPolicy
+        from bench_models.linear import ConstantPolicy
 
         return Family([ConstantPolicy.learnt(problem)])
 
@@ -54,7 +54,7 @@ class StumpMethod(Method):
 
     def fit(self, problem: Problem) -> Family:
         """Fit a stump per feature on the training part, choose on the validation part."""
-        from bench_linear import ConstantPolicy
+        from bench_models.linear import ConstantPolicy
 
         from bench_baselines.stump import best_by_price, fit_stumps
         from bench_core import default_policy_first, validation_score
@@ -123,7 +123,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
     from bench_boosting import BoostedModel
-    from bench_linear import ConstantPolicy
+    from bench_models.linear import ConstantPolicy
 
     from bench_baselines.policy import FullPolicy
     from bench_baselines.stump import Stump

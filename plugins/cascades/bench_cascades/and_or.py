@@ -87,7 +87,7 @@ class AndOrCascade(Method):
         Raises:
             ValueError: missing values (linear features; the message names them), grades that are not numbers.
         """
-        from bench_linear import refuse_missing
+        from bench_models.linear import refuse_missing
 
         from bench_cascades.and_or_fit import fit_cascades, training_context
         from bench_cascades.and_or_policy import Cascade, CascadePolicy

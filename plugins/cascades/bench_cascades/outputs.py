@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 from bench_cstc import Target, targets_of
-from bench_linear import ConstantPolicy, Platt, combine, fit_platt
+from bench_models.linear import ConstantPolicy, Platt, combine, fit_platt
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Problem, Rows, default_policy_first, validation_score

@@ -22,7 +22,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
     from bench_cstc import BoostedTrees, PlainColumns
-    from bench_linear import Platt
+    from bench_models.linear import Platt
 
     from bench_cascades.adaboost import Voters
     from bench_cascades.adaboost_rs import VotePolicy

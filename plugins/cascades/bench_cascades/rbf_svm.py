@@ -58,7 +58,7 @@ class RbfSvm(Method):
         Raises:
             ValueError: missing values; the message names the features.
         """
-        from bench_linear import refuse_missing
+        from bench_models.linear import refuse_missing
 
         from bench_cascades.outputs import constant, several_outputs
         from bench_cascades.search import search

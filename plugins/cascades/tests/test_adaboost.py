@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bench_cascades.adaboost import adaboost
 from bench_cascades.adaboost_rs import AdaBoostRS, prefix_within, sampling
-from bench_linear import ConstantPolicy
+from bench_models.linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

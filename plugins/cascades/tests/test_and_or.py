@@ -7,7 +7,7 @@ from bench_cascades.and_or_fit import price_limits, training_context
 from bench_cascades.and_or_loss import AndOr, smooth_min
 from bench_cascades.merge import merge_equal
 from bench_cstc import targets_of
-from bench_linear import ConstantPolicy
+from bench_models.linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize

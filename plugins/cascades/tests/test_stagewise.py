@@ -7,7 +7,7 @@ import pytest
 from bench_cascades.additive import Additive, kept_prefixes
 from bench_cascades.stagewise import Stagewise
 from bench_cstc import boost
-from bench_linear import ConstantPolicy
+from bench_models.linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

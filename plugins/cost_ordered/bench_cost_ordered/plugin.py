@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Gt
-from bench_linear import ClassModel, fit_logistic, refuse_missing
+from bench_models.linear import ClassModel, fit_logistic, refuse_missing
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl, next_of_stages

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bench_cost_ordered.plugin import CostOrdered, CostOrderedPolicy
-from bench_linear import constant_model
+from bench_models.linear import constant_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression

@@ -39,7 +39,7 @@ class LabelOverlapMethod(Method):
         Raises:
             ValueError: missing values.
         """
-        from bench_linear import ConstantPolicy, refuse_missing
+        from bench_models.linear import ConstantPolicy, refuse_missing
 
         from bench_cstc.criterion import label_overlap
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench_linear import ConstantPolicy, fit_platt
+from bench_models.linear import ConstantPolicy, fit_platt
 from numpy.typing import NDArray
 
 from bench_core import Costs, Family, Problem, default_policy_first, validation_score
@@ -42,7 +42,7 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
     """See `TreeMethod.fit`."""
     targets = targets_of(problem, method.positive_weight)
     if method.features == "linear":
-        from bench_linear import refuse_missing
+        from bench_models.linear import refuse_missing
 
         refuse_missing(problem)
     lambdas = sorted(method.lambdas)

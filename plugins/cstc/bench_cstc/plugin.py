@@ -47,7 +47,7 @@ def bench_register_figures(register: Callable[[str, str], None]) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
-    from bench_linear import ConstantPolicy, Platt
+    from bench_models.linear import ConstantPolicy, Platt
 
     from bench_cstc.columns import BoostedTrees, PlainColumns
     from bench_cstc.objective import State

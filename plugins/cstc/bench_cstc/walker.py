@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_linear import Platt, combine
+from bench_models.linear import Platt, combine
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows, next_of_stages

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 import numpy as np
 from annotated_types import Ge, Gt
-from bench_linear import ConstantPolicy
+from bench_models.linear import ConstantPolicy
 from numpy.typing import NDArray
 
 from bench_core import DataFacts, Family, Method, Problem

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 from annotated_types import Ge, Gt, Interval
-from bench_linear import ConstantPolicy
+from bench_models.linear import ConstantPolicy
 from numpy.typing import NDArray
 
 from bench_core import Family, Method, Problem

@@ -27,7 +27,7 @@ def bench_register_figures(register: Callable[[str, str], None]) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
-    from bench_linear import ConstantPolicy
+    from bench_models.linear import ConstantPolicy
 
     from bench_emsco.policy import MultiStagePolicy, Stage
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_boosting import BoostedModel, fit_boosted
-from bench_linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
+from bench_models.linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
 from numpy.typing import NDArray
 
 from bench_core import Problem

@@ -106,7 +106,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
     from bench_boosting import BoostedModel
-    from bench_linear import ClassModel, ScoreModel
+    from bench_models.linear import ClassModel, ScoreModel
 
     from bench_feature_selection.policy import SubsetPolicy
 

@@ -29,7 +29,7 @@ class SubsetPolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        from bench_linear import ClassModel, ScoreModel
+        from bench_models.linear import ClassModel, ScoreModel
 
         acquired = np.tile(self._set, (len(rows), 1))
         model = self.model

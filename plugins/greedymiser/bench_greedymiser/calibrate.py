@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from bench_linear import Platt, combine, fit_platt
+from bench_models.linear import Platt, combine, fit_platt
 from numpy.typing import NDArray
 
 from bench_greedymiser.losses import expit, softmax

@@ -198,7 +198,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
-    from bench_linear import Platt
+    from bench_models.linear import Platt
     from bench_trees import AdditiveTrees, FlatTrees
 
     from bench_greedymiser.calibrate import Clipped, Odds, Sigmoids, Soft

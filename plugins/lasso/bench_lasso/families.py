@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from bench_linear import ClassModel, ScoreModel, column_names, constant_model, fit_logistic, refuse_missing
+from bench_models.linear import ClassModel, ScoreModel, column_names, constant_model, fit_logistic, refuse_missing
 from numpy.typing import NDArray
 
 from bench_core import Part, Problem

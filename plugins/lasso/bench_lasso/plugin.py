@@ -113,7 +113,7 @@ class Lasso(Method):
         Raises:
             ValueError: missing values; the message names the features.
         """
-        from bench_linear import refuse_missing
+        from bench_models.linear import refuse_missing
 
         from bench_core import default_policy_first
         from bench_lasso.families import fit_classifiers, fit_regressions, penalty_max
@@ -155,7 +155,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
-    from bench_linear import ClassModel, ScoreModel
+    from bench_models.linear import ClassModel, ScoreModel
 
     from bench_lasso.policies import LinearPolicy
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_linear import ClassModel, ScoreModel
+from bench_models.linear import ClassModel, ScoreModel
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Outcome, Part, Policy, Problem, Rows, outcome_of

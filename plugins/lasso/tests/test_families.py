@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from bench_lasso.families import fit_classifiers, fit_regressions, penalty_max
-from bench_linear import ClassModel, ScoreModel
+from bench_models.linear import ClassModel, ScoreModel
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from bench_core import Part, Problem

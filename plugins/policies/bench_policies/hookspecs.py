@@ -22,7 +22,7 @@ def bench_policy_types() -> Sequence[type]:
 
         @hookimpl(optionalhook=True)
         def bench_policy_types():
-            from bench_linear import ClassModel
+            from bench_models.linear import ClassModel
             from bench_mine.policy import MyPolicy
 
             return [MyPolicy, ClassModel]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Gt
-from bench_linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
+from bench_models.linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl

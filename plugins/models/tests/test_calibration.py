@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_linear import ConstantPolicy, Platt, combine, fit_platt
+from bench_models.linear import ConstantPolicy, Platt, combine, fit_platt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize

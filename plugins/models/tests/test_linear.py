@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_linear import ClassModel, ScoreModel, constant_model, fit_logistic, fit_ridge, refuse_missing
+from bench_models.linear import ClassModel, ScoreModel, constant_model, fit_logistic, fit_ridge, refuse_missing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
@@ -139,7 +139,7 @@ def test_missing_values_are_refused_by_feature_name(make_problem: MakeProblem) -
 def test_a_problem_too_wide_for_newton_is_fitted_too(
     make_problem: MakeProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import bench_linear.fit as module
+    import bench_models.linear.fit as module
 
     problem = make_problem(3)
     exact = fit_logistic(problem, np.arange(5)).probabilities(problem.validation.X)
@@ -155,5 +155,5 @@ def test_a_score_model_reads_its_columns_only() -> None:
 
 
 def test_importing_stays_light() -> None:
-    code = "import bench_linear, sys; sys.exit(any(m in sys.modules for m in ('sklearn', 'pandas', 'scipy')))"
+    code = "import bench_models.linear, sys; sys.exit(any(m in sys.modules for m in ('sklearn', 'pandas', 'scipy')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

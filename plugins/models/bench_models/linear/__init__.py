@@ -5,10 +5,10 @@ A library for methods, not a plugin: it registers nothing. Importing it loads Nu
 
 from __future__ import annotations
 
-from bench_linear.calibration import Platt, combine, fit_platt
-from bench_linear.constant import ConstantPolicy
-from bench_linear.fit import column_names, constant_model, fit_logistic, fit_ridge, refuse_missing
-from bench_linear.model import ClassModel, ScoreModel, linear_scores
+from bench_models.linear.calibration import Platt, combine, fit_platt
+from bench_models.linear.constant import ConstantPolicy
+from bench_models.linear.fit import column_names, constant_model, fit_logistic, fit_ridge, refuse_missing
+from bench_models.linear.model import ClassModel, ScoreModel, linear_scores
 
 __all__ = [
     "ClassModel",

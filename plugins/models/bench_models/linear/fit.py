@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Problem
-from bench_linear.model import ClassModel, ScoreModel, missing_message
+from bench_models.linear.model import ClassModel, ScoreModel, missing_message
 
 __all__ = ["column_names", "constant_model", "fit_logistic", "fit_ridge", "refuse_missing"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from bench_boosting import BoostedModel, fit_boosted
+from bench_models.boosting import BoostedModel, fit_boosted
 from numpy.typing import NDArray
 
 from bench_core import Part, Problem

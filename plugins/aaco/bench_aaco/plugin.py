@@ -83,7 +83,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
-    from bench_boosting import BoostedModel
+    from bench_models.boosting import BoostedModel
 
     from bench_aaco.oracle import Bins, Look, Oracle
     from bench_aaco.policy import OraclePolicy

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_boosting import BoostedModel
+from bench_models.boosting import BoostedModel
 from bench_threads import run_ranges
 from numpy.typing import NDArray
 

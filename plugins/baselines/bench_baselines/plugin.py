@@ -99,7 +99,7 @@ class FullLightGBM(Method):
             ValueError: lambdarank on grades that are not whole numbers from 0 to 30.
         """
         import numpy as np
-        from bench_boosting import fit_boosted
+        from bench_models.boosting import fit_boosted
 
         from bench_baselines.policy import FullPolicy
 
@@ -122,7 +122,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
-    from bench_boosting import BoostedModel
+    from bench_models.boosting import BoostedModel
     from bench_models.linear import ConstantPolicy
 
     from bench_baselines.policy import FullPolicy

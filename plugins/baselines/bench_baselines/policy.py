@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_boosting import BoostedModel
+from bench_models.boosting import BoostedModel
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows

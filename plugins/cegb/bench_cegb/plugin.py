@@ -69,7 +69,7 @@ class CEGB(Method):
         Raises:
             ValueError: lambdarank on grades that are not whole numbers from 0 to 30.
         """
-        from bench_boosting import objective_of, train
+        from bench_models.boosting import objective_of, train
 
         from bench_cegb.forest import Forest
         from bench_cegb.penalties import gain_scale, penalties

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_boosting import probabilities_of
+from bench_models.boosting import probabilities_of
 from bench_trees import AdditiveTrees, next_units
 from numpy.typing import NDArray
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from bench_boosting import train
 from bench_cegb.forest import Forest
 from bench_cegb.penalties import penalties
+from bench_models.boosting import train
 
 from bench_core import Costs, Part, Problem
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_boosting import train
 from bench_cegb.forest import Forest
 from bench_cegb.penalties import column_prices, penalties
 from bench_cegb.plugin import CEGB
+from bench_models.boosting import train
 
 from bench_core import Costs, Part, Problem, RequestError, Rows, build, validation_score
 from bench_core.testing import make_case, make_problem, policy_audit

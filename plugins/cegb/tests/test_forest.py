@@ -5,8 +5,8 @@ from __future__ import annotations
 import lightgbm
 import numpy as np
 import pytest
-from bench_boosting import probabilities_of
 from bench_cegb.forest import Forest, walk_plain
+from bench_models.boosting import probabilities_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

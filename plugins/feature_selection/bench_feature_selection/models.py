@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench_boosting import BoostedModel, fit_boosted
+from bench_models.boosting import BoostedModel, fit_boosted
 from bench_models.linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
 from numpy.typing import NDArray
 

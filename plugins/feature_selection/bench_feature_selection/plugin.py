@@ -105,7 +105,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
-    from bench_boosting import BoostedModel
+    from bench_models.boosting import BoostedModel
     from bench_models.linear import ClassModel, ScoreModel
 
     from bench_feature_selection.policy import SubsetPolicy

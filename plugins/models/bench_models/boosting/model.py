@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_boosting.training import objective_of, train
 from bench_core import Problem
+from bench_models.boosting.training import objective_of, train
 
 if TYPE_CHECKING:
     import lightgbm

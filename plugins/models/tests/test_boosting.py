@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_boosting import fit_boosted
+from bench_models.boosting import fit_boosted
 
 from bench_core.testing import make_problem
 

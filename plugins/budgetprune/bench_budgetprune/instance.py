@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from bench_forest.acquisition import Units, first_tests
-from bench_forest.flat import FlatForest
+from bench_models.forest.acquisition import Units, first_tests
+from bench_models.forest.flat import FlatForest
 from numpy.typing import NDArray
 
 __all__ = ["Instance", "build"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Interval
-from bench_forest.acquisition import price_units
-from bench_forest.flat import FlatForest
-from bench_forest.method import ForestMethod
+from bench_models.forest.acquisition import price_units
+from bench_models.forest.flat import FlatForest
+from bench_models.forest.method import ForestMethod
 
 from bench_core import Family, Problem
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from bench_forest.flat import FlatForest
+from bench_models.forest.flat import FlatForest
 from numpy.typing import NDArray
 
 from bench_core import Costs
@@ -68,7 +68,7 @@ def judge(
     threads: int = 1,
 ) -> Point:
     """What the rows get from a (pruned) forest: float64 X (rows, columns), class codes y (rows,)."""
-    from bench_forest import walk
+    from bench_models.forest import walk
 
     acquired, shares = walk.decide(forest, X, costs.n_features, threads)
     return Point(

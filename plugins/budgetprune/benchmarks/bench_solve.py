@@ -26,10 +26,10 @@ from bench_budgetprune.path import lambda_grid, solve_path
 from bench_budgetprune.pruning import Kind
 from bench_budgetprune.solve import Solver
 from bench_budgetprune.spread import spread_path
-from bench_forest import FlatForest, Units, price_units
-from bench_forest.acquisition import first_tests
-from bench_forest.grower import grow
-from bench_forest.walk import decide
+from bench_models.forest import FlatForest, Units, price_units
+from bench_models.forest.acquisition import first_tests
+from bench_models.forest.grower import grow
+from bench_models.forest.walk import decide
 from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.datasets import make_classification

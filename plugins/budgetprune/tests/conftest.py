@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from bench_budgetprune.instance import Instance, build
-from bench_forest import FlatForest, price_units
+from bench_models.forest import FlatForest, price_units
 from scipy import sparse
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import maximum_flow

@@ -14,7 +14,7 @@ from bench_budgetprune.path import lambda_grid, solve_path
 from bench_budgetprune.pruning import Between
 from bench_budgetprune.solve import Solver
 from bench_budgetprune.spread import spread_path
-from bench_forest import from_sklearn, price_units
+from bench_models.forest import from_sklearn, price_units
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 

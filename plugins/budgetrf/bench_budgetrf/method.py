@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Interval
-from bench_forest.flat import FlatForest
-from bench_forest.method import ForestMethod
-from bench_forest.spread import mean_cost, spread_over_cost
+from bench_models.forest.flat import FlatForest
+from bench_models.forest.method import ForestMethod
+from bench_models.forest.spread import mean_cost, spread_over_cost
 from numpy.typing import NDArray
 
 from bench_core import Family, Problem

@@ -20,6 +20,6 @@ def bench_register_methods(register: RegisterMethod) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
-    from bench_forest.policy import policy_types
+    from bench_models.forest.policy import policy_types
 
     return policy_types()

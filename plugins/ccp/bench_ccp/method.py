@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from annotated_types import Ge
-from bench_forest.method import ForestMethod
-from bench_forest.spread import mean_cost, spread_over_cost
+from bench_models.forest.method import ForestMethod
+from bench_models.forest.spread import mean_cost, spread_over_cost
 
 from bench_core import Family, Problem
 

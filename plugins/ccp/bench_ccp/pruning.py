@@ -12,7 +12,7 @@ from typing import Literal
 
 import numba
 import numpy as np
-from bench_forest.flat import FlatForest
+from bench_models.forest.flat import FlatForest
 from numpy.typing import NDArray
 
 __all__ = ["alpha_grid", "alpha_steps", "prune", "risk"]

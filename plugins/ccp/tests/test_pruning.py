@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bench_ccp.method import CostComplexityPruning
 from bench_ccp.pruning import alpha_grid, prune, risk
-from bench_forest import from_sklearn
+from bench_models.forest import from_sklearn
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 

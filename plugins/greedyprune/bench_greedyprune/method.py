@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge
-from bench_forest.acquisition import price_units
-from bench_forest.method import ForestMethod
-from bench_forest.spread import evenly
+from bench_models.forest.acquisition import price_units
+from bench_models.forest.method import ForestMethod
+from bench_models.forest.spread import evenly
 from numpy.typing import NDArray
 
 from bench_core import Family, Problem

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numba
 import numpy as np
-from bench_forest.acquisition import Units
-from bench_forest.flat import FlatForest
+from bench_models.forest.acquisition import Units
+from bench_models.forest.flat import FlatForest
 from numpy.typing import NDArray
 
 __all__ = ["Step", "greedy_steps", "removal"]
@@ -128,7 +128,7 @@ def greedy_steps(
     Returns:
         The whole forest, then the forest after each removal.
     """
-    from bench_forest.acquisition import first_tests
+    from bench_models.forest.acquisition import first_tests
 
     parts = int(part_of_feature.max()) + 1
     part = np.where(forest.inner, part_of_feature[np.maximum(forest.feature, 0)], -1)

@@ -10,7 +10,7 @@ from bench_trees import FlatTrees, next_units
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows
-from bench_forest.flat import FlatForest
+from bench_models.forest.flat import FlatForest
 
 __all__ = ["ForestPolicy", "policy_types"]
 
@@ -43,7 +43,7 @@ class ForestPolicy(Policy):
         """Trees that test anything: the base models a row runs."""
 
     def decide(self, rows: Rows) -> Decisions:
-        from bench_forest import walk
+        from bench_models.forest import walk
 
         acquired, shares = walk.decide(self.forest, rows.X, self.features, self.threads)
         evaluations = np.full(len(rows), float(self.tests))

@@ -14,8 +14,8 @@ from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 
 from bench_core import Method, Problem, RequestError
-from bench_forest.flat import FlatForest, from_sklearn
-from bench_forest.policy import ForestPolicy
+from bench_models.forest.flat import FlatForest, from_sklearn
+from bench_models.forest.policy import ForestPolicy
 
 __all__ = ["ForestMethod"]
 
@@ -86,7 +86,7 @@ class ForestMethod(Method):
         y, classes = self.labels(problem, problem.train.y)
         seed = int(problem.rng("forest").integers(2**31 - 1))
         if self._own_grower:
-            from bench_forest.grower import grow
+            from bench_models.forest.grower import grow
 
             return grow(
                 problem.train.X, y, classes, problem.feature_of_column, self.n_estimators, self.criterion,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_forest.flat import FlatForest
+from bench_models.forest.flat import FlatForest
 
 __all__ = ["grow"]
 
@@ -57,7 +57,7 @@ def grow(
     Raises:
         ValueError: an unknown criterion, prices that are not above 0, infinite values or values beyond float32.
     """
-    from bench_forest import _grow_kernels as kernels
+    from bench_models.forest import _grow_kernels as kernels
 
     if criterion not in CRITERIA:
         raise ValueError(f"criterion {criterion!r} is none of {', '.join(CRITERIA)}")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Problem
-from bench_forest.flat import FlatForest
+from bench_models.forest.flat import FlatForest
 
 __all__ = ["evenly", "mean_cost", "spread_over_cost"]
 
@@ -29,7 +29,7 @@ def mean_cost(problem: Problem, forest: FlatForest, opened: NDArray[np.bool_]) -
         forest: the trees.
         opened: bool (nodes,): the tests that stay.
     """
-    from bench_forest import walk
+    from bench_models.forest import walk
 
     rows = problem.validation
     acquired, _ = walk.decide(forest.pruned(opened), rows.X, problem.costs.n_features, problem.threads)

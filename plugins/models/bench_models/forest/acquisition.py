@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Costs
-from bench_forest.flat import FlatForest
+from bench_models.forest.flat import FlatForest
 
 __all__ = ["Units", "first_tests", "price_units"]
 
@@ -69,7 +69,7 @@ def first_tests(forest: FlatForest, unit_of_feature: NDArray[np.int64]) -> NDArr
     Returns:
         int32 (nodes,).
     """
-    from bench_forest._kernels import first_on_path
+    from bench_models.forest._kernels import first_on_path
 
     unit = np.where(forest.inner, unit_of_feature[np.maximum(forest.feature, 0)], -1).astype(np.int32)
     return np.asarray(first_on_path(forest.parent, unit), dtype=np.int32)

@@ -207,7 +207,7 @@ class FlatForest:
         Raises:
             ValueError: X has another number of columns than the forest was grown on.
         """
-        from bench_forest import walk
+        from bench_models.forest import walk
 
         return walk.route(self, X, threads)
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_forest import FlatForest, ForestPolicy, from_sklearn, price_units
-from bench_forest.grower import grow
-from bench_forest.spread import spread_over_cost
+from bench_models.forest import FlatForest, ForestPolicy, from_sklearn, price_units
+from bench_models.forest.grower import grow
+from bench_models.forest.spread import spread_over_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine

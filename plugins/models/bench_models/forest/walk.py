@@ -10,7 +10,7 @@ from bench_trees import checked_rows
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from bench_forest.flat import FlatForest
+    from bench_models.forest.flat import FlatForest
 
 __all__ = ["decide", "route"]
 

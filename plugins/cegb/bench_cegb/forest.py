@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bench_trees import NAN_LEFT, NAN_RIGHT, ZERO_LEFT, ZERO_RIGHT, AdditiveTrees, FlatTrees
+from bench_models.trees import NAN_LEFT, NAN_RIGHT, ZERO_LEFT, ZERO_RIGHT, AdditiveTrees, FlatTrees
 from numpy.typing import NDArray
 
 __all__ = ["MISSING", "ZERO", "Forest", "walk_plain"]

@@ -117,7 +117,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
-    from bench_trees import AdditiveTrees, FlatTrees
+    from bench_models.trees import AdditiveTrees, FlatTrees
 
     from bench_cegb.policy import ForestPolicy
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from bench_models.boosting import probabilities_of
-from bench_trees import AdditiveTrees, next_units
+from bench_models.trees import AdditiveTrees, next_units
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_trees import NAN_LEFT, NAN_RIGHT, AdditiveTrees, FlatTrees
+from bench_models.trees import NAN_LEFT, NAN_RIGHT, AdditiveTrees, FlatTrees
 from numpy.typing import NDArray
 
 from bench_greedymiser.bins import Bins

@@ -199,7 +199,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
     from bench_models.linear import Platt
-    from bench_trees import AdditiveTrees, FlatTrees
+    from bench_models.trees import AdditiveTrees, FlatTrees
 
     from bench_greedymiser.calibrate import Clipped, Odds, Sigmoids, Soft
     from bench_greedymiser.ensemble import Ensemble

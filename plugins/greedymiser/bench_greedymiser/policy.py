@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_trees import next_units
+from bench_models.trees import next_units
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows

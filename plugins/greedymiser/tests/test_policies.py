@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bench_greedymiser.calibrate import Clipped, Odds, Soft, fit_sigmoids
 from bench_greedymiser.plugin import GreedyMiser
-from bench_trees import NAN_LEFT
+from bench_models.trees import NAN_LEFT
 
 from bench_core import Costs, Part, RequestError, Rows, build, validation_score
 from bench_core.testing import make_case, policy_audit

@@ -1,5 +1,5 @@
 """Models that several methods are built on, as libraries: nothing here is registered. Import what you need of a part.
 
-`linear`: linear models on a set of features, Platt scaling, the constant policy. `boosting`: LightGBM on some columns.
-`forest`: forests as flat arrays, to be pruned.
+`linear`: linear models on a set of features, Platt scaling, the constant policy. `trees`: decision trees as flat
+arrays. `boosting`: LightGBM on some columns. `forest`: forests as flat arrays, to be pruned.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from bench_trees.kernels import leaf_of
+from bench_models.trees.kernels import leaf_of
 
 __all__ = ["BLOCK", "features_of_models", "near_tanh", "run_model", "score_models", "squash"]
 

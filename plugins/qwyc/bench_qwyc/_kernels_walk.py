@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from bench_trees.kernels import blocked_at
+from bench_models.trees.kernels import blocked_at
 
 from bench_qwyc._kernels_models import BLOCK, run_model
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_trees import NAN_LEFT, NAN_RIGHT, FlatTrees, sibling_order
+from bench_models.trees import NAN_LEFT, NAN_RIGHT, FlatTrees, sibling_order
 from numpy.typing import NDArray
 
 from bench_qwyc.model import Ensemble, Packed, blank_subsets

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from bench_models.trees import FlatTrees, checked_rows
 from bench_threads import run_ranges
-from bench_trees import FlatTrees, checked_rows
 from numpy.typing import NDArray
 
 __all__ = ["Ensemble", "Link", "Packed", "Subsets", "blank_subsets", "blank_trees"]
@@ -98,7 +98,7 @@ class Ensemble:
     beta: float = 0.0
 
     def readable(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rows as the kernels read them, see `bench_trees.checked_rows`."""
+        """Rows as the kernels read them, see `bench_models.trees.checked_rows`."""
         return checked_rows(self.packed.trees, X)
 
     @property
@@ -132,7 +132,7 @@ class Ensemble:
         """Mean number of tests (features for a network) of each base model on the rows: (T,)."""
         if not self.packed.is_trees:
             return np.diff(self.packed.subsets.start)[: self.models].astype(np.float64)
-        from bench_trees.kernels import count_tests
+        from bench_models.trees.kernels import count_tests
 
         trees, X = self.packed.trees, self.readable(X)
         met = np.zeros((self.models, self.packed.trees_per_model))

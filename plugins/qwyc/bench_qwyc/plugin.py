@@ -36,7 +36,7 @@ def bench_register_figures(register: Callable[[str, str], None]) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
-    from bench_trees import FlatTrees
+    from bench_models.trees import FlatTrees
 
     from bench_qwyc.fan import Bins
     from bench_qwyc.model import Ensemble, Packed, Subsets

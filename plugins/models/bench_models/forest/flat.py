@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from bench_trees import NAN_LEFT, NAN_RIGHT, FlatTrees, sibling_order
 from numpy.typing import NDArray
 
 from bench_core import RequestError
+from bench_models.trees import NAN_LEFT, NAN_RIGHT, FlatTrees, sibling_order
 
 __all__ = ["FlatForest", "from_sklearn"]
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from bench_trees import FlatTrees, next_units
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows
 from bench_models.forest.flat import FlatForest
+from bench_models.trees import FlatTrees, next_units
 
 __all__ = ["ForestPolicy", "policy_types"]
 

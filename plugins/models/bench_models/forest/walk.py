@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_threads import run_ranges
-from bench_trees import checked_rows
 from numpy.typing import NDArray
+
+from bench_models.trees import checked_rows
 
 if TYPE_CHECKING:
     from bench_models.forest.flat import FlatForest
@@ -35,7 +36,7 @@ def decide(
     Raises:
         ValueError: X has another number of columns than the forest was grown on.
     """
-    from bench_trees.kernels import add_trees
+    from bench_models.trees.kernels import add_trees
 
     trees, _ = forest.walked
     X = checked_rows(trees, X)
@@ -52,7 +53,7 @@ def decide(
 
 def route(forest: FlatForest, X: NDArray[Any], threads: int = 1) -> NDArray[np.int32]:
     """The leaf of each row in each tree; int32 (rows, trees)."""
-    from bench_trees.kernels import route_rows
+    from bench_models.trees.kernels import route_rows
 
     trees, number = forest.walked
     X = checked_rows(trees, X)

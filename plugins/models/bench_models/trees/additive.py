@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_trees.flat import FlatTrees, checked_rows
+from bench_models.trees.flat import FlatTrees, checked_rows
 
 __all__ = ["AdditiveTrees"]
 
@@ -70,7 +70,7 @@ class AdditiveTrees:
     @cached_property
     def tests(self) -> Tests | None:
         """The trees as lists of tests; None when one has more than 64 leaves."""
-        from bench_trees._kernels_strike import lists
+        from bench_models.trees._kernels_strike import lists
 
         flat = self.flat
         columns = np.unique(flat.column[flat.inner]).astype(np.int64)
@@ -120,10 +120,10 @@ class AdditiveTrees:
         if last <= first or not len(X):
             return
         if self.tests is not None:
-            from bench_trees._kernels_strike import score
+            from bench_models.trees._kernels_strike import score
 
             score(X, *self.tests, max(self.flat.zero, 0.0), first, last, scores, acquired)
             return
-        from bench_trees.kernels import add_trees
+        from bench_models.trees.kernels import add_trees
 
         add_trees(self.flat, X, first, last, scores, acquired)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from bench_trees.flat import NAN_LEFT, NAN_RIGHT, ZERO_LEFT
+from bench_models.trees.flat import NAN_LEFT, NAN_RIGHT, ZERO_LEFT
 
 __all__ = ["lists", "score"]
 

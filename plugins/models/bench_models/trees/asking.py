@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_trees.flat import FlatTrees, checked_rows
+from bench_models.trees.flat import FlatTrees, checked_rows
 
 __all__ = ["checked_known", "next_units"]
 
@@ -27,7 +27,7 @@ def next_units(
     Raises:
         ValueError: the rows have other columns than the trees were grown on.
     """
-    from bench_trees.kernels import mark_blocked
+    from bench_models.trees.kernels import mark_blocked
 
     rows = checked_rows(trees, X)
     wanted = np.zeros(known.shape, dtype=np.bool_)

@@ -1,11 +1,11 @@
 """Decision trees as flat arrays, shared by the methods that grow, prune or cut them short; imports NumPy only.
 
-`FlatTrees` is the one form, `bench_trees.kernels` its compiled walk; `AdditiveTrees` scores boosted trees.
+`FlatTrees` is the one form, `bench_models.trees.kernels` its compiled walk; `AdditiveTrees` scores boosted trees.
 """
 
-from bench_trees.additive import AdditiveTrees
-from bench_trees.asking import checked_known, next_units
-from bench_trees.flat import (
+from bench_models.trees.additive import AdditiveTrees
+from bench_models.trees.asking import checked_known, next_units
+from bench_models.trees.flat import (
     NAN_LEFT,
     NAN_RIGHT,
     NO_ZERO,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_trees import ZERO_LEFT, ZERO_RIGHT, AdditiveTrees, FlatTrees, next_units, sibling_order, walk_plain
+from bench_models.trees import ZERO_LEFT, ZERO_RIGHT, AdditiveTrees, FlatTrees, next_units, sibling_order, walk_plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,6 +1,6 @@
 """How fast rows are scored by striking out leaves, beside walking down the same trees; prints a table of ratios.
 
-    python plugins/trees/benchmarks/bench_trees.py [--rows 50000] [--columns 54] [--trees 700] [--repeats 3]
+    python plugins/models/benchmarks/trees.py [--rows 50000] [--columns 54] [--trees 700] [--repeats 3]
 
 Balanced trees of 16 and of 64 leaves and random ones of 31. The oracle: both give the same bits.
 """
@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from bench_trees import AdditiveTrees, FlatTrees
+from bench_models.trees import AdditiveTrees, FlatTrees
 
 
 def random_trees(rng: np.random.Generator, trees: int, leaves: int, columns: int, balanced: bool) -> AdditiveTrees:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from bench_trees.flat import ZERO_LEFT
+from bench_models.trees.flat import ZERO_LEFT
 
 __all__ = ["add_trees", "blocked_at", "count_tests", "leaf_of", "mark_blocked", "route_rows"]
 
@@ -30,7 +30,7 @@ def child_of(trees, node, value):  # type: ignore[no-untyped-def]
 def leaf_of(trees, node, X, row, acquired, place):  # type: ignore[no-untyped-def]
     """The leaf below ``node`` that row ``row`` of ``X`` falls into; marks ``acquired[place, unit]`` on the way.
 
-    ``X`` is as `bench_trees.checked_rows` gives it.
+    ``X`` is as `bench_models.trees.checked_rows` gives it.
     """
     # Unsigned indices: none of them is ever below 0, and numba need not ask at every access.
     node, row, place = np.uintp(node), np.uintp(row), np.uintp(place)

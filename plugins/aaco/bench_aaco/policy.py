@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from bench_models.boosting import BoostedModel
-from bench_threads import run_ranges
+from bench_models.threads import run_ranges
 from numpy.typing import NDArray
 
 from bench_aaco.answers import masked

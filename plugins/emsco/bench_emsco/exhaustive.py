@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from bench_threads import resolve_threads, run_ranges
+from bench_models.threads import resolve_threads, run_ranges
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["GlobalFront", "chromosome_count", "exact_front", "exact_front_reference"]

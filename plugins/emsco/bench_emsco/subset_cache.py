@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from bench_threads import resolve_threads, run_ranges
+from bench_models.threads import resolve_threads, run_ranges
 from numpy.typing import ArrayLike, NDArray
 
 from .sets import ONE_WORD, Sets, as_integer, check_sets, distinct_sets, new_sets

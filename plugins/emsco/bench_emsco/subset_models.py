@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bench_threads import resolve_threads, run_ranges
+from bench_models.threads import resolve_threads, run_ranges
 from numpy.typing import ArrayLike, NDArray
 
 from .sets import Sets, all_features, check_sets, members

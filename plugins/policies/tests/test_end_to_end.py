@@ -84,7 +84,7 @@ def test_the_command_on_the_leaderboards_front_page_works(tmp_path: Path, monkey
 
 ROOT = Path(__file__).parents[3]
 PARTS = (
-    "", "plugins/sandbox", "plugins/threads", "plugins/models", "plugins/cost_ordered",
+    "", "plugins/sandbox", "plugins/models", "plugins/cost_ordered",
     "plugins/public_data", "plugins/policies",
 )  # fmt: skip
 """What a new user installs: the core, the commands, what reads files, one method and the libraries it stands on."""

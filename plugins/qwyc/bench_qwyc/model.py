@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from bench_models.threads import run_ranges
 from bench_models.trees import FlatTrees, checked_rows
-from bench_threads import run_ranges
 from numpy.typing import NDArray
 
 __all__ = ["Ensemble", "Link", "Packed", "Subsets", "blank_subsets", "blank_trees"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from bench_models.threads import run_ranges
 from bench_models.trees import checked_known
-from bench_threads import run_ranges
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows, next_of_stages

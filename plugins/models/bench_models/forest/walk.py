@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench_threads import run_ranges
 from numpy.typing import NDArray
 
+from bench_models.threads import run_ranges
 from bench_models.trees import checked_rows
 
 if TYPE_CHECKING:

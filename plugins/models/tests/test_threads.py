@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from bench_threads import resolve_threads, run_ranges
+from bench_models.threads import resolve_threads, run_ranges
 
 
 @pytest.mark.parametrize("total", [0, 1, 7, 8, 9, 100])

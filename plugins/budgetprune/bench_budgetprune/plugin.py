@@ -1,7 +1,8 @@
-"""The plugin's hook: registers the method and its prices. Imports nothing heavy."""
+"""The plugin's hooks: they register the methods and their prices. Imports nothing heavy."""
 
 from __future__ import annotations
 
+from bench_budgetprune.budgetrf import BudgetRF
 from bench_budgetprune.costs import SvmWeights
 from bench_budgetprune.method import BudgetPrune
 from bench_core import RegisterCostScheme, RegisterMethod, hookimpl
@@ -14,8 +15,9 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """BUDGETPRUNE."""
+    """BUDGETPRUNE and BudgetRF."""
     register("budgetprune", BudgetPrune)
+    register("budgetrf", BudgetRF)
 
 
 @hookimpl

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_budgetrf.method import BudgetRF, node_impurity, stopped
+from bench_budgetprune.budgetrf import BudgetRF, node_impurity, stopped
 from bench_models.forest import from_sklearn
 from bench_models.forest.grower import grow
 from sklearn.datasets import load_wine

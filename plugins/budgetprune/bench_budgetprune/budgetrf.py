@@ -1,4 +1,4 @@
-"""The method: a forest stopped at impurity thresholds."""
+"""BudgetRF: a forest stopped at impurity thresholds."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""BudgetRF: random forests whose growth stops at an impurity threshold."""

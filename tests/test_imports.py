@@ -12,11 +12,7 @@ from support.sources import Import, Project, declared, imports, projects
 PROJECTS = projects()
 FOLDERS = pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.folder.name)
 
-NUMBA_ELSEWHERE = {
-    "plugins/ccp/bench_ccp/pruning.py",
-    "plugins/emsco/bench_emsco/_compile.py",
-    "plugins/greedyprune/bench_greedyprune/steps.py",
-}
+NUMBA_ELSEWHERE = {"plugins/ccp/bench_ccp/pruning.py", "plugins/emsco/bench_emsco/_compile.py"}
 """Files that import numba although no ``kernels`` is in their names. To become shorter, not longer."""
 
 DISTRIBUTIONS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bench_budgetprune.budgetrf import BudgetRF
 from bench_budgetprune.costs import SvmWeights
+from bench_budgetprune.greedyprune import GreedyPrune
 from bench_budgetprune.method import BudgetPrune
 from bench_core import RegisterCostScheme, RegisterMethod, hookimpl
 
@@ -15,9 +16,10 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """BUDGETPRUNE and BudgetRF."""
+    """BUDGETPRUNE, BudgetRF and GreedyPrune."""
     register("budgetprune", BudgetPrune)
     register("budgetrf", BudgetRF)
+    register("greedyprune", GreedyPrune)
 
 
 @hookimpl

@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_greedyprune.method import GreedyPrune
-from bench_greedyprune.steps import greedy_steps, removal
+from bench_budgetprune._greedy_kernels import removal
+from bench_budgetprune.greedy_steps import greedy_steps
+from bench_budgetprune.greedyprune import GreedyPrune
 from bench_models.forest import from_sklearn, price_units
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier

@@ -1,4 +1,4 @@
-"""The method: grow a forest, remove features greedily."""
+"""GreedyPrune: grow a forest, remove features greedily."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GreedyPrune(ForestMethod):
     remove: Literal["feature", "group"] = "group"
 
     def fit(self, problem: Problem) -> Family:
-        from bench_greedyprune.steps import greedy_steps
+        from bench_budgetprune.greedy_steps import greedy_steps
 
         forest = self.grow(problem)
         X = problem.validation.X

@@ -1,1 +1,0 @@
-"""GreedyPrune: a forest loses the tests of one feature after another."""

@@ -1,10 +1,11 @@
-"""The methods this plugin brings, and the metric that compares families at equal cost."""
+"""The paper's methods and its baselines, and the metric that compares families at equal cost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from bench_core import Method, RegisterMethod, RegisterMetric, hookimpl
+from bench_cstc.baselines import AdaBoostRS, AndOrCascade, EarlyExit, RbfSvm, Stagewise
 from bench_cstc.criterion_method import LabelOverlapMethod
 from bench_cstc.methods import CSCC, CSTC, Cronus, SingleCostSensitive
 from bench_cstc.metrics import METRICS as _METRICS
@@ -20,6 +21,11 @@ METHODS: dict[str, type[Method]] = {
     "cronus": Cronus,
     "single-cost-sensitive": SingleCostSensitive,
     "label-overlap": LabelOverlapMethod,
+    "stagewise": Stagewise,
+    "early-exit": EarlyExit,
+    "and-or": AndOrCascade,
+    "adaboost-rs": AdaBoostRS,
+    "rbf-svm": RbfSvm,
 }
 
 
@@ -49,9 +55,20 @@ def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
     from bench_models.linear import ConstantPolicy, Platt
 
+    from bench_cstc.baselines.adaboost import Voters
+    from bench_cstc.baselines.adaboost_rs import VotePolicy
+    from bench_cstc.baselines.additive import Additive
+    from bench_cstc.baselines.and_or_fit import SeveralBoostings
+    from bench_cstc.baselines.and_or_policy import Cascade, CascadePolicy
+    from bench_cstc.baselines.early_exit import ExitPolicy, Rule
+    from bench_cstc.baselines.outputs import Answer, SilentPolicy
+    from bench_cstc.baselines.rbf_svm import MachinePolicy, Scaling
+    from bench_cstc.baselines.stagewise import PrefixPolicy
     from bench_cstc.columns import BoostedTrees, PlainColumns
     from bench_cstc.objective import State
     from bench_cstc.shape import Shape
     from bench_cstc.walker import TreePolicy, Walker
 
-    return [TreePolicy, ConstantPolicy, Walker, Platt, PlainColumns, BoostedTrees, State, Shape]
+    trees = [TreePolicy, ConstantPolicy, Walker, Platt, PlainColumns, BoostedTrees, State, Shape]
+    policies = [PrefixPolicy, ExitPolicy, CascadePolicy, VotePolicy, MachinePolicy, SilentPolicy]
+    return [*trees, *policies, Additive, Answer, Cascade, Rule, Scaling, SeveralBoostings, Voters]

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from bench_cascades.rbf_svm import RbfSvm
-from bench_cascades.search import expected_improvement, search
+from bench_cstc.baselines.rbf_svm import RbfSvm
+from bench_cstc.baselines.search import expected_improvement, search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC

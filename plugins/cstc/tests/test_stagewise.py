@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_cascades.additive import Additive, kept_prefixes
-from bench_cascades.stagewise import Stagewise
-from bench_cstc import boost
+from bench_cstc.baselines.additive import Additive, kept_prefixes
+from bench_cstc.baselines.stagewise import Stagewise
+from bench_cstc.columns import boost
 from bench_models.linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -10,12 +10,12 @@ import numpy as np
 from annotated_types import Ge, MinLen, Predicate
 from numpy.typing import NDArray
 
-from bench_cascades.ranges import Count, Depth, Evaluation, Positive, PositiveWeight, Prefixes
 from bench_core import DataFacts, Decisions, Family, Method, Policy, Problem, Rows, distinct, next_of_stages
+from bench_cstc.baselines.ranges import Count, Depth, Evaluation, Positive, PositiveWeight, Prefixes
 
 if TYPE_CHECKING:
-    from bench_cascades.additive import Additive
-    from bench_cascades.outputs import Answer
+    from bench_cstc.baselines.additive import Additive
+    from bench_cstc.baselines.outputs import Answer
 
 __all__ = ["EarlyExit", "ExitPolicy"]
 
@@ -80,11 +80,10 @@ class EarlyExit(Method):
         Raises:
             ValueError: targets that are not numbers.
         """
-        from bench_cstc import price_of_evaluation
-
-        from bench_cascades.additive import boost_outputs, kept_prefixes
-        from bench_cascades.exits import sentinels, thresholds
-        from bench_cascades.outputs import best_first, constant, several_outputs
+        from bench_cstc.baselines.additive import boost_outputs, kept_prefixes
+        from bench_cstc.baselines.exits import sentinels, thresholds
+        from bench_cstc.baselines.outputs import best_first, constant, several_outputs
+        from bench_cstc.columns import price_of_evaluation
 
         outputs = several_outputs(problem, self.positive_weight)
         if not outputs.targets:
@@ -119,7 +118,7 @@ class EarlyExit(Method):
 
     def _levels(self, problem: Problem, sums: Additive, at: Ints) -> Floats:
         """Median over training queries of the k-th best score at each sentinel; −inf when no query has k rows."""
-        from bench_cascades.exits import kth_best
+        from bench_cstc.baselines.exits import kth_best
 
         if self.against == "query":
             return np.full(len(at), -np.inf)
@@ -156,7 +155,7 @@ class Rule:
         Raises:
             ValueError: the rule asks for queries, and the rows do not say them.
         """
-        from bench_cascades.exits import exit_by_level, exit_by_query
+        from bench_cstc.baselines.exits import exit_by_level, exit_by_query
 
         if self.against == "training":
             return exit_by_level(partial, self.levels, self.limits)

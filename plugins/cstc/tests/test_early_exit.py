@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_cascades.early_exit import EarlyExit
-from bench_cascades.exits import exit_by_level, exit_by_query, kth_best, sentinels, thresholds
-from bench_cascades.stagewise import Stagewise
+from bench_cstc.baselines.early_exit import EarlyExit
+from bench_cstc.baselines.exits import exit_by_level, exit_by_query, kth_best, sentinels, thresholds
+from bench_cstc.baselines.stagewise import Stagewise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_cstc import BoostedTrees, Penalty, PlainColumns, Target, boost, price_of_evaluation, scale_of
 from numpy.typing import NDArray
 
-from bench_cascades.and_or_loss import AndOr, Fit
-from bench_cascades.merge import merge_equal
 from bench_core import Problem
+from bench_cstc.baselines.and_or_loss import AndOr, Fit
+from bench_cstc.baselines.merge import merge_equal
+from bench_cstc.columns import BoostedTrees, PlainColumns, boost, price_of_evaluation
+from bench_cstc.leaf import scale_of
+from bench_cstc.penalty import Penalty
+from bench_cstc.targets import Target
 
 if TYPE_CHECKING:
-    from bench_cascades.and_or import AndOrCascade
+    from bench_cstc.baselines.and_or import AndOrCascade
 
 __all__ = ["SeveralBoostings", "TrainingContext", "fit_cascades", "price_limits", "training_context"]
 
@@ -26,7 +29,7 @@ _ROUNDING = 1.0 + 1e-9
 
 @dataclass(frozen=True, eq=False)
 class SeveralBoostings:
-    """The trees of several boostings side by side, as columns (see `bench_cstc.BoostedTrees`)."""
+    """The trees of several boostings side by side, as columns (see `bench_cstc.columns.BoostedTrees`)."""
 
     parts: tuple[BoostedTrees, ...]
 

@@ -10,12 +10,12 @@ import numpy as np
 from annotated_types import Interval, MinLen, Predicate
 from numpy.typing import NDArray
 
-from bench_cascades.ranges import Count, Depth, Evaluation, PositiveWeight
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows, distinct
+from bench_cstc.baselines.ranges import Count, Depth, Evaluation, PositiveWeight
 
 if TYPE_CHECKING:
-    from bench_cascades.adaboost import Voters
-    from bench_cascades.outputs import Answer
+    from bench_cstc.baselines.adaboost import Voters
+    from bench_cstc.baselines.outputs import Answer
 
 __all__ = ["AdaBoostRS", "VotePolicy", "prefix_within", "sampling"]
 
@@ -77,10 +77,9 @@ class AdaBoostRS(Method):
         Raises:
             ValueError: grades that are not numbers.
         """
-        from bench_cstc import price_of_evaluation
-
-        from bench_cascades.adaboost import adaboost
-        from bench_cascades.outputs import best_first, constant, one_output
+        from bench_cstc.baselines.adaboost import adaboost
+        from bench_cstc.baselines.outputs import best_first, constant, one_output
+        from bench_cstc.columns import price_of_evaluation
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "adaboost-rs")
         if not outputs.targets:

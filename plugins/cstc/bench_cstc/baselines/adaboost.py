@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_cascades.merge import merge_equal
 from bench_core import Problem
+from bench_cstc.baselines.merge import merge_equal
 
 __all__ = ["Voters", "adaboost"]
 

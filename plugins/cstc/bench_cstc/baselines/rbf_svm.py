@@ -10,11 +10,11 @@ import numpy as np
 from annotated_types import Ge, MinLen, Predicate
 from numpy.typing import NDArray
 
-from bench_cascades.ranges import Positive
 from bench_core import Decisions, Family, Method, Policy, Problem, Rows, distinct
+from bench_cstc.baselines.ranges import Positive
 
 if TYPE_CHECKING:
-    from bench_cascades.outputs import Answer, Outputs
+    from bench_cstc.baselines.outputs import Answer, Outputs
 
 __all__ = ["MachinePolicy", "RbfSvm"]
 
@@ -60,8 +60,8 @@ class RbfSvm(Method):
         """
         from bench_models.linear import refuse_missing
 
-        from bench_cascades.outputs import constant, several_outputs
-        from bench_cascades.search import search
+        from bench_cstc.baselines.outputs import constant, several_outputs
+        from bench_cstc.baselines.search import search
 
         refuse_missing(problem)
         outputs = several_outputs(problem, 1.0)

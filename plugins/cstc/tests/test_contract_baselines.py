@@ -1,11 +1,11 @@
 """The contract kit on every baseline, in its variants."""
 
 import pytest
-from bench_cascades.adaboost_rs import AdaBoostRS
-from bench_cascades.and_or import AndOrCascade
-from bench_cascades.early_exit import EarlyExit
-from bench_cascades.rbf_svm import RbfSvm
-from bench_cascades.stagewise import Stagewise
+from bench_cstc.baselines.adaboost_rs import AdaBoostRS
+from bench_cstc.baselines.and_or import AndOrCascade
+from bench_cstc.baselines.early_exit import EarlyExit
+from bench_cstc.baselines.rbf_svm import RbfSvm
+from bench_cstc.baselines.stagewise import Stagewise
 
 from bench_core.testing import make_case, method_contract
 

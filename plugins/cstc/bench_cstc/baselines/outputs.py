@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from bench_cstc import Target, targets_of
 from bench_models.linear import ConstantPolicy, Platt, combine, fit_platt
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Problem, Rows, default_policy_first, validation_score
+from bench_cstc.targets import Target, targets_of
 
 __all__ = ["Answer", "Outputs", "best_first", "constant", "one_output", "several_outputs"]
 

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_cascades.adaboost import adaboost
-from bench_cascades.adaboost_rs import AdaBoostRS, prefix_within, sampling
+from bench_cstc.baselines.adaboost import adaboost
+from bench_cstc.baselines.adaboost_rs import AdaBoostRS, prefix_within, sampling
 from bench_models.linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st

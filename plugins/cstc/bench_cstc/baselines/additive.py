@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from bench_cstc import BoostedTrees, Target, boost
 from numpy.typing import NDArray
 
 from bench_core import Problem
+from bench_cstc.columns import BoostedTrees, boost
+from bench_cstc.targets import Target
 
 __all__ = ["Additive", "boost_outputs", "kept_prefixes"]
 
@@ -79,7 +80,7 @@ class Additive:
 def boost_outputs(
     problem: Problem, targets: Sequence[Target], trees: int, depth: int, learning_rate: float, price: float
 ) -> tuple[Additive, ...]:
-    """One boosting per target, with `bench_cstc.boost`: the trees that ``cstc`` weighs with ``boosted``."""
+    """One boosting per target, with `bench_cstc.columns.boost`: the trees that ``cstc`` weighs with ``boosted``."""
     return tuple(
         Additive.of(boost(problem, target.y, trees, depth, learning_rate, price, target.weights), problem.n_features)
         for target in targets

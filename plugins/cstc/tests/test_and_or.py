@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from bench_cascades.and_or import AndOrCascade
-from bench_cascades.and_or_fit import price_limits, training_context
-from bench_cascades.and_or_loss import AndOr, smooth_min
-from bench_cascades.merge import merge_equal
-from bench_cstc import targets_of
+from bench_cstc.baselines.and_or import AndOrCascade
+from bench_cstc.baselines.and_or_fit import price_limits, training_context
+from bench_cstc.baselines.and_or_loss import AndOr, smooth_min
+from bench_cstc.baselines.merge import merge_equal
+from bench_cstc.targets import targets_of
 from bench_models.linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st

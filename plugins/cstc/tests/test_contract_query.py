@@ -1,6 +1,6 @@
 """The contract kit on early exits that judge a document among its query's others."""
 
-from bench_cascades.early_exit import EarlyExit
+from bench_cstc.baselines.early_exit import EarlyExit
 
 from bench_core.testing import method_contract
 

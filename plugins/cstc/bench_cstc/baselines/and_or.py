@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Interval, Predicate
 
-from bench_cascades.ranges import Count, Depth, Evaluation, Positive, PositiveWeight
 from bench_core import DataFacts, Family, Lambdas, Method, Policy, Problem, distinct
+from bench_cstc.baselines.ranges import Count, Depth, Evaluation, Positive, PositiveWeight
 
 __all__ = ["AndOrCascade"]
 
@@ -19,7 +19,7 @@ class AndOrCascade(Method):
 
     A row is positive when every stage's score is above 0, and leaves at the first stage whose score is not. The
     loss of a positive row is its largest hinge over the stages, that of a negative one its smallest (see
-    `bench_cascades.and_or_loss`, which says how the minimum is smoothed). Which features a stage may use is
+    `bench_cstc.baselines.and_or_loss`, which says how the minimum is smoothed). Which features a stage may use is
     settled before training by price: stage k those of at most ``limits[k]``.
 
     Where the texts are silent: hinges are squared, so that there is a gradient; the trade-off with cost is an l1
@@ -89,9 +89,9 @@ class AndOrCascade(Method):
         """
         from bench_models.linear import refuse_missing
 
-        from bench_cascades.and_or_fit import fit_cascades, training_context
-        from bench_cascades.and_or_policy import Cascade, CascadePolicy
-        from bench_cascades.outputs import best_first, constant, one_output
+        from bench_cstc.baselines.and_or_fit import fit_cascades, training_context
+        from bench_cstc.baselines.and_or_policy import Cascade, CascadePolicy
+        from bench_cstc.baselines.outputs import best_first, constant, one_output
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "and-or")
         if not outputs.targets:

@@ -1,1 +1,1 @@
-"""Baselines that any method must beat: the majority class, a stump, LightGBM on everything."""
+"""Baselines that any method must beat: the majority class, a stump, LightGBM on everything, forward selection."""

@@ -1,4 +1,4 @@
-"""The methods ``majority``, ``stump`` and ``lightgbm``."""
+"""The methods ``majority``, ``stump`` and ``lightgbm``; ``forward-selection`` is registered with them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Interval
 
+from bench_baselines.forward_selection.method import ForwardSelection
 from bench_core import Family, Method, Problem, RegisterMethod, hookimpl
 
 __all__ = ["FullLightGBM", "Majority", "StumpMethod"]
@@ -113,19 +114,21 @@ class FullLightGBM(Method):
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """Register ``majority``, ``stump`` and ``lightgbm``."""
+    """Register the four methods."""
     register("majority", Majority)
     register("stump", StumpMethod)
     register("lightgbm", FullLightGBM)
+    register("forward-selection", ForwardSelection)
 
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
     from bench_models.boosting import BoostedModel
-    from bench_models.linear import ConstantPolicy
+    from bench_models.linear import ClassModel, ConstantPolicy, ScoreModel
 
+    from bench_baselines.forward_selection.policy import SubsetPolicy
     from bench_baselines.policy import FullPolicy
     from bench_baselines.stump import Stump
 
-    return [ConstantPolicy, Stump, FullPolicy, BoostedModel]
+    return [ConstantPolicy, Stump, FullPolicy, SubsetPolicy, BoostedModel, ClassModel, ScoreModel]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bench_core import Decisions, Policy, Rows
 
 if TYPE_CHECKING:
-    from bench_feature_selection.models import Model
-    from bench_feature_selection.search import Subset
+    from bench_baselines.forward_selection.models import Model
+    from bench_baselines.forward_selection.search import Subset
 
 __all__ = ["SubsetPolicy"]
 

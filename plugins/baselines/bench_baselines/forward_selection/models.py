@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bench_core import Problem
 
 if TYPE_CHECKING:
-    from bench_feature_selection.plugin import ForwardSelection
-    from bench_feature_selection.search import Subset
+    from bench_baselines.forward_selection.method import ForwardSelection
+    from bench_baselines.forward_selection.search import Subset
 
 __all__ = ["Model", "SubsetModels", "mean_loss"]
 

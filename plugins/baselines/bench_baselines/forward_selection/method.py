@@ -7,12 +7,9 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Interval, MinLen
 
-from bench_core import DataFacts, Family, Method, Problem, RegisterMethod, hookimpl
+from bench_core import DataFacts, Family, Method, Problem
 
 __all__ = ["ForwardSelection"]
-
-
-BENCH_CONTRACT_VERSION = 1
 
 
 _Share = Annotated[float, Interval(gt=0, le=1)]
@@ -67,11 +64,11 @@ class ForwardSelection(Method):
         Raises:
             ValueError: missing values and a logistic regression; the message names the features.
         """
+        from bench_baselines.forward_selection.models import SubsetModels
+        from bench_baselines.forward_selection.policy import SubsetPolicy
+        from bench_baselines.forward_selection.prices import MeanPrices
+        from bench_baselines.forward_selection.search import select
         from bench_core import default_policy_first, validation_score
-        from bench_feature_selection.models import SubsetModels
-        from bench_feature_selection.policy import SubsetPolicy
-        from bench_feature_selection.prices import MeanPrices
-        from bench_feature_selection.search import select
 
         models = SubsetModels(self, problem)
         prices = MeanPrices.of(problem)
@@ -94,20 +91,3 @@ class ForwardSelection(Method):
             policies.append(policy)
             scores.append(validation_score(problem, policy.decide(problem.validation.rows())))
         return Family(default_policy_first(policies, scores), diagnostics={"sets_tried": models.tried})
-
-
-@hookimpl
-def bench_register_methods(register: RegisterMethod) -> None:
-    """Register ``forward-selection``."""
-    register("forward-selection", ForwardSelection)
-
-
-@hookimpl(optionalhook=True)
-def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
-    from bench_models.boosting import BoostedModel
-    from bench_models.linear import ClassModel, ScoreModel
-
-    from bench_feature_selection.policy import SubsetPolicy
-
-    return [SubsetPolicy, BoostedModel, ClassModel, ScoreModel]

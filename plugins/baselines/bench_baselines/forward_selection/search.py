@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from bench_feature_selection.prices import MeanPrices
+from bench_baselines.forward_selection.prices import MeanPrices
 
 __all__ = ["Subset", "select"]
 

@@ -8,9 +8,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from bench_feature_selection.plugin import ForwardSelection
-from bench_feature_selection.prices import MeanPrices
-from bench_feature_selection.search import select
+from bench_baselines.forward_selection.method import ForwardSelection
+from bench_baselines.forward_selection.prices import MeanPrices
+from bench_baselines.forward_selection.search import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

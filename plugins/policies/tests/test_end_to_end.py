@@ -94,24 +94,16 @@ PARTS = (
 def test_from_an_empty_environment_by_the_pages_commands_alone(tmp_path: Path) -> None:
     """The wheels are built and installed without the checkout; the libraries come from the running environment."""
     environment, wheels, place = tmp_path / "environment", tmp_path / "wheels", tmp_path / "work"
+    tree = tmp_path / "tree"
     place.mkdir()
     venv.create(environment, with_pip=False)
     scripts = environment / "bin"
     # A copy, so that building leaves nothing in the checkout.
+    skipped = shutil.ignore_patterns("*.egg-info", "build", ".*", "tests", "leaderboard", "docs", "__pycache__")
+    shutil.copytree(ROOT, tree, ignore=skipped, symlinks=True)
     for part in PARTS:
-        source = ROOT / part
-        copy = tmp_path / "sources" / (source.name if part else "core")
-        skipped = shutil.ignore_patterns("*.egg-info", "build", ".*", "tests", "leaderboard", "docs", "__pycache__")
-        if not part:
-            shutil.copytree(source / "bench_core", copy / "bench_core", ignore=skipped)
-            for file in source.glob("*.*"):
-                if file.is_file():
-                    shutil.copy(file, copy)
-            shutil.copy(source / "LICENSE", copy)
-        else:
-            shutil.copytree(source, copy, ignore=skipped)
         run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
-             "--wheel-dir", str(wheels), str(copy)], tmp_path)  # fmt: skip
+             "--wheel-dir", str(wheels), str(tree / part)], tmp_path)  # fmt: skip
     site = next((environment / "lib").glob("python*/site-packages"))
     run([sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", "--quiet", "--no-deps",
          "--no-index", *map(str, sorted(wheels.glob("*.whl")))], tmp_path)  # fmt: skip

@@ -202,23 +202,6 @@ def list_(what: str | None) -> int:
 
 
 @main.command()
-@click.argument("verb", type=click.Choice(["fetch", "status", "verify"]))
-@click.argument("names", nargs=-1)
-@MIRROR
-@OFFLINE
-@cli_errors
-def data(verb: str, names: tuple[str, ...], mirror: Path | None, offline: bool | None) -> int:
-    """Fetch data sets into the cache, show their state, or load and hash them."""
-    from bench_core.cli.listing import data_rows
-    from bench_core.contract.dataset import DataContext
-
-    context = DataContext.from_environment(mirror, offline)
-    rows, fine = data_rows(listed_plugins(), context, verb, names, lambda name: click.echo(f"{name} …", err=True))
-    print_table(["data set", "state"], rows)
-    return 0 if fine else 1
-
-
-@main.command()
 @STORE
 @click.option("--repair", is_flag=True, help="Set aside what is damaged in the store; the next run computes it.")
 @MIRROR

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from bench_core.cli.listing import KINDS, SHELVES
+from bench_core.cli.listing import CATALOGUES, KINDS
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.plugins.registry import Registry
 
@@ -27,16 +27,20 @@ def about(registry: Registry, name: str) -> list[str]:
     Raises:
         RequestError: nothing is; the nearest names and kinds are offered.
     """
-    kinds = [kind for kind, shelf in SHELVES.items() if name in getattr(registry, shelf)]
+    kinds = [kind for kind, catalogue in CATALOGUES.items() if name in getattr(registry, catalogue)]
     if name in registry.plugins and not kinds:
         return _plugin(registry, name)
     if not kinds:
-        known = [*KINDS, *registry.plugins, *(n for shelf in SHELVES.values() for n in getattr(registry, shelf))]
+        known = [
+            *KINDS,
+            *registry.plugins,
+            *(n for catalogue in CATALOGUES.values() for n in getattr(registry, catalogue)),
+        ]
         raise RequestError(f"nothing is called {name!r}; {did_you_mean(name, known)}")
     lines: list[str] = []
     for kind in kinds:
-        description = getattr(registry, SHELVES[kind]).described(name)
-        plugin = registry.plugin_of(SHELVES[kind], name)
+        description = getattr(registry, CATALOGUES[kind]).described(name)
+        plugin = registry.plugin_of(CATALOGUES[kind], name)
         lines += ["", f"{_WORDS[kind]} {name}", ""] if lines else [f"{_WORDS[kind]} {name}", ""]
         lines += _metric(name, description) if kind == "metrics" else _parametrised(kind, name, description)
         lines += ["", f"Plugin: {plugin.name} {plugin.version}".rstrip(), *_summary(plugin.distribution)]
@@ -48,8 +52,8 @@ def _plugin(registry: Registry, name: str) -> list[str]:
     lines = [f"plugin {name} {plugin.version}".rstrip(), *_summary(plugin.distribution), f"Module: {plugin.module}"]
     if plugin.error:
         lines.append(f"It could not be loaded: {plugin.error}")
-    for kind, shelf in SHELVES.items():
-        own = sorted(n for n, origin in getattr(registry, shelf).origins.items() if origin == name)
+    for kind, catalogue in CATALOGUES.items():
+        own = sorted(n for n, origin in getattr(registry, catalogue).origins.items() if origin == name)
         if own:
             lines += _wrapped(f"{kind}: {', '.join(own)}", indent="    ")
     return lines
@@ -141,5 +145,5 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 def _names(registry: Registry) -> Iterator[str]:
     yield from KINDS
-    for shelf in SHELVES.values():
-        yield from getattr(registry, shelf)
+    for catalogue in CATALOGUES.values():
+        yield from getattr(registry, catalogue)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from bench_core.contract.dataset import DataContext
+from bench_core.plugins.catalogue import Catalogue
 from bench_core.plugins.registry import Registry
-from bench_core.plugins.shelf import Shelf
 
-SHELVES = {"datasets": "datasets", "costs": "cost_schemes", "methods": "methods", "metrics": "metrics"}
+CATALOGUES = {"datasets": "datasets", "costs": "cost_schemes", "methods": "methods", "metrics": "metrics"}
 """What the command line calls a kind → the attribute of `Registry` that holds its names."""
-KINDS = (*SHELVES, "plugins")
+KINDS = (*CATALOGUES, "plugins")
 
 
 def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]]:
@@ -24,8 +24,8 @@ def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]
             for p in registry.plugins.values()
         ]
         return ["plugin", "distribution", "version", "state"], rows
-    shelf: Shelf[Any] = getattr(registry, SHELVES[kind])
-    descriptions = [(name, shelf.described(name)) for name in sorted(shelf)]
+    catalogue: Catalogue[Any] = getattr(registry, CATALOGUES[kind])
+    descriptions = [(name, catalogue.described(name)) for name in sorted(catalogue)]
     if kind == "metrics":
         rows = [
             [name, description["goal"], description["title"], ", ".join(description["tasks"])]

@@ -132,11 +132,11 @@ class Unimported:
     """A data set, cost scheme, metric or executor of a plugin that is not imported yet.
 
     Attributes:
-        about: its description as plain values.
+        about: its description; None of an executor.
         fetch: imports the plugin, which puts the thing in this one's place.
     """
 
-    about: Mapping[str, Any]
+    about: Any
     fetch: Callable[[], None] = field(repr=False)
 
 
@@ -161,3 +161,10 @@ class ConfiguredMethod:
     given: Mapping[str, Any]
     limits: TaskLimits | None
     asks_memory: bool
+
+
+def configured(use: str, plugin: str, description: MethodDescription, built: Built) -> ConfiguredMethod:
+    """A described method with the parameters that its plugin's process built it with."""
+    limits = None if "inapplicable" in description.asks else built.limits or description.limits
+    asks_memory = "memory_needed" in description.asks
+    return ConfiguredMethod(use, plugin, description.version, built.parameters, built.given, limits, asks_memory)

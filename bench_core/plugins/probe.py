@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,24 +19,22 @@ import bench_core
 from bench_core.contract.canonical import canonical_json, plain, sha256_text, source_hash
 from bench_core.contract.errors import RequestError
 from bench_core.contract.facts import DataFacts
-from bench_core.plugins.descriptions import (
-    Built,
-    ConfiguredMethod,
-    MethodDescription,
-    PluginDescription,
-    Refused,
-    Text,
-    without_control_characters,
-)
+from bench_core.plugins.catalogue import Plugin
+from bench_core.plugins.descriptions import Built, PluginDescription, Refused, Text, without_control_characters
 from bench_core.plugins.distributions import Distributions
-from bench_core.plugins.shelf import Plugin
 
 if TYPE_CHECKING:
     from bench_sandbox import Process, Server
 
-__all__ = ["Probe", "ProbeError", "probe_seconds"]
+__all__ = ["Probe", "ProbeError", "Question", "probe_seconds"]
 
-_ANSWERS: dict[str, Any] = {"inapplicable": list[Text | None], "memory_needed": list[float | None]}
+Question = tuple[str, Mapping[str, Any], str]
+"""A method's name, its parameters, and what a message calls the place."""
+_ANSWERS: dict[str, Any] = {
+    "build": list[Built | Refused],
+    "inapplicable": list[Text | None],
+    "memory_needed": list[float | None],
+}
 _CORE = Path(bench_core.__file__).parent
 _MEMORY = 2**32
 _MOST_TEXT, _MOST_ASKED, _MOST_KEPT = 2**22, 1000, 20_000
@@ -103,69 +100,54 @@ class Probe:
         self._write(plugin, "description", text)
         return description
 
-    def build(
-        self, plugin: Plugin, requests: Sequence[tuple[MethodDescription, str, Mapping[str, Any], str]]
-    ) -> list[ConfiguredMethod | RequestError]:
-        """Methods of a plugin with parameters, or why they cannot have them.
+    def ask(
+        self, plugin: Plugin, what: str, questions: Sequence[Question], facts: DataFacts | None = None
+    ) -> list[Any]:
+        """What a plugin answers about its methods: answers that are kept, and the others as it gives them now.
 
         Args:
             plugin: the plugin.
-            requests: description, name, parameters, and what a message calls the place.
-        """
-        questions = [[name, plain(parameters), where] for _, name, parameters, where in requests]
-        keys = [_key("build", *question[:2]) for question in questions]
-        try:
-            answers = _validated(list[Built | Refused], self._ask(plugin, "build", {}, keys, questions))
-        except (ProbeError, ValueError) as error:
-            message = f"plugin {plugin.name!r} cannot be asked about its methods: {error}"
-            return [RequestError(f"{where}: {message}") for *_, where in requests]
-        return [
-            RequestError(without_control_characters(answer.refused))
-            if isinstance(answer, Refused)
-            else _configured(name, plugin.name, description, answer)
-            for (description, name, *_), answer in zip(requests, answers, strict=True)
-        ]
+            what: ``build``, or one of `QUESTIONS`.
+            questions: about methods with parameters.
+            facts: of the data set that is asked about, but for ``build``.
 
-    def ask(self, plugin: Plugin, what: str, asked: Sequence[tuple[ConfiguredMethod, DataFacts]]) -> list[Any]:
-        """What a plugin's methods answer about data sets to one of `QUESTIONS`; None where there is no answer."""
-        places = {facts: i for i, facts in enumerate(dict.fromkeys(facts for _, facts in asked))}
-        tables = [facts.as_plain() for facts in places]
-        hashes = [sha256_text(canonical_json(table)) for table in tables]
-        questions = [[method.use, method.given, places[facts]] for method, facts in asked]
-        keys = [_key(what, method.use, method.given, hashes[places[facts]]) for method, facts in asked]
-        try:
-            text = self._ask(plugin, "ask", {"what": what, "facts": tables}, keys, questions)
-            answers: list[Any] = _validated(_ANSWERS[what], text)
-            return answers
-        except (ProbeError, ValueError):
-            return [None] * len(asked)
-
-    def _ask(
-        self, plugin: Plugin, call: str, header: Mapping[str, Any], keys: list[str], questions: list[list[Any]]
-    ) -> str:
-        """The answers to questions as JSON: those that are kept, and the others as the plugin gives them now.
+        Returns:
+            For ``build`` a `Built` for each or a `RequestError` that says why not; else the answer or None.
 
         Raises:
-            ProbeError: it does not answer.
+            ProbeError: it does not answer, or its answers are invalid.
         """
         if plugin.name not in self._answers:
             kept = self._read(plugin, "answers")
             self._answers[plugin.name] = _validated(dict[str, Any], kept) if kept else {}
-        known = self._answers[plugin.name]
-        asked = dict(zip(keys, questions, strict=True))
-        missing = iter([key for key in asked if key not in known])
+        known, table = self._answers[plugin.name], facts and facts.as_plain()
         new: dict[str, Any] = {}
-        while part := {key: asked[key] for key in islice(missing, _MOST_ASKED)}:
-            answers = self._call(plugin, call, {**header, "questions": list(part.values())}).get("answers")
-            if not isinstance(answers, list) or len(answers) != len(part):
+        about = _key(what, table)
+        plain_questions = [(name, plain(parameters), where) for name, parameters, where in questions]
+        places = [_key(about, name, parameters) for name, parameters, _ in plain_questions]
+        asked = dict(zip(places, plain_questions, strict=True))
+        missing = [key for key in asked if key not in known]
+        for start in range(0, len(missing), _MOST_ASKED):
+            keys = missing[start : start + _MOST_ASKED]
+            values = {"what": what, "facts": table, "questions": [asked[key] for key in keys]}
+            answers = self._call(plugin, "build" if what == "build" else "ask", values).get("answers")
+            if not isinstance(answers, list) or len(answers) != len(keys):
                 raise ProbeError("it did not answer what it was asked")
-            new |= zip(part, answers, strict=True)
+            new |= zip(keys, answers, strict=True)
+        every = new | known
+        try:
+            validated = _validated(_ANSWERS[what], _json([every[key] for key in asked]))
+        except ValueError as error:
+            raise ProbeError(str(error)) from None
         # A refusal names a place in a suite, which the key does not hold.
-        lasting = {key: answer for key, answer in new.items() if not (isinstance(answer, dict) and "refused" in answer)}
-        if lasting:
-            known |= lasting
+        known |= {key: answer for key, answer in new.items() if not (isinstance(answer, dict) and "refused" in answer)}
+        if new:
             self._write(plugin, "answers", _json(dict(list(known.items())[-_MOST_KEPT:])))
-        return _json([known[key] if key in known else new[key] for key in keys])
+        by_key = {
+            key: RequestError(without_control_characters(answer.refused)) if isinstance(answer, Refused) else answer
+            for key, answer in zip(asked, validated, strict=True)
+        }
+        return [by_key[place] for place in places]
 
     def _call(self, plugin: Plugin, call: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Call a method of `bench_core.plugins.probing.Probing` in the plugin's process; what it returned, unchecked.
@@ -237,12 +219,6 @@ class Probe:
     @cached_property
     def _core_source(self) -> str:
         return source_hash(_CORE)
-
-
-def _configured(use: str, plugin: str, description: MethodDescription, built: Built) -> ConfiguredMethod:
-    limits = None if "inapplicable" in description.asks else built.limits or description.limits
-    asks_memory = "memory_needed" in description.asks
-    return ConfiguredMethod(use, plugin, description.version, built.parameters, built.given, limits, asks_memory)
 
 
 @cache

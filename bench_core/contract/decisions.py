@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.errors import ContractError
 from bench_core.contract.readonly import locked
+
+T = TypeVar("T")
+
+
+def _taken(table: T, rows: NDArray[Any]) -> T:
+    taken = {name: None if array is None else array[rows] for name, array in vars(table).items()}
+    return type(table)(**taken)
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,7 @@ class Rows:
 
     def take(self, rows: NDArray[Any]) -> Rows:
         """Some of the rows, by index or mask."""
-        taken: dict[str, Any] = {name: None if array is None else array[rows] for name, array in vars(self).items()}
-        return Rows(**taken)
+        return _taken(self, rows)
 
     def having(self, X: NDArray[np.float64]) -> Rows:
         """The same rows with other values."""
@@ -68,8 +74,7 @@ class Decisions:
 
     def take(self, rows: NDArray[Any]) -> Decisions:
         """The decisions of some rows, by index or mask."""
-        taken: dict[str, Any] = {name: None if array is None else array[rows] for name, array in vars(self).items()}
-        return Decisions(**taken)
+        return _taken(self, rows)
 
     @staticmethod
     def exact(answer: Any) -> Decisions:

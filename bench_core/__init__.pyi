@@ -1,3 +1,4 @@
+from .builtin.cost_schemes import per_feature as per_feature
 from .builtin.default_policy import default_policy_first as default_policy_first
 from .builtin.default_policy import validation_score as validation_score
 from .builtin.estimators import sklearn_method as sklearn_method

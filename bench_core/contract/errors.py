@@ -40,6 +40,10 @@ class ContractError(BenchError):
     """A plugin broke the contract: no policy, wrong shapes, NaN probabilities, a bad registration."""
 
 
+class ProbeError(BenchError):
+    """A plugin cannot be imported in a process of its own, or does not answer as it must."""
+
+
 class DataWritten(ContractError):
     """A plugin wrote into a data set that others use: it has to be loaded again."""
 

@@ -19,7 +19,7 @@ from typing import Any
 import pluggy
 
 from bench_core.contract.dataset import DataContext
-from bench_core.contract.errors import ContractError, RequestError, attempt
+from bench_core.contract.errors import ProbeError, RequestError, attempt
 from bench_core.contract.facts import DataFacts
 from bench_core.contract.method import beyond
 from bench_core.contract.parameters import check_values
@@ -34,7 +34,7 @@ from bench_core.plugins.descriptions import (
     Unimported,
     configured,
 )
-from bench_core.plugins.probe import Probe, ProbeError, Question
+from bench_core.plugins.probe import Probe, Question
 from bench_core.plugins.registry import Registry
 
 __all__ = ["DescribedRegistry", "described_registry"]
@@ -89,21 +89,16 @@ class DescribedRegistry(Registry):
         """Register what a plugin offers by its description; keep it as broken where it has none."""
         plugin = self.with_own_name(plugin)
         self.plugins[plugin.name] = plugin
-        if plugin.error:
-            return
-        try:
-            self._offer(plugin, self._probe.describe(plugin))
-        except ProbeError as error:
-            self.drop(plugin.name, str(error))
-        except ContractError as error:
-            self.drop(plugin.name, loading.one_line(error))
+        loading.take_step(self, plugin.name, partial(self._offer, plugin))
 
-    def _offer(self, plugin: Plugin, description: PluginDescription) -> None:
-        """Register what a description names.
+    def _offer(self, plugin: Plugin) -> None:
+        """Register what a plugin's description names.
 
         Raises:
+            ProbeError: it cannot be described.
             ContractError: an invalid name.
         """
+        description = self._probe.describe(plugin)
         self.descriptions[plugin.name] = description
         fetch = partial(self.fetch, plugin.name)
         for kind in ("datasets", "cost_schemes", "metrics"):
@@ -129,14 +124,8 @@ class DescribedRegistry(Registry):
         for name in sorted(acting, key=lambda name: "bench_add_hookspecs" not in descriptions[name].hooks):
             with suppress(RequestError):  # kept as the plugin's error
                 self.fetch(name)
-        for name in descriptions:
-            if name in self.imported or plugins[name].error:
-                continue
-            try:
-                loading.check_hooks(self.manager, name, descriptions[name].hooks)
-                self._register_texts(name)
-            except ContractError as error:
-                self.drop(name, loading.one_line(error))
+        for name in [name for name in descriptions if name not in self.imported]:
+            loading.take_step(self, name, partial(self._register_texts, name))
 
     def fetch(self, plugin: str) -> None:
         """Import a plugin into this process, but for its methods.
@@ -220,11 +209,16 @@ class DescribedRegistry(Registry):
         self._probe.close()
 
     def _register_texts(self, name: str) -> None:
-        """Let an object that holds none of a plugin's code register the texts that it registers by others' hooks."""
-        stand = ModuleType(name)
+        """Let an object that holds none of a plugin's code register the texts that it registers by others' hooks.
+
+        Raises:
+            ContractError: the plugin has an unknown hook.
+        """
+        loading.check_hooks(self.manager, name, self.descriptions[name].hooks)
+        substitute = ModuleType(name)
         for hook, calls in self.descriptions[name].registrations.items():
-            setattr(stand, hook, _registering(calls))  # the attribute's name is the hook's
-        self.manager.register(stand, name=name)
+            setattr(substitute, hook, _registering(calls))  # the attribute's name is the hook's
+        self.manager.register(substitute, name=name)
 
 
 def _registering(calls: Sequence[Sequence[str]]) -> Callable[..., None]:

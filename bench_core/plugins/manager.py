@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from bench_core.contract.errors import ContractError, attempt, did_you_mean, refused_name
+from bench_core.contract.errors import ContractError, ProbeError, attempt, did_you_mean, refused_name
 from bench_core.plugins import hookspecs
 
 if TYPE_CHECKING:
@@ -97,13 +97,13 @@ def fill(registry: Registry, found: Iterable[tuple[Plugin, Callable[[], object]]
             raise ContractError(f"the plugin name {plugin.name!r} is already taken")
         plugin = registry.with_own_name(plugin)
         registry.plugins[plugin.name] = plugin
-        _take_step(registry, plugin.name, partial(_register, registry.manager, load, plugin.name))
+        take_step(registry, plugin.name, partial(_register, registry.manager, load, plugin.name))
     # Only now is every hook known that a plugin adds.
     for name in registry.plugins:
-        _take_step(registry, name, partial(check_hooks, registry.manager, name))
+        take_step(registry, name, partial(check_hooks, registry.manager, name))
     registry.manager.check_pending()
     for name in registry.plugins:
-        _take_step(registry, name, partial(_call_registrars, registry, name))
+        take_step(registry, name, partial(_call_registrars, registry, name))
 
 
 def registered_alone(name: str, value: str) -> Registry:
@@ -111,11 +111,9 @@ def registered_alone(name: str, value: str) -> Registry:
 
     Whatever it raises is the plugin's error. Its hooks are not checked: others may define them.
     """
-    from bench_core.plugins.catalogue import Plugin
     from bench_core.plugins.registry import Registry
 
     registry = Registry(new_manager())
-    registry.plugins[name] = Plugin(name, "", "", value)
     _register(registry.manager, metadata.EntryPoint(name, value, GROUP).load, name)
     _call_registrars(registry, name)
     return registry
@@ -159,7 +157,7 @@ def _points(group: str, manager: pluggy.PluginManager) -> list[metadata.EntryPoi
     return sorted(points.select(group=group), key=lambda point: str(point.name))
 
 
-def _take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
+def take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
     """Do a step of loading a sound plugin; where it fails, what it registered is dropped and the error kept."""
     if registry.plugins[name].error:
         return
@@ -230,5 +228,6 @@ def check_hooks(manager: pluggy.PluginManager, plugin: str, hooks: Mapping[str, 
 
 
 def one_line(error: BaseException) -> str:
+    """An error with its type, but for a `ProbeError`, whose message has that of the plugin's own error."""
     text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if isinstance(error, ProbeError) else f"{type(error).__name__}: {text}".removesuffix(": ")

@@ -16,8 +16,6 @@ from .cli.options import warn as warn
 from .cli.options import with_session as with_session
 from .cli.options import with_sessions as with_sessions
 from .cli.output import print_table as print_table
-from .contract.asking import can_be_asked as can_be_asked
-from .contract.asking import next_of_stages as next_of_stages
 from .contract.canonical import canonical_json as canonical_json
 from .contract.canonical import content_hash as content_hash
 from .contract.canonical import plain as plain
@@ -31,6 +29,7 @@ from .contract.dataset import Part as Part
 from .contract.decisions import Decisions as Decisions
 from .contract.decisions import Outcome as Outcome
 from .contract.decisions import Rows as Rows
+from .contract.decisions import next_of_stages as next_of_stages
 from .contract.errors import BenchError as BenchError
 from .contract.errors import ContractError as ContractError
 from .contract.errors import DataError as DataError
@@ -47,6 +46,7 @@ from .contract.method import Method as Method
 from .contract.method import Policy as Policy
 from .contract.method import Problem as Problem
 from .contract.method import as_family as as_family
+from .contract.method import can_be_asked as can_be_asked
 from .contract.metric import DEFAULT_METRICS as DEFAULT_METRICS
 from .contract.metric import Metric as Metric
 from .contract.metric import default_metric as default_metric

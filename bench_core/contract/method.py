@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -18,12 +18,8 @@ from bench_core.contract.costs import Costs
 from bench_core.contract.dataset import Part
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError, RequestError
-from bench_core.contract.facts import ALL_TASKS, Task
+from bench_core.contract.facts import ALL_TASKS, DataFacts, Task
 from bench_core.contract.parameters import Parameters
-
-if TYPE_CHECKING:
-    from bench_core.contract.facts import DataFacts
-
 
 T = TypeVar("T")
 
@@ -177,6 +173,11 @@ class Policy(ABC):
             answers from what is known.
         """
         raise NotImplementedError(f"a {type(self).__name__} cannot be asked step by step")
+
+
+def can_be_asked(policy: Policy) -> bool:
+    """Whether a policy says what to acquire next: whether it overrides `Policy.next_features`."""
+    return type(policy).next_features is not Policy.next_features
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from typing import Any
 
 from bench_core.contract.canonical import canonical_json, sha256_text, source_hash
 
-__all__ = ["Distributions", "code_of", "imported_distributions"]
+__all__ = ["CORE", "Distributions", "code_of", "imported_distributions"]
 
-_CORE = "budgetbench"
+CORE = "budgetbench"
+"""The distribution of the core."""
 _AT_START = ("__editable__", "_distutils_hack")
 """Modules that installers put into every Python process."""
 
@@ -46,7 +47,7 @@ class Distributions:
 
     def core(self) -> set[str]:
         """The core and what it requires."""
-        return self.required([_CORE])
+        return self.required([CORE])
 
 
 def imported_distributions() -> list[str]:

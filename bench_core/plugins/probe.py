@@ -11,17 +11,17 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bench_core
-from bench_core.contract.canonical import canonical_json, plain, sha256_text, source_hash
+from bench_core.contract.canonical import canonical_json, plain, sha256_text
 from bench_core.contract.errors import ProbeError, RequestError
 from bench_core.contract.facts import DataFacts
 from bench_core.plugins.catalogue import Plugin
 from bench_core.plugins.descriptions import Built, PluginDescription, Refused, Text, without_control_characters
-from bench_core.plugins.distributions import Distributions
+from bench_core.plugins.distributions import CORE, Distributions
 
 if TYPE_CHECKING:
     from bench_sandbox import Process, Server
@@ -202,13 +202,9 @@ class Probe:
     def _state(self, plugin: Plugin) -> str:
         """A hash of all that decides what a plugin answers: the core, Python, its code and what it requires."""
         known = self._distributions
-        required = known.required([plugin.distribution], without=known.core()) if plugin.distribution else ()
+        required = known.required([CORE, plugin.distribution], without=known.core() - {CORE})
         own = [plugin.name, plugin.distribution, plugin.version, plugin.module, plugin.source]
-        return _key(self._core_source, sys.version, own, [known.state(name) for name in sorted(required)])
-
-    @cached_property
-    def _core_source(self) -> str:
-        return source_hash(_CORE)
+        return _key(sys.version, own, [known.state(name) for name in sorted(required)])
 
 
 @cache

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.asking import can_be_asked
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import AuditError, ContractError
-from bench_core.contract.method import Policy
+from bench_core.contract.method import Policy, can_be_asked
 from bench_core.contract.readonly import locked
 from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.shuffle import shuffled

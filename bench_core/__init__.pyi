@@ -21,10 +21,7 @@ from .contract.canonical import content_hash as content_hash
 from .contract.canonical import plain as plain
 from .contract.canonical import sha256_text as sha256_text
 from .contract.costs import Costs as Costs
-from .contract.costs import CostScheme as CostScheme
-from .contract.dataset import DataContext as DataContext
 from .contract.dataset import Dataset as Dataset
-from .contract.dataset import DataSource as DataSource
 from .contract.dataset import Part as Part
 from .contract.decisions import Decisions as Decisions
 from .contract.decisions import Outcome as Outcome
@@ -54,6 +51,9 @@ from .contract.metric import measure as measure
 from .contract.metric import resolve_metric as resolve_metric
 from .contract.parameters import Parameters as Parameters
 from .contract.parameters import build as build
+from .contract.sources import CostScheme as CostScheme
+from .contract.sources import DataContext as DataContext
+from .contract.sources import DataSource as DataSource
 from .plugins.described import described_registry as described_registry
 from .plugins.hookspecs import RegisterCostScheme as RegisterCostScheme
 from .plugins.hookspecs import RegisterDataset as RegisterDataset

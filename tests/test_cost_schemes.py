@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from bench_core.builtin.cost_schemes import SCHEMES, FromData, PriceTable, RandomPrices, Uniform
-from bench_core.contract.costs import Costs
-from bench_core.contract.dataset import Dataset
+from bench_core.contract.costs import Costs, count_units
+from bench_core.contract.dataset import Dataset, facts_of
 from bench_core.contract.errors import DataError, RequestError
-from bench_core.contract.facts import count_units, facts_of
 from bench_core.contract.parameters import build
 from bench_core.testing import cost_scheme_contract
 

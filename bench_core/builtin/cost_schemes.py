@@ -10,10 +10,11 @@ import numpy as np
 from annotated_types import Ge, Interval, MinLen
 from numpy.typing import NDArray
 
-from bench_core.contract.costs import MOST_PRICE, Costs, CostScheme
+from bench_core.contract.costs import MOST_PRICE, Costs
 from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import DataError, did_you_mean
 from bench_core.contract.facts import DataFacts
+from bench_core.contract.sources import CostScheme
 
 _Amount = Annotated[float, Interval(ge=0, le=MOST_PRICE)]
 _Price = _Amount | Annotated[list[_Amount], MinLen(1)]

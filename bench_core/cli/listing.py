@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from bench_core.contract.dataset import DataContext
+from bench_core.contract.sources import DataContext
 from bench_core.plugins.catalogue import Catalogue
 from bench_core.plugins.registry import Registry
 

@@ -211,7 +211,7 @@ def doctor(store: Path, repair: bool, mirror: Path | None, offline: bool | None)
     """Show versions, plugins, caches and threads, check the whole store, and say what is wrong."""
     from bench_core.cli import stores
     from bench_core.cli.listing import doctor_rows
-    from bench_core.contract.dataset import DataContext
+    from bench_core.contract.sources import DataContext
 
     rows, wrong = doctor_rows(listed_plugins(), DataContext.from_environment(mirror, offline), store)
     row, sound = stores.check(store, repair)

@@ -132,7 +132,7 @@ def _opening(verb: Callable[..., int | None]) -> Callable[..., None]:
     def opened(
         store: Path, out: Path, mirror: Path | None, offline: bool | None, suites: Path | tuple[Path, ...], **rest: Any
     ) -> int:
-        from bench_core.contract.dataset import DataContext
+        from bench_core.contract.sources import DataContext
         from bench_core.run.session import SuiteSession
 
         context = DataContext.from_environment(mirror, offline)

@@ -18,11 +18,11 @@ from typing import Any
 
 import pluggy
 
-from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import ProbeError, RequestError, attempt
 from bench_core.contract.facts import DataFacts
 from bench_core.contract.method import beyond
 from bench_core.contract.parameters import check_values
+from bench_core.contract.sources import DataContext
 from bench_core.plugins import hookspecs
 from bench_core.plugins import manager as loading
 from bench_core.plugins.catalogue import Plugin

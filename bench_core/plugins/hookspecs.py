@@ -36,10 +36,9 @@ import pluggy
 if TYPE_CHECKING:
     import click
 
-    from bench_core.contract.costs import CostScheme
-    from bench_core.contract.dataset import DataSource
     from bench_core.contract.method import Method
     from bench_core.contract.metric import Metric
+    from bench_core.contract.sources import CostScheme, DataSource
     from bench_core.run.execute import Executor
     from bench_core.run.plan import KnownTrials
     from bench_core.run.runner import FinishedRun, Written

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
-from bench_core.contract.costs import CostScheme
-from bench_core.contract.dataset import DataSource
 from bench_core.contract.errors import ContractError, RequestError, attempt, did_you_mean
 from bench_core.contract.method import Method
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.contract.parameters import build
+from bench_core.contract.sources import CostScheme, DataSource
 from bench_core.plugins.catalogue import Catalogue, Plugin
 from bench_core.plugins.distributions import imported_distributions
 from bench_core.plugins.hookspecs import SuiteSection

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from bench_core.contract.canonical import source_hash
 from bench_core.contract.errors import ContractError, refused_name
 from bench_core.plugins.descriptions import MethodDescription, Unimported
-from bench_core.plugins.distributions import code_of
 
 T = TypeVar("T")
 
@@ -30,6 +29,7 @@ class Plugin:
         version: that distribution's version.
         module: what the entry point names.
         error: why it could not be loaded; empty when it was.
+        folder: where its code is, for the source hash: a folder, or a single file; None where it cannot be found.
     """
 
     name: str
@@ -37,11 +37,7 @@ class Plugin:
     version: str
     module: str
     error: str = ""
-
-    @cached_property
-    def folder(self) -> Path | None:
-        """Where its code is: a folder, or a single file; None where it cannot be found. The core's is all of it."""
-        return code_of("bench_core" if self.module == BUILT_IN else self.module)
+    folder: Path | None = None
 
     @cached_property
     def source(self) -> str:

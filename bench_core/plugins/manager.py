@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 from importlib import import_module, metadata
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -127,12 +128,13 @@ def installed(manager: pluggy.PluginManager) -> list[Plugin]:
 def _plugin_of(point: metadata.EntryPoint) -> Plugin:
     """An entry point as a plugin that is not loaded; a broken one where its name cannot be a plugin's."""
     from bench_core.plugins.catalogue import Plugin
+    from bench_core.plugins.distributions import code_of
 
     fields: Any = {}
     with suppress(Exception):  # damaged metadata
         fields = (point.dist and point.dist.metadata) or {}  # read once: it takes half a millisecond
     about = (fields.get("Name") or "", fields.get("Version") or "")
-    return Plugin(point.name, *about, point.value, refused_name(point.name))
+    return Plugin(point.name, *about, point.value, refused_name(point.name), code_of(point.value))
 
 
 def candidates(
@@ -141,13 +143,15 @@ def candidates(
     """The built-ins, the plugins of entry points, and extra ones, each with what gives its module."""
     from bench_core import __version__
     from bench_core.plugins.catalogue import BUILT_IN, CORE, Plugin
+    from bench_core.plugins.distributions import code_of
 
-    yield Plugin(CORE, "budgetbench", __version__, BUILT_IN), partial(import_module, BUILT_IN)
+    core = Path(__file__).parent.parent  # the source of the built-ins is the whole core
+    yield Plugin(CORE, "budgetbench", __version__, BUILT_IN, folder=core), partial(import_module, BUILT_IN)
     for point in points:
         yield _plugin_of(point), point.load
     for name, thing in extra:
         module = getattr(thing, "__name__", repr(thing))
-        yield Plugin(name, "", "", module, refused_name(name)), partial(lambda thing: thing, thing)
+        yield Plugin(name, "", "", module, refused_name(name), code_of(module)), partial(lambda thing: thing, thing)
 
 
 @lru_cache(maxsize=2)

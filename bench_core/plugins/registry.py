@@ -23,7 +23,6 @@ from bench_core.plugins.hookspecs import SuiteSection
 
 if TYPE_CHECKING:
     from bench_core.contract.facts import DataFacts
-    from bench_core.run.execute import Executor
 
 T = TypeVar("T")
 
@@ -48,7 +47,7 @@ class Registry:
         self.methods: Catalogue[type[Method]] = Catalogue("method", Method)
         self.metrics: Catalogue[Metric] = Catalogue("metric", Metric)
         self.sections: Catalogue[SuiteSection] = Catalogue("suite section", SuiteSection, "key")
-        self.executors: Catalogue[Executor] = Catalogue("executor", object)
+        self.executors: Catalogue[Callable[[Any], None]] = Catalogue("executor", object)
 
     def _catalogues(self) -> tuple[Catalogue[Any], ...]:
         return self.datasets, self.cost_schemes, self.methods, self.metrics, self.sections, self.executors

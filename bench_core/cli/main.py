@@ -175,7 +175,7 @@ def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 @click.argument("what", metavar="[KIND|NAME]", required=False, shell_complete=_names)
 @cli_errors
 def list_(what: str | None) -> int:
-    """List what the installed plugins offer, or show one thing whole.
+    """List what the installed plugins offer, or show everything about one thing.
 
     KIND is datasets, costs, methods, metrics or plugins. Any other NAME is shown with its parameters, what they may
     be, and an entry for a suite.
@@ -208,7 +208,7 @@ def list_(what: str | None) -> int:
 @OFFLINE
 @cli_errors
 def doctor(store: Path, repair: bool, mirror: Path | None, offline: bool | None) -> int:
-    """Show versions, plugins, caches and threads, check the whole store, and say what is wrong."""
+    """Show versions, plugins, caches and threads, check every file of the store, and say what is wrong."""
     from bench_core.cli import stores
     from bench_core.cli.listing import doctor_rows
     from bench_core.contract.sources import DataContext

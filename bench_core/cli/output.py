@@ -1,4 +1,4 @@
-"""What a run looks like while it goes on: tables, a progress bar on a terminal, plain lines elsewhere."""
+"""What a run looks like while it goes on: tables, a progress bar on a terminal, else plain lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 240) -> None:
-    """Columns for people on a terminal, the same as plain text elsewhere, where they have ``width`` characters."""
+    """Columns for people on a terminal, else plain text of at most ``width`` characters a line."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -29,7 +29,7 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int =
 
 
 class Progress:
-    """A bar on a terminal; elsewhere a plain line now and then, and one for every failure."""
+    """A bar on a terminal; else a plain line every two seconds, and one for every failure."""
 
     def __init__(self, strict: bool) -> None:
         self.strict = strict

@@ -142,9 +142,9 @@ class Dataset:
         if len(set(self.feature_names)) != len(self.feature_names):
             twice = [name for name, count in Counter(self.feature_names).items() if count > 1]
             return f"feature names must be unique; twice: {', '.join(map(repr, twice[:5]))}"
-        odd = [name for name in self.feature_names if not isinstance(name, str)]
-        if odd:
-            return f"feature names must be texts, not {odd[0]!r}"
+        invalid = [name for name in self.feature_names if not isinstance(name, str)]
+        if invalid:
+            return f"feature names must be texts, not {invalid[0]!r}"
         empty = [i for i, name in enumerate(self.feature_names) if not name.strip()]
         return f"feature {empty[0]} (counted from 0) has an empty name" if empty else ""
 

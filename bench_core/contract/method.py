@@ -119,7 +119,7 @@ class Problem:
         return self.work.get(key, make)
 
     def need_threshold(self, method: str) -> float:
-        """The threshold, or an error that tells the reader of the suite to set one."""
+        """The threshold, or an error that asks for one in the suite."""
         if self.threshold is None:
             raise RequestError(f"{method} needs a confidence threshold: set protocol.threshold in the suite")
         return self.threshold
@@ -133,7 +133,7 @@ class Policy(ABC):
     beside the others of its query, by what it has paid for on each; it is given whole queries.
 
     Attributes:
-        label: what tells this operating point from its siblings (``"lambda=0.1"``); may stay empty.
+        label: distinguishes this operating point from the family's others (``"lambda=0.1"``); may stay empty.
         details: plain values worth keeping in the record (a chromosome, a λ, a number of features).
         budget: what this policy promises not to exceed on any row, or None.
         decision_scope: the rows that an answer may depend on: ``"row"``, itself only; ``"query"``, those of its query.

@@ -74,7 +74,7 @@ class DataSource(Parameters, ABC):
         return ""
 
     def content(self, context: DataContext) -> str | None:
-        """`Dataset.content` of what `load` would give, where it is known without making the whole table; else None.
+        """`Dataset.content` of what `load` would give, where it is known without loading the table; else None.
 
         Worth writing for a table that has an ``origin`` and takes long to make.
 

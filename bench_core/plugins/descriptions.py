@@ -1,7 +1,7 @@
-"""What a probe says of a plugin that is not imported: descriptions, and methods with parameters.
+"""Descriptions of plugins that are not imported, and of their methods with parameters.
 
-`bench_core.plugins.probe` validates what arrives from the restricted process against these types, strictly. Here is
-nothing but the types, so that who reads them need not import pydantic.
+`bench_core.plugins.probe` validates what arrives from the restricted process against these types, strictly. This module
+has the types only, so that importing it does not import pydantic.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class MetricDescription:
 
 @dataclass(frozen=True)
 class MethodDescription:
-    """A method whose plugin is not imported; it stands in the registry for the class.
+    """A method whose plugin is not imported; the registry holds it instead of the class.
 
     Attributes:
         version: of the method.
@@ -142,7 +142,7 @@ class Unimported:
 
 @dataclass(frozen=True, eq=False)
 class ConfiguredMethod:
-    """A method with parameters whose plugin is not imported: what a trial holds in the place of an instance.
+    """A method with parameters whose plugin is not imported; trials refer to it instead of an instance.
 
     Attributes:
         use: the method's name.

@@ -145,7 +145,7 @@ def candidates(
     from bench_core.plugins.catalogue import BUILT_IN, CORE, Plugin
     from bench_core.plugins.distributions import code_of
 
-    core = Path(__file__).parent.parent  # the source of the built-ins is the whole core
+    core = Path(__file__).parent.parent  # the built-ins' source is all of the core
     yield Plugin(CORE, "budgetbench", __version__, BUILT_IN, folder=core), partial(import_module, BUILT_IN)
     for point in points:
         yield _plugin_of(point), point.load
@@ -162,7 +162,7 @@ def _points(group: str, manager: pluggy.PluginManager) -> list[metadata.EntryPoi
 
 
 def take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
-    """Do a step of loading a sound plugin; where it fails, what it registered is dropped and the error kept."""
+    """Do a step of loading a plugin that has not failed yet; if it fails, drop what it registered and keep the error."""
     if registry.plugins[name].error:
         return
     error = attempt(step)

@@ -76,7 +76,7 @@ class Probe:
             self._server = None
 
     def describe(self, plugin: Plugin) -> PluginDescription:
-        """What a plugin offers, as it is kept or as the plugin says now.
+        """What a plugin offers: the description that is kept, or a new one.
 
         Raises:
             ProbeError: it cannot be imported, or its description is invalid.
@@ -218,7 +218,7 @@ def _validated(kind: Any, text: str) -> Any:
     """JSON as a value of some type.
 
     Raises:
-        ValueError: it is none; one line that says where.
+        ValueError: it is invalid; one line that says where.
     """
     from pydantic import ValidationError
 

@@ -30,11 +30,8 @@ DISTRIBUTIONS = {
     "sklearn": "scikit-learn", "skimage": "scikit-image", "markdown_it": "markdown-it-py", "yaml": "pyyaml",
 }  # fmt: skip
 
-NAMED_IN_TEXT = {
-    "budgetbench": {"scikit-learn"},
-    "budgetbench-site": {"itables", "mkdocs-material", "pymdown-extensions"},
-}
-"""What a distribution uses by a name in a text, without an import: a preload, a theme, files of a package."""
+NAMED_IN_TEXT = {"budgetbench-site": {"itables", "mkdocs-material", "pymdown-extensions"}}
+"""What a distribution uses by a name in a text, without an import: a theme, files of a package, a registered name."""
 
 
 def takes_private(used: Import, package: str) -> bool:

@@ -89,7 +89,7 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 
 
 def refused_name(name: object) -> str:
-    """Why a name is invalid for a plugin or a registered thing (it becomes part of file names); empty if it is valid."""
+    """Why a name is invalid for a plugin or a registered thing (it becomes part of file names); empty if valid."""
     if isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}", name):
         return ""
     return f"{repr(name)[:60]} is no name: up to 100 letters, digits and . _ - @, beginning with a letter or digit"

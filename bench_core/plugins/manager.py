@@ -162,7 +162,7 @@ def _points(group: str, manager: pluggy.PluginManager) -> list[metadata.EntryPoi
 
 
 def take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
-    """Do a step of loading a plugin that has not failed yet; if it fails, drop what it registered and keep the error."""
+    """Do a step of loading a plugin that has not failed; if it does, drop what it registered and keep the error."""
     if registry.plugins[name].error:
         return
     error = attempt(step)

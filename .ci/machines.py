@@ -76,9 +76,9 @@ def dispatched() -> list[str]:
 def show(mirror: Path | None) -> dict[str, str]:
     """What this process calls things: data set → content hash, suite → hash of its trials' names."""
     from bench_core.contract.canonical import sha256_text
-    from bench_core.contract.dataset import DataContext
     from bench_core.contract.errors import BenchError, RequestError
     from bench_core.contract.parameters import build
+    from bench_core.contract.sources import DataContext
     from bench_core.run.session import SuiteSession
 
     known = DataContext.from_environment(mirror)

@@ -1,3 +1,4 @@
+from .builtin.cost_schemes import per_feature as per_feature
 from .builtin.default_policy import default_policy_first as default_policy_first
 from .builtin.default_policy import validation_score as validation_score
 from .builtin.estimators import sklearn_method as sklearn_method
@@ -15,21 +16,17 @@ from .cli.options import warn as warn
 from .cli.options import with_session as with_session
 from .cli.options import with_sessions as with_sessions
 from .cli.output import print_table as print_table
-from .contract.asking import can_be_asked as can_be_asked
-from .contract.asking import next_of_stages as next_of_stages
 from .contract.canonical import canonical_json as canonical_json
 from .contract.canonical import content_hash as content_hash
 from .contract.canonical import plain as plain
 from .contract.canonical import sha256_text as sha256_text
 from .contract.costs import Costs as Costs
-from .contract.costs import CostScheme as CostScheme
-from .contract.dataset import DataContext as DataContext
 from .contract.dataset import Dataset as Dataset
-from .contract.dataset import DataSource as DataSource
 from .contract.dataset import Part as Part
 from .contract.decisions import Decisions as Decisions
 from .contract.decisions import Outcome as Outcome
 from .contract.decisions import Rows as Rows
+from .contract.decisions import next_of_stages as next_of_stages
 from .contract.errors import BenchError as BenchError
 from .contract.errors import ContractError as ContractError
 from .contract.errors import DataError as DataError
@@ -46,6 +43,7 @@ from .contract.method import Method as Method
 from .contract.method import Policy as Policy
 from .contract.method import Problem as Problem
 from .contract.method import as_family as as_family
+from .contract.method import can_be_asked as can_be_asked
 from .contract.metric import DEFAULT_METRICS as DEFAULT_METRICS
 from .contract.metric import Metric as Metric
 from .contract.metric import default_metric as default_metric
@@ -53,6 +51,9 @@ from .contract.metric import measure as measure
 from .contract.metric import resolve_metric as resolve_metric
 from .contract.parameters import Parameters as Parameters
 from .contract.parameters import build as build
+from .contract.sources import CostScheme as CostScheme
+from .contract.sources import DataContext as DataContext
+from .contract.sources import DataSource as DataSource
 from .plugins.described import described_registry as described_registry
 from .plugins.hookspecs import RegisterCostScheme as RegisterCostScheme
 from .plugins.hookspecs import RegisterDataset as RegisterDataset

@@ -15,7 +15,7 @@ from support.cheats_lie import LIARS, Liar
 from support.cheats_reach import CARRIERS, Carrier
 from support.cheats_steal import THIEVES, Thief
 
-from bench_core.contract.dataset import DataContext
+from bench_core.contract.sources import DataContext
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
 from bench_core.run.execute import Options, execute

@@ -8,28 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench_core.builtin.cost_schemes import (
-    SCHEMES,
-    CostClasses,
-    FromData,
-    ImportanceQuantiles,
-    PriceTable,
-    RandomPrices,
-    Uniform,
-)
-from bench_core.builtin.scaling import scaled
-from bench_core.contract.costs import Costs
-from bench_core.contract.dataset import Dataset
+from bench_core.builtin.cost_schemes import SCHEMES, FromData, PriceTable, RandomPrices, Uniform
+from bench_core.contract.costs import Costs, count_units
+from bench_core.contract.dataset import Dataset, facts_of
 from bench_core.contract.errors import DataError, RequestError
-from bench_core.contract.facts import count_units, facts_of
 from bench_core.contract.parameters import build
-from bench_core.testing import cost_scheme_contract, make_dataset
+from bench_core.testing import cost_scheme_contract
 
 test_contract = cost_scheme_contract(
     Uniform(2.5),
     PriceTable([1.0, 2.0, [3.0, 0.5], 4.0, 5.0, 6.0], groups={"lab": ["large", "small"]}, group_prices={"lab": 9.0}),
-    CostClasses([1, 2, 3, 1, 2, 3], "10**T"),
-    ImportanceQuantiles(n_estimators=5),
     RandomPrices(),
     RandomPrices(choices=[1.0, 5.0], weights=[3.0, 1.0]),
 )
@@ -79,31 +67,8 @@ def test_a_table_prices_an_evaluation_with_groups_and_without():
     assert [scheme.price(TOY, ROWS, 0).evaluation for scheme in (plain, grouped)] == [0.25, 0.25]
 
 
-def test_cost_classes_are_scaled():
-    costs = CostClasses({"age": 1, "income": 3, "size": 2}, "10**T").price(TOY, ROWS, 0)
-    assert costs.prices.tolist() == [[10], [1000], [100]]
-    assert costs.classes.tolist() == [1, 3, 2]
-
-
 def test_prices_that_come_with_the_data_are_taken():
     assert prices(FromData(), replace(TOY, costs=Costs([7.0, 8.0, 9.0]))) == [[7], [8], [9]]
-
-
-def test_quintiles_by_hand(monkeypatch):
-    """Ten features in order of importance: two in each of five classes, the more important the dearer."""
-    importance = np.array([0.10, 0.02, 0.30, 0.01, 0.05, 0.20, 0.06, 0.11, 0.04, 0.11])
-    monkeypatch.setattr("bench_core.builtin.cost_schemes._gini_importance", lambda *_: importance)
-    ten = Dataset("ten", "regression", np.ones((4, 10)), tuple("abcdefghij"), np.arange(4.0))
-    costs = ImportanceQuantiles(scale="100*T").price(ten, ROWS, 0)
-    # ascending: d .01, b .02 | i .04, e .05 | g .06, a .10 | h .11 = j .11 (tied at rank 8 of 10) | f .20, c .30
-    assert costs.classes.tolist() == [3, 1, 5, 1, 2, 5, 3, 4, 2, 4]
-    assert costs.prices[:, 0].tolist() == [300, 100, 500, 100, 200, 500, 300, 400, 200, 400]
-
-
-def test_the_most_important_feature_is_the_dearest():
-    dataset = make_dataset("binary")
-    costs = ImportanceQuantiles(levels=3).price(dataset, np.arange(60), 1)
-    assert costs.prices[0, 0] == costs.prices.max() == 300
 
 
 def test_random_prices_are_the_same_on_every_split_and_follow_their_own_seed():
@@ -127,8 +92,6 @@ def test_choices_are_drawn_by_weight():
         (PriceTable({"age": 1.0, "incme": 2.0, "size": 1.0}), "prices names 'incme'; did you mean 'income'"),
         (PriceTable([1.0] * 3, {"lab": ["agee"]}), "group 'lab' names feature 'agee'; did you mean 'age'"),
         (PriceTable([1.0] * 3, {"lab": ["age"], "desk": ["age"]}), "feature 'age' is in two groups"),
-        (CostClasses([1, 2]), "classes has 2 entries for 3"),
-        (CostClasses({"age": 1, "income": 2, "sise": 3}), "classes names 'sise'; did you mean 'size'"),
         (FromData(), "comes without prices; choose another cost scheme"),
     ],
 )
@@ -151,11 +114,6 @@ def test_a_plan_knows_how_many_things_are_sold():
 @pytest.mark.parametrize(
     ("name", "parameters", "said"),
     [
-        ("cost-classes", {"classes": [1], "scale": "__import__('os')"}, "numbers, T"),
-        ("cost-classes", {"classes": ["a"]}, "classes"),
-        ("cost-classes", {}, "classes is required: a list"),
-        ("cost-classes", {"classes": [1, 2, 9], "scale": "5-T"}, "scale '5-T' gives a price that is negative"),
-        ("cost-classes", {"classes": [1, 999], "scale": "10**T"}, r"scale '10\*\*T' has no value there"),
         ("uniform", {"price_each": -1.0}, "price_each must be a number from 0 to 1e[+]12, not -1.0"),
         ("uniform", {"price_each": math.nan}, "price_each: must be a finite number, not nan"),
         ("table", {"prices": [1.0, -1.0]}, r"prices\[1\] must be a number from 0 to 1e[+]12.*, not -1.0"),
@@ -173,8 +131,6 @@ def test_a_plan_knows_how_many_things_are_sold():
             "group_prices names 'lap'; did you mean 'lab'",
         ),
         ("random", {"choices": [1.0, -2.0]}, r"choices\[1\] must be a number from 0 to 1e[+]12, not -2.0"),
-        ("importance-quantiles", {"levels": 0}, "at least 1"),
-        ("importance-quantiles", {"level": 3}, "no parameter 'level'; did you mean 'levels'"),
         ("random", {"low": 5.0, "high": 1.0}, "low must not be above high, 1.0, not 5.0"),
         ("random", {"choices": [1.0], "weights": [1.0, 2.0]}, "1 choices have 2 weights"),
         ("random", {"choices": [1.0], "weights": [0.0]}, "weights must not all be zero"),
@@ -184,44 +140,3 @@ def test_a_plan_knows_how_many_things_are_sold():
 def test_parameters_that_mean_nothing_are_refused_before_any_data_is_read(name, parameters, said):
     with pytest.raises(RequestError, match=f"suite.toml: .*{said}"):
         build(SCHEMES[name], parameters, "suite.toml")
-
-
-@pytest.mark.parametrize(
-    ("formula", "values"),
-    [
-        ("T", [1, 2, 3]),
-        ("10**T", [10, 100, 1000]),
-        ("100*T", [100, 200, 300]),
-        (" 5 * (T + 1) ", [10, 15, 20]),
-        ("T/2 - -1", [1.5, 2, 2.5]),
-        ("7", [7, 7, 7]),
-        ("2**T**2", [2, 16, 512]),
-    ],
-)
-def test_formulas_of_the_class(formula, values):
-    assert scaled(formula, np.array([1, 2, 3])).tolist() == values
-
-
-@pytest.mark.parametrize(
-    "formula",
-    [
-        "__import__('os')", "__import__('os').system('true')", "T.__class__", "(lambda: 1)()", "[T][0]",
-        "T if T else 1",
-        "'a'*T", "True", "t", "x", "", "   ", "10**", "T T", "T//2", "T%2", "T@T", "T<2", "(T:=1)", "f'{T}'", "\x00",
-        "10**10**10", "1/0", "1e999", "(-8)**0.5", "-T", "T-5", "-" * 5000 + "T", "(" * 5000, "T" + "+1" * 5000,
-    ],
-)  # fmt: skip
-def test_anything_that_is_no_price_formula_is_refused(formula):
-    with pytest.raises(ValueError, match="scale"):
-        scaled(formula, np.array([1, 2, 3]))
-
-
-def test_features_of_equal_importance_are_in_the_class_of_the_dearest_of_them():
-    """One feature decides and four are constant, of importance 0: four fifths are not above them, so class 4 of 5."""
-    y = np.arange(40) % 2
-    X = np.zeros((40, 5))
-    X[:, 2] = y
-    dataset = Dataset("tied", "binary", X, tuple("abcde"), y, ("no", "yes"))
-    costs = ImportanceQuantiles(n_estimators=5).price(dataset, np.arange(30), 0)
-    assert costs.classes.tolist() == [4, 4, 5, 4, 4]
-    assert costs.prices[:, 0].tolist() == [400, 400, 500, 400, 400]

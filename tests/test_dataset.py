@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from bench_core.contract.costs import Costs
-from bench_core.contract.dataset import DataContext, Dataset
+from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import DataError
+from bench_core.contract.sources import DataContext
 
 
 def table(**changes):

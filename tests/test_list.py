@@ -14,7 +14,7 @@ from support.sessions import REGISTRY
 
 from bench_core import RequestError, build, load_registry
 from bench_core.cli.about import about
-from bench_core.cli.listing import SHELVES
+from bench_core.cli.listing import CATALOGUES
 from bench_core.contract.parameters import hints_of, to_plain
 
 
@@ -51,8 +51,8 @@ def test_a_parameter_is_shown_with_its_meaning_default_unit_and_what_is_refused(
 
 def test_the_type_of_every_parameter_that_is_installed_can_be_read_and_takes_its_default() -> None:
     registry = load_registry()
-    for shelf in ("methods", "datasets", "cost_schemes"):
-        for name, cls in getattr(registry, shelf).items():
+    for catalogue in ("methods", "datasets", "cost_schemes"):
+        for name, cls in getattr(registry, catalogue).items():
             assert not any(isinstance(hint, str) for hint in hints_of(cls).values()), name
             defaults = {f.name for f in fields(cls) if f.default is not MISSING or f.default_factory is not MISSING}
             if len(defaults) == len(fields(cls)):
@@ -61,8 +61,8 @@ def test_the_type_of_every_parameter_that_is_installed_can_be_read_and_takes_its
 
 def test_everything_that_is_installed_can_be_shown_at_80_columns_and_its_entry_is_right() -> None:
     registry = load_registry()
-    for kind, shelf in SHELVES.items():
-        for name, thing in getattr(registry, shelf).items():
+    for kind, catalogue in CATALOGUES.items():
+        for name, thing in getattr(registry, catalogue).items():
             lines = about(registry, name)
             assert max(map(len, lines)) <= 80, name
             at = [i for i, line in enumerate(lines) if line == "In a suite:"]

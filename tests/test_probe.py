@@ -17,7 +17,7 @@ from test_cheats import BLOBS, method, session
 
 from bench_core import RequestError
 from bench_core.cli.about import about
-from bench_core.cli.listing import KINDS, SHELVES, list_rows
+from bench_core.cli.listing import CATALOGUES, KINDS, list_rows
 from bench_core.contract.facts import DataFacts
 from bench_core.plugins.described import DescribedRegistry, described_registry
 from bench_core.plugins.descriptions import ConfiguredMethod
@@ -212,9 +212,9 @@ def test_what_is_described_is_what_an_import_gives(both: tuple[Registry, Registr
     assert [p for p in described.plugins.values() if p.error] == [p for p in imported.plugins.values() if p.error]
     for kind in KINDS:
         assert list_rows(described, kind) == list_rows(imported, kind)
-    for shelf in SHELVES.values():
-        assert getattr(described, shelf).origins == getattr(imported, shelf).origins
-        for name in getattr(imported, shelf):
+    for catalogue in CATALOGUES.values():
+        assert getattr(described, catalogue).origins == getattr(imported, catalogue).origins
+        for name in getattr(imported, catalogue):
             assert about(described, name) == about(imported, name)
     for name, plugin in imported.plugins.items():
         assert (described.plugins[name].folder, described.plugins[name].version) == (plugin.folder, plugin.version)

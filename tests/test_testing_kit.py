@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 from support import cheats
 
-from bench_core.contract.costs import Costs, CostScheme
-from bench_core.contract.dataset import DataContext, DataSource
+from bench_core.contract.costs import Costs
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import DataUnavailable, RequestError
 from bench_core.contract.method import Family, Method, Policy
+from bench_core.contract.sources import CostScheme, DataContext, DataSource
 from bench_core.testing import (
     CHECKS,
     VARIANTS,

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
+from bench_core.contract.dataset import Dataset
+from bench_core.contract.sources import DataContext, DataSource
 from bench_core.plugins.manager import load_registry
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.threads import BLAS_VARIABLES

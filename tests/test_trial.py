@@ -16,9 +16,10 @@ from support import cheats, tiny_plugin
 from bench_core import DataContext, Dataset, Decisions, Method, Policy, Problem, Rows
 from bench_core.builtin.cost_schemes import PriceTable
 from bench_core.builtin.metrics import BUILT_IN
-from bench_core.contract.costs import Costs, CostScheme
+from bench_core.contract.costs import Costs
 from bench_core.contract.errors import DataWritten
 from bench_core.contract.metric import Metric, resolve_metric
+from bench_core.contract.sources import CostScheme
 from bench_core.plugins.hookspecs import hookimpl
 from bench_core.plugins.manager import load_registry
 from bench_core.protocol.prepare import prepare

@@ -1,21 +1,20 @@
-"""Built-in cost schemes: uniform, per-feature table, cost classes, importance quantiles, random, from the data."""
+"""Built-in cost schemes: uniform, per-feature table, random, from the data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge, Interval, MinLen
 from numpy.typing import NDArray
 
-from bench_core.builtin.scaling import scaled
-from bench_core.contract.costs import MOST_PRICE, Costs, CostScheme
+from bench_core.contract.costs import MOST_PRICE, Costs
 from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import DataError, did_you_mean
 from bench_core.contract.facts import DataFacts
+from bench_core.contract.sources import CostScheme
 
 _Amount = Annotated[float, Interval(ge=0, le=MOST_PRICE)]
 _Price = _Amount | Annotated[list[_Amount], MinLen(1)]
@@ -83,84 +82,6 @@ class PriceTable(CostScheme):
                     raise DataError(f"data set {dataset!r}: feature {name!r} is in two groups")
                 member[index[name]] = number
         return member
-
-
-@dataclass(frozen=True)
-class CostClasses(CostScheme):
-    """A cost class per feature, and a scaling function from class to price.
-
-    Attributes:
-        classes: a list in feature order, or ``{name = class}``.
-        scale: the price as a formula of the class T: ``"10**T"``, ``"100*T"``, ``"T"``, …
-
-    Source: EMSCO §4.1.
-    """
-
-    classes: list[int] | dict[str, int]
-    scale: str = "T"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        classes = self.classes.values() if isinstance(self.classes, Mapping) else self.classes
-        scaled(self.scale, np.array(list(classes) or [1], dtype=np.int64))
-
-    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
-        listed = per_feature(self.classes, dataset.name, dataset.feature_names, "classes")
-        return _priced(self.scale, np.array(listed, dtype=np.int64), dataset)
-
-    def units(self, data: DataFacts) -> int:
-        return len(per_feature(self.classes, data.name, data.feature_names, "classes"))
-
-
-@dataclass(frozen=True)
-class ImportanceQuantiles(CostScheme):
-    """Cost classes by quantile of random-forest Gini importance: the more important, the more expensive.
-
-    The forest is fitted on the training part only, on imputed values. With x_i the share of features whose
-    importance is not above feature i's, the class is ``ceil(levels · x_i)``: the paper's quintiles for 5 levels.
-
-    Attributes:
-        levels: number of cost classes.
-        scale: the price as a formula of the class T.
-        n_estimators: trees in the forest.
-
-    Source: EMSCO §4.1.3.
-    """
-
-    levels: Annotated[int, Ge(1)] = 5
-    scale: str = "100*T"
-    n_estimators: Annotated[int, Ge(1)] = 100
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        scaled(self.scale, np.array([1]))
-
-    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
-        importance = _gini_importance(dataset, train.tobytes(), seed, self.n_estimators)
-        ordered = np.sort(importance)
-        percentile = np.searchsorted(ordered, importance, side="right") / len(importance)
-        classes = np.ceil(self.levels * percentile - 1e-9).astype(np.int64)
-        return _priced(self.scale, classes, dataset)
-
-
-def _priced(scale: str, classes: NDArray[np.int64], dataset: Dataset) -> Costs:
-    try:
-        return Costs(scaled(scale, classes), classes=classes)
-    except ValueError as error:
-        raise DataError(f"data set {dataset.name!r}: {error}") from None
-
-
-@lru_cache(maxsize=64)
-def _gini_importance(dataset: Dataset, train: bytes, seed: int, trees: int) -> NDArray[np.float64]:
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    from bench_core.protocol.encode import fit_encoder
-
-    rows = np.frombuffer(train, dtype=np.int64)
-    X = fit_encoder(dataset, rows, "impute").transform(dataset.values[rows])
-    kind = RandomForestClassifier if dataset.classes else RandomForestRegressor
-    forest = kind(n_estimators=trees, random_state=seed, n_jobs=1).fit(X, dataset.target[rows])
-    return np.asarray(forest.feature_importances_)
 
 
 @dataclass(frozen=True)
@@ -243,8 +164,6 @@ def _rectangular(prices: list[Any]) -> NDArray[np.float64]:
 SCHEMES: dict[str, type[CostScheme]] = {
     "uniform": Uniform,
     "table": PriceTable,
-    "cost-classes": CostClasses,
-    "importance-quantiles": ImportanceQuantiles,
     "random": RandomPrices,
     "from-data": FromData,
 }

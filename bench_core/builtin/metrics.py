@@ -210,9 +210,9 @@ def brier(outcome: Outcome) -> float:
 
     Source: Brier, Monthly Weather Review 78 (1950), Eq. 2.
     """
-    apart = _probabilities(outcome).copy()
-    apart[np.arange(len(outcome.y)), outcome.y] -= 1.0
-    return _mean(np.square(apart).sum(axis=1))
+    differences = _probabilities(outcome).copy()
+    differences[np.arange(len(outcome.y)), outcome.y] -= 1.0
+    return _mean(np.square(differences).sum(axis=1))
 
 
 def misclassification_cost(outcome: Outcome, matrix: NDArray[np.float64]) -> float:

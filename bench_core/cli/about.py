@@ -1,18 +1,20 @@
-"""``bench list NAME``: one registered thing whole; and what a shell offers to complete."""
+"""``bench list NAME``: everything about one registered thing; and what a shell offers to complete."""
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
 from typing import Any
 
 import click
 
-from bench_core.cli.listing import KINDS, SHELVES
+from bench_core.cli.listing import CATALOGUES, KINDS
 from bench_core.contract.errors import RequestError, did_you_mean
+from bench_core.plugins.catalogue import Plugin
 from bench_core.plugins.registry import Registry
 
 __all__ = ["about", "complete_names"]
@@ -27,109 +29,65 @@ def about(registry: Registry, name: str) -> list[str]:
     Raises:
         RequestError: nothing is; the nearest names and kinds are offered.
     """
-    kinds = [kind for kind, shelf in SHELVES.items() if name in getattr(registry, shelf)]
-    if name in registry.plugins and not kinds:
-        return _plugin(registry, name)
-    if not kinds:
-        known = [*KINDS, *registry.plugins, *(n for shelf in SHELVES.values() for n in getattr(registry, shelf))]
-        raise RequestError(f"nothing is called {name!r}; {did_you_mean(name, known)}")
-    lines: list[str] = []
-    for kind in kinds:
-        description = getattr(registry, SHELVES[kind]).described(name)
-        plugin = registry.plugin_of(SHELVES[kind], name)
-        lines += ["", f"{_WORDS[kind]} {name}", ""] if lines else [f"{_WORDS[kind]} {name}", ""]
-        lines += _metric(name, description) if kind == "metrics" else _parametrised(kind, name, description)
-        lines += ["", f"Plugin: {plugin.name} {plugin.version}".rstrip(), *_summary(plugin.distribution)]
-    return lines
+    blocks: list[str] = []
+    for kind, catalogue in CATALOGUES.items():
+        if name in getattr(registry, catalogue):
+            described = getattr(registry, catalogue).described(name)
+            of_kind = _metric if kind == "metrics" else _parametrised
+            blocks += [f"{_WORDS[kind]} {name}", *of_kind(kind, name, described)]
+            blocks.append("\n".join(_plugin("Plugin:", registry.plugin_of(catalogue, name))))
+    if not blocks and name in registry.plugins:
+        plugin = registry.plugins[name]
+        lines = [*_plugin("plugin", plugin), f"Module: {plugin.module}"]
+        lines += [f"It could not be loaded: {plugin.error}"] if plugin.error else []
+        for kind, catalogue in CATALOGUES.items():
+            own = sorted(n for n, origin in getattr(registry, catalogue).origins.items() if origin == name)
+            lines += [_wrapped(f"{kind}: {', '.join(own)}", rest="    ")] if own else []
+        blocks.append("\n".join(lines))
+    if not blocks:
+        raise RequestError(f"nothing is called {name!r}; {did_you_mean(name, [*registry.plugins, *_names(registry)])}")
+    return "\n\n".join(blocks).splitlines()
 
 
-def _plugin(registry: Registry, name: str) -> list[str]:
-    plugin = registry.plugins[name]
-    lines = [f"plugin {name} {plugin.version}".rstrip(), *_summary(plugin.distribution), f"Module: {plugin.module}"]
-    if plugin.error:
-        lines.append(f"It could not be loaded: {plugin.error}")
-    for kind, shelf in SHELVES.items():
-        own = sorted(n for n, origin in getattr(registry, shelf).origins.items() if origin == name)
-        if own:
-            lines += _wrapped(f"{kind}: {', '.join(own)}", indent="    ")
-    return lines
-
-
-def _summary(distribution: str) -> list[str]:
+def _plugin(word: str, plugin: Plugin) -> list[str]:
+    lines = [f"{word} {plugin.name} {plugin.version}".rstrip()]
     with suppress(metadata.PackageNotFoundError, ValueError):
-        summary = metadata.metadata(distribution)["Summary"]
-        return _wrapped(f"{distribution}: {summary}" if summary else distribution, indent="    ")
-    return []
-
-
-def _metric(name: str, description: Mapping[str, Any]) -> list[str]:
-    lines = [*_paragraphs(description["doc"]), ""] if description["doc"] else []
-    lines.append(f"Better: {'larger' if description['goal'] == 'max' else 'smaller'}. Title: {description['title']}.")
-    lines += _wrapped(f"Tasks: {', '.join(description['tasks'])}.")
-    if description["reference"]:
-        lines.append("It needs a method that gives reference decisions.")
-    return [*lines, "", "In a suite:", "", f'    metrics = ["{name.replace("@k", "@5")}"]']
-
-
-def _parametrised(kind: str, name: str, description: Mapping[str, Any]) -> list[str]:
-    lines = _paragraphs(_without_attributes(description["doc"]))
-    if kind == "methods":
-        lines += ["", *_wrapped(f"Tasks: {', '.join(description['tasks'])}.")]
-        if description["features_limit"]:
-            lines.append(f"Features: at most {description['features_limit']}.")
-    if description["parameters"]:
-        lines += ["", "Parameters:"]
-        for parameter, kind_and_default, *notes in description["parameters"]:
-            lines += ["", *_wrapped(f"  {parameter}: {kind_and_default}", indent="      ")]
-            lines += [line for note in notes if note for line in _wrapped(f"      {note}", indent="      ")]
-    else:
-        lines += ["", "It has no parameters."]
-    return [*lines, "", "In a suite:", "", *_example(kind, name, description["defaults"] or {})]
-
-
-def _example(kind: str, name: str, defaults: Mapping[str, Any]) -> list[str]:
-    """An entry of a suite's file, with as many of the defaults as go on its line."""
-    from bench_core.testing.plain_toml import toml_text
-
-    pairs: list[str] = []
-    entry = _entry(kind, name, "")
-    with suppress(Exception):  # a default that has no TOML form: the entry goes without
-        for parameter, value in defaults.items():
-            pair = "" if value is None else toml_text({parameter: value}).strip()
-            if not pair.startswith(f"{parameter} = ") or "\n" in pair:  # no value, or a table
-                continue
-            pairs.append(pair)
-            longer = _entry(kind, name, f"parameters = {{ {', '.join(pairs)} }}")
-            if max(map(len, longer)) > _WIDTH or len(pairs) > 3:
-                break
-            entry = longer
-    return entry
-
-
-def _entry(kind: str, name: str, parameters: str) -> list[str]:
-    if kind == "costs":
-        inside = ", ".join(filter(None, [f'use = "{name}"', parameters]))
-        return ["    [[datasets]]", '    use = "iris"', f"    costs = {{ {inside} }}"]
-    return [f"    [[{kind}]]", f'    use = "{name}"', *([f"    {parameters}"] if parameters else [])]
-
-
-def _without_attributes(doc: str) -> str:
-    return "\n\n".join(block for block in re.split(r"\n\s*\n", doc) if not block.startswith("Attributes:"))
-
-
-def _paragraphs(text: str) -> list[str]:
-    """Text at the width of a terminal; what is indented stays as it is."""
-    lines: list[str] = []
-    for block in re.split(r"\n\s*\n", text.strip()):
-        lines += [""] if lines else []
-        lines += block.splitlines() if block.startswith(" ") else _wrapped(" ".join(block.split()))
+        lines.append(
+            _wrapped(f"{plugin.distribution}: {metadata.metadata(plugin.distribution)['Summary']}", rest="    ")
+        )
     return lines
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
-    )
+def _metric(kind: str, name: str, described: Mapping[str, Any]) -> list[str]:
+    better = "larger" if described["goal"] == "max" else "smaller"
+    needs = " It needs a method that gives reference decisions." if described["reference"] else ""
+    facts = f"Better: {better}. Title: {described['title']}. Tasks: {', '.join(described['tasks'])}.{needs}"
+    entry = f'    metrics = ["{name.replace("@k", "@5")}"]'
+    return [_wrapped(described["doc"]), _wrapped(facts), "In a suite:", entry]
+
+
+def _parametrised(kind: str, name: str, described: Mapping[str, Any]) -> list[str]:
+    blocks = [_wrapped(described["doc"])]
+    if kind == "methods":
+        features = f" Features: at most {described['features_limit']}." if described["features_limit"] else ""
+        blocks.append(_wrapped(f"Tasks: {', '.join(described['tasks'])}.{features}"))
+    blocks.append("Parameters:" if described["parameters"] else "It has no parameters.")
+    for parameter, kind_and_default, *notes in described["parameters"]:
+        lines = [_wrapped(f"{parameter}: {kind_and_default}", "  ", "      ")]
+        blocks.append("\n".join(lines + [_wrapped(note, "      ", "      ") for note in notes if note]))
+    prefix, head = ("costs.", ["[[datasets]]", 'use = "iris"']) if kind == "costs" else ("", [f"[[{kind}]]"])
+    plain = {key: value for key, value in (described["defaults"] or {}).items() if isinstance(value, int | float | str)}
+    # A plain value in JSON is one in TOML.
+    lines = [f"{prefix}parameters.{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plain.items()]
+    entry = [*head, f'{prefix}use = "{name}"', *[line for line in lines if len(line) < _WIDTH - 4][:3]]
+    return [*blocks, "In a suite:", "\n".join(f"    {line}" for line in entry)]
+
+
+def _wrapped(text: str, first: str = "", rest: str = "") -> str:
+    """Paragraphs at the width of a terminal, without a docstring's attributes, which are shown as parameters."""
+    blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n", text) if not block.startswith("Attributes:")]
+    wrapper = textwrap.TextWrapper(_WIDTH, first, rest, break_long_words=False, break_on_hyphens=False)
+    return "\n\n".join(map(wrapper.fill, blocks))
 
 
 def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -139,7 +97,5 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return sorted({name for name in _names(listed_plugins()) if name.startswith(incomplete)})
 
 
-def _names(registry: Registry) -> Iterator[str]:
-    yield from KINDS
-    for shelf in SHELVES.values():
-        yield from getattr(registry, shelf)
+def _names(registry: Registry) -> list[str]:
+    return [*KINDS, *(name for catalogue in CATALOGUES.values() for name in getattr(registry, catalogue))]

@@ -1,23 +1,19 @@
-"""``bench list``, ``bench doctor`` and ``bench data``."""
+"""``bench list`` and ``bench doctor``."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench_core.contract.dataset import DataContext, DataSource
-from bench_core.contract.errors import RequestError, attempt, did_you_mean, with_hint
-from bench_core.contract.parameters import build
+from bench_core.contract.sources import DataContext
+from bench_core.plugins.catalogue import Catalogue
 from bench_core.plugins.registry import Registry
-from bench_core.plugins.shelf import Shelf
 
-SHELVES = {"datasets": "datasets", "costs": "cost_schemes", "methods": "methods", "metrics": "metrics"}
+CATALOGUES = {"datasets": "datasets", "costs": "cost_schemes", "methods": "methods", "metrics": "metrics"}
 """What the command line calls a kind → the attribute of `Registry` that holds its names."""
-KINDS = (*SHELVES, "plugins")
+KINDS = (*CATALOGUES, "plugins")
 
 
 def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]]:
@@ -28,8 +24,8 @@ def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]
             for p in registry.plugins.values()
         ]
         return ["plugin", "distribution", "version", "state"], rows
-    shelf: Shelf[Any] = getattr(registry, SHELVES[kind])
-    descriptions = [(name, shelf.described(name)) for name in sorted(shelf)]
+    catalogue: Catalogue[Any] = getattr(registry, CATALOGUES[kind])
+    descriptions = [(name, catalogue.described(name)) for name in sorted(catalogue)]
     if kind == "metrics":
         rows = [
             [name, description["goal"], description["title"], ", ".join(description["tasks"])]
@@ -66,46 +62,3 @@ def doctor_rows(registry: Registry, context: DataContext, store: Path) -> tuple[
     if context.mirror and not context.mirror.is_dir():
         wrong.append(f"the data mirror {context.mirror} is not a directory")
     return rows, wrong
-
-
-def data_rows(
-    registry: Registry,
-    context: DataContext,
-    verb: str,
-    names: Sequence[str],
-    progress: Callable[[str], None] = lambda name: None,
-) -> tuple[list[list[str]], bool]:
-    """``bench data fetch|status|verify``: a row per data set, and whether all went well.
-
-    Raises:
-        RequestError: an unknown name.
-    """
-    for name in names:
-        if name not in registry.datasets:
-            raise RequestError(f"there is no data set {name!r}; {did_you_mean(name, registry.datasets)}")
-    rows, fine = [], True
-    for name in names or sorted(registry.datasets):
-        try:
-            source = build(registry.datasets[name], {}, name)
-        except RequestError:
-            if names:
-                rows.append([name, "needs parameters: use it in a suite"])
-                fine = False
-            continue
-        progress(name)
-        state = attempt(partial(_data_state, source, context, verb))
-        if isinstance(state, BaseException):
-            state, fine = f"failed: {with_hint(state)}", False
-        fine &= verb == "status" or state != "missing"
-        rows.append([name, state])
-    return rows, fine
-
-
-def _data_state(source: DataSource, context: DataContext, verb: str) -> str:
-    if verb == "fetch":
-        source.fetch(context)
-    state = source.status(context)
-    if verb != "verify":
-        return state
-    dataset = source.load(context)
-    return f"{state}, {dataset.n_rows} x {dataset.n_features}, {dataset.content[:16]}"

@@ -175,7 +175,7 @@ def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 @click.argument("what", metavar="[KIND|NAME]", required=False, shell_complete=_names)
 @cli_errors
 def list_(what: str | None) -> int:
-    """List what the installed plugins offer, or show one thing whole.
+    """List what the installed plugins offer, or show everything about one thing.
 
     KIND is datasets, costs, methods, metrics or plugins. Any other NAME is shown with its parameters, what they may
     be, and an entry for a suite.
@@ -202,33 +202,16 @@ def list_(what: str | None) -> int:
 
 
 @main.command()
-@click.argument("verb", type=click.Choice(["fetch", "status", "verify"]))
-@click.argument("names", nargs=-1)
-@MIRROR
-@OFFLINE
-@cli_errors
-def data(verb: str, names: tuple[str, ...], mirror: Path | None, offline: bool | None) -> int:
-    """Fetch data sets into the cache, show their state, or load and hash them."""
-    from bench_core.cli.listing import data_rows
-    from bench_core.contract.dataset import DataContext
-
-    context = DataContext.from_environment(mirror, offline)
-    rows, fine = data_rows(listed_plugins(), context, verb, names, lambda name: click.echo(f"{name} …", err=True))
-    print_table(["data set", "state"], rows)
-    return 0 if fine else 1
-
-
-@main.command()
 @STORE
 @click.option("--repair", is_flag=True, help="Set aside what is damaged in the store; the next run computes it.")
 @MIRROR
 @OFFLINE
 @cli_errors
 def doctor(store: Path, repair: bool, mirror: Path | None, offline: bool | None) -> int:
-    """Show versions, plugins, caches and threads, check the whole store, and say what is wrong."""
+    """Show versions, plugins, caches and threads, check every file of the store, and say what is wrong."""
     from bench_core.cli import stores
     from bench_core.cli.listing import doctor_rows
-    from bench_core.contract.dataset import DataContext
+    from bench_core.contract.sources import DataContext
 
     rows, wrong = doctor_rows(listed_plugins(), DataContext.from_environment(mirror, offline), store)
     row, sound = stores.check(store, repair)

@@ -62,20 +62,10 @@ def cli_errors(verb: Callable[..., int | None]) -> Callable[..., None]:
     return wrapped
 
 
-STORE = click.option(
-    "--store",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path(".bench-store"),
-    show_default=True,
-    help="Directory of records.",
-)
-OUT = click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("leaderboard"),
-    show_default=True,
-    help="Directory of pages.",
-)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+_STORE, _OUT = Path(".bench-store"), Path("leaderboard")
+STORE = click.option("--store", type=_FOLDER, default=_STORE, show_default=True, help="Directory of records.")
+OUT = click.option("--out", type=_FOLDER, default=_OUT, show_default=True, help="Directory of pages.")
 _SUITE_FILE = click.Path(path_type=Path, dir_okay=False)
 SUITE = click.argument("suites", metavar="SUITE", type=_SUITE_FILE)
 SUITES = click.argument("suites", metavar="SUITE...", nargs=-1, required=True, type=_SUITE_FILE)
@@ -142,7 +132,7 @@ def _opening(verb: Callable[..., int | None]) -> Callable[..., None]:
     def opened(
         store: Path, out: Path, mirror: Path | None, offline: bool | None, suites: Path | tuple[Path, ...], **rest: Any
     ) -> int:
-        from bench_core.contract.dataset import DataContext
+        from bench_core.contract.sources import DataContext
         from bench_core.run.session import SuiteSession
 
         context = DataContext.from_environment(mirror, offline)

@@ -1,8 +1,9 @@
-"""What a run looks like while it goes on: tables, a progress bar on a terminal, plain lines elsewhere."""
+"""What a run looks like while it goes on: tables, a progress bar on a terminal, else plain lines."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 240) -> None:
-    """Columns for people on a terminal, the same as plain text elsewhere, where they have ``width`` characters."""
+    """Columns for people on a terminal, else plain text of at most ``width`` characters a line."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -23,18 +24,17 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int =
     plain = not sys.stdout.isatty()
     table = Table(*head, box=None if plain else box.SIMPLE, pad_edge=False, highlight=False)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*map(Text, row))
     Console(width=width if plain else None, soft_wrap=False).print(table)
 
 
 class Progress:
-    """A bar on a terminal; elsewhere a plain line now and then, and one for every failure."""
+    """A bar on a terminal; else a plain line every two seconds, and one for every failure."""
 
     def __init__(self, strict: bool) -> None:
         self.strict = strict
         self._bar: Any = None
-        self._task: Any = None
-        self._done = self._total = self._failed = 0
+        self._done = self._total = 0
         self._last = 0.0
 
     def __enter__(self) -> Progress:
@@ -47,21 +47,15 @@ class Progress:
     def started(self, plan: Plan, todo: int) -> None:
         """Say what there is to do."""
         self._total, self._done = todo, 0
-        if self._bar is not None:
-            self._bar.stop()
+        self.__exit__()
         click.echo(f"{len(plan.planned)} trials, {todo} to compute", err=True)
         if todo and sys.stderr.isatty():
-            from rich import progress as rich
+            from rich import progress
             from rich.console import Console
 
-            self._bar = rich.Progress(
-                rich.TextColumn("{task.description}"),
-                rich.BarColumn(),
-                rich.MofNCompleteColumn(),
-                rich.TimeRemainingColumn(),
-                console=Console(stderr=True),
-            )
-            self._task = self._bar.add_task("", total=todo)
+            columns = (*progress.Progress.get_default_columns(), progress.MofNCompleteColumn())
+            self._bar = progress.Progress(*columns, console=Console(stderr=True))
+            self._bar.add_task("", total=todo)
             self._bar.start()
 
     def notice(self, line: str) -> None:
@@ -70,20 +64,18 @@ class Progress:
 
     def advance(self, planned: Planned, done: TrialStatus) -> None:
         """Count a trial; stop at a failure when strict."""
-        import time
-
-        from rich.markup import escape
-
         self._done += 1
-        self._failed += done.status == "failed"
         trial = planned.trial
+        about = f"{trial.method} on {trial.dataset}, seed {trial.seed}"
         if self._bar is not None:
-            self._bar.update(self._task, advance=1, description=escape(f"{trial.method} on {trial.dataset}"))
+            from rich.markup import escape
+
+            self._bar.update(self._bar.task_ids[0], advance=1, description=escape(about))
         elif time.monotonic() - self._last > 2 or self._done == self._total or done.status == "failed":
             self._last = time.monotonic()
-            line = f"{self._done}/{self._total} {trial.method} on {trial.dataset}, seed {trial.seed}: {done.status}"
-            click.echo(f"{line} ({done.seconds:.2f} s) {done.message}".rstrip(), err=True)
+            line = f"{self._done}/{self._total} {about}: {done.status} ({done.seconds:.2f} s) {done.message}"
+            click.echo(line.rstrip(), err=True)
         if self.strict and done.status == "failed":
             from bench_core.contract.errors import TrialFailed
 
-            raise TrialFailed(f"{trial.method} on {trial.dataset}, seed {trial.seed}: {done.message}")
+            raise TrialFailed(f"{about}: {done.message}")

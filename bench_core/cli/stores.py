@@ -10,9 +10,12 @@ _MOST = 20
 
 
 def check(path: Path, repair: bool) -> tuple[list[str], bool]:
-    """Check a whole store and, if asked, set aside what is damaged: a row of ``bench doctor``, and whether all is well.
+    """Check every file of a store and, if asked, set damaged ones aside.
 
-    What is damaged is printed.
+    Returns:
+        A row of ``bench doctor``, and whether nothing is damaged.
+
+    Damaged files are printed.
     """
     from bench_core.run.check_store import check_store, repair_store
     from bench_core.run.store import DAMAGED, Store

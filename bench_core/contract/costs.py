@@ -7,21 +7,15 @@ polynomial of the item's size with non-negative coefficients; a plain price is a
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.errors import DataError
-from bench_core.contract.parameters import Parameters
 from bench_core.contract.readonly import frozen
-
-if TYPE_CHECKING:
-    from bench_core.contract.dataset import Dataset
-    from bench_core.contract.facts import DataFacts
 
 PRICE_ARRAYS = ("prices", "groups", "group_prices", "classes")
 """The arrays of `Costs`."""
@@ -188,35 +182,8 @@ class Costs:
         return cls(**{key: plain[key] for key in PRICE_ARRAYS}, evaluation=float(plain["evaluation"]))
 
 
-class CostScheme(Parameters, ABC):
-    """What prices a data set. Subclasses are frozen dataclasses: their fields are the `Parameters` in a suite.
-
-    Class attributes:
-        version: raised when the same parameters come to mean other prices.
-    """
-
-    version: ClassVar[int] = 1
-
-    @abstractmethod
-    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
-        """The prices.
-
-        Args:
-            dataset: the data; only the rows in ``train`` may be learned from.
-            train: row numbers of the training part.
-            seed: the trial's seed.
-
-        Raises:
-            DataError: the scheme does not fit the data (a wrong length, an unknown feature).
-        """
-
-    def units(self, data: DataFacts) -> int:
-        """How many things are acquired one by one: acquisition groups, and features that are in none.
-
-        Called while planning, before anything is loaded or run: the place to say that the scheme does not fit. A
-        scheme with groups overrides it.
-
-        Raises:
-            DataError: the scheme does not fit the data.
-        """
-        return data.n_features
+def count_units(costs: Costs) -> int:
+    """How many things prices sell: groups with a member, and features in no group."""
+    if costs.groups is None:
+        return costs.n_features
+    return int((costs.groups < 0).sum()) + len(np.unique(costs.groups[costs.groups >= 0]))

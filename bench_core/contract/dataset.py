@@ -1,4 +1,4 @@
-"""Data sets: a named table of features and a target, and the sources that load them.
+"""Data sets: a named table of features and a target.
 
 A `Dataset` holds every feature as one column of a float matrix. Numbers stay what they are, missing values are
 NaN, categories given as text become codes (their texts are kept). What a method sees is encoded later, by
@@ -7,28 +7,24 @@ NaN, categories given as text become codes (their texts are kept). What a method
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.canonical import content_hash, plain
+from bench_core.contract.costs import Costs, count_units
 from bench_core.contract.decisions import Rows
 from bench_core.contract.errors import DataError
-from bench_core.contract.facts import SPLIT_NAMES, Task
-from bench_core.contract.parameters import Parameters
+from bench_core.contract.facts import SPLIT_NAMES, DataFacts, Task
 from bench_core.contract.readonly import locked
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from bench_core.contract.costs import Costs
 
 _ARRAYS = ("values", "target", "sizes", "query", "split")
 
@@ -146,9 +142,9 @@ class Dataset:
         if len(set(self.feature_names)) != len(self.feature_names):
             twice = [name for name, count in Counter(self.feature_names).items() if count > 1]
             return f"feature names must be unique; twice: {', '.join(map(repr, twice[:5]))}"
-        odd = [name for name in self.feature_names if not isinstance(name, str)]
-        if odd:
-            return f"feature names must be texts, not {odd[0]!r}"
+        invalid = [name for name in self.feature_names if not isinstance(name, str)]
+        if invalid:
+            return f"feature names must be texts, not {invalid[0]!r}"
         empty = [i for i, name in enumerate(self.feature_names) if not name.strip()]
         return f"feature {empty[0]} (counted from 0) has an empty name" if empty else ""
 
@@ -254,80 +250,17 @@ class Dataset:
         return cls(name=name, **{**fields, **others})
 
 
-@dataclass(frozen=True)
-class DataContext:
-    """Where data may come from.
-
-    Attributes:
-        cache: directory for what was downloaded and verified.
-        mirror: a directory that takes the place of every download, or None.
-        offline: never open a connection.
-    """
-
-    cache: Path
-    mirror: Path | None = None
-    offline: bool = False
-
-    @classmethod
-    def from_environment(cls, mirror: Path | None = None, offline: bool | None = None) -> DataContext:
-        """From ``BUDGETBENCH_CACHE``, ``BUDGETBENCH_MIRROR`` and ``BUDGETBENCH_OFFLINE``; arguments win."""
-        import os
-
-        cache = os.environ.get("BUDGETBENCH_CACHE") or str(Path.home() / ".cache" / "budgetbench")
-        named = os.environ.get("BUDGETBENCH_MIRROR")
-        return cls(
-            cache=Path(cache).expanduser(),
-            mirror=mirror or (Path(named).expanduser() if named else None),
-            offline=os.environ.get("BUDGETBENCH_OFFLINE", "") not in ("", "0") if offline is None else offline,
-        )
-
-
-class DataSource(Parameters, ABC):
-    """What loads a data set. Subclasses are frozen dataclasses: their fields are the `Parameters` in a suite.
-
-    Class attributes:
-        version: raised when the same parameters come to mean other data.
-        network: whether the data may have to be downloaded (then `status` and `fetch` mean something).
-    """
-
-    version: ClassVar[int] = 1
-    network: ClassVar[bool] = False
-
-    @abstractmethod
-    def load(self, context: DataContext) -> Dataset:
-        """The data set.
-
-        Raises:
-            DataUnavailable: it is not here and cannot be brought here; the hint says what would bring it.
-            DataError: what is here is malformed.
-        """
-
-    def fingerprint(self, context: DataContext) -> str | None:
-        """A cheap name of the bytes `load` would read, so that an unchanged set need not be read to be known.
-
-        The default fits a pure function of the parameters. A source that reads files returns something that
-        changes with them (names, lengths, times of change), or None: always load.
-        """
-        return ""
-
-    def content(self, context: DataContext) -> str | None:
-        """`Dataset.content` of what `load` would give, where it is known without making the whole table; else None.
-
-        Worth writing for a table that has an ``origin`` and takes long to make.
-
-        Raises:
-            DataUnavailable, DataError: as `load`.
-        """
-        return None
-
-    def status(self, context: DataContext) -> str:
-        """One word: ``built-in``, ``cached``, ``mirrored`` or ``missing``."""
-        return "built-in"
-
-    def fetch(self, context: DataContext) -> None:
-        """Bring the data into the cache; nothing to do for built-in data.
-
-        Raises:
-            DataUnavailable: it cannot be had.
-        """
-        self.load(context)
+def facts_of(dataset: Dataset) -> DataFacts:
+    """The facts of a loaded data set."""
+    own = dataset.costs
+    return DataFacts(
+        name=dataset.name,
+        task=dataset.task,
+        n_classes=len(dataset.classes),
+        feature_names=dataset.feature_names,
+        n_units=dataset.n_features if own is None else count_units(own),
+        missing=bool(np.isnan(dataset.values).any()),
+        queries=dataset.query is not None,
+        priced=own is not None,
+        n_rows=dataset.n_rows,
+    )

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.errors import ContractError
 from bench_core.contract.readonly import locked
+
+T = TypeVar("T")
+
+
+def _taken(table: T, rows: NDArray[Any]) -> T:
+    taken = {name: None if array is None else array[rows] for name, array in vars(table).items()}
+    return type(table)(**taken)
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,7 @@ class Rows:
 
     def take(self, rows: NDArray[Any]) -> Rows:
         """Some of the rows, by index or mask."""
-        taken: dict[str, Any] = {name: None if array is None else array[rows] for name, array in vars(self).items()}
-        return Rows(**taken)
+        return _taken(self, rows)
 
     def having(self, X: NDArray[np.float64]) -> Rows:
         """The same rows with other values."""
@@ -68,8 +74,7 @@ class Decisions:
 
     def take(self, rows: NDArray[Any]) -> Decisions:
         """The decisions of some rows, by index or mask."""
-        taken: dict[str, Any] = {name: None if array is None else array[rows] for name, array in vars(self).items()}
-        return Decisions(**taken)
+        return _taken(self, rows)
 
     @staticmethod
     def exact(answer: Any) -> Decisions:
@@ -253,3 +258,25 @@ class Outcome:
         order = np.argsort(self.query, kind="stable")
         cuts = np.flatnonzero(np.diff(self.query[order])) + 1
         return np.split(order, cuts)
+
+
+def next_of_stages(
+    acquired: NDArray[np.bool_], left_at: NDArray[np.int64], known: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """`Policy.next_features` of stages that rows pass one after the other, each reading more than the one before.
+
+    A row whose known features cover the stages up to the one it leaves at is answered. Any other row needs the first
+    stage that they do not cover: what it says of later ones comes from values that are not there.
+
+    Args:
+        acquired: bool (stages, features), growing: what has been acquired at each stage.
+        left_at: int64 (rows,): the stage, from 0, that each row leaves at, with anything in place of unknown values.
+        known: bool (rows, features).
+
+    Returns:
+        bool (rows, features); no feature where the row is answered.
+    """
+    uncovered = np.full(len(known), len(acquired) - 1)
+    for stage in range(len(acquired) - 2, -1, -1):
+        uncovered[(acquired[stage] & ~known).any(axis=1)] = stage
+    return np.asarray(acquired[np.minimum(left_at, uncovered)] & ~known)

@@ -40,6 +40,10 @@ class ContractError(BenchError):
     """A plugin broke the contract: no policy, wrong shapes, NaN probabilities, a bad registration."""
 
 
+class ProbeError(BenchError):
+    """A plugin cannot be imported in a process of its own, or does not answer as it must."""
+
+
 class DataWritten(ContractError):
     """A plugin wrote into a data set that others use: it has to be loaded again."""
 
@@ -85,7 +89,7 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 
 
 def refused_name(name: object) -> str:
-    """Why a plugin, or what it registers, cannot have a name, which becomes a part of files' names; empty if it can."""
+    """Why a name is invalid for a plugin or a registered thing (it becomes part of file names); empty if valid."""
     if isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}", name):
         return ""
     return f"{repr(name)[:60]} is no name: up to 100 letters, digits and . _ - @, beginning with a letter or digit"

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
-
-import numpy as np
-
-if TYPE_CHECKING:
-    from bench_core.contract.costs import Costs
-    from bench_core.contract.dataset import Dataset
+from typing import Any, Literal, get_args
 
 Task = Literal["binary", "multiclass", "regression", "ranking"]
 ALL_TASKS: frozenset[str] = frozenset(get_args(Task))
@@ -64,26 +58,3 @@ class DataFacts:
             TypeError, KeyError: it is something else.
         """
         return cls(**{**plain, "feature_names": tuple(plain["feature_names"])})
-
-
-def facts_of(dataset: Dataset) -> DataFacts:
-    """The facts of a loaded data set."""
-    own = dataset.costs
-    return DataFacts(
-        name=dataset.name,
-        task=dataset.task,
-        n_classes=len(dataset.classes),
-        feature_names=dataset.feature_names,
-        n_units=dataset.n_features if own is None else count_units(own),
-        missing=bool(np.isnan(dataset.values).any()),
-        queries=dataset.query is not None,
-        priced=own is not None,
-        n_rows=dataset.n_rows,
-    )
-
-
-def count_units(costs: Costs) -> int:
-    """How many things prices sell: groups with a member, and features in no group."""
-    if costs.groups is None:
-        return costs.n_features
-    return int((costs.groups < 0).sum()) + len(np.unique(costs.groups[costs.groups >= 0]))

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -18,12 +18,8 @@ from bench_core.contract.costs import Costs
 from bench_core.contract.dataset import Part
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError, RequestError
-from bench_core.contract.facts import ALL_TASKS, Task
+from bench_core.contract.facts import ALL_TASKS, DataFacts, Task
 from bench_core.contract.parameters import Parameters
-
-if TYPE_CHECKING:
-    from bench_core.contract.facts import DataFacts
-
 
 T = TypeVar("T")
 
@@ -123,7 +119,7 @@ class Problem:
         return self.work.get(key, make)
 
     def need_threshold(self, method: str) -> float:
-        """The threshold, or an error that tells the reader of the suite to set one."""
+        """The threshold, or an error that asks for one in the suite."""
         if self.threshold is None:
             raise RequestError(f"{method} needs a confidence threshold: set protocol.threshold in the suite")
         return self.threshold
@@ -137,7 +133,7 @@ class Policy(ABC):
     beside the others of its query, by what it has paid for on each; it is given whole queries.
 
     Attributes:
-        label: what tells this operating point from its siblings (``"lambda=0.1"``); may stay empty.
+        label: distinguishes this operating point from the family's others (``"lambda=0.1"``); may stay empty.
         details: plain values worth keeping in the record (a chromosome, a λ, a number of features).
         budget: what this policy promises not to exceed on any row, or None.
         decision_scope: the rows that an answer may depend on: ``"row"``, itself only; ``"query"``, those of its query.
@@ -177,6 +173,11 @@ class Policy(ABC):
             answers from what is known.
         """
         raise NotImplementedError(f"a {type(self).__name__} cannot be asked step by step")
+
+
+def can_be_asked(policy: Policy) -> bool:
+    """Whether a policy says what to acquire next: whether it overrides `Policy.next_features`."""
+    return type(policy).next_features is not Policy.next_features
 
 
 @dataclass(frozen=True)

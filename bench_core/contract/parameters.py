@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, Field, fields
 from datetime import date, time
 from functools import cache, partial
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from bench_core.contract.canonical import plain
 from bench_core.contract.errors import ContractError, RequestError, attempt, did_you_mean
@@ -36,13 +36,9 @@ class Parameters:
 
     def __post_init__(self) -> None:
         cls = type(self)
-        fields = [f for f in dataclasses.fields(cast(Any, self)) if f.init]
-        values = {f.name: (getattr(self, f.name), _default_of(f)) for f in fields}
         # The contract kit checks defaults; a class with nothing else is made without loading pydantic, which is slow.
         given = {
-            name: value
-            for name, (value, default) in values.items()
-            if value is not default and repr(value) != repr(default)
+            f.name: getattr(self, f.name) for f in _fields(cls) if repr(getattr(self, f.name)) != repr(_default_of(f))
         }
         try:
             for name, value in _converted(cls, given).items():
@@ -63,21 +59,20 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
         RequestError: an unknown name (the nearest is offered) or a value of the wrong type or range. Types are
             strict: a whole number may stand for a fraction, and nothing else for something else. Numbers are finite.
     """
-    fields = [f for f in dataclasses.fields(cast(Any, cls)) if f.init]
-    known = [f.name for f in fields]
+    defaults = {f.name: _default_of(f) for f in _fields(cls)}
     for name in parameters:
-        if name not in known:
-            hint = did_you_mean(name, known) or "it takes no parameters"
+        if name not in defaults:
+            hint = did_you_mean(name, defaults) or "it takes no parameters"
             raise RequestError(f"{where}: there is no parameter {name!r}; {hint}")
-    for f in fields:
-        if f.name not in parameters and f.default is f.default_factory is dataclasses.MISSING:
-            raise RequestError(f"{where}: {f.name} is required: {words(hints_of(cast(Any, cls))[f.name])}")
+    for name, default in defaults.items():
+        if name not in parameters and default is MISSING:
+            raise RequestError(f"{where}: {name} is required: {words(hints_of(cast(Any, cls))[name])}")
     try:
         values = _converted(cls, parameters)
     except (ValueError, ContractError) as error:
         raise RequestError(f"{where}: {_one_line(str(error))}") from None
     made = attempt(partial(cls, **values))
-    if isinstance(made, BaseException):  # the class refuses them in a way of its own
+    if isinstance(made, BaseException):  # by the class's own checks
         kind = "" if isinstance(made, ValueError) else f"{type(made).__name__}: "
         raise RequestError(f"{where}: parameters: {_one_line(f'{kind}{made}')}")
     return made
@@ -86,18 +81,15 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
 @cache
 def hints_of(cls: type[Any]) -> dict[str, Any]:
     """The types of a dataclass's fields, by name; as text where a name in it is not known at run time."""
-    names = {f.name for f in dataclasses.fields(cls)}
+    names = {f.name for f in fields(cls)}
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         module = getattr(sys.modules.get(base.__module__), "__dict__", {})
         for name, hint in inspect.get_annotations(base).items():
-            if name not in names:
-                continue
-            holder = SimpleNamespace(__annotations__={name: hint})
-            try:
-                hints[name] = get_type_hints(holder, module, dict(vars(base)), include_extras=True)[name]
-            except Exception:
+            if name in names:
                 hints[name] = hint
+                with suppress(Exception):
+                    hints[name] = eval(hint, module, dict(vars(base))) if isinstance(hint, str) else hint
     return hints
 
 
@@ -131,7 +123,8 @@ def _converted(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         except ValidationError as error:
             locations = [found["loc"][1:] for found in error.errors(include_url=False)]
             place, hint, item = _innermost(name, hints_of(cls)[name], value, locations)
-            wrong.append(f"{place} must be {words(hint)}, not {_shown(item)}")
+            shown = _one_line(repr(list(item) if isinstance(item, tuple) else item), 100)
+            wrong.append(f"{place} must be {words(hint)}, not {shown}")
         except ValueError as error:
             wrong.append(str(error))
     if wrong:
@@ -140,13 +133,11 @@ def _converted(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked(cls: Any, name: str, value: Any) -> Any:
-    adapter = _adapter(cls, name)
     try:
-        text = json.dumps([plain(value)])
+        # JSON's rules, strictly: a list may become a tuple and 1 become 1.0, but no text a number, no number a truth.
+        return _adapter(cls, name).validate_json(json.dumps([plain(value)]))[0]
     except TypeError:  # an object that only code can give
-        return adapter.validate_python([value])[0]
-    # JSON's rules, strictly: a list may become a tuple and 1 become 1.0, but no text a number, no number a truth.
-    return adapter.validate_json(text)[0]
+        return _adapter(cls, name).validate_python([value])[0]
 
 
 def _innermost(name: str, hint: Any, value: Any, locations: Sequence[tuple[int | str, ...]]) -> tuple[str, Any, Any]:
@@ -176,17 +167,12 @@ def check_values(parameters: Mapping[str, Any], where: str) -> None:
             raise RequestError(f"{where}: {error}") from None
 
 
-_MOST_SHOWN = 500
 _LARGEST = 2**63 - 1
 
 
-def _one_line(text: str, most: int = _MOST_SHOWN) -> str:
+def _one_line(text: str, most: int = 500) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[:most]} …"
-
-
-def _shown(value: Any) -> str:
-    return _one_line(repr(list(value) if isinstance(value, tuple) else value), 100)
 
 
 def _check_value(value: Any, place: str) -> None:
@@ -216,20 +202,21 @@ def to_plain(instance: Any) -> dict[str, Any]:
     `build` takes finite numbers.
     """
     return {
-        f.name: plain(_worded(getattr(instance, f.name)))
-        for f in dataclasses.fields(instance)
-        if f.init and not (f.metadata.get("omit_default") and getattr(instance, f.name) == _default_of(f))
+        f.name: _plain(getattr(instance, f.name))
+        for f in _fields(instance)
+        if not (f.metadata.get("omit_default") and getattr(instance, f.name) == _default_of(f))
     }
 
 
 def given_parameters(instance: Any) -> dict[str, Any]:
     """The parameters of an instance that are not their defaults, as plain JSON values; see `to_plain`."""
-    defaults = {f.name: _default_of(f) for f in dataclasses.fields(instance)}
-    return {
-        name: value
-        for name, value in to_plain(instance).items()
-        if defaults[name] is dataclasses.MISSING or plain(_worded(defaults[name])) != value
-    }
+    defaults = {f.name: _default_of(f) for f in _fields(instance)}
+    given = to_plain(instance).items()
+    return {name: value for name, value in given if defaults[name] is MISSING or _plain(defaults[name]) != value}
+
+
+def _plain(value: Any) -> Any:
+    return plain(_worded(value))
 
 
 def _worded(value: Any) -> Any:
@@ -245,13 +232,17 @@ def _worded(value: Any) -> Any:
 def describe(cls: Any) -> dict[str, str]:
     """Parameter name → its type and default, for people."""
     described = {}
-    for f in dataclasses.fields(cls):
-        if f.init:
-            kind, default = type_text(hints_of(cls)[f.name]), _default_of(f)
-            required = default is dataclasses.MISSING
-            described[f.name] = f"{kind} (required)" if required else f"{kind} = {default!r}"
+    for f in _fields(cls):
+        default = " (required)" if _default_of(f) is MISSING else f" = {_default_of(f)!r}"
+        described[f.name] = type_text(hints_of(cls)[f.name]) + default
     return described
 
 
-def _default_of(field: dataclasses.Field[Any]) -> Any:
-    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+def _fields(thing: Any) -> list[Field[Any]]:
+    """The fields of a dataclass, or of an instance, that are parameters."""
+    return [f for f in fields(thing) if f.init]
+
+
+def _default_of(field: Field[Any]) -> Any:
+    """The default of a parameter; MISSING where it is required."""
+    return field.default if field.default_factory is MISSING else field.default_factory()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 HOW_TO_WRITE = (
     "what the core hands out is read-only, because other trials use it too; work on a copy, such as np.array(rows.X)"
 )
-"""What to tell the author of a plugin that writes in place."""
+"""The message for the author of a plugin that writes in place."""
 
 _D = TypeVar("_D", bound=np.generic)
 
@@ -38,7 +38,7 @@ def is_frozen(array: NDArray[Any]) -> bool:
 
 
 def locked(values: NDArray[_D]) -> NDArray[_D]:
-    """A view with the flag read-only: an honest writer is told, a dishonest one is not stopped."""
+    """A view with the flag read-only: it reports a mistake, and does not stop whoever sets the flag again."""
     view = np.asarray(values).view()
     view.flags.writeable = False
     return view

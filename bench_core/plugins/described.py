@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -19,17 +18,24 @@ from typing import Any
 
 import pluggy
 
-from bench_core.contract.dataset import DataContext
-from bench_core.contract.errors import ContractError, RequestError, attempt
+from bench_core.contract.errors import ProbeError, RequestError, attempt
 from bench_core.contract.facts import DataFacts
 from bench_core.contract.method import beyond
 from bench_core.contract.parameters import check_values
+from bench_core.contract.sources import DataContext
 from bench_core.plugins import hookspecs
 from bench_core.plugins import manager as loading
-from bench_core.plugins.descriptions import ConfiguredMethod, MethodDescription, PluginDescription, Unimported
-from bench_core.plugins.probe import Probe, ProbeError
+from bench_core.plugins.catalogue import Plugin
+from bench_core.plugins.descriptions import (
+    Built,
+    ConfiguredMethod,
+    MethodDescription,
+    PluginDescription,
+    Unimported,
+    configured,
+)
+from bench_core.plugins.probe import Probe, Question
 from bench_core.plugins.registry import Registry
-from bench_core.plugins.shelf import Plugin
 
 __all__ = ["DescribedRegistry", "described_registry"]
 
@@ -80,33 +86,28 @@ class DescribedRegistry(Registry):
         self.imported: set[str] = set()
 
     def add(self, plugin: Plugin) -> None:
-        """Register what a plugin offers, without importing it; where it cannot be described, it is kept as broken."""
+        """Register what a plugin offers by its description; keep it as broken where it has none."""
         plugin = self.with_own_name(plugin)
         self.plugins[plugin.name] = plugin
-        if plugin.error:
-            return
-        try:
-            self._offer(plugin, self._probe.describe(plugin))
-        except ProbeError as error:
-            self.drop(plugin.name, str(error))
-        except ContractError as error:
-            self.drop(plugin.name, loading.one_line(error))
+        loading.take_step(self, plugin.name, partial(self._offer, plugin))
 
-    def _offer(self, plugin: Plugin, description: PluginDescription) -> None:
-        """Register what a description names.
+    def _offer(self, plugin: Plugin) -> None:
+        """Register what a plugin's description names.
 
         Raises:
-            ContractError: a name that nothing can have.
+            ProbeError: it cannot be described.
+            ContractError: an invalid name.
         """
+        description = self._probe.describe(plugin)
         self.descriptions[plugin.name] = description
         fetch = partial(self.fetch, plugin.name)
         for kind in ("datasets", "cost_schemes", "metrics"):
             for name, about in getattr(description, kind).items():
-                getattr(self, kind).add(plugin.name, name, Unimported(asdict(about), fetch))
+                getattr(self, kind).add(plugin.name, name, Unimported(about, fetch))
         for name in description.executors:
-            self.executors.add(plugin.name, name, Unimported({}, fetch))  # type: ignore[arg-type]
+            self.executors.add(plugin.name, name, Unimported(None, fetch))
         for name, method in description.methods.items():
-            self.methods.add(plugin.name, name, method)  # type: ignore[arg-type]
+            self.methods.add(plugin.name, name, method)
 
     def import_acting(self) -> None:
         """Import the plugins that act by hooks that register nothing, of distributions that bring no method.
@@ -123,14 +124,8 @@ class DescribedRegistry(Registry):
         for name in sorted(acting, key=lambda name: "bench_add_hookspecs" not in descriptions[name].hooks):
             with suppress(RequestError):  # kept as the plugin's error
                 self.fetch(name)
-        for name in descriptions:
-            if name in self.imported or plugins[name].error:
-                continue
-            try:
-                loading.refuse_unknown_hooks(self.manager, descriptions[name].hooks)
-                self._register_texts(name)
-            except ContractError as error:
-                self.drop(name, loading.one_line(error))
+        for name in [name for name in descriptions if name not in self.imported]:
+            loading.take_step(self, name, partial(self._register_texts, name))
 
     def fetch(self, plugin: str) -> None:
         """Import a plugin into this process, but for its methods.
@@ -145,8 +140,10 @@ class DescribedRegistry(Registry):
         real, point = Registry(self.manager), metadata.EntryPoint(plugin, self.plugins[plugin].module, loading.GROUP)
         loading.fill(real, [(self.plugins[plugin], point.load)])
         error = real.plugins[plugin].error
-        for mine, there in zip(self._shelves(), real._shelves(), strict=True):
-            for name in mine.waiting(plugin):
+        for mine, there in zip(self._catalogues(), real._catalogues(), strict=True):
+            for name in [name for name, origin in mine.origins.items() if origin == plugin]:
+                if not isinstance(mine.data[name], Unimported):
+                    continue
                 if name in there:
                     mine[name] = there[name]
                 elif not error:
@@ -162,38 +159,47 @@ class DescribedRegistry(Registry):
             if any(key in keys for key in description.sections):
                 self.fetch(plugin)
 
-    def build_methods(self, requests: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Any]:
-        built: list[Any] = [None] * len(requests)
+    def build_methods(self, requests: Sequence[Question]) -> list[Any]:
+        built: list[Any] = [attempt(partial(self._checked, *request)) for request in requests]
         places: dict[str, list[int]] = defaultdict(list)
-        for i, (name, parameters, where) in enumerate(requests):
-            found: Any = attempt(partial(self.method, name, where))
-            if isinstance(found, MethodDescription):
-                built[i] = attempt(partial(check_values, parameters, where))
-                if built[i] is None:
-                    places[self.methods.origins[name]].append(i)
-            else:
-                (built[i],) = super().build_methods([requests[i]])
+        for i, description in enumerate(built):
+            if isinstance(description, MethodDescription):
+                places[self.methods.origins[requests[i][0]]].append(i)
         for plugin, here in places.items():
-            asked = [(self.methods[requests[i][0]], *requests[i]) for i in here]
-            for i, answer in zip(here, self._probe.build(self.plugins[plugin], asked), strict=True):  # type: ignore[arg-type]
-                built[i] = answer
+            answers = self._ask(plugin, "build", [requests[i] for i in here])
+            for i, answer in zip(here, answers, strict=True):
+                name, _, where = requests[i]
+                if isinstance(answer, ProbeError):
+                    answer = RequestError(f"{where}: plugin {plugin!r} cannot be asked about its methods: {answer}")
+                built[i] = configured(name, plugin, built[i], answer) if isinstance(answer, Built) else answer
         return built
 
-    def ask_methods(self, what: str, asked: Sequence[tuple[Any, DataFacts]]) -> list[Any]:
+    def _checked(self, name: str, parameters: Mapping[str, Any], where: str) -> Any:
+        """The description of a method that is to have some parameters; raises as `build_method`."""
+        description = self.method(name, where)
+        check_values(parameters, where)
+        return description
+
+    def ask_methods(self, what: str, asked: Sequence[tuple[ConfiguredMethod, DataFacts]]) -> list[Any]:
         answers: list[Any] = [None] * len(asked)
-        places: dict[str, list[int]] = defaultdict(list)
+        places: dict[tuple[str, DataFacts], list[int]] = defaultdict(list)
         for i, (method, facts) in enumerate(asked):
-            if not isinstance(method, ConfiguredMethod):
-                answers[i] = super().ask_methods(what, [asked[i]])[0]
-            elif what == "inapplicable" and method.limits is not None:
+            if what == "inapplicable" and method.limits is not None:
                 answers[i] = beyond(method.limits, facts)
             elif what == "inapplicable" or method.asks_memory:
-                places[method.plugin].append(i)
-        for plugin, here in places.items():
-            replies = self._probe.ask(self.plugins[plugin], what, [asked[i] for i in here])
-            for i, answer in zip(here, replies, strict=True):
-                answers[i] = answer
+                places[method.plugin, facts].append(i)
+        for (plugin, facts), here in places.items():
+            questions = [(asked[i][0].use, asked[i][0].given, asked[i][0].use) for i in here]
+            for i, answer in zip(here, self._ask(plugin, what, questions, facts), strict=True):
+                answers[i] = None if isinstance(answer, ProbeError) else answer
         return answers
+
+    def _ask(self, plugin: str, what: str, questions: Sequence[Question], facts: DataFacts | None = None) -> list[Any]:
+        """The answers of a plugin; where it does not answer, the same error for each question."""
+        try:
+            return self._probe.ask(self.plugins[plugin], what, questions, facts)
+        except ProbeError as error:
+            return [error] * len(questions)
 
     @property
     def processes(self) -> set[int]:
@@ -202,15 +208,17 @@ class DescribedRegistry(Registry):
     def close(self) -> None:
         self._probe.close()
 
-    def complete(self) -> Registry:
-        return loading.load_registry()
-
     def _register_texts(self, name: str) -> None:
-        """Let an object that holds none of a plugin's code register the texts that it registers by others' hooks."""
-        stand = ModuleType(name)
+        """Let an object that holds none of a plugin's code register the texts that it registers by others' hooks.
+
+        Raises:
+            ContractError: the plugin has an unknown hook.
+        """
+        loading.check_hooks(self.manager, name, self.descriptions[name].hooks)
+        substitute = ModuleType(name)
         for hook, calls in self.descriptions[name].registrations.items():
-            setattr(stand, hook, _registering(calls))  # the attribute's name is the hook's
-        self.manager.register(stand, name=name)
+            setattr(substitute, hook, _registering(calls))  # the attribute's name is the hook's
+        self.manager.register(substitute, name=name)
 
 
 def _registering(calls: Sequence[Sequence[str]]) -> Callable[..., None]:

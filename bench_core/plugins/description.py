@@ -1,4 +1,4 @@
-"""What is registered, described in plain JSON values: what ``bench list NAME`` shows, and a probe describes."""
+"""Descriptions of registered things in plain JSON values, for ``bench list NAME`` and for the probe."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def description_of(thing: Any) -> dict[str, Any]:
 
 
 def _meanings(cls: type[Any], names: set[str]) -> dict[str, str]:
-    """Parameter → what a docstring says of it: the class's own, or of a class it inherits from."""
+    """Parameter → its meaning by the docstring of the class, or of a class that it inherits from."""
     meanings: dict[str, str] = {}
     name = rf"(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})"
     start = re.compile(rf"(?:^|(?<=[.;] )|(?<=\n))\s*({name}(?:, {name})*): ")

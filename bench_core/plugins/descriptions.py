@@ -1,7 +1,7 @@
-"""What a probe says of a plugin that is not imported: descriptions, and methods with parameters.
+"""Descriptions of plugins that are not imported, and of their methods with parameters.
 
-`bench_core.plugins.probe` validates what arrives from the restricted process against these types, strictly. Here is
-nothing but the types, so that who reads them need not import pydantic.
+`bench_core.plugins.probe` validates what arrives from the restricted process against these types, strictly. This module
+has the types only, so that importing it does not import pydantic.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class MetricDescription:
 
 @dataclass(frozen=True)
 class MethodDescription:
-    """A method whose plugin is not imported; it stands in the registry for the class.
+    """A method whose plugin is not imported; the registry holds it instead of the class.
 
     Attributes:
         version: of the method.
@@ -132,17 +132,17 @@ class Unimported:
     """A data set, cost scheme, metric or executor of a plugin that is not imported yet.
 
     Attributes:
-        about: its description as plain values.
+        about: its description; None of an executor.
         fetch: imports the plugin, which puts the thing in this one's place.
     """
 
-    about: Mapping[str, Any]
+    about: Any
     fetch: Callable[[], None] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
 class ConfiguredMethod:
-    """A method with parameters whose plugin is not imported: what a trial holds in the place of an instance.
+    """A method with parameters whose plugin is not imported; trials refer to it instead of an instance.
 
     Attributes:
         use: the method's name.
@@ -161,3 +161,10 @@ class ConfiguredMethod:
     given: Mapping[str, Any]
     limits: TaskLimits | None
     asks_memory: bool
+
+
+def configured(use: str, plugin: str, description: MethodDescription, built: Built) -> ConfiguredMethod:
+    """A described method with the parameters that its plugin's process built it with."""
+    limits = None if "inapplicable" in description.asks else built.limits or description.limits
+    asks_memory = "memory_needed" in description.asks
+    return ConfiguredMethod(use, plugin, description.version, built.parameters, built.given, limits, asks_memory)

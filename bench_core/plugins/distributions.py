@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib import metadata
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from bench_core.contract.canonical import canonical_json, sha256_text, source_hash
 
-__all__ = ["Distributions", "imported_distributions"]
+__all__ = ["CORE", "Distributions", "code_of", "imported_distributions"]
 
-_CORE = "budgetbench"
+CORE = "budgetbench"
+"""The distribution of the core."""
 _AT_START = ("__editable__", "_distutils_hack")
 """Modules that installers put into every Python process."""
-_REQUIREMENT = re.compile(r"^Requires-Dist: *([A-Za-z0-9._-]+)([^\n]*)$", re.MULTILINE)
 
 
 class Distributions:
     """The distributions that are installed now, by name; what was read is remembered."""
 
     def __init__(self) -> None:
-        self._found: dict[str, metadata.Distribution | None] = {}
-        self._requirements: dict[str, list[tuple[str, str]]] = {}
-        self._states: dict[str, str] = {}
-
-    def get(self, name: str) -> metadata.Distribution | None:
-        """A distribution by its normalised name, or None where it is not installed."""
-        if name not in self._found:
-            try:
-                self._found[name] = metadata.distribution(name)
-            except (metadata.PackageNotFoundError, ValueError):
-                self._found[name] = None
-        return self._found[name]
+        self.state, self._requirements = cache(_state), cache(_requirements)
 
     def required(self, names: Iterable[str], *, extras: bool = False, without: Iterable[str] = ()) -> set[str]:
-        """Installed distributions and all that they require, directly or not.
+        """Installed distributions and all that they require, directly or not, by normalised names.
 
         Args:
             names: where to begin.
@@ -50,39 +39,15 @@ class Distributions:
         seen, left, found = set(without), [_normal(name) for name in names], set()
         while left:
             name = left.pop()
-            if name in seen or self.get(name) is None:
-                continue
+            if name not in seen and _installed(name) is not None:
+                found.add(name)
+                left += [other for other, marker in self._requirements(name) if extras or "extra" not in marker]
             seen.add(name)
-            found.add(name)
-            if name not in self._requirements:
-                here = _REQUIREMENT.findall(self._head(name))
-                self._requirements[name] = [(_normal(other), rest.partition(";")[2]) for other, rest in here]
-            left += [other for other, marker in self._requirements[name] if extras or "extra" not in marker]
         return found
 
     def core(self) -> set[str]:
         """The core and what it requires."""
-        return self.required([_CORE])
-
-    def state(self, name: str) -> str:
-        """A hash that changes with the code of a distribution.
-
-        Of its metadata and the list of its files; where it is installed to be edited, or lists none, of its source.
-        """
-        if name not in self._states:
-            found = self.get(name)
-            record = found.read_text("RECORD") if found else None
-            parts = [self._head(name), record]
-            if found and (record is None or _is_editable(found)):
-                parts += [source_hash(place) for package in sorted(_packages(found)) for place in _code(package)]
-            self._states[name] = sha256_text(canonical_json(parts))
-        return self._states[name]
-
-    def _head(self, name: str) -> str:
-        """The fields of its metadata, without the description."""
-        found = self.get(name)
-        text = (found.read_text("METADATA") or found.read_text("PKG-INFO")) if found else None
-        return (text or "").partition("\n\n")[0]
+        return self.required([CORE])
 
 
 def imported_distributions() -> list[str]:
@@ -101,8 +66,51 @@ def _of_plugins() -> list[tuple[str, set[str]]]:
     groups = [group for group in points.groups if group.startswith("budgetbench")]
     plugins = {point.dist.name for group in groups for point in points.select(group=group)}
     names = distributions.required(plugins, extras=True, without=distributions.core())
-    found = [distribution for name in names if (distribution := distributions.get(name))]
-    return sorted((distribution.name, _packages(distribution)) for distribution in found)
+    return sorted((found.name, _packages(found)) for found in map(_installed, names) if found)
+
+
+def code_of(module: str) -> Path | None:
+    """Where a module's code is: the folder of its package, or the file of a module in no package.
+
+    Nothing is imported. None where it cannot be found.
+    """
+    name, *inner = module.split(".")
+    try:
+        spec = find_spec(name)
+        for part in inner:
+            name = f"{name}.{part}"
+            spec = PathFinder.find_spec(name, spec.submodule_search_locations or ()) if spec else None
+    except Exception:  # of a finder of another library
+        return None
+    if spec is None or not spec.has_location or not spec.origin:
+        return None
+    return Path(spec.origin).parent if spec.parent else Path(spec.origin)
+
+
+def _installed(name: str) -> metadata.Distribution | None:
+    try:
+        return metadata.distribution(name)
+    except (metadata.PackageNotFoundError, ValueError):
+        return None
+
+
+def _requirements(name: str) -> list[tuple[str, str]]:
+    """Name and marker of what an installed distribution requires."""
+    lines = metadata.distribution(name).requires or []
+    return [(_normal(re.split(r"[^\w.-]", line.strip(), maxsplit=1)[0]), line.partition(";")[2]) for line in lines]
+
+
+def _state(name: str) -> str:
+    """A hash that changes with the code of an installed distribution.
+
+    Of its metadata and the list of its files with their hashes; of its source, too, where it has no such list or was
+    installed from a folder, maybe to be edited.
+    """
+    found = metadata.distribution(name)
+    parts = [found.read_text(file) for file in ("METADATA", "PKG-INFO", "RECORD", "direct_url.json")]
+    if parts[2] is None or parts[3] is not None:
+        parts += [source_hash(code) for package in sorted(_packages(found)) if (code := code_of(package))]
+    return sha256_text(canonical_json(parts))
 
 
 def _packages(distribution: metadata.Distribution) -> set[str]:
@@ -113,26 +121,6 @@ def _packages(distribution: metadata.Distribution) -> set[str]:
     points = (point.module for point in distribution.entry_points if point.group.startswith("budgetbench"))
     named = {name.partition(".")[0].removesuffix(".py") for name in (*files, *listed, *points)}
     return {name for name in named if name.isidentifier() and not name.startswith(_AT_START)}
-
-
-def _code(package: str) -> list[Path]:
-    """The folders of a package, or the file of a module; none where it cannot be found."""
-    try:
-        spec = find_spec(package)
-    except (ImportError, ValueError):
-        return []
-    if spec is None:
-        return []
-    folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
-    return folders or ([Path(spec.origin)] if spec.has_location and spec.origin else [])
-
-
-def _is_editable(distribution: metadata.Distribution) -> bool:
-    try:
-        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
-        return bool(origin["dir_info"]["editable"])
-    except (ValueError, KeyError, TypeError):
-        return False
 
 
 def _normal(name: str) -> str:

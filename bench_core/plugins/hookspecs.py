@@ -1,4 +1,6 @@
-"""The hooks of a plugin: what it may tell the core, and when it is asked; and sections of suite files that it owns.
+"""The hooks that a plugin may implement, and when each is called; and sections of suite files that a plugin owns.
+
+Objects of running a suite, such as `bench_core.FinishedRun`, are of rooms above this one: their hooks say Any.
 
 A plugin is a distribution with an entry point in the group ``budgetbench``::
 
@@ -36,15 +38,9 @@ import pluggy
 if TYPE_CHECKING:
     import click
 
-    from bench_core.contract.costs import CostScheme
-    from bench_core.contract.dataset import DataSource
     from bench_core.contract.method import Method
     from bench_core.contract.metric import Metric
-    from bench_core.run.execute import Executor
-    from bench_core.run.plan import KnownTrials
-    from bench_core.run.runner import FinishedRun, Written
-    from bench_core.run.session import SuiteSession
-    from bench_core.run.suite import Suite
+    from bench_core.contract.sources import CostScheme, DataSource
 
 PROJECT = "budgetbench"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -56,7 +52,7 @@ RegisterCostScheme: TypeAlias = "Callable[[str, type[CostScheme]], None]"
 RegisterMethod: TypeAlias = "Callable[[str, type[Method]], None]"
 RegisterMetric: TypeAlias = "Callable[[Metric], None]"
 RegisterSuiteSection: TypeAlias = "Callable[[SuiteSection], None]"
-RegisterExecutor: TypeAlias = "Callable[[str, Executor], None]"
+RegisterExecutor: TypeAlias = "Callable[[str, Callable[[Any], None]], None]"
 
 
 OWNERS = dict.fromkeys(("tables", "figures", "paper", "claims", "comparison"), "budgetbench-leaderboard")
@@ -74,15 +70,15 @@ class SectionRules:
 
     Attributes:
         model: what it holds, as a type that pydantic validates: ``list[Claim]``.
-        check: called with the suite and the validated value when everything else of the suite is checked; returns the
-            metrics that the section needs in every record. Raises `RequestError`, naming file and key.
+        check: called with the `bench_core.Suite` and the validated value when everything else of the suite is checked;
+            returns the metrics that the section needs in every record. Raises `RequestError`, naming file and key.
         tables: keys within the section → the pydantic model of the table there, for hints about a wrong key.
         kinds: kinds of entries, for hints about a wrong ``kind``.
         place: from the place of an error as pydantic gives it to (the place as the file has it, its model or None).
     """
 
     model: Any
-    check: Callable[[Suite, Any], Mapping[str, Metric]]
+    check: Callable[[Any, Any], Mapping[str, Metric]]
     tables: Mapping[str, type[Any]] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
     place: Callable[[Place], tuple[Place, type[Any] | None]] = lambda place: (place, None)
@@ -182,19 +178,29 @@ def bench_add_hookspecs(manager: pluggy.PluginManager) -> None:
 
 
 @hookspec(firstresult=True)
-def bench_known_trials(session: SuiteSession) -> KnownTrials | None:
+def bench_known_trials(session: Any) -> Any:
     """Trials of a suite that are done although the store does not hold them (those that are published).
 
     Called whenever a suite is planned; the first answer that is not None counts.
+
+    Args:
+        session: the `bench_core.SuiteSession`.
+
+    Returns:
+        An object whose ``done`` and ``failed`` are sets of names of trials; or None.
     """
 
 
 @hookspec
-def bench_run_finished(run: FinishedRun) -> str | Written | None:
+def bench_run_finished(run: Any) -> Any:
     """Make something of a run's records. Called when all trials of ``bench run`` are done.
 
+    Args:
+        run: the `bench_core.FinishedRun`.
+
     Returns:
-        A line for the user, such as the page that was written; the line with a table of results (`Written`); or None.
+        A line for the user, such as the page that was written; the line with a table of results
+        (`bench_core.Written`); or None.
 
     Raises:
         DamagedRecordsError: records that were read are damaged. They are computed again, then the hook is called anew.

@@ -6,30 +6,27 @@ register is kept by name with its error. It is an error only for a suite that ne
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import partial
+from contextlib import suppress
+from functools import lru_cache, partial
 from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import pluggy
 
-from bench_core.contract.errors import ContractError, attempt, did_you_mean, refused_name
+from bench_core.contract.errors import ContractError, ProbeError, attempt, did_you_mean, refused_name
 from bench_core.plugins import hookspecs
 
 if TYPE_CHECKING:
     import click
 
+    from bench_core.plugins.catalogue import Plugin
     from bench_core.plugins.registry import Registry
-    from bench_core.plugins.shelf import Plugin
 
 GROUP = "budgetbench"
 _COMMANDS = "budgetbench.commands"
-_BUILT_IN = "bench_core.builtin"
 _KIT = metadata.EntryPoint("contract-kit", "bench_core.testing.commands", _COMMANDS)
 _KIT_COMMANDS = ("new", "check")
 _VERSION = "BENCH_CONTRACT_VERSION"
@@ -66,8 +63,8 @@ def load_command(manager: pluggy.PluginManager, group: click.Group, name: str) -
 
 
 def _add_commands(manager: pluggy.PluginManager, group: click.Group, name: str, load: Callable[[], object]) -> None:
-    _register(manager, load(), name)
-    _check_hooks(manager, name)
+    _register(manager, load, name)
+    check_hooks(manager, name)
     _call_hook(manager, "bench_register_commands", name, group=group)
 
 
@@ -101,62 +98,43 @@ def fill(registry: Registry, found: Iterable[tuple[Plugin, Callable[[], object]]
             raise ContractError(f"the plugin name {plugin.name!r} is already taken")
         plugin = registry.with_own_name(plugin)
         registry.plugins[plugin.name] = plugin
-        _take_step(registry, plugin.name, partial(_import_plugin, registry, plugin, load))
+        take_step(registry, plugin.name, partial(_register, registry.manager, load, plugin.name))
     # Only now is every hook known that a plugin adds.
     for name in registry.plugins:
-        _take_step(registry, name, partial(_check_hooks, registry.manager, name))
+        take_step(registry, name, partial(check_hooks, registry.manager, name))
     registry.manager.check_pending()
     for name in registry.plugins:
-        _take_step(registry, name, partial(_call_registrars, registry, name))
+        take_step(registry, name, partial(_call_registrars, registry, name))
 
 
-def registered_alone(name: str, value: str) -> tuple[Registry, object]:
-    """A registry of one plugin and of nothing else, not even the built-ins, and the plugin's module.
+def registered_alone(name: str, value: str) -> Registry:
+    """A registry of one plugin and of nothing else, not even the built-ins.
 
     Whatever it raises is the plugin's error. Its hooks are not checked: others may define them.
     """
     from bench_core.plugins.registry import Registry
-    from bench_core.plugins.shelf import Plugin
 
     registry = Registry(new_manager())
-    registry.plugins[name] = Plugin(name, "", "", value)
-    module = metadata.EntryPoint(name, value, GROUP).load()
-    _register(registry.manager, module, name)
+    _register(registry.manager, metadata.EntryPoint(name, value, GROUP).load, name)
     _call_registrars(registry, name)
-    return registry, module
+    return registry
 
 
 def installed(manager: pluggy.PluginManager) -> list[Plugin]:
     """Every installed plugin in order of name, none of them imported."""
-    return [replace(_plugin_of(point), folder=_folder_of(point)) for point in _points(GROUP, manager)]
+    return [_plugin_of(point) for point in _points(GROUP, manager)]
 
 
 def _plugin_of(point: metadata.EntryPoint) -> Plugin:
     """An entry point as a plugin that is not loaded; a broken one where its name cannot be a plugin's."""
-    from bench_core.plugins.shelf import Plugin
+    from bench_core.plugins.catalogue import Plugin
+    from bench_core.plugins.distributions import code_of
 
-    return Plugin(point.name, *_distribution(point), point.value, error=refused_name(point.name))
-
-
-def _folder_of(point: metadata.EntryPoint) -> Path | None:
-    """What `_folder` says of an entry point's module, without importing anything; None where it is no module."""
-    if point.attr:
-        return None
-    spec, path = None, None
-    try:
-        name = ""
-        for part in point.module.split("."):
-            name = f"{name}.{part}" if name else part
-            specs = (finder.find_spec(name, path) for finder in sys.meta_path if hasattr(finder, "find_spec"))
-            spec = next((candidate for candidate in specs if candidate is not None), None)
-            if spec is None:
-                return None
-            path = spec.submodule_search_locations
-    except Exception:  # a finder of another library
-        return None
-    if spec is None or not spec.has_location or not spec.origin:
-        return None
-    return Path(spec.origin).parent if spec.parent else Path(spec.origin)
+    fields: Any = {}
+    with suppress(Exception):  # damaged metadata
+        fields = (point.dist and point.dist.metadata) or {}  # read once: it takes half a millisecond
+    about = (fields.get("Name") or "", fields.get("Version") or "")
+    return Plugin(point.name, *about, point.value, refused_name(point.name), code_of(point.value))
 
 
 def candidates(
@@ -164,30 +142,27 @@ def candidates(
 ) -> Iterator[tuple[Plugin, Callable[[], object]]]:
     """The built-ins, the plugins of entry points, and extra ones, each with what gives its module."""
     from bench_core import __version__
-    from bench_core.plugins.registry import CORE
-    from bench_core.plugins.shelf import Plugin
+    from bench_core.plugins.catalogue import BUILT_IN, CORE, Plugin
+    from bench_core.plugins.distributions import code_of
 
-    yield Plugin(CORE, "budgetbench", __version__, _BUILT_IN), partial(import_module, _BUILT_IN)
+    core = Path(__file__).parent.parent  # the built-ins' source is all of the core
+    yield Plugin(CORE, "budgetbench", __version__, BUILT_IN, folder=core), partial(import_module, BUILT_IN)
     for point in points:
         yield _plugin_of(point), point.load
     for name, thing in extra:
         module = getattr(thing, "__name__", repr(thing))
-        yield Plugin(name, "", "", module, refused_name(name)), partial(lambda thing: thing, thing)
+        yield Plugin(name, "", "", module, refused_name(name), code_of(module)), partial(lambda thing: thing, thing)
 
 
-_POINTS: WeakKeyDictionary[pluggy.PluginManager, list[metadata.EntryPoint]] = WeakKeyDictionary()
-
-
+@lru_cache(maxsize=2)
 def _points(group: str, manager: pluggy.PluginManager) -> list[metadata.EntryPoint]:
-    """The installed entry points of a group, in order of name; looked for once for a manager, which takes long."""
-    if manager not in _POINTS:
-        points: Any = metadata.entry_points()  # of another type before Python 3.12; both can select
-        _POINTS[manager] = [*points.select(group=GROUP), *points.select(group=_COMMANDS)]
-    return sorted((point for point in _POINTS[manager] if point.group == group), key=lambda point: point.name)
+    """The installed entry points of a group, in order of name; found once for a manager, since it takes long."""
+    points: Any = metadata.entry_points()  # of another type before Python 3.12; both can select
+    return sorted(points.select(group=group), key=lambda point: str(point.name))
 
 
-def _take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
-    """Do a step of loading a sound plugin; where it fails, what it registered is dropped and the error kept."""
+def take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
+    """Do a step of loading a plugin that has not failed; if it does, drop what it registered and keep the error."""
     if registry.plugins[name].error:
         return
     error = attempt(step)
@@ -196,17 +171,10 @@ def _take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
         unregister(registry.manager, name)
 
 
-def _import_plugin(registry: Registry, plugin: Plugin, load: Callable[[], object]) -> None:
-    module = load()
-    # The source of the built-ins is the whole core.
-    folder = Path(__file__).parent.parent if plugin.module == _BUILT_IN else _folder(module)
-    registry.plugins[plugin.name] = replace(plugin, folder=folder)
-    _register(registry.manager, module, plugin.name)
-
-
-def _register(manager: pluggy.PluginManager, module: object, name: str) -> None:
+def _register(manager: pluggy.PluginManager, load: Callable[[], object], name: str) -> None:
     from bench_core import CONTRACT_VERSION
 
+    module = load()
     built_for = getattr(module, _VERSION, None)
     if built_for is None:
         raise ContractError(f"it does not say which contract it was built for: set {_VERSION} = {CONTRACT_VERSION}")
@@ -234,65 +202,36 @@ def _call_hook(manager: pluggy.PluginManager, hook: str, name: str, /, **argumen
     manager.subset_hook_caller(hook, others)(**arguments)
 
 
-def _check_hooks(manager: pluggy.PluginManager, plugin: str) -> None:
-    """Raises `refuse_unknown_hooks` for a registered plugin."""
-    refuse_unknown_hooks(manager, hooks_of(manager.get_plugin(plugin)))
+def hooks_of(manager: pluggy.PluginManager, plugin: str) -> dict[str, bool | None]:
+    """Hook of a registered plugin → whether it is optional; None for a function that lacks the mark of a hook."""
+    module = manager.get_plugin(plugin)
+    named = [name for name in dir(module) if name.startswith("bench_") and callable(getattr(module, name))]
+    marked = [
+        (caller.name, impl) for caller in manager.get_hookcallers(module) or () for impl in caller.get_hookimpls()
+    ]
+    return dict.fromkeys(named) | {name: impl.optionalhook for name, impl in marked if impl.plugin is module}
 
 
-def hooks_of(module: object) -> dict[str, bool | None]:
-    """Hook → whether it is optional; None for a function that is named like a hook and not marked as one."""
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    hooks: dict[str, bool | None] = {}
-    for name in dir(module):
-        marked = manager.parse_hookimpl_opts(module, name)
-        if marked is not None:
-            hooks[marked.get("specname") or name] = bool(marked.get("optionalhook"))
-        elif name.startswith("bench_") and callable(getattr(module, name)):
-            hooks.setdefault(name, None)
-    return hooks
-
-
-def refuse_unknown_hooks(manager: pluggy.PluginManager, hooks: Mapping[str, bool | None]) -> None:
-    """A function that looks like a hook but is none would be ignored in silence: refuse it.
+def check_hooks(manager: pluggy.PluginManager, plugin: str, hooks: Mapping[str, bool | None] | None = None) -> None:
+    """Refuse a function that looks like a hook and is none: it would be ignored in silence.
 
     Args:
         manager: knows the hooks.
-        hooks: of `hooks_of`.
+        plugin: a plugin that is registered there.
+        hooks: its hooks where it is not registered, as `hooks_of` gives them.
 
     Raises:
         ContractError: the nearest hook is named.
     """
-    known = known_hooks(manager)
-    for name, optional in hooks.items():
+    known = [name for name, hook in vars(manager.hook).items() if hook.spec is not None]
+    for name, optional in (hooks_of(manager, plugin) if hooks is None else hooks).items():
         if optional is None and name in known:
             raise ContractError(f"{name} is not marked with @hookimpl")
         if optional is False and name not in known:
             raise ContractError(f"there is no hook {name!r}; {did_you_mean(name, known)}")
 
 
-def known_hooks(manager: pluggy.PluginManager) -> list[str]:
-    return [name for name, hook in vars(manager.hook).items() if hook.spec is not None]
-
-
 def one_line(error: BaseException) -> str:
+    """An error with its type, but for a `ProbeError`, whose message has that of the plugin's own error."""
     text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _folder(module: object) -> Path | None:
-    """The package's folder; the file itself for a module that is in no package (its folder is not its own)."""
-    file = getattr(module, "__file__", None)
-    if not file:
-        return None
-    return Path(file).parent if getattr(module, "__package__", "") else Path(file)
-
-
-def _distribution(point: metadata.EntryPoint) -> tuple[str, str]:
-    """Name and version of an entry point's distribution; empty where its metadata are damaged."""
-    try:
-        if not point.dist:
-            return "", ""
-        fields = point.dist.metadata  # read once: it takes half a millisecond
-        return fields["Name"] or "", fields["Version"] or ""
-    except Exception:
-        return "", ""
+    return text if isinstance(error, ProbeError) else f"{type(error).__name__}: {text}".removesuffix(": ")

@@ -11,6 +11,8 @@ from functools import partial
 from inspect import getattr_static, signature
 from typing import Any
 
+import pluggy
+
 from bench_core.contract.canonical import plain
 from bench_core.contract.errors import RequestError, attempt
 from bench_core.contract.facts import DataFacts
@@ -18,7 +20,7 @@ from bench_core.contract.method import Method
 from bench_core.contract.parameters import build, given_parameters, to_plain
 from bench_core.plugins.description import description_of
 from bench_core.plugins.descriptions import QUESTIONS
-from bench_core.plugins.manager import hooks_of, known_hooks, load_registry, new_manager, one_line, registered_alone
+from bench_core.plugins.manager import hooks_of, load_registry, one_line, registered_alone
 
 __all__ = ["Probing", "prepare"]
 
@@ -40,7 +42,8 @@ class Probing:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         os.environ["NUMBA_CACHE_DIR"] = os.getcwd()
-        self._registry, self._module = registered_alone(settings["name"], settings["module"])
+        self._name = settings["name"]
+        self._registry = registered_alone(self._name, settings["module"])
         self._methods: Mapping[str, type[Method]] = self._registry.methods
         self._limits = {name: attempt(partial(_limits, cls)) for name, cls in self._methods.items()}
         self._instances: dict[tuple[str, str], Any] = {}
@@ -54,13 +57,21 @@ class Probing:
             "methods": {name: _method(cls) for name, cls in self._methods.items()},
             "sections": list(registry.sections),
             "executors": list(registry.executors),
-            "hooks": hooks_of(self._module),
-            "registrations": _registrations(self._module),
+            "hooks": hooks_of(registry.manager, self._name),
+            "registrations": _registrations(registry.manager),
         }, {}
 
     def build(self, values: Mapping[str, Any], arrays: object) -> _Answer:
         """``questions`` (name, parameters, what a message calls the place) → a `Built` or `Refused` for each."""
         return {"answers": [self._built(*question) for question in values["questions"]]}, {}
+
+    def ask(self, values: Mapping[str, Any], arrays: object) -> _Answer:
+        """What methods answer about a data set to ``what``, one of `QUESTIONS`; None where one fails.
+
+        ``questions`` are as for `build`, ``facts`` those of the data set.
+        """
+        facts = DataFacts.from_plain(values["facts"])
+        return {"answers": [self._answer(values["what"], facts, *question) for question in values["questions"]]}, {}
 
     def _built(self, name: str, parameters: dict[str, Any], where: str) -> dict[str, Any]:
         try:
@@ -74,19 +85,10 @@ class Probing:
         same = limits == self._limits[name] or not isinstance(limits, dict)
         return values if same else {**values, "limits": limits}
 
-    def ask(self, values: Mapping[str, Any], arrays: object) -> _Answer:
-        """What methods answer about data sets; None where one fails.
-
-        ``what`` is asked, of `QUESTIONS`; ``questions`` are (name, parameters, place of the data set in ``facts``).
-        """
-        facts = [DataFacts.from_plain(table) for table in values["facts"]]
-        questions = [(name, given, facts[place]) for name, given, place in values["questions"]]
-        return {"answers": [self._answer(values["what"], *question) for question in questions]}, {}
-
-    def _answer(self, what: str, name: str, given: dict[str, Any], facts: DataFacts) -> Any:
+    def _answer(self, what: str, facts: DataFacts, name: str, given: dict[str, Any], where: str) -> Any:
         key = name, repr(given)
         if key not in self._instances:
-            self._instances[key] = attempt(partial(build, self._methods[name], given, name))
+            self._instances[key] = attempt(partial(build, self._methods[name], given, where))
         answer = attempt(lambda: plain(getattr(self._instances[key], what)(facts)))
         return None if isinstance(answer, BaseException) else answer
 
@@ -105,24 +107,14 @@ def _limits(method: Any) -> dict[str, Any]:
     return {"tasks": sorted(method.tasks), **{name: getattr(method, name) for name in _LIMITS}}
 
 
-def _registrations(module: object) -> dict[str, list[list[str]]]:
-    """Hook of another plugin → the texts that the module registers there, where it does nothing else."""
-    manager = new_manager()
-    known, found = known_hooks(manager), {}
-    for name in dir(module):
-        marked = manager.parse_hookimpl_opts(module, name)
-        hook = (marked.get("specname") or name) if marked is not None else ""
-        if hook and hook not in known:
-            calls = attempt(partial(_calls, getattr(module, name)))
-            if isinstance(calls, list):
-                found[hook] = calls
+def _registrations(manager: pluggy.PluginManager) -> dict[str, list[tuple[str, ...]]]:
+    """Hook of another plugin → the texts that the only plugin registers there, where it does nothing else."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for hook in vars(manager.hook).values():
+        for impl in hook.get_hookimpls() if hook.spec is None else ():
+            calls: list[tuple[Any, ...]] = []
+            if list(signature(impl.function).parameters) == ["register"]:
+                failed = attempt(partial(impl.function, register=lambda *texts, calls=calls: calls.append(texts)))
+                if failed is None and all(isinstance(text, str) for texts in calls for text in texts):
+                    found[hook.name] = calls
     return found
-
-
-def _calls(hook: Any) -> list[list[str]] | None:
-    """The texts that a hook registers with its only argument, ``register``; None where it does anything else."""
-    if list(signature(hook).parameters) != ["register"]:
-        return None
-    calls: list[Any] = []
-    hook(register=lambda *texts: calls.append(list(texts)))
-    return calls if all(isinstance(text, str) for texts in calls for text in texts) else None

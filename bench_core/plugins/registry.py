@@ -12,23 +12,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
-from bench_core.contract.costs import CostScheme
-from bench_core.contract.dataset import DataSource
 from bench_core.contract.errors import ContractError, RequestError, attempt, did_you_mean
 from bench_core.contract.method import Method
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.contract.parameters import build
+from bench_core.contract.sources import CostScheme, DataSource
+from bench_core.plugins.catalogue import Catalogue, Plugin
+from bench_core.plugins.distributions import imported_distributions
 from bench_core.plugins.hookspecs import SuiteSection
-from bench_core.plugins.shelf import Plugin, Shelf
 
 if TYPE_CHECKING:
     from bench_core.contract.facts import DataFacts
-    from bench_core.run.execute import Executor
 
 T = TypeVar("T")
-
-CORE = "bench-core"
-"""The name of the core as a plugin: its built-in data sets, cost schemes and metrics."""
 
 
 class Registry:
@@ -46,14 +42,14 @@ class Registry:
     def __init__(self, manager: pluggy.PluginManager) -> None:
         self.manager = manager
         self.plugins: dict[str, Plugin] = {}
-        self.datasets: Shelf[type[DataSource]] = Shelf("data set", DataSource)
-        self.cost_schemes: Shelf[type[CostScheme]] = Shelf("cost scheme", CostScheme)
-        self.methods: Shelf[type[Method]] = Shelf("method", Method)
-        self.metrics: Shelf[Metric] = Shelf("metric", Metric)
-        self.sections: Shelf[SuiteSection] = Shelf("suite section", SuiteSection)
-        self.executors: Shelf[Executor] = Shelf("executor", object)
+        self.datasets: Catalogue[type[DataSource]] = Catalogue("data set", DataSource)
+        self.cost_schemes: Catalogue[type[CostScheme]] = Catalogue("cost scheme", CostScheme)
+        self.methods: Catalogue[type[Method]] = Catalogue("method", Method)
+        self.metrics: Catalogue[Metric] = Catalogue("metric", Metric)
+        self.sections: Catalogue[SuiteSection] = Catalogue("suite section", SuiteSection, "key")
+        self.executors: Catalogue[Callable[[Any], None]] = Catalogue("executor", object)
 
-    def _shelves(self) -> tuple[Shelf[Any], ...]:
+    def _catalogues(self) -> tuple[Catalogue[Any], ...]:
         return self.datasets, self.cost_schemes, self.methods, self.metrics, self.sections, self.executors
 
     @property
@@ -118,17 +114,11 @@ class Registry:
     def fetch_sections(self, keys: Sequence[str]) -> None:
         """Import the plugins that own some top-level keys of a suite file, where they are not imported."""
 
-    def complete(self) -> Registry:
-        """A registry with all plugins imported."""
-        return self
-
     def imported_distributions(self) -> list[str]:
         """Distributions whose code was imported into this process because of plugins; by name.
 
         Those that bring plugins, commands or names, and what they require; not what the core itself requires.
         """
-        from bench_core.plugins.distributions import imported_distributions
-
         return imported_distributions()
 
     @property
@@ -163,16 +153,16 @@ class Registry:
 
     def conflicts(self) -> list[str]:
         """A sentence for every name that several plugins claim."""
-        return [shelf.conflict(name) for shelf in self._shelves() for name in shelf.claims]
+        return [catalogue.conflict(name) for catalogue in self._catalogues() for name in catalogue.claims]
 
-    def _get(self, shelf: Shelf[T], name: str, where: str) -> T:
+    def _get(self, catalogue: Catalogue[T], name: str, where: str) -> T:
         prefix = f"{where}: " if where else ""
-        if name in shelf.claims:
-            raise RequestError(f"{prefix}{shelf.conflict(name)}; uninstall one of them")
-        if name in shelf:
-            return shelf[name]
-        hint = did_you_mean(name, shelf) or "none is installed"
-        raise RequestError(f"{prefix}there is no {shelf.kind} {name!r}; {hint}{self._broken()}")
+        if name in catalogue.claims:
+            raise RequestError(f"{prefix}{catalogue.conflict(name)}; uninstall one of them")
+        if name in catalogue:
+            return catalogue[name]
+        hint = did_you_mean(name, catalogue) or "none is installed"
+        raise RequestError(f"{prefix}there is no {catalogue.kind} {name!r}; {hint}{self._broken()}")
 
     def _broken(self) -> str:
         """What to add to a message about a name that is missing: it may be in a plugin that did not load."""
@@ -184,8 +174,8 @@ class Registry:
             "bench_register_datasets": partial(self.datasets.add_class, plugin),
             "bench_register_cost_schemes": partial(self.cost_schemes.add_class, plugin),
             "bench_register_methods": partial(self.methods.add_class, plugin),
-            "bench_register_metrics": partial(self._add_metric, plugin),
-            "bench_register_suite_sections": partial(self._add_section, plugin),
+            "bench_register_metrics": partial(self.metrics.add_object, plugin),
+            "bench_register_suite_sections": partial(self.sections.add_object, plugin),
             "bench_register_executors": partial(self._add_executor, plugin),
         }
 
@@ -198,21 +188,11 @@ class Registry:
 
     def drop(self, plugin: str, error: str) -> None:
         """Keep a plugin as broken, and forget what it registered before it failed."""
-        for shelf in self._shelves():
-            shelf.drop(plugin)
+        for catalogue in self._catalogues():
+            catalogue.drop(plugin)
         self.plugins[plugin] = replace(self.plugins[plugin], error=error)
-
-    def _add_metric(self, plugin: str, metric: Any) -> None:
-        if not isinstance(metric, Metric):
-            raise ContractError(f"a metric must be a bench_core.Metric, not {metric!r}")
-        self.metrics.add(plugin, metric.name, metric)
 
     def _add_executor(self, plugin: str, name: str, executor: Any) -> None:
         if not callable(executor):
             raise ContractError(f"an executor must be called with its work, not {executor!r}")
         self.executors.add(plugin, name, executor)
-
-    def _add_section(self, plugin: str, section: Any) -> None:
-        if not isinstance(section, SuiteSection):
-            raise ContractError(f"a section of suites must be a bench_core.SuiteSection, not {section!r}")
-        self.sections.add(plugin, section.key, section)

@@ -93,39 +93,32 @@ def _moments(part: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
     """Mean and standard deviation of each column, also where squares leave the range of float64."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         mean, deviation = part.mean(axis=0), part.std(axis=0)
-    odd = np.flatnonzero(~np.isfinite(deviation) | (deviation == 0))
-    if len(odd):
-        largest = np.abs(part[:, odd]).max(axis=0)
+    extreme = np.flatnonzero(~np.isfinite(deviation) | (deviation == 0))
+    if len(extreme):
+        largest = np.abs(part[:, extreme]).max(axis=0)
         unit = np.where(largest > 0, largest, 1.0)
-        within = part[:, odd] / unit
-        mean[odd], deviation[odd] = within.mean(axis=0) * unit, within.std(axis=0) * unit
+        within = part[:, extreme] / unit
+        mean[extreme], deviation[extreme] = within.mean(axis=0) * unit, within.std(axis=0) * unit
     return mean, deviation
 
 
-def _median(part: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Median of each column; the mean of two middle numbers may not leave the range of the column."""
-    count = len(part)
-    ends = sorted({0, (count - 1) // 2, count // 2, count - 1})
-    ordered = np.partition(part, ends, axis=0)
+def _median(present: NDArray[np.float64]) -> float:
+    """Median of a column; the mean of two middle numbers may not leave the range of the column."""
+    last = len(present) - 1
+    ordered = np.partition(present, sorted({0, last // 2, (last + 1) // 2, last}))
     with np.errstate(over="ignore"):
-        middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
-    return np.asarray(np.clip(middle, ordered[0], ordered[-1]))
+        middle = (ordered[last // 2] + ordered[(last + 1) // 2]) / 2
+    return float(np.clip(middle, ordered[0], ordered[last]))
 
 
 def _fills(part: NDArray[np.float64], category: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Median of each number column, most frequent value of each category (the least among equals); 0 if all miss."""
     fill = np.zeros(part.shape[1])
-    missing = np.isnan(part)
-    holes = missing.any(axis=0)
-    numbers = ~category
-    whole = numbers & ~holes
-    if whole.any():
-        fill[whole] = _median(part[:, whole])
-    for j in np.flatnonzero(~whole):
-        present = part[~missing[:, j], j]
-        if numbers[j] and len(present):
-            fill[j] = _median(present[:, None])[0]
-        elif len(present):
+    for j, column in enumerate(part.T):
+        present = column[~np.isnan(column)]
+        if len(present) and category[j]:
             values, counts = np.unique(present, return_counts=True)
             fill[j] = values[counts.argmax()]
+        elif len(present):
+            fill[j] = _median(present)
     return fill

@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.costs import PRICE_ARRAYS, Costs, CostScheme
+from bench_core.contract.costs import PRICE_ARRAYS, Costs
 from bench_core.contract.dataset import Dataset, Part
 from bench_core.contract.decisions import Rows
 from bench_core.contract.errors import ContractError, DataError, DataWritten
 from bench_core.contract.method import Problem
 from bench_core.contract.readonly import HOW_TO_WRITE, checksums, frozen
+from bench_core.contract.sources import CostScheme
 from bench_core.protocol.encode import fit_encoder
 from bench_core.protocol.shuffle import shuffled
 from bench_core.protocol.split import Split, SplitRule, make_split

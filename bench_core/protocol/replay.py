@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.asking import can_be_asked
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import AuditError, ContractError
-from bench_core.contract.method import Policy
+from bench_core.contract.method import Policy, can_be_asked
 from bench_core.contract.readonly import locked
 from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.shuffle import shuffled
@@ -167,21 +166,15 @@ class ReplayAudit:
 
     def _chosen(self, number: int, whole_queries: bool) -> NDArray[np.int64]:
         """The rows of a policy: int64; the next few in the order, or queries of about as many rows."""
-        count = len(self.order)
-        if not whole_queries or not count:
-            return self.order[np.arange(number * _ROWS, number * _ROWS + min(_ROWS, count)) % max(count, 1)]
+        order = np.roll(self.order, -number * _ROWS)
+        if not whole_queries:
+            return order[:_ROWS]
         if self.rows.query is None:
-            return np.arange(count)
-        query = self.rows.query
-        start = self.order[number * _ROWS % count]
-        queries, rows = [query[start]], int((query == query[start]).sum())
-        for query_id in query[np.roll(self.order, -number * _ROWS)]:
-            if rows >= _ROWS:
-                break
-            if query_id not in queries:
-                queries.append(query_id)
-                rows += int((query == query_id).sum())
-        return np.flatnonzero(np.isin(query, queries))
+            return np.arange(len(order))
+        ids, first, sizes = np.unique(self.rows.query[order], return_index=True, return_counts=True)
+        in_order = np.argsort(first)
+        enough = int(np.searchsorted(np.cumsum(sizes[in_order]), _ROWS)) + 1
+        return np.flatnonzero(np.isin(self.rows.query, ids[in_order[:enough]]))
 
 
 def _renumbered(rows: Rows) -> Rows:

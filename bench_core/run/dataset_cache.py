@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bench_core.contract.canonical import sha256_text
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
-from bench_core.contract.facts import DataFacts, facts_of
+from bench_core.contract.dataset import Dataset, facts_of
+from bench_core.contract.facts import DataFacts
+from bench_core.contract.sources import DataContext, DataSource
 from bench_core.plugins.registry import Registry
 from bench_core.run.record_file import seal, unseal
 from bench_core.run.threads import one_blas_thread

@@ -12,12 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.asking import can_be_asked
 from bench_core.contract.canonical import plain, sha256_text
 from bench_core.contract.dataset import Dataset
 from bench_core.contract.decisions import Decisions
 from bench_core.contract.errors import ContractError
-from bench_core.contract.method import Family, Policy, Problem, as_family
+from bench_core.contract.method import Family, Policy, Problem, as_family, can_be_asked
 from bench_core.contract.metric import Metric
 from bench_core.contract.readonly import HOW_TO_WRITE, locked
 from bench_core.plugins.descriptions import ConfiguredMethod

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import RequestError, did_you_mean
+from bench_core.contract.sources import DataContext
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
 from bench_core.run.dataset_cache import DatasetCache

@@ -17,8 +17,9 @@ from pydantic import ValidationError
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.contract.metric import DEFAULT_METRICS, Metric, default_metric
 from bench_core.contract.parameters import build
+from bench_core.plugins.catalogue import CORE
 from bench_core.plugins.hookspecs import OWNERS
-from bench_core.plugins.registry import CORE, Registry
+from bench_core.plugins.registry import Registry
 from bench_core.run.suite_schema import DatasetEntry, Entry, MethodEntry, SuiteFile, error_line, file_model, seed_list
 from bench_core.run.trial import Trial
 

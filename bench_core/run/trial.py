@@ -7,10 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from bench_core.contract.canonical import canonical_json, sha256_text
-from bench_core.contract.costs import CostScheme
-from bench_core.contract.dataset import DataSource
 from bench_core.contract.method import Method
 from bench_core.contract.parameters import given_parameters, to_plain
+from bench_core.contract.sources import CostScheme, DataSource
 from bench_core.plugins.descriptions import ConfiguredMethod
 from bench_core.protocol.split import SplitRule
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.asking import can_be_asked
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
 from bench_core.contract.facts import Task
-from bench_core.contract.method import Method, Policy, Problem
+from bench_core.contract.method import Method, Policy, Problem, can_be_asked
 from bench_core.protocol.audit import copied, restored
 from bench_core.protocol.replay import replay
 from bench_core.testing.fitting import (

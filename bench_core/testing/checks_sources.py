@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.costs import Costs, CostScheme
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
+from bench_core.contract.costs import Costs
+from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import ContractError
 from bench_core.contract.readonly import HOW_TO_WRITE, is_write_refusal
+from bench_core.contract.sources import CostScheme, DataContext, DataSource
 from bench_core.protocol.encode import fit_encoder
 from bench_core.protocol.split import SplitRule, make_split
 from bench_core.testing.checks_declared import declared, round_trip, unknown

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from bench_core.contract.costs import CostScheme
-from bench_core.contract.dataset import DataContext, Dataset, DataSource
+from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import BenchError, DataUnavailable, did_you_mean
 from bench_core.contract.facts import Task
 from bench_core.contract.method import Method
 from bench_core.contract.metric import Metric, resolve_metric
+from bench_core.contract.sources import CostScheme, DataContext, DataSource
 from bench_core.testing import checks_sources as sources
 from bench_core.testing.checks import CHECKS, Check
 from bench_core.testing.checks_metrics import METRIC_CHECKS

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from bench_core.contract.dataset import DataContext
+    from bench_core.contract.sources import DataContext
 
 __all__ = ["SHARED", "budgetbench_shared", "data_context", "pytest_configure"]
 
@@ -45,6 +45,6 @@ def budgetbench_shared() -> Path:
 @pytest.fixture
 def data_context(tmp_path: Path) -> DataContext:
     """Where a data source may look: an empty cache, the shared files when there are any, never the network."""
-    from bench_core.contract.dataset import DataContext
+    from bench_core.contract.sources import DataContext
 
     return DataContext(cache=tmp_path / "cache", mirror=_shared(), offline=True)

@@ -27,12 +27,12 @@ class Kind:
 
     Attributes:
         word: what texts call it.
-        shelf: the attribute of `Registry` that holds the names of such things; empty where there is none.
+        catalogue: the attribute of `Registry` that holds the names of such things; empty where there is none.
         dependencies: distributions that the plugin needs.
     """
 
     word: str
-    shelf: str
+    catalogue: str
     dependencies: tuple[str, ...] = ("annotated-types", "budgetbench", "numpy")
 
 
@@ -82,8 +82,8 @@ def make_plugin(kind: str, name: str, parent: Path, author: str = "", registry: 
         raise RequestError(f"{name!r} is not a plugin's name: lower-case words joined by hyphens, such as 'my-{kind}'")
     if keyword.iskeyword(module) or module in sys.stdlib_module_names or re.match("bench_|budgetbench|tests?$", module):
         raise RequestError(f"{name!r} cannot be the name: its package {module!r} is not yours to name; try 'my-{name}'")
-    if registry is not None and known.shelf and name in getattr(registry, known.shelf):
-        plugin = registry.plugin_of(known.shelf, name)
+    if registry is not None and known.catalogue and name in getattr(registry, known.catalogue):
+        plugin = registry.plugin_of(known.catalogue, name)
         raise RequestError(f"there is a {known.word} {name!r} already: plugin {plugin.name!r} registers it")
     folder = parent / name
     if folder.exists():

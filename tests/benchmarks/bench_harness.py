@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support import tiny_plugin
 
-from bench_core.contract.dataset import DataContext
+from bench_core.contract.sources import DataContext
 from bench_core.plugins.manager import load_registry
 from bench_core.run.execute import Options, execute
 from bench_core.run.session import SuiteSession

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench_leaderboard import plugin as leaderboard
 
-from bench_core.contract.dataset import DataContext
+from bench_core.contract.sources import DataContext
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
 from bench_core.run.execute import Options

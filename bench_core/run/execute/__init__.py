@@ -11,8 +11,8 @@ from typing import Any
 
 from bench_sandbox import adopting_orphans
 
-from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import RequestError, did_you_mean
+from bench_core.contract.sources import DataContext
 from bench_core.plugins.registry import Registry
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute.apart import Apart

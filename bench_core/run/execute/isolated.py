@@ -31,8 +31,8 @@ from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import BenchError, ContractError
 from bench_core.contract.method import Family, Policy, Problem
 from bench_core.contract.readonly import is_frozen
+from bench_core.plugins.catalogue import Plugin
 from bench_core.plugins.registry import Registry
-from bench_core.plugins.shelf import Plugin
 from bench_core.run.execute.remote import Malformed, family_from
 from bench_core.run.execute.solving import problem_arrays, problem_values, rows_arrays
 from bench_core.run.failures import RemoteError, TrialStopped

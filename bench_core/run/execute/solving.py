@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from bench_core.contract.asking import can_be_asked
 from bench_core.contract.canonical import plain
 from bench_core.contract.costs import PRICE_ARRAYS, Costs
 from bench_core.contract.dataset import Part
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
-from bench_core.contract.method import Family, Method, Policy, Problem, as_family
+from bench_core.contract.method import Family, Method, Policy, Problem, as_family, can_be_asked
 from bench_core.contract.parameters import build
 from bench_core.plugins.manager import load_registry
 from bench_core.protocol.audit import copied, restored

@@ -19,9 +19,10 @@ from typing import Any
 import psutil
 from bench_sandbox import end_strays
 
-from bench_core.contract.dataset import DataContext, Dataset
+from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import BenchError, DataError, DataWritten
 from bench_core.contract.metric import Metric, resolve_metric
+from bench_core.contract.sources import DataContext
 from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared, prepare
 from bench_core.run.dataset_cache import DatasetCache

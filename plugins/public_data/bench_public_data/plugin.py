@@ -1,9 +1,10 @@
-"""The plugin's hooks: registers the data sources, and prices that were published for some. Imports nothing heavy."""
+"""The plugin's hooks: registers the data sources, and published prices and cost classes. Imports nothing heavy."""
 
 from __future__ import annotations
 
 from bench_core import RegisterCostScheme, RegisterDataset, hookimpl
 from bench_public_data import embedded, named
+from bench_public_data.cost_classes import CostClasses, ImportanceQuantiles
 from bench_public_data.csv_source import Csv
 from bench_public_data.medical_prices import TurneyPrices
 from bench_public_data.openml_source import OpenML
@@ -48,5 +49,7 @@ def bench_register_datasets(register: RegisterDataset) -> None:
 
 @hookimpl
 def bench_register_cost_schemes(register: RegisterCostScheme) -> None:
-    """What medical tests cost."""
+    """What medical tests cost, and prices by cost class."""
     register("turney", TurneyPrices)
+    register("cost-classes", CostClasses)
+    register("importance-quantiles", ImportanceQuantiles)

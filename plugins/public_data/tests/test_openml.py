@@ -285,7 +285,7 @@ def test_threads_that_want_one_table_download_it_once(site, context):
 
 def test_processes_can_load_one_table_at_once(mirror, context):
     code = (
-        "import sys; from pathlib import Path; from bench_core.contract.dataset import DataContext\n"
+        "import sys; from pathlib import Path; from bench_core.contract.sources import DataContext\n"
         "from bench_public_data.openml_source import OpenML\n"
         "cache, mirror, number = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])\n"
         "print(OpenML(id=number).load(DataContext(cache, mirror=mirror, offline=True)).content)"

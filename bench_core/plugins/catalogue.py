@@ -1,4 +1,4 @@
-"""A plugin as it was found, and a shelf of what plugins registered of one kind."""
+"""A plugin as it was found, and a catalogue of what plugins registered of one kind."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from bench_core.plugins.descriptions import MethodDescription, Unimported
 
 T = TypeVar("T")
 
+CORE, BUILT_IN = "bench-core", "bench_core.builtin"
+"""Name and module of the core as a plugin: its built-in cost schemes and metrics."""
+
 
 @dataclass(frozen=True)
 class Plugin:
@@ -26,7 +29,7 @@ class Plugin:
         version: that distribution's version.
         module: what the entry point names.
         error: why it could not be loaded; empty when it was.
-        folder: where its code is, for the source hash: a folder, or a single file.
+        folder: where its code is, for the source hash: a folder, or a single file; None where it cannot be found.
     """
 
     name: str
@@ -42,21 +45,22 @@ class Plugin:
         return source_hash(self.folder) if self.folder is not None and self.folder.exists() else ""
 
 
-class Shelf(UserDict[str, T]):
+class Catalogue(UserDict[str, T]):
     """Registered things of one kind, by name, with the plugin each came from.
+
+    What an `Unimported` stands for is imported when it is asked for; names alone import nothing.
 
     Attributes:
         kind: what messages call one of them.
         base: the class it is of, or a subclass of.
+        named_by: the attribute with the name of an object.
         origins: name → plugin.
         claims: name → the plugins that claim it, where there are several.
-
-    What an `Unimported` stands for is imported when it is asked for; names alone import nothing.
     """
 
-    def __init__(self, kind: str, base: type[Any]) -> None:
+    def __init__(self, kind: str, base: type[Any], named_by: str = "name") -> None:
         super().__init__()
-        self.kind, self.base = kind, base
+        self.kind, self.base, self.named_by = kind, base, named_by
         self.origins: dict[str, str] = {}
         self.claims: dict[str, list[str]] = {}
 
@@ -67,23 +71,17 @@ class Shelf(UserDict[str, T]):
         return self.data[name]
 
     def described(self, name: str) -> Mapping[str, Any]:
-        """What `bench_core.plugins.description.description_of` says of it; nothing is imported."""
+        """The description of a thing (`bench_core.plugins.description.description_of`); nothing is imported."""
         from bench_core.plugins.description import description_of
 
         thing = self.data[name]
-        if isinstance(thing, MethodDescription):
-            return asdict(thing.about)
-        return thing.about if isinstance(thing, Unimported) else description_of(thing)
+        return asdict(thing.about) if isinstance(thing, MethodDescription | Unimported) else description_of(thing)
 
-    def waiting(self, plugin: str) -> list[str]:
-        """The names of what a plugin offers and that is not imported."""
-        return [n for n, thing in self.data.items() if self.origins[n] == plugin and isinstance(thing, Unimported)]
-
-    def add(self, plugin: str, name: str, thing: T) -> None:
-        """Register a thing under a name; the first that claims it is found.
+    def add(self, plugin: str, name: str, thing: Any) -> None:
+        """Register a thing under a name; the first plugin that claims the name has it.
 
         Raises:
-            ContractError: it is no name.
+            ContractError: an invalid name.
         """
         refused = refused_name(name)
         if refused:
@@ -97,13 +95,23 @@ class Shelf(UserDict[str, T]):
         """Register a class of parameters under a name.
 
         Raises:
-            ContractError: it is no name, or the class is not of this kind, or no dataclass.
+            ContractError: an invalid name, or a class that is not of this kind or no dataclass.
         """
         if not (isinstance(thing, type) and issubclass(thing, self.base)):
             raise ContractError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, not {thing!r}")
         if not hasattr(thing, "__dataclass_fields__"):
             raise ContractError(f"{self.kind} {name!r}: {thing.__name__} must be a dataclass (frozen=True)")
-        self.add(plugin, name, thing)  # type: ignore[arg-type]
+        self.add(plugin, name, thing)
+
+    def add_object(self, plugin: str, thing: Any) -> None:
+        """Register an object under the name that it has.
+
+        Raises:
+            ContractError: an invalid name, or an object that is not of this kind.
+        """
+        if not isinstance(thing, self.base):
+            raise ContractError(f"a {self.kind} must be a bench_core.{self.base.__name__}, not {thing!r}")
+        self.add(plugin, getattr(thing, self.named_by), thing)
 
     def drop(self, plugin: str) -> None:
         """Forget what a plugin registered before it failed."""

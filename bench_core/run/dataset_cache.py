@@ -6,14 +6,14 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
+from bench_store import open_file, seal, unseal, write_cache
+
 from bench_core.contract.canonical import sha256_text
 from bench_core.contract.dataset import DataContext, Dataset, DataSource
 from bench_core.contract.facts import DataFacts, facts_of
 from bench_core.plugins.registry import Registry
-from bench_core.run.record_file import seal, unseal
 from bench_core.run.threads import one_blas_thread
 from bench_core.run.trial import fragment
-from bench_core.run.whole_files import open_file, write_cache
 
 __all__ = ["DatasetCache"]
 

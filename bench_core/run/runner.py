@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
+
+from bench_store import DAMAGED, left_marks
 
 from bench_core.contract.errors import BenchError, RequestError, StoreError
 from bench_core.run.execute import Options, Summary, TrialStatus, execute
-from bench_core.run.execute.markers import take_crashed
+from bench_core.run.execute.worker import RUNNING
 from bench_core.run.plan import OVER_LIMIT, Plan, Planned
 from bench_core.run.session import SuiteSession
-from bench_core.run.store import DAMAGED, Store
+from bench_core.run.store import Store
 from bench_core.run.stored import stored_records
 from bench_core.run.suite import Suite
 
@@ -84,7 +87,7 @@ class Written:
 
 
 class DamagedRecordsError(BenchError):
-    """Records that were read are damaged; the store names them (`Store.unbelieved`)."""
+    """Records that were read are damaged; the store names them (`Store.unreadable`)."""
 
 
 def run_suite(
@@ -113,7 +116,7 @@ def run_suite(
         StoreError: what is written to the store is damaged again and again.
     """
     session.store.sweep()
-    crashed = take_crashed(session.store.path)
+    crashed = _take_crashed(session.store.path)
     for trial in crashed.values():
         what = "it is skipped" if options.skip_crashed else "a trial without a record is run again"
         notice(f"an earlier run died while it ran {trial}; {what}")
@@ -154,6 +157,18 @@ def run_suite(
         slow = {planned.name for planned in report.plan.planned if planned.state == OVER_LIMIT}
         report.earlier_over_limit = len(slow)
     return report
+
+
+def _take_crashed(store: Path) -> dict[str, str]:
+    """Trials an earlier run crashed in: name → the trial in the suite's words. Its marks are removed."""
+    crashed = {}
+    for mark in left_marks(store / RUNNING):
+        if mark.leader_is_gone:
+            match mark.work:
+                case [str(name), str(description)] if mark.running:
+                    crashed[name] = description
+            mark.remove()
+    return crashed
 
 
 def _finish(run: FinishedRun, report: RunReport) -> None:
@@ -206,7 +221,7 @@ def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], l
     Trials whose stored records are damaged become missing in the plan.
     """
     stale = other_code(session, plan)
-    plan.forget(session.store.unbelieved - session.known.done)
+    plan.forget(session.store.unreadable - session.known.done)
     counts: dict[tuple[str, str], Counter[str]] = {}
     for planned in plan.planned:
         counts.setdefault((planned.trial.dataset, planned.trial.method), Counter())[planned.state] += 1
@@ -233,7 +248,7 @@ def other_code(session: SuiteSession, plan: Plan) -> list[str]:
     for planned in plan.planned:
         if planned.state != "done":
             continue
-        record = session.store.read(planned.name, decisions=False)
+        record = session.store.read(planned.name, attachment=False)
         provenance = record["provenance"] if record else session.known.provenance(planned.name)
         plugin = session.registry.plugin_of("methods", planned.trial.method_use)
         made_by = provenance.get("plugins", {}).get(plugin.name, {})

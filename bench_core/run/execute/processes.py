@@ -14,11 +14,11 @@ from multiprocessing.connection import Connection, wait
 
 import psutil
 from bench_sandbox import adopt_orphans, adopting_orphans, die_with_parent, end_group, end_strays, ending
+from bench_store import left_marks
 
 from bench_core.contract.errors import StoreError
-from bench_core.run.execute.markers import marks_of_the_dead
 from bench_core.run.execute.schedule import Schedule
-from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
+from bench_core.run.execute.worker import RUNNING, TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
 from bench_core.run.plan import Planned
 from bench_core.run.threads import thread_variables
@@ -168,8 +168,8 @@ class _Workers:
     def _tidy(self) -> None:
         """End what dead workers were the parents of, and remove their marks."""
         end_strays({*self._before, *(worker.number or 0 for worker in self._all.values())})
-        for mark in marks_of_the_dead(self.settings.store):
-            if mark.run == os.getpid():
+        for mark in left_marks(self.settings.store / RUNNING):
+            if mark.leader == os.getpid():
                 mark.remove()
 
 

@@ -166,7 +166,7 @@ def expected_seconds(
 
 def _seconds(store: Store, name: str) -> float | None:
     """How long a stored trial took; None where there is no record of it."""
-    record = store.read(name, decisions=False)
+    record = store.read(name, attachment=False)
     return None if record is None else seconds_of(record)
 
 

@@ -18,16 +18,16 @@ from typing import Any
 
 import psutil
 from bench_sandbox import end_strays
+from bench_store import Mark
 
 from bench_core.contract.dataset import DataContext, Dataset
-from bench_core.contract.errors import BenchError, DataError, DataWritten
+from bench_core.contract.errors import BenchError, DataError, DataWritten, StoreError
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared, prepare
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.isolated import Isolated, kernels_folder, once_more_if_killed
-from bench_core.run.execute.markers import Marker
 from bench_core.run.failures import TrialStopped, failed_record
 from bench_core.run.plan import OVER_LIMIT, Planned
 from bench_core.run.run_trial import run_trial, start_of_record
@@ -35,6 +35,10 @@ from bench_core.run.store import Store
 from bench_core.run.trial import Trial
 
 __all__ = ["TrialStatus", "Worker", "WorkerSettings", "environment", "fail"]
+
+
+RUNNING = "running"
+"""The folder of a store that holds the marks of started trials."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class Worker:
         # Whatever a method does to the working directory, records go where they were to go.
         self.folder = os.getcwd()
         self.store = Store(settings.store.absolute())
-        self.marker = Marker(settings.store.absolute(), settings.run)
+        self.mark = Mark(settings.store.absolute() / RUNNING, settings.run, StoreError)
         self.cache = cache or DatasetCache(settings.context, registry, settings.store)
         self.isolated = None if settings.isolation == "none" else self._isolated()
         self._before = {child.pid for child in psutil.Process().children()}
@@ -115,12 +119,14 @@ class Worker:
         Afterwards the working directory is what it was, and processes that the trial started are ended.
         """
         started = time.perf_counter()
-        self.marker.begin(planned)
+        trial = planned.trial
+        described = f"{trial.method} on {trial.dataset}, costs {trial.costs}, seed {trial.seed}"
+        self.mark.begin([planned.name, described])
         try:
             failure = self._outcome(planned)
         finally:
             self._tidy()
-            self.marker.end()
+            self.mark.end()
         seconds = time.perf_counter() - started
         return TrialStatus(planned.name, "ok", "", seconds) if failure is None else _status_of(failure, seconds)
 
@@ -128,7 +134,7 @@ class Worker:
         """There is nothing more to run."""
         if self.isolated is not None:
             self.isolated.close()
-        self.marker.close()
+        self.mark.close()
 
     def _isolated(self) -> Isolated:
         """Where methods run: apart from the data, the records and what is published."""

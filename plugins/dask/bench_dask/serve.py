@@ -65,7 +65,7 @@ def _ran(plain: Mapping[str, Any], registry: Registry, worker: Worker) -> tuple[
     """Run a trial: how it went, and the bytes of its files, which are not kept here."""
     try:
         status = worker.run(planned_from_plain(plain, registry))
-        record, decisions = worker.store.take(status.name, status.status)
+        record, decisions = worker.store.take(status.name)
     except BenchError as error:
         return {"error": str(error)}, []
     answer = {"status": status.status, "message": status.message, "seconds": status.seconds}

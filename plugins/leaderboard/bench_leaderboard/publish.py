@@ -149,10 +149,10 @@ def publish(
     """
     plan = plan or session.plan()
     records = records_of(session, plan)
-    if session.store.unbelieved:
+    if session.store.unreadable:
         current.forget(session)
         raise DamagedRecordsError(
-            f"{len(session.store.unbelieved)} record(s) are damaged, so nothing was written; "
+            f"{len(session.store.unreadable)} record(s) are damaged, so nothing was written; "
             f"run: bench run {session.suite.path}"
         )
     _check_losses(session, plan, records, drop)

@@ -69,9 +69,9 @@ def submit(
     if wheel is not None:
         wheel_holds(wheel, code)
     own, whole = _own_trials(session, code), records_of(session)
-    if session.store.unbelieved:
+    if session.store.unreadable:
         raise RequestError(
-            f"{len(session.store.unbelieved)} record(s) are damaged; run: bench run {session.suite.path}"
+            f"{len(session.store.unreadable)} record(s) are damaged; run: bench run {session.suite.path}"
         )
     if missing := sum(planned.state == "missing" for planned in own):
         raise RequestError(

@@ -74,7 +74,6 @@ from .protocol.replay import Replay as Replay
 from .protocol.replay import replay as replay
 from .protocol.split import SplitRule as SplitRule
 from .protocol.split import make_split as make_split
-from .run.execute import Apart as Apart
 from .run.execute import Options as Options
 from .run.execute import execute as execute
 from .run.plan import Plan as Plan

@@ -138,7 +138,7 @@ def run(
     refuses = threshold is not None if reject is None else reject
     trial = Trial(*labels, 0, rule, "raw", threshold, refuses, 0, rounds)
     fitting = {name: metric for name, metric in metrics.items() if dataset.task in metric.tasks}
-    return run_trial(trial, dataset, prepared, fitting, {})
+    return run_trial(trial, dataset, prepared, fitting)
 
 
 def record(*args: Any, **options: Any) -> dict[str, Any]:
@@ -589,7 +589,7 @@ def test_prepared_data_is_for_any_number_of_trials() -> None:
     made = []
     for _ in range(2):
         trial = Trial(*labels, Made(lambda problem: [Told(only_a)]), 0, GIVEN, "raw", None, False, 0)
-        made.append(run_trial(trial, dataset, prepared, METRICS, {}).record["policies"])
+        made.append(run_trial(trial, dataset, prepared, METRICS).record["policies"])
     assert made[0] == made[1]
     assert prepared.written() == []
     assert replace(prepared, sums={"problem.train.X": 0}).written() == ["problem.train.X"]

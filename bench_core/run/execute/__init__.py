@@ -15,8 +15,6 @@ from bench_core.contract.dataset import DataContext
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.plugins.registry import Registry
 from bench_core.run.dataset_cache import DatasetCache
-from bench_core.run.execute.apart import Apart
-from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.schedule import Schedule, expected_memory, expected_seconds
 from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
@@ -24,7 +22,7 @@ from bench_core.run.plan import OVER_LIMIT, Plan, Planned
 from bench_core.run.store import Store
 from bench_core.run.threads import one_blas_thread
 
-__all__ = ["Apart", "Executor", "Options", "Schedule", "Summary", "TrialStatus", "Work", "Worker", "execute"]
+__all__ = ["Executor", "Options", "Schedule", "Summary", "TrialStatus", "Work", "Worker", "execute"]
 
 
 @dataclass(frozen=True)
@@ -181,14 +179,11 @@ def execute(
 
 def _serial(work: Work) -> None:
     """Run trials in this process, one after another."""
-    interrupts = Interrupts()
-    worker = Worker(work.settings, work.registry, work.cache, interrupts)
+    worker = Worker(work.settings, work.registry, work.cache)
     # Orphans are adopted until the worker is closed: what plugins' processes leave is ended then.
-    with adopting_orphans(), closing(worker), one_blas_thread(), interrupts:
+    with adopting_orphans(), closing(worker), one_blas_thread():
         for planned in work.todo:
             work.note(worker.run(planned))
-            if interrupts.seen:  # a method that catches everything caught this, too
-                raise KeyboardInterrupt
 
 
 def _processes(work: Work) -> None:

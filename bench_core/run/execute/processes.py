@@ -100,8 +100,8 @@ class _Process:
         """What came of its trial; None while it is at it."""
         try:
             while self.connection.poll():
-                said: TrialStatus | StoreError | str | None = self.connection.recv()
-                if isinstance(said, StoreError):
+                said: TrialStatus | StoreError | KeyboardInterrupt | str | None = self.connection.recv()
+                if isinstance(said, StoreError | KeyboardInterrupt):
                     raise said
                 if said is not None:
                     return TrialStopped("error", said) if isinstance(said, str) else said
@@ -201,6 +201,8 @@ def _serve(connection: Connection, settings: WorkerSettings) -> None:
             return worker.close()
         except StoreError as error:
             connection.send(StoreError(str(error)))
+        except KeyboardInterrupt:  # a plugin's, without isolation
+            connection.send(KeyboardInterrupt())
         except Exception as error:
             connection.send(f"its process could not run it: {type(error).__name__}: {error}")
 

@@ -26,11 +26,10 @@ from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared, prepare
 from bench_core.run.dataset_cache import DatasetCache
-from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.isolated import Isolated, kernels_folder, once_more_if_killed
 from bench_core.run.failures import TrialStopped, failed_record
 from bench_core.run.plan import OVER_LIMIT, Planned
-from bench_core.run.run_trial import run_trial, start_of_record
+from bench_core.run.run_trial import Conditions, run_trial, start_of_record
 from bench_core.run.store import Store
 from bench_core.run.trial import Trial
 
@@ -92,15 +91,8 @@ class Worker:
 
     _KEPT = 4
 
-    def __init__(
-        self,
-        settings: WorkerSettings,
-        registry: Registry,
-        cache: DatasetCache | None = None,
-        interrupts: Interrupts | None = None,
-    ) -> None:
+    def __init__(self, settings: WorkerSettings, registry: Registry, cache: DatasetCache | None = None) -> None:
         self.settings = settings
-        self._interrupts = interrupts
         self.registry = registry
         # Whatever a method does to the working directory, records go where they were to go.
         self.folder = os.getcwd()
@@ -115,7 +107,8 @@ class Worker:
     def run(self, planned: Planned) -> TrialStatus:
         """Run a trial and store its record; an error in it becomes a failed record.
 
-        Whatever a plugin raises is the trial's failure, `SystemExit` too; only the user's Ctrl-C ends the run.
+        Whatever a plugin raises is the trial's failure, `SystemExit` too. `KeyboardInterrupt` in this process ends the
+        run: it is the user's Ctrl-C, or without isolation a plugin's.
         Afterwards the working directory is what it was, and processes that the trial started are ended.
         """
         started = time.perf_counter()
@@ -157,12 +150,12 @@ class Worker:
             step = "prepare"
             prepared = self._prepare(planned, dataset)
             step = "run"
-            metrics = self._metrics_for(dataset.task)
-            asked = (trial, dataset, prepared, metrics, provenance, self.settings.threads, self.isolated)
-            result = once_more_if_killed(lambda: run_trial(*asked, audit_seed=self.settings.audit_seed))
+            conditions = Conditions(provenance, self.settings.threads, self.settings.audit_seed)
+            given = trial, dataset, prepared, self._metrics_for(dataset.task), conditions, self.isolated
+            result = once_more_if_killed(lambda: run_trial(*given))
+        except KeyboardInterrupt:
+            raise
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) and self._interrupts and self._interrupts.possible:
-                raise
             if isinstance(error, DataWritten):
                 self.cache.forget(trial.dataset_use, trial.source)
             return self._failed(

@@ -145,7 +145,7 @@ def test_the_suites_nomao_entry_runs_on_what_openml_would_send(server: list[str]
     assert (dataset.n_rows, dataset.n_features, len(dataset.categorical)) == (ROWS, 118, NOMINAL)
     assert [trial.method for trial in trials] == METHODS
     for trial in trials:
-        record = run_trial(trial, dataset, prepared, metrics, {}).record
+        record = run_trial(trial, dataset, prepared, metrics).record
         assert record["status"] == "ok", record
         assert record["diagnostics"]["base_models"] == 40
         test = record["policies"]["test"]

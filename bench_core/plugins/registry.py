@@ -214,5 +214,5 @@ class Registry:
 
     def _add_section(self, plugin: str, section: Any) -> None:
         if not isinstance(section, SuiteSection):
-            raise ContractError(f"a section of suites must be a bench_core.SuiteSection, not {section!r}")
+            raise ContractError(f"a section of suites must be a bench_core.suites.SuiteSection, not {section!r}")
         self.sections.add(plugin, section.key, section)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import bench_store
-from bench_store import StoreCheck, open_file, reason, repair_store, unseal
+from bench_store import StoreCheck, StoreFile, open_file, reason, repair_store, unseal
 
 from bench_core.run.store import Store
 
-__all__ = ["StoreCheck", "check_store", "repair_store"]
+__all__ = ["StoreCheck", "StoreFile", "check_store", "repair_store"]
 
 
 def check_store(store: Store) -> StoreCheck:

@@ -39,10 +39,7 @@ from bench_core.run.failures import RemoteError, TrialStopped
 from bench_core.run.run_trial import TrialResult
 from bench_core.run.trial import Trial, parameters_of
 
-__all__ = ["LEVELS", "Isolated", "kernels_folder", "once_more_if_killed"]
-
-LEVELS = ("strict", "process", "none")
-"""From the safest to the fastest."""
+__all__ = ["Isolated", "kernels_folder", "once_more_if_killed"]
 
 _TARGET = "bench_core.run.execute.solving:Solving"
 _PRELOAD = (

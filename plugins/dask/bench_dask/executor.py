@@ -16,8 +16,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench_core import BenchError, RequestError, Store
-from bench_core.execution import Planned, Schedule, TrialStatus, TrialStopped, Work, WorkerSettings, fail
+from bench_core import BenchError, RequestError
+from bench_core.execution import Schedule, TrialStatus, TrialStopped, Work, WorkerSettings, fail
+from bench_core.records import Store
+from bench_core.suites import Planned
 from bench_dask import remote
 from bench_dask.cluster import connected
 from bench_dask.trials import needs_of, planned_to_plain

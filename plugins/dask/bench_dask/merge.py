@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bench_core import RequestError, Store, did_you_mean
+from bench_core import RequestError, did_you_mean
+from bench_core.records import Store
 
 __all__ = ["Difference", "MergeReport", "merge_stores"]
 

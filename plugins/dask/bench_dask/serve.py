@@ -18,8 +18,9 @@ from typing import Any
 
 from bench_sandbox import adopt_orphans, die_with_parent
 
-from bench_core import BenchError, DataContext, Registry, described_registry, load_registry
+from bench_core import BenchError, DataContext
 from bench_core.execution import Worker, WorkerSettings, environment
+from bench_core.suites import Registry, described_registry, load_registry
 from bench_dask.trials import planned_from_plain, unmet
 
 __all__ = ["main"]

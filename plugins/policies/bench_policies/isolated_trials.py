@@ -8,17 +8,18 @@ from pathlib import Path
 
 from bench_sandbox import adopting_orphans
 
-from bench_core import Dataset, Metric, Prepared, Registry
+from bench_core import Dataset, Metric
 from bench_core.execution import (
     Conditions,
     Isolated,
-    Trial,
+    Prepared,
     TrialResult,
     kernels_folder,
     once_more_if_killed,
     one_blas_thread,
     run_trial,
 )
+from bench_core.suites import Registry, Trial
 
 __all__ = ["IsolatedTrials"]
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import DataContext, Registry, RequestError, build, load_registry
+from bench_core import DataContext, RequestError, build
+from bench_core.suites import Registry, load_registry
 from bench_policies.fitting import beyond_budget
 from bench_policies.folder import policy_types
 from bench_policies.goals import Goal

@@ -7,19 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench_core import (
-    CostScheme,
-    DataContext,
-    Dataset,
-    DataSource,
-    Method,
-    Metric,
-    Outcome,
-    Prepared,
-    SplitRule,
-    prepare,
-)
-from bench_core.execution import Conditions, Trial, run_trial
+from bench_core import CostScheme, DataContext, Dataset, DataSource, Method, Metric, Outcome, SplitRule
+from bench_core.execution import Conditions, Prepared, prepare, run_trial
+from bench_core.suites import Trial
 from bench_policies.isolated_trials import IsolatedTrials
 
 EXIT_THRESHOLDS = (0.5, 0.7, 0.85, 0.95)

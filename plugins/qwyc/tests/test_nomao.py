@@ -14,18 +14,9 @@ import pandas as pd
 import pytest
 from bench_qwyc.fitted_ensemble import EnsembleMethod
 
-from bench_core import (
-    DataContext,
-    Dataset,
-    Metric,
-    Prepared,
-    Suite,
-    Trial,
-    load_registry,
-    load_suite,
-    prepare,
-    run_trial,
-)
+from bench_core import DataContext, Dataset, Metric
+from bench_core.execution import Prepared, prepare, run_trial
+from bench_core.suites import Suite, Trial, load_registry, load_suite
 
 openml = pytest.importorskip("openml")
 pytest.importorskip("bench_public_data")

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench_core import Planned, RequestError, SuiteSession, sha256_text
+from bench_core import RequestError, sha256_text
+from bench_core.suites import Planned, SuiteSession
 from bench_core.testing import check_plugin
 from bench_leaderboard.analysis.export import RECORDS, published, read_export, records_of, write_export
 from bench_leaderboard.analysis.losses import find_losses

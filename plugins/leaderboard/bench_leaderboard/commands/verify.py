@@ -25,7 +25,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import Metric, Options, Plan, Planned, RequestError, Store, SuiteSession, execute
+from bench_core import Metric, RequestError
+from bench_core.execution import Options, execute
+from bench_core.records import Store
+from bench_core.suites import Plan, Planned, SuiteSession
 from bench_leaderboard.analysis.checksums import SLOT
 from bench_leaderboard.analysis.export import published
 from bench_leaderboard.analysis.records import Records, collect

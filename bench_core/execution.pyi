@@ -7,6 +7,7 @@ from .protocol.prepare import prepare as prepare
 from .protocol.replay import Replay as Replay
 from .protocol.replay import replay as replay
 from .protocol.split import make_split as make_split
+from .run.dataset_cache import DatasetCache as DatasetCache
 from .run.execute import Executor as Executor
 from .run.execute import Options as Options
 from .run.execute import Summary as Summary

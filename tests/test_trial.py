@@ -316,7 +316,7 @@ def test_the_neighbour_of_a_method_that_writes_gets_the_data_as_it_was(tmp_path:
         )
         plan = here.plan()
         needed = tuple(here.suite.needed_metrics())
-        summary = execute(plan, registry, store.path, here.context, needed, Options(isolation="none"), here.cache)
+        summary = execute(plan, here.cache, needed, Options(isolation="none"))
         assert len(summary.failures) == (name == "both")
         done = [store.read(planned.name) for planned in plan.planned if planned.trial.method == "slopes"]
         assert done[0] is not None

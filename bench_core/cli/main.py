@@ -94,10 +94,10 @@ def run(
     from bench_core.run.session import parse_only
 
     own = {name: given.pop(name) for name in Options.__dataclass_fields__ if name in given}
-    options = Options(**own, memory=None if memory is None else int(memory))
+    options = Options(**own, memory=None if memory is None else int(memory), plugin_options=given)
     with Progress(strict) as progress:
         chosen = parse_only(only, session.suite)
-        report = run_suite(session, options, seeds, chosen, progress.started, progress.advance, progress.notice, given)
+        report = run_suite(session, options, seeds, chosen, progress.started, progress.advance, progress.notice)
     return _report(report)
 
 

@@ -33,6 +33,7 @@ class DatasetCache:
     def __init__(self, context: DataContext, registry: Registry, store: Path) -> None:
         self.context = context
         self.registry = registry
+        self.store = store
         self._index_path = store / "datasets.json"
         self._loaded: OrderedDict[str, Dataset] = OrderedDict()
         self._known: dict[str, Any] = {}

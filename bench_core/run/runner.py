@@ -98,7 +98,6 @@ def run_suite(
     started: Callable[[Plan, int], None],
     progress: Callable[[Planned, TrialStatus], None],
     notice: Callable[[str], None] = lambda line: None,
-    plugin_options: Mapping[str, Any] | None = None,
 ) -> RunReport:
     """Run what is missing of a suite, then let the plugins make of the records what they do.
 
@@ -110,7 +109,6 @@ def run_suite(
         started: called with the plan and the number of trials to compute.
         progress: called after every trial.
         notice: called with a line that people should see at once.
-        plugin_options: options that plugins added to the command, by name.
 
     Raises:
         StoreError: what is written to the store is damaged again and again.
@@ -120,7 +118,7 @@ def run_suite(
     for trial in crashed.values():
         what = "it is skipped" if options.skip_crashed else "a trial without a record is run again"
         notice(f"an earlier run died while it ran {trial}; {what}")
-    skipped = crashed if options.skip_crashed else ()
+    options = replace(options, skipped=crashed if options.skip_crashed else ())
     metrics = tuple(session.suite.needed_metrics())
     if options.timeout is None:
         options = replace(options, timeout=session.suite.file.protocol.timeout)
@@ -129,15 +127,12 @@ def run_suite(
     report = RunReport(plan, Summary())
     for _ in range(_ROUNDS):
         started(plan, len(plan.to_run(options.retry_failed, options.retry_over_limit)))
-        now = execute(
-            plan, session.registry, session.store.path, session.context, metrics, options, session.cache, progress,
-            skipped, notice, plugin_options,
-        )  # fmt: skip
+        now = execute(plan, session.cache, metrics, options, progress, notice)
         report.summary.computed += now.computed
         report.summary.failures += now.failures
         report.summary.over_limit += now.over_limit
         whole = session.plan() if seeds is not None or only or now.computed else plan
-        finished = FinishedRun(session, whole, report.summary.computed, plugin_options or {})
+        finished = FinishedRun(session, whole, report.summary.computed, options.plugin_options)
         with suppress(DamagedRecordsError):
             _finish(finished, report)
         for line in session.warnings():

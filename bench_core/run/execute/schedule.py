@@ -128,7 +128,7 @@ class Schedule:
 
 
 def expected_seconds(
-    todo: Iterable[Planned], done: Iterable[Planned], store: Store, cache: DatasetCache | None
+    todo: Iterable[Planned], done: Iterable[Planned], store: Store, cache: DatasetCache
 ) -> dict[str, float]:
     """Name → seconds that a trial is expected to take.
 
@@ -139,7 +139,7 @@ def expected_seconds(
         todo: trials to run.
         done: trials of the same plan that the store holds; a few hundred of them are read, spread over methods.
         store: where their records are.
-        cache: knows sizes of data sets; without it all are as large.
+        cache: knows sizes of data sets.
     """
     todo = list(todo)
     wanted = {planned.trial.method_use for planned in todo}
@@ -170,10 +170,8 @@ def _seconds(store: Store, name: str) -> float | None:
     return None if record is None else seconds_of(record)
 
 
-def expected_memory(todo: Iterable[Planned], cache: DatasetCache | None) -> dict[str, float]:
+def expected_memory(todo: Iterable[Planned], cache: DatasetCache) -> dict[str, float]:
     """Name → bytes that a trial's method says it may need on its data; left out where it does not say."""
-    if cache is None:
-        return {}
     todo = list(todo)
     facts = _facts(todo, cache)
     keys = {p.name: (p.content, fragment(p.trial.method_use, p.trial.estimator)) for p in todo if p.content in facts}
@@ -183,10 +181,8 @@ def expected_memory(todo: Iterable[Planned], cache: DatasetCache | None) -> dict
     return {name: float(bytes_) for name, bytes_ in needed.items() if isinstance(bytes_, int | float) and bytes_ > 0}
 
 
-def _facts(trials: Iterable[Planned], cache: DatasetCache | None) -> dict[str, DataFacts]:
+def _facts(trials: Iterable[Planned], cache: DatasetCache) -> dict[str, DataFacts]:
     """Content → facts of a data set, of those that can be had."""
-    if cache is None:
-        return {}
     one_of_each = {planned.content: planned.trial for planned in trials}
     found = {
         content: attempt(partial(cache.facts, trial.dataset_use, trial.source, content))

@@ -79,7 +79,7 @@ class _Run:
         self.store = Store(work.settings.store)
         self.schedule = Schedule(work.todo, work.seconds, work.memory)
         self.request = json.dumps(_request_of(work.settings))
-        self.needs = json.dumps(needs_of(work.todo, work.settings.metrics, work.registry))
+        self.needs = json.dumps(needs_of(work.todo, work.settings.metrics, work.cache.registry))
         self.places: dict[str, _Place] = {}
         self.refused: dict[str, str] = {}
         self.futures: dict[str, Any] = {}

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
     from bench_core.contract.costs import CostScheme
     from bench_core.contract.dataset import DataSource
+    from bench_core.contract.known import KnownTrials
     from bench_core.contract.method import Method
     from bench_core.contract.metric import Metric
     from bench_core.run.execute import Executor
-    from bench_core.run.plan import KnownTrials
     from bench_core.run.runner import FinishedRun, Written
     from bench_core.run.session import SuiteSession
     from bench_core.run.suite import Suite

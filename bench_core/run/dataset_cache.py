@@ -105,7 +105,6 @@ class DatasetCache:
 
     def save(self) -> None:
         """Write the remembered hashes, if there are new ones; where that cannot be done, they are not remembered."""
-        if not self._dirty:
-            return
-        write_cache(self._index_path, seal({"hashes": self._known}))
-        self._dirty = False
+        if self._dirty:
+            write_cache(self._index_path, seal({"hashes": self._known}))
+            self._dirty = False

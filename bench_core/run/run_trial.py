@@ -186,11 +186,8 @@ class _Running:
             spread = distribution([outcome.decisions for outcome in tested], tested[0].reference)
             if spread is not None:
                 record["evaluations"] = spread
-        record["status"] = "ok"
-        record["task"] = self.dataset.task
-        record["history"] = plain(dict(family.history))
-        record["diagnostics"] = plain(dict(family.diagnostics))
-        record["features"] = list(self.dataset.feature_names)
+        record |= {"status": "ok", "task": self.dataset.task, "features": list(self.dataset.feature_names)}
+        record |= {"history": plain(dict(family.history)), "diagnostics": plain(dict(family.diagnostics))}
         record["costs"] = prepared.problem.costs.as_plain()
         record["rows"] = {part: len(getattr(prepared.split, part)) for part in ("train", "validation", "test")}
         return outcomes, deciding

@@ -146,11 +146,9 @@ def run_suite(
         plan = session.plan(seeds, only)
     else:
         raise StoreError(f"{session.store.path} damages what is written to it; see {session.store.path / DAMAGED}")
-    if not retried:
-        report.earlier_failures = len({planned.name for planned in report.plan.planned if planned.state == "failed"})
-    if not retried_over_limit:
-        slow = {planned.name for planned in report.plan.planned if planned.state == OVER_LIMIT}
-        report.earlier_over_limit = len(slow)
+    states = Counter({planned.name: planned.state for planned in report.plan.planned}.values())
+    report.earlier_failures = 0 if retried else states["failed"]
+    report.earlier_over_limit = 0 if retried_over_limit else states[OVER_LIMIT]
     return report
 
 

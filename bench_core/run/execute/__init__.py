@@ -141,10 +141,8 @@ def execute(
     def note(done: TrialStatus) -> None:
         summary.computed += 1
         planned = by_name[done.name]
-        if done.status == "failed":
-            summary.failures.append((planned, done.message))
-        elif done.status == OVER_LIMIT:
-            summary.over_limit.append((planned, done.message))
+        noted = {"failed": summary.failures, OVER_LIMIT: summary.over_limit}
+        noted.get(done.status, []).append((planned, done.message))
         progress(planned, done)
 
     settings = WorkerSettings(
@@ -155,8 +153,7 @@ def execute(
     for planned in [planned for planned in todo if planned.name in options.skipped]:
         todo.remove(planned)
         note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))
-    seconds: Mapping[str, float] = {}
-    memory: Mapping[str, float] = {}
+    seconds, memory = dict[str, float](), dict[str, float]()
     if name != "serial" and len(todo) > 1:
         done = (planned for planned in plan.planned if planned.state == "done")
         seconds, memory = expected_seconds(todo, done, Store(cache.store), cache), expected_memory(todo, cache)

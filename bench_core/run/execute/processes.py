@@ -13,7 +13,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 
 import psutil
-from bench_sandbox import adopt_orphans, adopting_orphans, die_with_parent, end_group, end_strays, ending
+from bench_sandbox import adopt_orphans, adopting_orphans, children, die_with_parent, end_group, end_strays, ending
 from bench_store import left_marks
 
 from bench_core.contract.errors import StoreError
@@ -138,7 +138,7 @@ class _Workers:
         self.settings, self.timeout = settings, timeout
         self.busy: dict[int, _Process] = {}
         self._all: dict[int, _Process] = {}
-        self._before = {child.pid for child in psutil.Process().children()}
+        self._before = children(os.getpid())
 
     def give(self, place: int, planned: Planned) -> None:
         """Let the worker at a place, which is not busy, run a trial."""
@@ -176,17 +176,13 @@ class _Workers:
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
     """Environment variables for the workers: one BLAS thread, ``count`` for numba."""
-    variables = thread_variables(count)
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
+    before = dict(os.environ)
+    os.environ.update(thread_variables(count))
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _serve(connection: Connection, settings: WorkerSettings) -> None:

@@ -148,7 +148,9 @@ def expected_seconds(
         if planned.trial.method_use in wanted:
             finished[planned.trial.method_use, planned.content].append(planned)
     facts = _facts([*todo, *(trials[0] for trials in finished.values())], cache)
-    cells = defaultdict(lambda: 1.0, {content: _cells(known) for content, known in facts.items()})
+    cells = defaultdict(
+        lambda: 1.0, {key: float(max(1, known.n_rows) * known.n_features) for key, known in facts.items()}
+    )
     measured: dict[Hashable, list[float]] = defaultdict(list)
     for (use, content), trials in list(finished.items())[:_MOST_READ]:
         for planned in trials[:: math.ceil(len(trials) * len(finished) / _MOST_READ)]:
@@ -189,7 +191,3 @@ def _facts(trials: Iterable[Planned], cache: DatasetCache) -> dict[str, DataFact
         for content, trial in one_of_each.items()
     }
     return {content: facts for content, facts in found.items() if not isinstance(facts, BaseException)}
-
-
-def _cells(facts: DataFacts) -> float:
-    return float(max(1, facts.n_rows) * facts.n_features)

@@ -16,8 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import psutil
-from bench_sandbox import end_strays
+from bench_sandbox import children, end_strays
 from bench_store import Mark
 
 from bench_core.contract.dataset import DataContext, Dataset
@@ -100,7 +99,7 @@ class Worker:
         self.mark = Mark(settings.store.absolute() / RUNNING, settings.run, StoreError)
         self.cache = cache or DatasetCache(settings.context, registry, settings.store)
         self.isolated = None if settings.isolation == "none" else self._isolated()
-        self._before = {child.pid for child in psutil.Process().children()}
+        self._before = children(os.getpid())
         self._prepared: OrderedDict[Hashable, Prepared] = OrderedDict()
         self._metrics: dict[str, dict[str, Metric]] = {}
 
@@ -158,9 +157,7 @@ class Worker:
         except BaseException as error:
             if isinstance(error, DataWritten):
                 self.cache.forget(trial.dataset_use, trial.source)
-            return self._failed(
-                failed_record(start_of_record(planned.trial, planned.content, provenance), error, step, {})
-            )
+            return self._failed(_failure_of(planned, provenance, error, step))
         if result.written:
             self._prepared.clear()  # the next trials get data as it was
         if result.record["status"] == "failed":
@@ -170,9 +167,7 @@ class Worker:
         except (OSError, BenchError):
             raise  # the store's fault, not the trial's
         except Exception as error:
-            return self._failed(
-                failed_record(start_of_record(planned.trial, planned.content, provenance), error, "store", {})
-            )
+            return self._failed(_failure_of(planned, provenance, error, "store"))
         return None
 
     def _failed(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -197,9 +192,8 @@ class Worker:
     def _prepare(self, planned: Planned, dataset: Dataset) -> Prepared:
         key, trial = planned.preparation, planned.trial
         if key not in self._prepared:
-            self._prepared[key] = prepare(
-                dataset, trial.scheme, trial.split, trial.encode, trial.seed, trial.audit_rounds
-            )
+            asked = trial.scheme, trial.split, trial.encode, trial.seed, trial.audit_rounds
+            self._prepared[key] = prepare(dataset, *asked)
             if len(self._prepared) > self._KEPT:
                 self._prepared.popitem(last=False)
         return self._prepared[key]
@@ -220,11 +214,8 @@ class Worker:
 
     def _plugins(self, trial: Trial) -> dict[str, Any]:
         """Versions and source hashes of the plugins a trial uses."""
-        plugins = {}
-        for kind, name in trial.uses.items():
-            plugin = self.registry.plugin_of(kind, name)
-            plugins[plugin.name] = {"version": plugin.version, "source": plugin.source[:16]}
-        return {"plugins": plugins}
+        plugins = [self.registry.plugin_of(*used) for used in trial.uses.items()]
+        return {"plugins": {one.name: {"version": one.version, "source": one.source[:16]} for one in plugins}}
 
 
 def fail(
@@ -240,9 +231,13 @@ def fail(
         where: the `environment` it was run in, when that was not this machine's.
     """
     provenance = {**(where or environment()), "dataset": planned.trial.dataset, "isolation": settings.isolation}
-    record = failed_record(start_of_record(planned.trial, planned.content, provenance), stopped, "process", {})
+    record = _failure_of(planned, provenance, stopped, "process")
     Store(settings.store).write_failure(record)
     return _status_of(record, seconds)
+
+
+def _failure_of(planned: Planned, provenance: Mapping[str, Any], error: BaseException, step: str) -> dict[str, Any]:
+    return failed_record(start_of_record(planned.trial, planned.content, provenance), error, step, {})
 
 
 def _status_of(failure: Mapping[str, Any], seconds: float) -> TrialStatus:
@@ -253,8 +248,7 @@ def _status_of(failure: Mapping[str, Any], seconds: float) -> TrialStatus:
 
 def _today() -> str:
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
-    return moment.date().isoformat()
+    return (datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)).date().isoformat()
 
 
 @cache
@@ -262,10 +256,8 @@ def environment() -> dict[str, Any]:
     """Versions, processor and platform of this process."""
     versions = {}
     for name in ("budgetbench", "numpy", "scipy", "scikit-learn", "pandas", "numba", "lightgbm"):
-        try:
+        with suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return {
         "python": platform.python_version(),
         "libraries": versions,
@@ -287,10 +279,9 @@ def _kernels() -> list[str]:
 
 def _processor() -> str:
     """Its name, with family and model where the system tells: Numba compiles for these."""
-    try:
+    lines: list[str] = []
+    with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
     values = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in reversed(lines))}
     name = values.get("model name") or platform.processor() or "unknown"
     if "cpu family" in values and "model" in values:

@@ -1,7 +1,8 @@
 """budgetbench's core: the contract of data sets, cost schemes, methods and metrics, and what runs them.
 
-The names below are all that a plugin needs, with `bench_core.testing`. They are loaded on first use, so that
-``bench --help`` stays quick.
+The names below are for authors of methods, data, costs and metrics, with `bench_core.testing`. Whoever reads results
+finds more in `bench_core.records`, commands in `bench_core.suites`, executors in `bench_core.execution`.
+Names are loaded on first use, so that ``bench --help`` stays quick.
 """
 
 from __future__ import annotations

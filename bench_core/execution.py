@@ -1,36 +1,11 @@
-"""For executors: what runs trials, in this process, in others, or on other machines.
+"""For executors: what prepares and runs trials, in this process, in others, or on other machines.
 
-A plugin registers an executor with the hook ``bench_register_executors``; it is called with `Work`.
+A plugin registers an executor with the hook ``bench_register_executors``; it is called with `Work`. The names
+are listed in ``execution.pyi`` and loaded on first use.
 """
 
 from __future__ import annotations
 
-from bench_core.contract.errors import with_hint
-from bench_core.run.execute import Executor, Options, Summary, Work, execute
-from bench_core.run.execute.schedule import Schedule
-from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, environment, fail
-from bench_core.run.failures import TrialStopped
-from bench_core.run.plan import Plan, Planned
-from bench_core.run.threads import thread_variables
-from bench_core.run.trial import Trial, parameters_of
+from lazy_loader import attach_stub
 
-__all__ = [
-    "Executor",
-    "Options",
-    "Plan",
-    "Planned",
-    "Schedule",
-    "Summary",
-    "Trial",
-    "TrialStatus",
-    "TrialStopped",
-    "Work",
-    "Worker",
-    "WorkerSettings",
-    "environment",
-    "execute",
-    "fail",
-    "parameters_of",
-    "thread_variables",
-    "with_hint",
-]
+__getattr__, __dir__, __all__ = attach_stub("bench_core", __file__)

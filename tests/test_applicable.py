@@ -174,7 +174,7 @@ def test_a_threshold_to_exit_at_lets_them_run_and_refuses_nothing(registry: Regi
     assert [(p.trial.threshold, p.trial.reject) for p in plan.to_run()] == [(0.99, False)] * 2
     options = Options(executor="serial", isolation="none")
     store = Store(tmp_path / "store")
-    done = execute(plan, registry, store.path, cache.context, ("coverage", "mean-stages"), options, cache)
+    done = execute(plan, cache, ("coverage", "mean-stages"), options)
     assert done.failures == []
     for planned in plan.planned:
         measured = (store.read(planned.name) or {})["policies"]["test"]
@@ -184,9 +184,7 @@ def test_a_threshold_to_exit_at_lets_them_run_and_refuses_nothing(registry: Regi
 def _run(registry: Registry, folder: Path, methods: list[str], kinds: list[str]) -> list[str]:
     """What fails of the trials that the plan takes for applicable."""
     plan, cache = plan_of(registry, folder, methods, kinds)
-    done = execute(
-        plan, registry, folder / "store", cache.context, (), Options(executor="serial", isolation="none"), cache
-    )
+    done = execute(plan, cache, (), Options(executor="serial", isolation="none"))
     assert done.computed == len(plan.to_run())
     return [f"{planned.trial.method} on {planned.trial.dataset}: {said}" for planned, said in done.failures]
 

@@ -41,7 +41,7 @@ def records(folder: Path, way: str, table: str, **options: Any) -> list[dict[str
     context = DataContext(cache=folder / "cache")
     here = SuiteSession(suite, REGISTRY, Store(folder / "store"), folder / "out", context)
     plan = here.plan()
-    execute(plan, REGISTRY, here.store.path, context, ("cost", "accuracy"), Options(**options), here.cache)
+    execute(plan, here.cache, ("cost", "accuracy"), Options(**options))
     return [record_of(here.store, planned.name) for planned in plan.planned]
 
 

@@ -42,7 +42,7 @@ def run(folder: Path, text: str, store: str = "store", **options: Any) -> dict[s
     """Record by the method's name in the suite."""
     here = session(folder, text, store)
     plan = here.plan()
-    execute(plan, REGISTRY, here.store.path, here.context, ("cost", "accuracy"), Options(**options), here.cache)
+    execute(plan, here.cache, ("cost", "accuracy"), Options(**options))
     return {planned.trial.method: record_of(here.store, planned.name) for planned in plan.planned}
 
 

@@ -162,7 +162,7 @@ def test_installed_from_wheels_every_plugin_loads_and_its_data_are_there(clean: 
         return done.stdout
 
     code = (
-        "from bench_core import load_registry\n"
+        "from bench_core.suites import load_registry\n"
         "for plugin in load_registry().plugins.values(): print(plugin.name, plugin.folder, repr(plugin.error))"
     )
     loaded = dict(line.split(maxsplit=1) for line in run("python", "-c", code).splitlines())

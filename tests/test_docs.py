@@ -101,7 +101,7 @@ def test_a_page_that_is_written_by_hand_is_short() -> None:
 
 
 def test_the_metrics_page_has_every_metric_of_this_repository() -> None:
-    from bench_core import load_registry
+    from bench_core.suites import load_registry
 
     text = (DOCS / "reference" / "metrics.md").read_text(encoding="utf-8")
     missing = [name for name in load_registry().metrics if f"`{name}`" not in text]
@@ -131,7 +131,7 @@ def test_the_glossary_is_in_order_and_has_the_words_of_a_trial() -> None:
 
 
 def test_the_hooks_page_has_every_hook() -> None:
-    from bench_core import load_registry
+    from bench_core.suites import load_registry
 
     text = (DOCS / "reference" / "hooks.md").read_text(encoding="utf-8")
     hooks = [name for name in dir(load_registry().manager.hook) if name.startswith("bench_")]
@@ -142,7 +142,7 @@ def test_the_hooks_page_has_every_hook() -> None:
 def test_every_method_here_is_named_on_the_page_of_a_paper() -> None:
     import yaml
 
-    from bench_core import load_registry
+    from bench_core.suites import load_registry
 
     named: list[str] = []
     for page in (DOCS / "papers").glob("*.md"):
@@ -218,7 +218,7 @@ def _exists(name: str, load: object) -> bool:
 def test_the_pages_that_are_made_from_the_code_are_as_it_makes_them() -> None:
     from bench_site.reference import pages
 
-    from bench_core import load_registry
+    from bench_core.suites import load_registry
 
     for address, text in pages(load_registry()).items():
         assert (DOCS / address).read_text(encoding="utf-8") == text, "run: python -m bench_site.reference docs"

@@ -17,7 +17,8 @@ NUMBA_ELSEWHERE = {"plugins/ccp/bench_ccp/pruning.py", "plugins/emsco/bench_emsc
 
 MAY_IMPORT: dict[str, set[str]] = {
     "bench_sandbox": set(),
-    "bench_core": {"bench_sandbox"},
+    "bench_store": set(),
+    "bench_core": {"bench_sandbox", "bench_store"},
     "bench_models": {"bench_core"},
     "bench_leaderboard": {"bench_core"},
 }

@@ -17,6 +17,7 @@ from bench_leaderboard.analysis.compare import read_side
 from bench_leaderboard.analysis.export import RECORDS, RUNS, read_export, records_of, write_export
 from bench_leaderboard.analysis.records import Records, tabulate
 from bench_leaderboard.current import is_current
+from bench_store import DAMAGED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.made_up import labelled, record_of, stored
@@ -26,7 +27,7 @@ from bench_core.contract.errors import RequestError, StoreError
 from bench_core.run.record_file import seal, unseal
 from bench_core.run.run_trial import TrialResult
 from bench_core.run.runner import describe_plan
-from bench_core.run.store import DAMAGED, Store
+from bench_core.run.store import Store
 
 SUITE = """
 [protocol]

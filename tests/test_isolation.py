@@ -257,8 +257,7 @@ def test_a_killed_server_is_replaced(tmp_path: Path) -> None:
             bases[0].kill()
 
     summary = execute(
-        here.plan(), here.registry, here.store.path, here.context, tuple(here.suite.needed_metrics()), Options(),
-        progress=kill,
+        here.plan(), here.cache, tuple(here.suite.needed_metrics()), Options(), progress=kill,
     )  # fmt: skip
     assert (summary.computed, summary.failures) == (12, [])
     assert len(set(at)) == 2
@@ -294,7 +293,7 @@ def test_a_plugin_that_exists_in_this_process_only_is_refused_by_name(tmp_path: 
     here = session(tmp_path, BLOBS + SLOPES)
     here.registry = registry
     plan = here.plan()
-    execute(plan, registry, here.store.path, here.context, (), Options(), here.cache)
+    execute(plan, here.cache, (), Options())
     error = record_of(here.store, plan.planned[0].name)["error"]
     assert "plugin 'here' cannot be loaded in a process of its own" in error["message"]
 
@@ -309,7 +308,7 @@ class Backwards:
         register("backwards", self.run)
 
     def run(self, work: Work) -> None:
-        with closing(Worker(work.settings, work.registry, work.cache)) as worker:
+        with closing(Worker(work.settings, work.cache.registry, work.cache)) as worker:
             for planned in reversed(work.todo):
                 work.note(worker.run(planned))
 
@@ -317,12 +316,12 @@ class Backwards:
 def test_a_plugin_may_bring_an_executor(tmp_path: Path) -> None:
     registry = load_registry([("tiny", tiny_plugin), ("backwards", Backwards())], entry_points=False)
     run(tmp_path, MANY + SLOPES, "none", isolation="none")
-    here = session(tmp_path, MANY + SLOPES, "other")
+    here = session(tmp_path, MANY + SLOPES, "other", registry)
     done: list[str] = []
 
     def execute_by(name: str) -> None:
         options, note = Options(executor=name, isolation="none"), lambda planned, status: done.append(planned.name)
-        execute(here.plan(), registry, here.store.path, here.context, ("cost", "accuracy"), options, None, note)
+        execute(here.plan(), here.cache, ("cost", "accuracy"), options, note)
 
     with pytest.raises(RequestError, match="no executor 'backward'; did you mean 'backwards'"):
         execute_by("backward")
@@ -389,7 +388,7 @@ def test_methods_of_papers_give_bit_for_bit_what_they_give_in_one_process(tmp_pa
     for isolation in ("none", "process"):
         here = session(tmp_path, text, isolation, registry)
         options = Options(isolation=isolation)
-        done = execute(here.plan(), registry, here.store.path, here.context, ("cost", "accuracy"), options, here.cache)
+        done = execute(here.plan(), here.cache, ("cost", "accuracy"), options)
         assert (done.computed, done.failures) == (len(REAL), [])
     assert contents(tmp_path / "none") == contents(tmp_path / "process")
     assert decisions(tmp_path / "none") == decisions(tmp_path / "process")

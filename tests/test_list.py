@@ -12,10 +12,11 @@ import pytest
 from support.bench import Bench, scripts
 from support.sessions import REGISTRY
 
-from bench_core import RequestError, build, load_registry
+from bench_core import RequestError, build
 from bench_core.cli.about import about
 from bench_core.cli.listing import CATALOGUES
 from bench_core.contract.parameters import hints_of, to_plain
+from bench_core.suites import load_registry
 
 
 def test_lists_fit_a_terminal_of_80_columns(bench: Bench) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from support.bench import Bench
 
-from bench_core import RequestError, load_registry
+from bench_core import RequestError
+from bench_core.suites import load_registry
 from bench_core.testing.scaffold import KINDS, make_plugin
 
 REGISTERS = {"method": "methods", "dataset": "datasets", "costs": "costs", "metric": "metrics"}

@@ -377,7 +377,7 @@ def bench_register_commands(group):
     @group.command()
     def greet():
         import sys
-        from bench_core import load_registry
+        from bench_core.suites import load_registry
         print(sorted(m for m in sys.modules if m in ("greeting", "helping", "bench_site", "bench_leaderboard")))
         print(load_registry(manager=None, entry_points=False).imported_distributions())
 """

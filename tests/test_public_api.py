@@ -15,11 +15,13 @@ from support.sources import Import, Project, imports, projects
 
 import bench_core
 import bench_core.execution
+import bench_core.records
+import bench_core.suites
 import bench_core.testing
 
 PLUGINS = projects()[1:]
-PACKAGES = [bench_core, bench_core.testing, bench_leaderboard]
-MODULES = [*PACKAGES, bench_core.execution]
+ROOMS = [bench_core.records, bench_core.suites, bench_core.execution]
+MODULES = [bench_core, bench_core.testing, bench_leaderboard, *ROOMS]
 PUBLIC = {module.__name__: set(module.__all__) for module in MODULES}
 
 
@@ -30,7 +32,7 @@ def private(used: Import) -> bool:
         return False
     if used.module not in PUBLIC:
         return True
-    return bool(used.name) and used.name not in PUBLIC[used.module] | {"testing"}
+    return bool(used.name) and used.name not in PUBLIC[used.module] | {"testing", "records", "suites", "execution"}
 
 
 def entry_modules(project: Project) -> list[Path]:
@@ -54,6 +56,7 @@ def test_a_plugin_uses_public_names_of_the_core_and_of_the_leaderboard_only(proj
     "def later():\n    from bench_core.testing.checks import CHECKS",
     "from bench_core import contract",
     "from bench_core import NoSuchName",
+    "from bench_core.records import Suite",
 ])  # fmt: skip
 def test_a_name_that_is_not_public_is_noticed(tmp_path: Path, source: str) -> None:
     file = tmp_path / "plugin.py"
@@ -68,16 +71,29 @@ def test_every_public_name_can_be_imported(module: object) -> None:
     assert [name for name in names if not hasattr(module, name)] == []
 
 
-@pytest.mark.parametrize("module", sorted(package.__name__ for package in PACKAGES))
+@pytest.mark.parametrize("module", sorted(module.__name__ for module in MODULES))
 def test_types_and_a_running_program_find_a_public_name_in_the_same_place(module: str) -> None:
-    """A package lists the places of its names in its stub, which type checkers read, and which it loads them by."""
+    """A stub lists the places of public names: type checkers read it, and names are loaded by it."""
     package = importlib.import_module(module)
     stub = ast.parse(Path(f"{package.__file__}i").read_text(encoding="utf-8"))
     typed = {alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     written = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)} - {"__all__"}
     assert set(package.__all__) == {*typed, *written}
     for name, home in typed.items():
-        assert getattr(package, name) is getattr(importlib.import_module(f"{module}.{home}"), name)
+        assert getattr(package, name) is getattr(importlib.import_module(f"{package.__spec__.parent}.{home}"), name)
+
+
+def test_a_name_of_the_core_is_in_one_room() -> None:
+    names = [name for module in (bench_core, *ROOMS) for name in module.__all__]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_the_public_rooms_import_nothing_before_a_name_is_asked_for() -> None:
+    code = "import sys, bench_core, bench_core.records, bench_core.suites, bench_core.execution; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    loaded = set(done.stdout.split())
+    assert {name for name in loaded if name.startswith("bench_core.")} == {room.__name__ for room in ROOMS}
+    assert not loaded & {"numpy", "pandas", "pydantic", "click"}
 
 
 @pytest.mark.parametrize("project", PLUGINS, ids=lambda project: project.folder.name)

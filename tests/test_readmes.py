@@ -14,8 +14,8 @@ import pytest
 from support.bench import ROOT, Bench
 from support.pages import FENCE, blocks, commands, run_command
 
-from bench_core import Registry, load_registry
 from bench_core.run.suite import parse_suite
+from bench_core.suites import Registry, load_registry
 from bench_core.testing import toml_text
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests" / "README.md", *ROOT.glob("plugins/*/README.md")]

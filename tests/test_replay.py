@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.policies import ByQuery
 
-from bench_core import ContractError, Decisions, Method, Policy, Problem, Rows, can_be_asked, next_of_stages, replay
+from bench_core import ContractError, Decisions, Method, Policy, Problem, Rows, next_of_stages
+from bench_core.execution import can_be_asked, replay
 from bench_core.testing import check_method
 
 Flags = NDArray[np.bool_]

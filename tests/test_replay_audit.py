@@ -41,7 +41,7 @@ def test_a_policy_that_asks_otherwise_than_it_decides_fails_its_trial_by_name(tm
     here = session(tmp_path, SUITE, registry=REGISTRY)
     plan = here.plan()
     options = Options(isolation=isolation)  # type: ignore[arg-type]
-    execute(plan, REGISTRY, here.store.path, here.context, ("cost", "accuracy"), options, here.cache)
+    execute(plan, here.cache, ("cost", "accuracy"), options)
     records = {planned.trial.method: record_of(here.store, planned.name) for planned in plan.planned}
     assert records.pop("honest")["status"] == "ok"
     assert records.keys() == FAULTS.keys()

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from support.sessions import Place
 
-from bench_core import Metric, Outcome, stored_records
+from bench_core import Metric, Outcome
+from bench_core.records import stored_records
 
 
 def accepted(outcome: Outcome) -> float:

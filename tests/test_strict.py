@@ -25,7 +25,7 @@ def run(folder: Path, text: str, level: str, seeds: int = 1) -> dict[str, dict[s
     """Record by the method's name and seed."""
     here = session(folder, text, level, REGISTRY, seeds)
     plan = here.plan()
-    execute(plan, REGISTRY, here.store.path, here.context, ("cost", "accuracy"), Options(isolation=level), here.cache)
+    execute(plan, here.cache, ("cost", "accuracy"), Options(isolation=level))
     return {f"{p.trial.method} {p.trial.seed}": record_of(here.store, p.name) for p in plan.planned}
 
 

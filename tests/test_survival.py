@@ -7,19 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from support import tiny_plugin
 from support.bench import Bench, contents, install
-from support.sessions import Place
-
-from bench_core import Family, Method, Problem, hookimpl
-from bench_core.plugins.manager import load_registry
 
 BLOBS = '[[datasets]]\nuse = "blobs"\n'
 SLOPES = '[[methods]]\nuse = "slopes"\n'
@@ -55,7 +48,6 @@ def test_whatever_a_method_raises_is_its_trials_failure(rogue: Bench, more: tupl
         "sys.exit": "SystemExit was raised: 0",
         "exit while deciding": "SystemExit was raised: decided to leave",
         "generator exit": "GeneratorExit was raised",
-        "own interrupt": "KeyboardInterrupt was raised",
         "unprintable": "its message cannot be read",
         "surrogate": r"a lone \udc80 surrogate",
         "huge number kept": "Exceeds the limit",
@@ -71,43 +63,18 @@ def test_whatever_a_method_raises_is_its_trials_failure(rogue: Bench, more: tupl
     assert "| slopes " in rogue.page()
 
 
-@dataclass(frozen=True)
-class Interrupts(Method):
-    """Raises what Ctrl-C does."""
-
-    def fit(self, problem: Problem) -> Family:
-        raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize(
-    ("handler", "ends"),
-    [
-        (signal.default_int_handler, False),
-        (signal.SIG_IGN, False),  # as in the background of a shell script
-        (signal.SIG_DFL, False),
-        (lambda number, frame: None, True),  # a program's own, which may raise it when asked to
-    ],
-    ids=["as usual", "ignored", "the system's", "another"],
-)
-def test_an_interrupt_ends_a_run_only_where_it_may_be_the_users(tmp_path: Path, handler: Any, ends: bool) -> None:
-    class Plugin:
-        BENCH_CONTRACT_VERSION = 1
-
-        @hookimpl
-        def bench_register_methods(self, register: Any) -> None:
-            register("interrupts", Interrupts)
-
-    registry = load_registry([("tiny", tiny_plugin), ("interrupts", Plugin())], entry_points=False)
-    place = Place(tmp_path, registry)
-    before = signal.signal(signal.SIGINT, handler)
-    try:
-        with pytest.raises(KeyboardInterrupt) if ends else nullcontext():
-            place.run(BLOBS + '[[methods]]\nuse = "interrupts"\n' + SLOPES)
-        assert signal.getsignal(signal.SIGINT) is handler
-    finally:
-        signal.signal(signal.SIGINT, before)
-    records = contents(tmp_path / "store").values()
-    assert sorted(record["status"] for record in records) == ([] if ends else ["failed", "ok"])
+@BOTH
+@pytest.mark.parametrize("isolation", ["process", "none"])
+def test_an_interrupt_of_a_method_is_its_trials_failure_unless_it_is_raised_in_the_judge(
+    rogue: Bench, isolation: str, more: tuple[str, ...]
+) -> None:
+    suite = rogue.suite(BLOBS + method("own interrupt") + SLOPES)
+    ends = isolation == "none"
+    said = rogue("run", suite, "--isolation", isolation, *more, expect=130 if ends else 1)
+    assert ("stopped; what was done is kept" in said.stderr) == ends
+    if not ends:
+        assert failures(rogue)["own interrupt"]["message"] == "KeyboardInterrupt was raised"
+        assert len(contents(rogue.folder / ".bench-store")) == 2
 
 
 def test_exits_in_loading_pricing_and_metrics_are_failures(rogue: Bench) -> None:
@@ -223,24 +190,21 @@ def test_a_worker_does_not_survive_a_run_that_is_killed(rogue: Bench) -> None:
 
 def test_ctrl_c_stops_a_run_even_where_a_method_catches_everything(rogue: Bench) -> None:
     catcher = (
-        "from dataclasses import dataclass\nimport time\nfrom pathlib import Path\n"
+        "from dataclasses import dataclass\nimport time\n"
         "from tiny_plugin import FirstFeature\nfrom bench_core import Method, hookimpl\nBENCH_CONTRACT_VERSION = 1\n"
-        "@dataclass(frozen=True)\nclass Catcher(Method):\n    '''Catches everything.'''\n    path: str = ''\n"
-        "    def fit(self, problem):\n        try:\n            Path(self.path).touch()\n"
-        "            time.sleep(600)\n        except BaseException:\n            pass\n"
+        "@dataclass(frozen=True)\nclass Catcher(Method):\n    '''Catches everything.'''\n"
+        "    def fit(self, problem):\n        try:\n            time.sleep(600)\n"
+        "        except BaseException:\n            pass\n"
         "        return [FirstFeature(1.0, problem.n_features)]\n"
         "@hookimpl\ndef bench_register_methods(register): register('catcher', Catcher)\n"
     )
     install(rogue.plugins, "catcher", catcher, "catcher")
-    fitting = rogue.folder / "fitting"
-    suite = rogue.suite(
-        f'{BLOBS}[[methods]]\nuse = "catcher"\nparameters = {{ path = "{fitting}" }}\n' + method("sys.exit")
-    )
+    suite = rogue.suite(BLOBS + SLOPES + '[[methods]]\nuse = "catcher"\n' + method("sys.exit"))
     # A new process ignores what its parent ignores, and pytest may have been started in the background.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         run = subprocess.Popen(
-            [sys.executable, "-m", "bench_core.cli.main", "run", suite],
+            [sys.executable, "-m", "bench_core.cli.main", "run", suite, "--isolation", "process"],
             cwd=rogue.folder,
             env=rogue.environment(),
             stderr=subprocess.PIPE,
@@ -248,9 +212,10 @@ def test_ctrl_c_stops_a_run_even_where_a_method_catches_everything(rogue: Bench)
         )
     finally:
         signal.signal(signal.SIGINT, before)
-    while not fitting.exists():
+    while not any("catcher" in mark.read_text() for mark in rogue.folder.glob(".bench-store/running/*")):
         assert run.poll() is None
         time.sleep(0.02)
+    time.sleep(0.5)
     run.send_signal(signal.SIGINT)
     assert "stopped; what was done is kept" in run.communicate(timeout=60)[1]
     assert run.returncode == 130

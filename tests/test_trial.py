@@ -139,7 +139,7 @@ def run(
     refuses = threshold is not None if reject is None else reject
     trial = Trial(*labels, 0, rule, "raw", threshold, refuses, 0, rounds)
     fitting = {name: metric for name, metric in metrics.items() if dataset.task in metric.tasks}
-    return run_trial(trial, dataset, prepared, fitting, {})
+    return run_trial(trial, dataset, prepared, fitting)
 
 
 def record(*args: Any, **options: Any) -> dict[str, Any]:
@@ -317,7 +317,7 @@ def test_the_neighbour_of_a_method_that_writes_gets_the_data_as_it_was(tmp_path:
         )
         plan = here.plan()
         needed = tuple(here.suite.needed_metrics())
-        summary = execute(plan, registry, store.path, here.context, needed, Options(isolation="none"), here.cache)
+        summary = execute(plan, here.cache, needed, Options(isolation="none"))
         assert len(summary.failures) == (name == "both")
         done = [store.read(planned.name) for planned in plan.planned if planned.trial.method == "slopes"]
         assert done[0] is not None
@@ -590,7 +590,7 @@ def test_prepared_data_is_for_any_number_of_trials() -> None:
     made = []
     for _ in range(2):
         trial = Trial(*labels, Made(lambda problem: [Told(only_a)]), 0, GIVEN, "raw", None, False, 0)
-        made.append(run_trial(trial, dataset, prepared, METRICS, {}).record["policies"])
+        made.append(run_trial(trial, dataset, prepared, METRICS).record["policies"])
     assert made[0] == made[1]
     assert prepared.written() == []
     assert replace(prepared, sums={"problem.train.X": 0}).written() == ["problem.train.X"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from bench_store import DAMAGED
 from click.testing import CliRunner, Result
 from support.bench import contents
 from support.sessions import Place
@@ -17,7 +18,7 @@ from test_integrity import DAMAGES, SUITE, sealed_again
 
 from bench_core.cli.main import main
 from bench_core.cli.stores import check
-from bench_core.run.store import DAMAGED, Store
+from bench_core.run.store import Store
 
 __all__ = ["done", "store"]
 

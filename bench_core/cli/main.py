@@ -9,6 +9,7 @@ import click
 
 from bench_core import __version__
 from bench_core.cli.options import (
+    ISOLATION,
     MIRROR,
     OFFLINE,
     ONLY,
@@ -75,15 +76,7 @@ def main() -> None:
 @SEEDS
 @click.option("--timeout", type=Quantity("time", "smh"), help="Time a trial may take: 90, 10m, 2h; the suite's.")
 @click.option("--memory", type=Quantity("size", "kMGT"), help="Memory a worker may allocate: 500M, 4G.")
-@click.option(
-    "--isolation",
-    type=click.Choice(["strict", "process", "none"]),
-    default="process",
-    show_default=True,
-    envvar="BUDGETBENCH_ISOLATION",
-    help="process: methods run in restricted processes; strict: in new ones that share nothing, which takes longer; "
-    "none: in this one, for a debugger. Records say which.",
-)
+@ISOLATION
 @click.option("--retry-failed", is_flag=True, help="Run trials again that failed before.")
 @click.option("--retry-over-limit", is_flag=True, help="Run trials again that took longer than the time limit before.")
 @click.option("--skip-crashed", is_flag=True, help="Fail the trial that an earlier run died in, instead of running it.")
@@ -101,10 +94,10 @@ def run(
     from bench_core.run.session import parse_only
 
     own = {name: given.pop(name) for name in Options.__dataclass_fields__ if name in given}
-    options = Options(**own, memory=None if memory is None else int(memory))
+    options = Options(**own, memory=None if memory is None else int(memory), plugin_options=given)
     with Progress(strict) as progress:
         chosen = parse_only(only, session.suite)
-        report = run_suite(session, options, seeds, chosen, progress.started, progress.advance, progress.notice, given)
+        report = run_suite(session, options, seeds, chosen, progress.started, progress.advance, progress.notice)
     return _report(report)
 
 

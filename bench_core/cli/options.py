@@ -76,6 +76,15 @@ MIRROR = click.option(
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="A directory that takes the place of every download (or BUDGETBENCH_MIRROR).",
 )
+ISOLATION = click.option(
+    "--isolation",
+    type=click.Choice(["strict", "process", "none"]),
+    default="process",
+    show_default=True,
+    envvar="BUDGETBENCH_ISOLATION",
+    help="process: methods run in restricted processes; strict: in new ones that share nothing, which takes longer; "
+    "none: in this one, for a debugger. Records say which.",
+)
 OFFLINE = click.option("--offline/--online", default=None, help="Never open a connection (or BUDGETBENCH_OFFLINE=1).")
 
 

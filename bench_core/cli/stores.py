@@ -17,8 +17,10 @@ def check(path: Path, repair: bool) -> tuple[list[str], bool]:
 
     Damaged files are printed.
     """
+    from bench_store import DAMAGED
+
     from bench_core.run.check_store import check_store, repair_store
-    from bench_core.run.store import DAMAGED, Store
+    from bench_core.run.store import Store
 
     store = Store(path)
     result = check_store(store)
@@ -26,10 +28,10 @@ def check(path: Path, repair: bool) -> tuple[list[str], bool]:
         click.echo(line, err=True)
     if len(result.damage) > _MOST:
         click.echo(f"… and {len(result.damage) - _MOST} more that are damaged", err=True)
-    summary = f"{result.done} done, {result.failed} failed, {len(result.damage)} damaged"
-    summary += f", {result.old} of an earlier format" if result.old else ""
-    summary += f", {len(result.left_over)} decisions without a record" if result.left_over else ""
-    if repair and (result.damage or result.old or result.left_over):
+    summary = f"{result.sound['ok']} done, {result.sound['failed']} failed, {len(result.damage)} damaged"
+    summary += f", {result.outdated} of an earlier format" if result.outdated else ""
+    summary += f", {len(result.orphans)} decisions without a record" if result.orphans else ""
+    if repair and (result.damage or result.outdated or result.orphans):
         moved = repair_store(store, result)
         click.echo(f"{moved} moved to {path / DAMAGED}; the next run computes what is missing", err=True)
         return ["records", summary], True

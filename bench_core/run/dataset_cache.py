@@ -6,15 +6,15 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
+from bench_store import open_file, seal, unseal, write_cache
+
 from bench_core.contract.canonical import sha256_text
 from bench_core.contract.dataset import Dataset, facts_of
 from bench_core.contract.facts import DataFacts
 from bench_core.contract.sources import DataContext, DataSource
 from bench_core.plugins.registry import Registry
-from bench_core.run.record_file import seal, unseal
 from bench_core.run.threads import one_blas_thread
 from bench_core.run.trial import fragment
-from bench_core.run.whole_files import open_file, write_cache
 
 __all__ = ["DatasetCache"]
 
@@ -34,6 +34,7 @@ class DatasetCache:
     def __init__(self, context: DataContext, registry: Registry, store: Path) -> None:
         self.context = context
         self.registry = registry
+        self.store = store
         self._index_path = store / "datasets.json"
         self._loaded: OrderedDict[str, Dataset] = OrderedDict()
         self._known: dict[str, Any] = {}
@@ -105,7 +106,6 @@ class DatasetCache:
 
     def save(self) -> None:
         """Write the remembered hashes, if there are new ones; where that cannot be done, they are not remembered."""
-        if not self._dirty:
-            return
-        write_cache(self._index_path, seal({"hashes": self._known}))
-        self._dirty = False
+        if self._dirty:
+            write_cache(self._index_path, seal({"hashes": self._known}))
+            self._dirty = False

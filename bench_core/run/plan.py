@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Set
+from collections.abc import Hashable, Iterable, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from bench_core.contract.canonical import canonical_json
 from bench_core.contract.errors import DataUnavailable, attempt, with_hint
 from bench_core.contract.facts import DataFacts
+from bench_core.contract.known import KnownTrials, NothingKnown
 from bench_core.contract.parameters import given_parameters
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.store import Store
@@ -17,48 +18,6 @@ from bench_core.run.trial import Trial, fragment
 
 OVER_LIMIT = "over the limit"
 """The state of a trial that took longer than the time limit: an outcome, which is not tried again unasked."""
-
-
-class KnownTrials(Protocol):
-    """Trials that are known although the store does not hold them, such as those of a published export."""
-
-    @property
-    def done(self) -> Set[str]:
-        """Names of the trials that are done."""
-        return frozenset()
-
-    @property
-    def failed(self) -> Set[str]:
-        """Names of the trials that failed."""
-        return frozenset()
-
-    @property
-    def over_limit(self) -> Set[str]:
-        """Names of those of the failed trials that took longer than the time limit."""
-        return frozenset()
-
-    @property
-    def inapplicable(self) -> Mapping[str, str]:
-        """Names of the trials that are not applicable → why."""
-        return {}
-
-    @property
-    def contents(self) -> Mapping[str, str]:
-        """Definition of a data set (`definition_of`) → its content hash."""
-        return {}
-
-    @property
-    def is_current(self) -> bool:
-        """Whether this is still what is there."""
-        return False
-
-    def provenance(self, name: str) -> Mapping[str, Any]:
-        """Where and by which code a trial was computed; empty when that is not known."""
-        return {}
-
-
-class NothingKnown(KnownTrials):
-    """No trial is known beside the store's."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +85,8 @@ def definition_of(trial: Trial) -> str:
     Where the data cannot be had, an equal definition is the reason to believe that its records are still of it.
     Parameters that are their defaults are left out, so that a new one does not make a new definition.
     """
-    source = trial.source
-    return canonical_json(
-        {"use": trial.dataset_use, "version": type(source).version, "parameters": given_parameters(source)}
-    )
+    given = given_parameters(trial.source)
+    return canonical_json({"use": trial.dataset_use, "version": type(trial.source).version, "parameters": given})
 
 
 def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known: KnownTrials | None = None) -> Plan:

@@ -1,64 +1,22 @@
-"""Sealed files, and what a stored record must be before it is read: sealed, of this format, of the trial in its name.
-
-A sealed file is canonical JSON whose first key is ``checksum``: the SHA-256 of its canonical text without that key. A
-file that was edited, cut short or mixed up is found before anything in it is read.
-"""
+"""What a stored record must be before it is read: sealed, of this format, of the trial in its name."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
-from bench_core.contract.canonical import canonical_json, sha256_text
+from bench_store import OutdatedError, seal, unseal
+
+from bench_core.contract.canonical import sha256_text
+
+__all__ = ["RECORD_FORMAT", "read_record", "seal", "seconds_of", "unseal"]
 
 RECORD_FORMAT = 2
 """Of a stored record: raised when what is in one, or what it means, changes."""
 
 _STEPS = ("fit", "decide", "audit", "metrics")
-_KEY = "checksum"
-_HEAD = f'{{"{_KEY}":"'.encode()
-_BODY = len(_HEAD) + 64 + 2
-
-
-def seal(body: Mapping[str, Any]) -> bytes:
-    """The canonical JSON of a body with its checksum.
-
-    Args:
-        body: plain values under at least one key; every key sorts after ``checksum``.
-    """
-    if not body or min(body) <= _KEY:
-        raise ValueError(f"a sealed body has keys, and all of them sort after {_KEY!r}")
-    text = canonical_json(body).encode()
-    return b"".join([_HEAD, hashlib.sha256(text).hexdigest().encode(), b'",', memoryview(text)[1:]])
-
-
-def unseal(data: bytes) -> dict[str, Any]:
-    """The body of a sealed file.
-
-    Raises:
-        ValueError: it has no checksum, or is not what was sealed.
-    """
-    if not data.startswith(_HEAD) or data[_BODY - 2 : _BODY] != b'",':
-        raise ValueError("it does not begin with a checksum")
-    digest = hashlib.sha256(b"{")
-    digest.update(memoryview(data)[_BODY:])
-    if digest.hexdigest().encode() != data[len(_HEAD) : _BODY - 2]:
-        raise ValueError("it does not match its checksum")
-    try:
-        body: dict[str, Any] = json.loads(data)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    del body[_KEY]
-    return body
-
-
-class OldFormatError(ValueError):
-    """The record is of an earlier format: sound, perhaps, but not to be read."""
-
-
 _ALWAYS = {"name": str, "trial": str, "status": str, "provenance": dict, "timings": dict}
 _DONE = {"task": str, "policies": dict, "history": dict, "diagnostics": dict, "rows": dict}
 
@@ -72,14 +30,14 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
         status: ``ok`` or ``failed``, as the file is called.
 
     Raises:
-        OldFormatError: it is of an earlier format.
+        OutdatedError: it is of an earlier format.
         ValueError: it is damaged; the message says how.
     """
     try:
         record = unseal(data)
     except ValueError:
         if _is_old(data):
-            raise OldFormatError("it is of an earlier format") from None
+            raise OutdatedError("it is of an earlier format") from None
         raise
     if record.get("format") != RECORD_FORMAT:
         raise ValueError(f"it is of format {record.get('format')!r}, and this version reads {RECORD_FORMAT}")

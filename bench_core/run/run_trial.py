@@ -6,7 +6,7 @@ import copy
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,7 +30,7 @@ from bench_core.run.record_file import RECORD_FORMAT
 from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, table_of, usage_of
 from bench_core.run.trial import Trial
 
-__all__ = ["Here", "Parties", "TrialResult", "run_trial", "start_of_record"]
+__all__ = ["Conditions", "LocalSolver", "Solver", "TrialResult", "run_trial", "start_of_record"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class TrialResult:
     written: tuple[str, ...] = ()
 
 
-class Parties(Protocol):
+class Solver(Protocol):
     """Where a trial's method is run."""
 
     def fit(self, trial: Trial, problem: Problem) -> Family:
@@ -66,7 +66,7 @@ class Parties(Protocol):
         """Processor's seconds so far of who fits and decides, all threads."""
 
 
-class Here:
+class LocalSolver:
     """In this process: a method can reach its judge, and who decided answers the audit."""
 
     def fit(self, trial: Trial, problem: Problem) -> Family:
@@ -87,35 +87,45 @@ class Here:
         return time.process_time()
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """What a record depends on, or keeps, beside its trial.
+
+    Attributes:
+        provenance: kept in the record: versions, host, date.
+        threads: how many threads the method may use.
+        audit_seed: repeats the audit of a failed record, which names it; by default a secret one is drawn when all
+            policies have decided.
+    """
+
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    threads: int = 1
+    audit_seed: int | None = None
+
+
 def run_trial(
     trial: Trial,
     dataset: Dataset,
     prepared: Prepared,
     metrics: Mapping[str, Metric],
-    provenance: Mapping[str, Any],
-    threads: int = 1,
-    parties: Parties | None = None,
-    audit_seed: int | None = None,
+    conditions: Conditions | None = None,
+    solver: Solver | None = None,
 ) -> TrialResult:
-    """Fit, decide, audit, bill and judge. Whatever a plugin raises becomes a failed record.
+    """Fit, decide, audit, bill and judge. Whatever a plugin raises but `KeyboardInterrupt` becomes a failed record.
 
     Args:
         trial: what to do.
         dataset: its data set.
         prepared: from `prepare`.
         metrics: what to compute, by name.
-        provenance: kept in the record: versions, host, date.
-        threads: how many threads the method may use.
-        parties: where the method is run; in this process by default.
-        audit_seed: repeats the audit of a failed record, which names it; by default a secret one is drawn when all
-            policies have decided.
+        conditions: threads, the audit's seed, and what the record keeps of where it was made.
+        solver: where the method is run; in this process by default.
     """
-    parties = parties or Here()
-    clock = _Clock(parties.busy)
-    repeated = {} if audit_seed is None else {"audit_seed": audit_seed}
-    record = start_of_record(trial, dataset.content, {**provenance, **repeated})
+    conditions = conditions or Conditions()
+    running = _Running(trial, dataset, prepared, metrics, conditions, solver or LocalSolver())
+    clock, record = running.clock, running.record
     try:
-        outcomes, deciding = _filled(record, trial, dataset, prepared, metrics, threads, clock, parties, audit_seed)
+        outcomes, deciding = running.fill()
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # sys.exit() in a method is its trial's failure, not the run's end
@@ -136,130 +146,112 @@ def start_of_record(trial: Trial, content: str, provenance: Mapping[str, Any]) -
     return {"format": RECORD_FORMAT, "name": sha256_text(identity), "trial": identity, "provenance": provenance}
 
 
-def _filled(
-    record: dict[str, Any],
-    trial: Trial,
-    dataset: Dataset,
-    prepared: Prepared,
-    metrics: Mapping[str, Metric],
-    threads: int,
-    clock: _Clock,
-    parties: Parties,
-    audit_seed: int | None,
-) -> tuple[list[PolicyOutcome], dict[str, Any]]:
-    """Fill a record with what came of a trial; the outcomes, and seconds of deciding."""
-    threshold = trial.threshold if trial.reject else None
-    problem = _handed(prepared.problem, threshold=trial.threshold, threads=threads)
-    with clock("fit"):
-        family = parties.fit(trial, problem)
-    clock.seconds["fit"] += problem.work.reused
-    described = [describe(number, policy) for number, policy in enumerate(family.policies)]
-    ranked = prepared.problem.task == "ranking" or prepared.test.query is not None
-    agreement = Agreement(
-        threshold=threshold,
-        ranked=ranked or any(metric.order for metric in metrics.values()),
-        scale=0.0 if dataset.classes else float(np.std(prepared.problem.train.y)),
-    )
-    outcomes, deciding = _judge(family, described, prepared, threshold, clock, parties)
-    with clock("audit"):
-        record["audit_seed"] = secrets.randbits(63) if audit_seed is None else audit_seed
-        _audit(family, described, outcomes, prepared, agreement, record["audit_seed"], parties)
-        del record["audit_seed"]  # only a failed audit keeps it
-    parties.done()
-    with clock("metrics"):
-        record["policies"] = table_of(described, outcomes, metrics)
-        record["usage"] = usage_of(outcomes)
-        tested = [judged.outcome for judged in outcomes if judged.part == "test"]
-        spread = distribution([outcome.decisions for outcome in tested], tested[0].reference)
-        if spread is not None:
-            record["evaluations"] = spread
-    record["status"] = "ok"
-    record["task"] = dataset.task
-    record["history"] = plain(dict(family.history))
-    record["diagnostics"] = plain(dict(family.diagnostics))
-    record["features"] = list(dataset.feature_names)
-    record["costs"] = prepared.problem.costs.as_plain()
-    record["rows"] = {part: len(getattr(prepared.split, part)) for part in ("train", "validation", "test")}
-    return outcomes, deciding
+@dataclass
+class _Running:
+    """A trial that is being run, and its record."""
 
+    trial: Trial
+    dataset: Dataset
+    prepared: Prepared
+    metrics: Mapping[str, Metric]
+    conditions: Conditions
+    solver: Solver
 
-def _judge(
-    family: Family,
-    described: list[Described],
-    prepared: Prepared,
-    threshold: float | None,
-    clock: _Clock,
-    parties: Parties,
-) -> tuple[list[PolicyOutcome], dict[str, Any]]:
-    """Every policy's outcomes, and the processor's seconds that each took to decide on the test rows.
+    def __post_init__(self) -> None:
+        given, seed = self.conditions.provenance, self.conditions.audit_seed
+        provenance = {**given, **({} if seed is None else {"audit_seed": seed})}
+        self.clock = _Clock(self.solver.busy)
+        self.record = start_of_record(self.trial, self.dataset.content, provenance)
+        self.threshold = self.trial.threshold if self.trial.reject else None
 
-    Of all threads, waiting left out, after the policy had decided on validation.
-    """
-    problem = prepared.problem
-    parts = {"validation": problem.validation, "test": prepared.test}
-    full = {part: locked(problem.costs.total(len(rows), rows.sizes)) for part, rows in parts.items()}
-    with clock("audit"):
-        parties.copy()
+    def fill(self) -> tuple[list[PolicyOutcome], dict[str, Any]]:
+        """Fill the record with what came of the trial; the outcomes, and seconds of deciding."""
+        record, prepared, clock, audit_seed = self.record, self.prepared, self.clock, self.conditions.audit_seed
+        problem = _handed(prepared.problem, threshold=self.trial.threshold, threads=self.conditions.threads)
+        with clock("fit"):
+            family = self.solver.fit(self.trial, problem)
+        clock.seconds["fit"] += problem.work.reused
+        described = [describe(number, policy) for number, policy in enumerate(family.policies)]
+        outcomes, deciding = self._judge(family, described)
+        with clock("audit"):
+            record["audit_seed"] = secrets.randbits(63) if audit_seed is None else audit_seed
+            self._audit(family, described, outcomes)
+            del record["audit_seed"]  # only a failed audit keeps it
+        self.solver.done()
+        with clock("metrics"):
+            record["policies"] = table_of(described, outcomes, self.metrics)
+            record["usage"] = usage_of(outcomes)
+            tested = [judged.outcome for judged in outcomes if judged.part == "test"]
+            spread = distribution([outcome.decisions for outcome in tested], tested[0].reference)
+            if spread is not None:
+                record["evaluations"] = spread
+        record |= {"status": "ok", "task": self.dataset.task, "features": list(self.dataset.feature_names)}
+        record |= {"history": plain(dict(family.history)), "diagnostics": plain(dict(family.diagnostics))}
+        record["costs"] = prepared.problem.costs.as_plain()
+        record["rows"] = {part: len(getattr(prepared.split, part)) for part in ("train", "validation", "test")}
+        return outcomes, deciding
 
-    def decided(policy: Policy, part: str, name: str) -> Decisions:
-        shown = prepared.shown[part]
-        with clock("decide"):
-            decisions = policy.decide(copy.copy(shown.rows))  # an object of its own over the shared arrays
-        return _received(decisions, shown, problem, name)
+    def _judge(self, family: Family, described: list[Described]) -> tuple[list[PolicyOutcome], dict[str, Any]]:
+        """Every policy's outcomes, and the processor's seconds that each took to decide on the test rows.
 
-    reference: dict[str, Decisions] = {}
-    deciding: dict[str, Any] = {"decide_per_policy": []}
-    if family.reference is not None:
-        for part in prepared.shown:
-            reference[part] = decided(family.reference, part, "the reference policy")
-        deciding["decide_reference"] = clock.busy
-    judged = []
-    for number, (policy, known) in enumerate(zip(family.policies, described, strict=True)):
-        for part, rows in parts.items():
-            decisions = decided(policy, part, known.name)
-            outcome = outcome_of(
-                decisions,
-                rows,
-                problem.costs,
-                problem.task,
-                threshold=threshold,
-                full=full[part],
-                reference=reference.get(part),
-                budget=known.budget,
-            )
-            judged.append(PolicyOutcome(number, part, outcome))
-        deciding["decide_per_policy"].append(clock.busy)
-    return judged, deciding
+        Of all threads, waiting left out, after the policy had decided on validation.
+        """
+        problem, clock = self.prepared.problem, self.clock
+        parts = {"validation": problem.validation, "test": self.prepared.test}
+        full = {part: locked(problem.costs.total(len(rows), rows.sizes)) for part, rows in parts.items()}
+        with clock("audit"):
+            self.solver.copy()
 
+        def decided(policy: Policy, part: str, name: str) -> Decisions:
+            shown = self.prepared.shown[part]
+            with clock("decide"):
+                decisions = policy.decide(copy.copy(shown.rows))  # an object of its own over the shared arrays
+            return _received(decisions, shown, problem, name)
 
-def _audit(
-    family: Family,
-    described: list[Described],
-    judged: list[PolicyOutcome],
-    prepared: Prepared,
-    agreement: Agreement,
-    seed: int,
-    parties: Parties,
-) -> None:
-    """Audit the policies when all have decided, the cheapest first.
+        reference: dict[str, Decisions] = {}
+        deciding: dict[str, Any] = {"decide_per_policy": []}
+        if family.reference is not None:
+            for part in self.prepared.shown:
+                reference[part] = decided(family.reference, part, "the reference policy")
+            deciding["decide_reference"] = clock.busy
+        judged = []
+        for number, (policy, known) in enumerate(zip(family.policies, described, strict=True)):
+            for part, rows in parts.items():
+                decisions = decided(policy, part, known.name)
+                outcome = outcome_of(
+                    decisions, rows, problem.costs, problem.task, threshold=self.threshold,
+                    full=full[part], reference=reference.get(part), budget=known.budget,
+                )  # fmt: skip
+                judged.append(PolicyOutcome(number, part, outcome))
+            deciding["decide_per_policy"].append(clock.busy)
+        return judged, deciding
 
-    They share a witness: it must not know from the audit of one policy what a cheaper one did not pay for. A policy
-    that can be asked step by step is replayed before it is shown substitutes.
+    def _audit(self, family: Family, described: list[Described], judged: list[PolicyOutcome]) -> None:
+        """Audit the policies when all have decided, the cheapest first.
 
-    Raises:
-        AuditError: a policy read what it had not acquired.
-    """
-    problem, rows = prepared.problem, prepared.test.rows()
-    tested = [outcome.outcome for outcome in judged if outcome.part == "test"]
-    auditor = Auditor.prepare(rows, problem.feature_of_column, problem.train.X, seed, prepared.audit_rounds, agreement)
-    replays = ReplayAudit.prepare(rows, problem.feature_of_column, agreement, seed)
-    paid = [(outcome.bill.sum(), outcome.decisions.acquired.sum()) for outcome in tested]
-    for number in sorted(range(len(paid)), key=paid.__getitem__):
-        policy, name = family.policies[number], described[number].name
-        witness, decisions = parties.witness(policy), tested[number].decisions
-        if can_be_asked(policy):
-            replays.check(witness, number, decisions, problem.feature_names, name)
-        auditor.check(witness, decisions, problem.feature_names, name)
+        They share a witness: it must not know from the audit of one policy what a cheaper one did not pay for. A policy
+        that can be asked step by step is replayed before it is shown substitutes.
+
+        Raises:
+            AuditError: a policy read what it had not acquired.
+        """
+        problem, rows, seed = self.prepared.problem, self.prepared.test.rows(), self.record["audit_seed"]
+        columns, tested = problem.feature_of_column, [outcome.outcome for outcome in judged if outcome.part == "test"]
+        ranked = problem.task == "ranking" or self.prepared.test.query is not None
+        agreement = Agreement(
+            threshold=self.threshold,
+            ranked=ranked or any(metric.order for metric in self.metrics.values()),
+            scale=0.0 if self.dataset.classes else float(np.std(problem.train.y)),
+        )
+        auditor = Auditor.prepare(rows, columns, problem.train.X, seed, self.prepared.audit_rounds, agreement)
+        replays = ReplayAudit.prepare(rows, columns, agreement, seed)
+        paid = [(outcome.bill.sum(), outcome.decisions.acquired.sum()) for outcome in tested]
+        for number in sorted(range(len(paid)), key=paid.__getitem__):
+            policy, name = family.policies[number], described[number].name
+            witness, decisions = self.solver.witness(policy), tested[number].decisions
+            if can_be_asked(policy):
+                replays.check(witness, number, decisions, problem.feature_names, name)
+            auditor.check(witness, decisions, problem.feature_names, name)
 
 
 def _received(decisions: Any, shown: Shown, problem: Problem, name: str) -> Decisions:

@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
+
+from bench_store import DAMAGED, left_marks
 
 from bench_core.contract.errors import BenchError, RequestError, StoreError
 from bench_core.run.execute import Options, Summary, TrialStatus, execute
-from bench_core.run.execute.markers import take_crashed
+from bench_core.run.execute.worker import RUNNING
 from bench_core.run.plan import OVER_LIMIT, Plan, Planned
 from bench_core.run.session import SuiteSession
-from bench_core.run.store import DAMAGED, Store
+from bench_core.run.store import Store
 from bench_core.run.stored import stored_records
 from bench_core.run.suite import Suite
 
@@ -84,7 +87,7 @@ class Written:
 
 
 class DamagedRecordsError(BenchError):
-    """Records that were read are damaged; the store names them (`Store.unbelieved`)."""
+    """Records that were read are damaged; the store names them (`Store.unreadable`)."""
 
 
 def run_suite(
@@ -95,7 +98,6 @@ def run_suite(
     started: Callable[[Plan, int], None],
     progress: Callable[[Planned, TrialStatus], None],
     notice: Callable[[str], None] = lambda line: None,
-    plugin_options: Mapping[str, Any] | None = None,
 ) -> RunReport:
     """Run what is missing of a suite, then let the plugins make of the records what they do.
 
@@ -107,17 +109,16 @@ def run_suite(
         started: called with the plan and the number of trials to compute.
         progress: called after every trial.
         notice: called with a line that people should see at once.
-        plugin_options: options that plugins added to the command, by name.
 
     Raises:
         StoreError: what is written to the store is damaged again and again.
     """
     session.store.sweep()
-    crashed = take_crashed(session.store.path)
+    crashed = _take_crashed(session.store.path)
     for trial in crashed.values():
         what = "it is skipped" if options.skip_crashed else "a trial without a record is run again"
         notice(f"an earlier run died while it ran {trial}; {what}")
-    skipped = crashed if options.skip_crashed else ()
+    options = replace(options, skipped=crashed if options.skip_crashed else ())
     metrics = tuple(session.suite.needed_metrics())
     if options.timeout is None:
         options = replace(options, timeout=session.suite.file.protocol.timeout)
@@ -126,15 +127,12 @@ def run_suite(
     report = RunReport(plan, Summary())
     for _ in range(_ROUNDS):
         started(plan, len(plan.to_run(options.retry_failed, options.retry_over_limit)))
-        now = execute(
-            plan, session.registry, session.store.path, session.context, metrics, options, session.cache, progress,
-            skipped, notice, plugin_options,
-        )  # fmt: skip
+        now = execute(plan, session.cache, metrics, options, progress, notice)
         report.summary.computed += now.computed
         report.summary.failures += now.failures
         report.summary.over_limit += now.over_limit
         whole = session.plan() if seeds is not None or only or now.computed else plan
-        finished = FinishedRun(session, whole, report.summary.computed, plugin_options or {})
+        finished = FinishedRun(session, whole, report.summary.computed, options.plugin_options)
         with suppress(DamagedRecordsError):
             _finish(finished, report)
         for line in session.warnings():
@@ -148,12 +146,22 @@ def run_suite(
         plan = session.plan(seeds, only)
     else:
         raise StoreError(f"{session.store.path} damages what is written to it; see {session.store.path / DAMAGED}")
-    if not retried:
-        report.earlier_failures = len({planned.name for planned in report.plan.planned if planned.state == "failed"})
-    if not retried_over_limit:
-        slow = {planned.name for planned in report.plan.planned if planned.state == OVER_LIMIT}
-        report.earlier_over_limit = len(slow)
+    states = Counter({planned.name: planned.state for planned in report.plan.planned}.values())
+    report.earlier_failures = 0 if retried else states["failed"]
+    report.earlier_over_limit = 0 if retried_over_limit else states[OVER_LIMIT]
     return report
+
+
+def _take_crashed(store: Path) -> dict[str, str]:
+    """Trials an earlier run crashed in: name → the trial in the suite's words. Its marks are removed."""
+    crashed = {}
+    for mark in left_marks(store / RUNNING):
+        if mark.leader_is_gone:
+            match mark.work:
+                case [str(name), str(description)] if mark.running:
+                    crashed[name] = description
+            mark.remove()
+    return crashed
 
 
 def _finish(run: FinishedRun, report: RunReport) -> None:
@@ -206,7 +214,7 @@ def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], l
     Trials whose stored records are damaged become missing in the plan.
     """
     stale = other_code(session, plan)
-    plan.forget(session.store.unbelieved - session.known.done)
+    plan.forget(session.store.unreadable - session.known.done)
     counts: dict[tuple[str, str], Counter[str]] = {}
     for planned in plan.planned:
         counts.setdefault((planned.trial.dataset, planned.trial.method), Counter())[planned.state] += 1
@@ -233,7 +241,7 @@ def other_code(session: SuiteSession, plan: Plan) -> list[str]:
     for planned in plan.planned:
         if planned.state != "done":
             continue
-        record = session.store.read(planned.name, decisions=False)
+        record = session.store.read(planned.name, attachment=False)
         provenance = record["provenance"] if record else session.known.provenance(planned.name)
         plugin = session.registry.plugin_of("methods", planned.trial.method_use)
         made_by = provenance.get("plugins", {}).get(plugin.name, {})

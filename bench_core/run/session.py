@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from bench_core.contract.errors import RequestError, did_you_mean
+from bench_core.contract.known import KnownTrials, NothingKnown
 from bench_core.contract.sources import DataContext
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
 from bench_core.run.dataset_cache import DatasetCache
-from bench_core.run.plan import KnownTrials, NothingKnown, Plan, make_plan
+from bench_core.run.plan import Plan, make_plan
 from bench_core.run.store import Store
 from bench_core.run.suite import Suite, load_suite
 
@@ -68,11 +69,8 @@ def parse_only(options: tuple[str, ...], suite: Suite) -> dict[str, list[str]]:
     Raises:
         RequestError: not KIND=NAME, an unknown kind, or a name that the suite does not have.
     """
-    known = {
-        "dataset": suite.dataset_names(),
-        "method": suite.method_names(),
-        "costs": [costs for _, costs in suite.grids],
-    }
+    costs = [costs for _, costs in suite.grids]
+    known = {"dataset": suite.dataset_names(), "method": suite.method_names(), "costs": costs}
     chosen: dict[str, list[str]] = {}
     for option in options:
         kind, equals, name = option.partition("=")

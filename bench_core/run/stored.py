@@ -18,7 +18,7 @@ def stored_records(
     """Every trial of a plan with its record; None where the store has none, or none that can be believed.
 
     A trial that is not applicable has a record that says so. Metrics that a record lacks are computed from its stored
-    decisions. What is damaged is remembered by the store (`bench_core.run.store.Store.unbelieved`).
+    decisions. What is damaged is remembered by the store (`bench_core.run.store.Store.unreadable`).
     """
     for planned in plan.planned:
         if planned.state == "not applicable":
@@ -30,7 +30,7 @@ def stored_records(
         if record is not None and record["status"] == "ok":
             if _complete(record, metrics, store, planned):
                 with suppress(StoreError):  # a store that cannot be written is read none the less
-                    store.rewrite(record)
+                    store.put(record["name"], record)
             _call_by_name(record, metrics)
         yield planned, record
 

@@ -222,23 +222,14 @@ class Suite:
                 for cost_label, cost_use, scheme in schemes:
                     for method_label, point, use, method, reject, exit_threshold in methods:
                         yield Trial(
-                            dataset=entry.label,
-                            dataset_use=entry.use,
-                            source=source,
-                            costs=cost_label,
-                            costs_use=cost_use,
-                            scheme=scheme,
-                            method=method_label,
-                            method_use=use,
-                            estimator=method,
-                            point=point,
-                            split=split,
-                            encode=entry.encode or protocol.encode,
+                            dataset=entry.label, dataset_use=entry.use, source=source,
+                            costs=cost_label, costs_use=cost_use, scheme=scheme,
+                            method=method_label, method_use=use, estimator=method, point=point,
+                            split=split, encode=entry.encode or protocol.encode,
                             threshold=exit_threshold if threshold is None else threshold,
                             reject=reject and (threshold is not None or exit_threshold is None),
-                            seed=seed,
-                            audit_rounds=protocol.audit_rounds,
-                        )
+                            seed=seed, audit_rounds=protocol.audit_rounds,
+                        )  # fmt: skip
 
     def _grids(
         self, only: Mapping[str, list[str]]

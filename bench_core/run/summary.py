@@ -61,13 +61,8 @@ def table_of(
     described: list[Described], outcomes: list[PolicyOutcome], metrics: Mapping[str, Metric]
 ) -> dict[str, Any]:
     """The family by columns: label, details, budget, and each metric on validation and test."""
-    columns: dict[str, Any] = {
-        "label": [policy.label for policy in described],
-        "details": [policy.details for policy in described],
-        "budget": plain([policy.budget for policy in described]),
-        "validation": {},
-        "test": {},
-    }
+    said = {key: plain([getattr(one, key) for one in described]) for key in ("label", "details", "budget")}
+    columns: dict[str, Any] = {**said, "validation": {}, "test": {}}
     for judged in outcomes:
         for name, value in measure(judged.outcome, metrics).items():
             columns[judged.part].setdefault(metrics[name].key, []).append(plain(value))

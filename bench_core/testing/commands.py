@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from bench_core import cli_errors, hookimpl, installed_plugins, print_table
+from bench_core import hookimpl
+from bench_core.suites import cli_errors, installed_plugins, print_table
 from bench_core.testing.scaffold import KINDS, make_plugin
 
 BENCH_CONTRACT_VERSION = 1

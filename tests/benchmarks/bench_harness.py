@@ -60,10 +60,7 @@ def measure(trials: int, folder: Path, isolation: str = "none") -> tuple[float, 
         started = time.perf_counter()
         here = session()
         plan = here.plan()
-        summary = execute(
-            plan, registry, here.store.path, here.context, tuple(here.suite.needed_metrics()),
-            Options(isolation=isolation), here.cache,
-        )  # fmt: skip
+        summary = execute(plan, here.cache, tuple(here.suite.needed_metrics()), Options(isolation=isolation))
         return 1000 * (time.perf_counter() - started) / trials, summary.computed
 
     cold, computed = once()

@@ -45,16 +45,15 @@ class Place:
     ) -> RunReport:
         """Run a suite."""
         self.said.clear()
+        only = more.pop("only", {})
         return run_suite(
             self.session(text, store, out),
-            Options(isolation="none"),
+            Options(isolation="none", plugin_options={"private": True, **more.pop("plugin_options", {})}, **more),
             seeds,
-            more.pop("only", {}),
+            only,
             lambda plan, count: None,
             lambda planned, done: None,
             self.said.append,
-            plugin_options={"private": True, **more.pop("plugin_options", {})},
-            **more,
         )
 
     def published(self, out: str = "out") -> dict[str, bytes]:

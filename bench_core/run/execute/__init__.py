@@ -6,17 +6,12 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from bench_sandbox import adopting_orphans
 
 from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.contract.sources import DataContext
-from bench_core.plugins.registry import Registry
 from bench_core.run.dataset_cache import DatasetCache
-from bench_core.run.execute.apart import Apart
-from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.schedule import Schedule, expected_memory, expected_seconds
 from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
@@ -24,7 +19,7 @@ from bench_core.run.plan import OVER_LIMIT, Plan, Planned
 from bench_core.run.store import Store
 from bench_core.run.threads import one_blas_thread
 
-__all__ = ["Apart", "Executor", "Options", "Schedule", "Summary", "TrialStatus", "Work", "Worker", "execute"]
+__all__ = ["Executor", "Options", "Schedule", "Summary", "TrialStatus", "Work", "Worker", "execute"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +38,8 @@ class Options:
         skip_crashed: trials that an earlier run died in are failed now, and not run again.
         retry_over_limit: run trials again that took longer than the time limit before.
         audit_seed: repeats the audit of a failed record, which names it; None: every audit draws a secret one.
+        skipped: names of trials that are failed without being run.
+        plugin_options: options that plugins added to ``bench run``, by name.
     """
 
     jobs: int = 1
@@ -54,6 +51,8 @@ class Options:
     skip_crashed: bool = False
     retry_over_limit: bool = False
     audit_seed: int | None = None
+    skipped: Collection[str] = ()
+    plugin_options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def resolved(self) -> str:
@@ -73,23 +72,20 @@ class Work:
         settings: for `Worker`; of ``options.jobs`` that share this machine.
         options: how to run.
         note: to be called in this process when a trial is done and stored.
-        registry, cache: this process's plugins and data sets.
+        cache: this process's data sets, with its plugins (``cache.registry``).
         notice: to be called with a line that people should see at once.
         seconds, memory: name → what a trial is expected to take, and bytes that it may need where its method says so;
             see `Schedule`.
-        plugin_options: options that plugins added to ``bench run``, by name.
     """
 
     todo: list[Planned]
     settings: WorkerSettings
     options: Options
     note: Callable[[TrialStatus], None]
-    registry: Registry
-    cache: DatasetCache | None = None
+    cache: DatasetCache
     notice: Callable[[str], None] = lambda line: None
     seconds: Mapping[str, float] = field(default_factory=dict)
     memory: Mapping[str, float] = field(default_factory=dict)
-    plugin_options: Mapping[str, Any] = field(default_factory=dict)
 
 
 Executor = Callable[[Work], None]
@@ -112,40 +108,30 @@ class Summary:
 
 def execute(
     plan: Plan,
-    registry: Registry,
-    store: Path,
-    context: DataContext,
+    cache: DatasetCache,
     metrics: tuple[str, ...],
     options: Options,
-    cache: DatasetCache | None = None,
     progress: Callable[[Planned, TrialStatus], None] = lambda planned, done: None,
-    skipped: Collection[str] = (),
     notice: Callable[[str], None] = lambda line: None,
-    plugin_options: Mapping[str, Any] | None = None,
 ) -> Summary:
     """Run what the plan says is missing.
 
     Args:
         plan: from `bench_core.run.plan.make_plan`.
-        registry: the loaded plugins.
-        store: the store's directory.
-        context: where data comes from.
+        cache: data sets that were loaded while planning, with the plugins and the store.
         metrics: names of the suite's metrics.
         options: how.
-        cache: data sets that were loaded while planning.
         progress: called after every trial.
-        skipped: names of trials that are failed without being run.
         notice: called with a line that people should see at once.
-        plugin_options: options that plugins added to ``bench run``, by name.
 
     Raises:
         RequestError: there is no such executor.
     """
     own: dict[str, Executor] = {"serial": _serial, "processes": _processes}
-    if options.resolved not in own and options.resolved not in registry.executors:
-        offered = did_you_mean(options.resolved, [*registry.executors, *own])
-        raise RequestError(f"there is no executor {options.resolved!r}; {offered}")
-    executor = own.get(options.resolved) or registry.executors[options.resolved]
+    registry, name = cache.registry, options.resolved
+    if name not in own and name not in registry.executors:
+        raise RequestError(f"there is no executor {name!r}; {did_you_mean(name, [*registry.executors, *own])}")
+    executor = own.get(name) or registry.executors[name]
     todo = plan.to_run(options.retry_failed, options.retry_over_limit)
     summary = Summary()
     if not todo:
@@ -155,25 +141,23 @@ def execute(
     def note(done: TrialStatus) -> None:
         summary.computed += 1
         planned = by_name[done.name]
-        if done.status == "failed":
-            summary.failures.append((planned, done.message))
-        elif done.status == OVER_LIMIT:
-            summary.over_limit.append((planned, done.message))
+        noted = {"failed": summary.failures, OVER_LIMIT: summary.over_limit}
+        noted.get(done.status, []).append((planned, done.message))
         progress(planned, done)
 
-    threads = max(1, (os.cpu_count() or 1) // options.jobs)
-    limits = options.memory, os.getpid(), options.isolation, options.timeout
-    judge = tuple(registry.imported_distributions())
-    settings = WorkerSettings(store.absolute(), context, metrics, threads, *limits, options.audit_seed, judge)
-    for planned in [planned for planned in todo if planned.name in skipped]:
+    settings = WorkerSettings(
+        cache.store.absolute(), cache.context, metrics, threads=max(1, (os.cpu_count() or 1) // options.jobs),
+        memory=options.memory, run=os.getpid(), isolation=options.isolation, timeout=options.timeout,
+        audit_seed=options.audit_seed, judge=tuple(registry.imported_distributions()),
+    )  # fmt: skip
+    for planned in [planned for planned in todo if planned.name in options.skipped]:
         todo.remove(planned)
         note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))
-    seconds: Mapping[str, float] = {}
-    memory: Mapping[str, float] = {}
-    if options.resolved != "serial" and len(todo) > 1:
+    seconds, memory = dict[str, float](), dict[str, float]()
+    if name != "serial" and len(todo) > 1:
         done = (planned for planned in plan.planned if planned.state == "done")
-        seconds, memory = expected_seconds(todo, done, Store(store), cache), expected_memory(todo, cache)
-    work = Work(todo, settings, options, note, registry, cache, notice, seconds, memory, plugin_options or {})
+        seconds, memory = expected_seconds(todo, done, Store(cache.store), cache), expected_memory(todo, cache)
+    work = Work(todo, settings, options, note, cache, notice, seconds, memory)
     registry.close()  # nothing more is asked while trials run
     executor(work)
     return summary
@@ -181,14 +165,11 @@ def execute(
 
 def _serial(work: Work) -> None:
     """Run trials in this process, one after another."""
-    interrupts = Interrupts()
-    worker = Worker(work.settings, work.registry, work.cache, interrupts)
+    worker = Worker(work.settings, work.cache.registry, work.cache)
     # Orphans are adopted until the worker is closed: what plugins' processes leave is ended then.
-    with adopting_orphans(), closing(worker), one_blas_thread(), interrupts:
+    with adopting_orphans(), closing(worker), one_blas_thread():
         for planned in work.todo:
             work.note(worker.run(planned))
-            if interrupts.seen:  # a method that catches everything caught this, too
-                raise KeyboardInterrupt
 
 
 def _processes(work: Work) -> None:

@@ -39,10 +39,7 @@ from bench_core.run.failures import RemoteError, TrialStopped
 from bench_core.run.run_trial import TrialResult
 from bench_core.run.trial import Trial, parameters_of
 
-__all__ = ["LEVELS", "Isolated", "kernels_folder", "once_more_if_killed"]
-
-LEVELS = ("strict", "process", "none")
-"""From the safest to the fastest."""
+__all__ = ["Isolated", "kernels_folder", "once_more_if_killed"]
 
 _TARGET = "bench_core.run.execute.solving:Solving"
 _PRELOAD = (
@@ -225,9 +222,9 @@ class Isolated:
                 return template.fork(self._memory)
             except CallError:  # loading kernels started threads, which no fork has
                 self._cold.add(self._plugin.name)
-                self._forget(self._plugin)
+                self._templates.pop(self._plugin.name).end()
             except (StoppedError, SandboxError):
-                self._forget(self._plugin)
+                self._templates.pop(self._plugin.name).end()
         return self._fresh(self._plugin, memory=self._memory)
 
     def _template(self, plugin: Plugin) -> Process:
@@ -235,18 +232,11 @@ class Isolated:
             self._templates[plugin.name] = self._fresh(plugin)
         return self._templates[plugin.name]
 
-    def _forget(self, plugin: Plugin) -> None:
-        self._templates.pop(plugin.name).end()
-
     def _fresh(self, plugin: Plugin, *, memory: int | None = None, writable_kernels: bool = False) -> Process:
         """A restricted process that has imported a plugin, and nothing else."""
         kernels = self._kernels_of(plugin)
-        settings = {
-            "plugin": plugin.name,
-            "module": plugin.module,
-            "kernels": str(kernels),
-            "writable": writable_kernels,
-        }
+        about = {"plugin": plugin.name, "module": plugin.module}
+        settings = {**about, "kernels": str(kernels), "writable": writable_kernels}
         refused = f"plugin {plugin.name!r} cannot be loaded in a process of its own"
         try:
             process = self._server.start(

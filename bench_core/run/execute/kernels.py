@@ -12,7 +12,7 @@ __all__ = ["load_numba", "use_kernels"]
 def load_numba() -> None:
     """Compile something, once for all forks: the first function takes more than a second, whatever it does."""
     if "numba" in sys.modules:
-        sys.modules["numba"].njit(_nothing)(1)
+        sys.modules["numba"].njit(lambda number: number)(1)
 
 
 def use_kernels(folder: str, *, writable: bool) -> None:
@@ -43,7 +43,3 @@ def use_kernels(folder: str, *, writable: bool) -> None:
 
     caching.CacheImpl._locator_classes = [ReadOnly]
     caching.Cache.save_overload = keep_nothing  # type: ignore[method-assign]
-
-
-def _nothing(number: int) -> int:
-    return number

@@ -13,12 +13,12 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 
 import psutil
-from bench_sandbox import adopt_orphans, adopting_orphans, die_with_parent, end_group, end_strays, ending
+from bench_sandbox import adopt_orphans, adopting_orphans, children, die_with_parent, end_group, end_strays, ending
+from bench_store import left_marks
 
 from bench_core.contract.errors import StoreError
-from bench_core.run.execute.markers import marks_of_the_dead
 from bench_core.run.execute.schedule import Schedule
-from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
+from bench_core.run.execute.worker import RUNNING, TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
 from bench_core.run.plan import Planned
 from bench_core.run.threads import thread_variables
@@ -100,8 +100,8 @@ class _Process:
         """What came of its trial; None while it is at it."""
         try:
             while self.connection.poll():
-                said: TrialStatus | StoreError | str | None = self.connection.recv()
-                if isinstance(said, StoreError):
+                said: TrialStatus | StoreError | KeyboardInterrupt | str | None = self.connection.recv()
+                if isinstance(said, StoreError | KeyboardInterrupt):
                     raise said
                 if said is not None:
                     return TrialStopped("error", said) if isinstance(said, str) else said
@@ -138,7 +138,7 @@ class _Workers:
         self.settings, self.timeout = settings, timeout
         self.busy: dict[int, _Process] = {}
         self._all: dict[int, _Process] = {}
-        self._before = {child.pid for child in psutil.Process().children()}
+        self._before = children(os.getpid())
 
     def give(self, place: int, planned: Planned) -> None:
         """Let the worker at a place, which is not busy, run a trial."""
@@ -168,25 +168,21 @@ class _Workers:
     def _tidy(self) -> None:
         """End what dead workers were the parents of, and remove their marks."""
         end_strays({*self._before, *(worker.number or 0 for worker in self._all.values())})
-        for mark in marks_of_the_dead(self.settings.store):
-            if mark.run == os.getpid():
+        for mark in left_marks(self.settings.store / RUNNING):
+            if mark.leader == os.getpid():
                 mark.remove()
 
 
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
     """Environment variables for the workers: one BLAS thread, ``count`` for numba."""
-    variables = thread_variables(count)
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
+    before = dict(os.environ)
+    os.environ.update(thread_variables(count))
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _serve(connection: Connection, settings: WorkerSettings) -> None:
@@ -201,6 +197,8 @@ def _serve(connection: Connection, settings: WorkerSettings) -> None:
             return worker.close()
         except StoreError as error:
             connection.send(StoreError(str(error)))
+        except KeyboardInterrupt:  # a plugin's, without isolation
+            connection.send(KeyboardInterrupt())
         except Exception as error:
             connection.send(f"its process could not run it: {type(error).__name__}: {error}")
 

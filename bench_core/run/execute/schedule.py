@@ -128,7 +128,7 @@ class Schedule:
 
 
 def expected_seconds(
-    todo: Iterable[Planned], done: Iterable[Planned], store: Store, cache: DatasetCache | None
+    todo: Iterable[Planned], done: Iterable[Planned], store: Store, cache: DatasetCache
 ) -> dict[str, float]:
     """Name → seconds that a trial is expected to take.
 
@@ -139,7 +139,7 @@ def expected_seconds(
         todo: trials to run.
         done: trials of the same plan that the store holds; a few hundred of them are read, spread over methods.
         store: where their records are.
-        cache: knows sizes of data sets; without it all are as large.
+        cache: knows sizes of data sets.
     """
     todo = list(todo)
     wanted = {planned.trial.method_use for planned in todo}
@@ -148,7 +148,9 @@ def expected_seconds(
         if planned.trial.method_use in wanted:
             finished[planned.trial.method_use, planned.content].append(planned)
     facts = _facts([*todo, *(trials[0] for trials in finished.values())], cache)
-    cells = defaultdict(lambda: 1.0, {content: _cells(known) for content, known in facts.items()})
+    cells = defaultdict(
+        lambda: 1.0, {key: float(max(1, known.n_rows) * known.n_features) for key, known in facts.items()}
+    )
     measured: dict[Hashable, list[float]] = defaultdict(list)
     for (use, content), trials in list(finished.items())[:_MOST_READ]:
         for planned in trials[:: math.ceil(len(trials) * len(finished) / _MOST_READ)]:
@@ -166,14 +168,12 @@ def expected_seconds(
 
 def _seconds(store: Store, name: str) -> float | None:
     """How long a stored trial took; None where there is no record of it."""
-    record = store.read(name, decisions=False)
+    record = store.read(name, attachment=False)
     return None if record is None else seconds_of(record)
 
 
-def expected_memory(todo: Iterable[Planned], cache: DatasetCache | None) -> dict[str, float]:
+def expected_memory(todo: Iterable[Planned], cache: DatasetCache) -> dict[str, float]:
     """Name → bytes that a trial's method says it may need on its data; left out where it does not say."""
-    if cache is None:
-        return {}
     todo = list(todo)
     facts = _facts(todo, cache)
     keys = {p.name: (p.content, fragment(p.trial.method_use, p.trial.estimator)) for p in todo if p.content in facts}
@@ -183,17 +183,11 @@ def expected_memory(todo: Iterable[Planned], cache: DatasetCache | None) -> dict
     return {name: float(bytes_) for name, bytes_ in needed.items() if isinstance(bytes_, int | float) and bytes_ > 0}
 
 
-def _facts(trials: Iterable[Planned], cache: DatasetCache | None) -> dict[str, DataFacts]:
+def _facts(trials: Iterable[Planned], cache: DatasetCache) -> dict[str, DataFacts]:
     """Content → facts of a data set, of those that can be had."""
-    if cache is None:
-        return {}
     one_of_each = {planned.content: planned.trial for planned in trials}
     found = {
         content: attempt(partial(cache.facts, trial.dataset_use, trial.source, content))
         for content, trial in one_of_each.items()
     }
     return {content: facts for content, facts in found.items() if not isinstance(facts, BaseException)}
-
-
-def _cells(facts: DataFacts) -> float:
-    return float(max(1, facts.n_rows) * facts.n_features)

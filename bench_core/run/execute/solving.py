@@ -32,6 +32,8 @@ Arrays = Mapping[str, NDArray[Any]]
 Answer = tuple[dict[str, Any], dict[str, Any]]
 
 _MOST_TEXT = 20_000
+_PLAIN = ("task", "n_classes", "threshold", "seed", "threads")
+"""Fields of a problem that are plain JSON values."""
 _LOADED: list[ThreadpoolController] = []
 """The libraries with threads that the server has loaded. Later ones read ``OMP_NUM_THREADS`` when they are loaded."""
 
@@ -124,14 +126,10 @@ def _rows(arrays: Arrays) -> Rows:
 def problem_values(problem: Problem) -> dict[str, Any]:
     """What a problem has beside arrays, as plain values."""
     return {
-        "task": problem.task,
-        "n_classes": problem.n_classes,
+        **{name: getattr(problem, name) for name in _PLAIN},
         "feature_names": list(problem.feature_names),
         "categorical": [int(feature) for feature in problem.categorical],
-        "seed": problem.seed,
         "evaluation": float(problem.costs.evaluation),
-        "threshold": problem.threshold,
-        "threads": problem.threads,
     }
 
 
@@ -154,14 +152,10 @@ def _problem(values: Mapping[str, Any], arrays: Arrays) -> Problem:
         train=part("train"),
         validation=part("validation"),
         costs=Costs(**costs, evaluation=values["evaluation"]),  # type: ignore[arg-type]
-        task=values["task"],
-        n_classes=values["n_classes"],
         feature_names=tuple(values["feature_names"]),
         feature_of_column=arrays["feature_of_column"],
         categorical=tuple(values["categorical"]),
-        threshold=values["threshold"],
-        seed=values["seed"],
-        threads=values["threads"],
+        **{name: values[name] for name in _PLAIN},
     )
 
 

@@ -16,26 +16,28 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import psutil
-from bench_sandbox import end_strays
+from bench_sandbox import children, end_strays
+from bench_store import Mark
 
 from bench_core.contract.dataset import Dataset
-from bench_core.contract.errors import BenchError, DataError, DataWritten
+from bench_core.contract.errors import BenchError, DataError, DataWritten, StoreError
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.contract.sources import DataContext
 from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared, prepare
 from bench_core.run.dataset_cache import DatasetCache
-from bench_core.run.execute.interrupts import Interrupts
 from bench_core.run.execute.isolated import Isolated, kernels_folder, once_more_if_killed
-from bench_core.run.execute.markers import Marker
 from bench_core.run.failures import TrialStopped, failed_record
 from bench_core.run.plan import OVER_LIMIT, Planned
-from bench_core.run.run_trial import run_trial, start_of_record
+from bench_core.run.run_trial import Conditions, run_trial, start_of_record
 from bench_core.run.store import Store
 from bench_core.run.trial import Trial
 
 __all__ = ["TrialStatus", "Worker", "WorkerSettings", "environment", "fail"]
+
+
+RUNNING = "running"
+"""The folder of a store that holds the marks of started trials."""
 
 
 @dataclass(frozen=True)
@@ -89,39 +91,35 @@ class Worker:
 
     _KEPT = 4
 
-    def __init__(
-        self,
-        settings: WorkerSettings,
-        registry: Registry,
-        cache: DatasetCache | None = None,
-        interrupts: Interrupts | None = None,
-    ) -> None:
+    def __init__(self, settings: WorkerSettings, registry: Registry, cache: DatasetCache | None = None) -> None:
         self.settings = settings
-        self._interrupts = interrupts
         self.registry = registry
         # Whatever a method does to the working directory, records go where they were to go.
         self.folder = os.getcwd()
         self.store = Store(settings.store.absolute())
-        self.marker = Marker(settings.store.absolute(), settings.run)
+        self.mark = Mark(settings.store.absolute() / RUNNING, settings.run, StoreError)
         self.cache = cache or DatasetCache(settings.context, registry, settings.store)
         self.isolated = None if settings.isolation == "none" else self._isolated()
-        self._before = {child.pid for child in psutil.Process().children()}
+        self._before = children(os.getpid())
         self._prepared: OrderedDict[Hashable, Prepared] = OrderedDict()
         self._metrics: dict[str, dict[str, Metric]] = {}
 
     def run(self, planned: Planned) -> TrialStatus:
         """Run a trial and store its record; an error in it becomes a failed record.
 
-        Whatever a plugin raises is the trial's failure, `SystemExit` too; only the user's Ctrl-C ends the run.
+        Whatever a plugin raises is the trial's failure, `SystemExit` too. `KeyboardInterrupt` in this process ends the
+        run: it is the user's Ctrl-C, or without isolation a plugin's.
         Afterwards the working directory is what it was, and processes that the trial started are ended.
         """
         started = time.perf_counter()
-        self.marker.begin(planned)
+        trial = planned.trial
+        described = f"{trial.method} on {trial.dataset}, costs {trial.costs}, seed {trial.seed}"
+        self.mark.begin([planned.name, described])
         try:
             failure = self._outcome(planned)
         finally:
             self._tidy()
-            self.marker.end()
+            self.mark.end()
         seconds = time.perf_counter() - started
         return TrialStatus(planned.name, "ok", "", seconds) if failure is None else _status_of(failure, seconds)
 
@@ -129,7 +127,7 @@ class Worker:
         """There is nothing more to run."""
         if self.isolated is not None:
             self.isolated.close()
-        self.marker.close()
+        self.mark.close()
 
     def _isolated(self) -> Isolated:
         """Where methods run: apart from the data, the records and what is published."""
@@ -152,17 +150,15 @@ class Worker:
             step = "prepare"
             prepared = self._prepare(planned, dataset)
             step = "run"
-            metrics = self._metrics_for(dataset.task)
-            asked = (trial, dataset, prepared, metrics, provenance, self.settings.threads, self.isolated)
-            result = once_more_if_killed(lambda: run_trial(*asked, audit_seed=self.settings.audit_seed))
+            conditions = Conditions(provenance, self.settings.threads, self.settings.audit_seed)
+            given = trial, dataset, prepared, self._metrics_for(dataset.task), conditions, self.isolated
+            result = once_more_if_killed(lambda: run_trial(*given))
+        except KeyboardInterrupt:
+            raise
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) and self._interrupts and self._interrupts.possible:
-                raise
             if isinstance(error, DataWritten):
                 self.cache.forget(trial.dataset_use, trial.source)
-            return self._failed(
-                failed_record(start_of_record(planned.trial, planned.content, provenance), error, step, {})
-            )
+            return self._failed(_failure_of(planned, provenance, error, step))
         if result.written:
             self._prepared.clear()  # the next trials get data as it was
         if result.record["status"] == "failed":
@@ -172,9 +168,7 @@ class Worker:
         except (OSError, BenchError):
             raise  # the store's fault, not the trial's
         except Exception as error:
-            return self._failed(
-                failed_record(start_of_record(planned.trial, planned.content, provenance), error, "store", {})
-            )
+            return self._failed(_failure_of(planned, provenance, error, "store"))
         return None
 
     def _failed(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -199,9 +193,8 @@ class Worker:
     def _prepare(self, planned: Planned, dataset: Dataset) -> Prepared:
         key, trial = planned.preparation, planned.trial
         if key not in self._prepared:
-            self._prepared[key] = prepare(
-                dataset, trial.scheme, trial.split, trial.encode, trial.seed, trial.audit_rounds
-            )
+            asked = trial.scheme, trial.split, trial.encode, trial.seed, trial.audit_rounds
+            self._prepared[key] = prepare(dataset, *asked)
             if len(self._prepared) > self._KEPT:
                 self._prepared.popitem(last=False)
         return self._prepared[key]
@@ -222,11 +215,8 @@ class Worker:
 
     def _plugins(self, trial: Trial) -> dict[str, Any]:
         """Versions and source hashes of the plugins a trial uses."""
-        plugins = {}
-        for kind, name in trial.uses.items():
-            plugin = self.registry.plugin_of(kind, name)
-            plugins[plugin.name] = {"version": plugin.version, "source": plugin.source[:16]}
-        return {"plugins": plugins}
+        plugins = [self.registry.plugin_of(*used) for used in trial.uses.items()]
+        return {"plugins": {one.name: {"version": one.version, "source": one.source[:16]} for one in plugins}}
 
 
 def fail(
@@ -242,9 +232,13 @@ def fail(
         where: the `environment` it was run in, when that was not this machine's.
     """
     provenance = {**(where or environment()), "dataset": planned.trial.dataset, "isolation": settings.isolation}
-    record = failed_record(start_of_record(planned.trial, planned.content, provenance), stopped, "process", {})
+    record = _failure_of(planned, provenance, stopped, "process")
     Store(settings.store).write_failure(record)
     return _status_of(record, seconds)
+
+
+def _failure_of(planned: Planned, provenance: Mapping[str, Any], error: BaseException, step: str) -> dict[str, Any]:
+    return failed_record(start_of_record(planned.trial, planned.content, provenance), error, step, {})
 
 
 def _status_of(failure: Mapping[str, Any], seconds: float) -> TrialStatus:
@@ -255,8 +249,7 @@ def _status_of(failure: Mapping[str, Any], seconds: float) -> TrialStatus:
 
 def _today() -> str:
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
-    return moment.date().isoformat()
+    return (datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)).date().isoformat()
 
 
 @cache
@@ -264,10 +257,8 @@ def environment() -> dict[str, Any]:
     """Versions, processor and platform of this process."""
     versions = {}
     for name in ("budgetbench", "numpy", "scipy", "scikit-learn", "pandas", "numba", "lightgbm"):
-        try:
+        with suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return {
         "python": platform.python_version(),
         "libraries": versions,
@@ -289,10 +280,9 @@ def _kernels() -> list[str]:
 
 def _processor() -> str:
     """Its name, with family and model where the system tells: Numba compiles for these."""
-    try:
+    lines: list[str] = []
+    with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
     values = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in reversed(lines))}
     name = values.get("model name") or platform.processor() or "unknown"
     if "cpu family" in values and "model" in values:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from bench_cost_trees import plugin
 
-from bench_core import Costs, Decisions, Outcome, Part, load_registry, outcome_of
+from bench_core import Costs, Decisions, Outcome, Part, outcome_of
+from bench_core.suites import load_registry
 
 COSTS = Costs(np.array([5.0, 3.0, 1.0]), np.array([0, 0, -1]), np.array([2.0]))
 

@@ -200,7 +200,8 @@ def criterion_of_dataset(name: str, parameters: Mapping[str, Any], **options: An
     Raises:
         bench_core.contract.errors.BenchError: there is no such data set, or it cannot be had.
     """
-    from bench_core import DataContext, RequestError, build, did_you_mean, fit_encoder, load_registry
+    from bench_core import DataContext, RequestError, build, did_you_mean, fit_encoder
+    from bench_core.suites import load_registry
 
     sources = load_registry().datasets
     if name not in sources:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from bench_cstc.metrics import METRICS, best_within
 
-from bench_core import Decisions, Outcome, mse, resolve_metric
+from bench_core import Decisions, Outcome, mse
+from bench_core.records import resolve_metric
 
 
 def outcome(task: str, paid: float, evaluations: float = 0.0, **fields: Any) -> Outcome:

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from bench_cstc.methods import CSTC
 
-from bench_core import DataContext, Part, Problem, Rows, SplitRule, fit_encoder, make_split
+from bench_core import DataContext, Part, Problem, Rows, SplitRule, fit_encoder
+from bench_core.execution import make_split
 
 
 def quadrants(noise, seed):

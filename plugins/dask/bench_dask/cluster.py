@@ -29,7 +29,7 @@ def connected(work: Work) -> Iterator[Client]:
     Raises:
         RequestError: nobody answers there.
     """
-    address = work.plugin_options.get("scheduler")
+    address = work.options.plugin_options.get("scheduler")
     with _quiet():
         if address:
             with _client(str(address)) as client:

@@ -16,8 +16,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench_core import BenchError, RequestError, Store
-from bench_core.execution import Planned, Schedule, TrialStatus, TrialStopped, Work, WorkerSettings, fail
+from bench_core import BenchError, RequestError
+from bench_core.execution import Schedule, TrialStatus, TrialStopped, Work, WorkerSettings, fail
+from bench_core.records import Store
+from bench_core.suites import Planned
 from bench_dask import remote
 from bench_dask.cluster import connected
 from bench_dask.trials import needs_of, planned_to_plain
@@ -77,7 +79,7 @@ class _Run:
         self.store = Store(work.settings.store)
         self.schedule = Schedule(work.todo, work.seconds, work.memory)
         self.request = json.dumps(_request_of(work.settings))
-        self.needs = json.dumps(needs_of(work.todo, work.settings.metrics, work.registry))
+        self.needs = json.dumps(needs_of(work.todo, work.settings.metrics, work.cache.registry))
         self.places: dict[str, _Place] = {}
         self.refused: dict[str, str] = {}
         self.futures: dict[str, Any] = {}

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bench_core import RequestError, Store, did_you_mean
+from bench_core import RequestError, did_you_mean
+from bench_core.records import Store
 
 __all__ = ["Difference", "MergeReport", "merge_stores"]
 
@@ -91,9 +92,9 @@ def _merge(source: Store, store: Store) -> MergeReport:
         if name not in done and (record["status"] == "ok" or name not in failed):
             report.done_now += name in failed
             try:
-                store.add(name, *source.copy_of(name, record["status"]))
+                store.add(name, *source.copy_of(name))
             except ValueError as error:
-                report.damage.append(f"{source.path_of_decisions(name).with_suffix('')}… is damaged: {error}")
+                report.damage.append(f"{source.path_of_attachment(name).with_suffix('')}… is damaged: {error}")
                 continue
             report.added += 1
             continue
@@ -110,7 +111,7 @@ def _merge(source: Store, store: Store) -> MergeReport:
         else:
             report.same += 1
     report.damage += [*source.damage, *store.damage]
-    report.old = len(source.unbelieved | store.unbelieved) - len(source.damage) - len(store.damage)
+    report.old = len(source.unreadable | store.unreadable) - len(source.damage) - len(store.damage)
     return report
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_core import RegisterExecutor, hookimpl
+from bench_core import hookimpl
+from bench_core.execution import RegisterExecutor
 
 if TYPE_CHECKING:
     from bench_core.execution import Work

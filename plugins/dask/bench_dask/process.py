@@ -18,8 +18,8 @@ from typing import Any
 import psutil
 from bench_sandbox import ending
 
-from bench_core import StoreError
 from bench_core.execution import TrialStopped, thread_variables
+from bench_core.records import StoreError
 
 __all__ = ["TrialProcess"]
 

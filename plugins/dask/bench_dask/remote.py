@@ -12,8 +12,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from bench_core import StoreError
 from bench_core.execution import TrialStopped
+from bench_core.records import StoreError
 from bench_dask.process import TrialProcess
 
 __all__ = ["check", "leave", "run_trial"]

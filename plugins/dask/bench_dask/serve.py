@@ -18,8 +18,9 @@ from typing import Any
 
 from bench_sandbox import adopt_orphans, die_with_parent
 
-from bench_core import BenchError, DataContext, Registry, described_registry, load_registry
+from bench_core import BenchError, DataContext
 from bench_core.execution import Worker, WorkerSettings, environment
+from bench_core.suites import Registry, described_registry, load_registry
 from bench_dask.trials import planned_from_plain, unmet
 
 __all__ = ["main"]
@@ -65,7 +66,7 @@ def _ran(plain: Mapping[str, Any], registry: Registry, worker: Worker) -> tuple[
     """Run a trial: how it went, and the bytes of its files, which are not kept here."""
     try:
         status = worker.run(planned_from_plain(plain, registry))
-        record, decisions = worker.store.take(status.name, status.status)
+        record, decisions = worker.store.take(status.name)
     except BenchError as error:
         return {"error": str(error)}, []
     answer = {"status": status.status, "message": status.message, "seconds": status.seconds}

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from bench_core import cli_errors, hookimpl
+from bench_core import hookimpl
+from bench_core.suites import cli_errors
 
 BENCH_CONTRACT_VERSION = 1
 

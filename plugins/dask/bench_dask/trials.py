@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bench_core import CONTRACT_VERSION, Registry, RequestError, SplitRule, build
-from bench_core.execution import Planned, Trial, Worker, parameters_of, with_hint
+from bench_core import CONTRACT_VERSION, RequestError, SplitRule, build
+from bench_core.execution import Worker, parameters_of, with_hint
+from bench_core.suites import Planned, Registry, Trial
 
 __all__ = ["needs_of", "planned_from_plain", "planned_to_plain", "unmet"]
 

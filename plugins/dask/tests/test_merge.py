@@ -16,8 +16,8 @@ from support.sessions import Place
 from support.stores import done, every_file, of_done, store
 from test_integrity import SUITE, records_in, sealed_again
 
-from bench_core import unseal
 from bench_core.cli.main import main
+from bench_core.records import unseal
 
 __all__ = ["done", "store"]
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_core import cli_errors, hookimpl, listed_plugins, print_table, warn, with_session, with_sessions
+from bench_core import hookimpl
+from bench_core.suites import ISOLATION, cli_errors, listed_plugins, print_table, warn, with_session, with_sessions
 from bench_leaderboard.cli_submit import submit
 
 if TYPE_CHECKING:
-    from bench_core import SuiteSession
+    from bench_core.suites import SuiteSession
 
 BENCH_CONTRACT_VERSION = 1
 
@@ -56,7 +57,7 @@ def leaderboard(session: SuiteSession, check: bool, as_published: bool, drop: tu
 
     The exit code is 1 when records of the store are damaged: nothing is written then, and a run computes them again.
     """
-    from bench_core import DamagedRecordsError
+    from bench_core.records import DamagedRecordsError
     from bench_leaderboard import publish
 
     if check:
@@ -111,17 +112,13 @@ def claims(session: SuiteSession, stress: bool) -> int:
 @click.option("--sample", default="5%", show_default=True, help="How many records: a number, or a share.")
 @click.option("--seed", type=click.IntRange(min=0), help="Of the sample; a fresh one by default.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
-@click.option(
-    "--isolation",
-    type=click.Choice(["strict", "process", "none"]),
-    default="process",
-    show_default=True,
-    help="strict: refutes also who passed messages between trials through a template.",
-)
+@ISOLATION
 @click.option("--note", is_flag=True, help="With strict: note in verified.json beside the page what came out equal.")
 @with_sessions
 def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int, isolation: str, note: bool) -> int:
     """Recompute a random sample of suites' published records, and compare them with what is published.
+
+    With --isolation strict, a method is refuted that passed messages between trials through a template.
 
     Records that say they were made by the same processor, kernels and libraries must be equal bit for bit. Elsewhere
     a record is refuted where a metric differs by more than two turned rows, or 0.2 % of the rows, explain; what
@@ -130,7 +127,8 @@ def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int, isol
     """
     from secrets import randbelow
 
-    from bench_core import Options, RequestError
+    from bench_core import RequestError
+    from bench_core.execution import Options
     from bench_leaderboard.commands import verify as verifying
 
     if note and isolation != "strict":

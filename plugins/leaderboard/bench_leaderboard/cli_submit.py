@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_core import RequestError, warn, with_session
+from bench_core import RequestError
+from bench_core.suites import warn, with_session
 
 if TYPE_CHECKING:
-    from bench_core import SuiteSession
+    from bench_core.suites import SuiteSession
 
 __all__ = ["submit"]
 

@@ -12,10 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_core import seal, sha256_text, unseal
+from bench_core import sha256_text
+from bench_core.records import seal, unseal
 
 if TYPE_CHECKING:
-    from bench_core import Plan, SuiteSession
+    from bench_core.suites import Plan, SuiteSession
 
 __all__ = ["forget", "is_current", "remember"]
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pluggy
 
-from bench_core import RegisterSuiteSection, SectionRules, SuiteSection, hookimpl
+from bench_core import hookimpl
+from bench_core.suites import RegisterSuiteSection, SectionRules, SuiteSection
 from bench_leaderboard.hookspecs import RegisterFigure
 
 if TYPE_CHECKING:
-    from bench_core import FinishedRun, SuiteSession, Written
+    from bench_core.suites import FinishedRun, SuiteSession, Written
     from bench_leaderboard.analysis.export import Committed
 
 BENCH_CONTRACT_VERSION = 1
@@ -66,7 +67,7 @@ def bench_known_trials(session: SuiteSession) -> Committed | None:
 @hookimpl
 def bench_run_finished(run: FinishedRun) -> Written:
     """Write the suite's page, figures and export, unless they are what they would be."""
-    from bench_core import Written
+    from bench_core.suites import Written
     from bench_leaderboard.commands.results import results_table
     from bench_leaderboard.publish import publish_run
 

@@ -6,16 +6,9 @@ import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from bench_core import (
-    DamagedRecordsError,
-    FinishedRun,
-    Plan,
-    RequestError,
-    SuiteSession,
-    canonical_json,
-    definition_of,
-    did_you_mean,
-)
+from bench_core import RequestError, canonical_json, did_you_mean
+from bench_core.records import DamagedRecordsError, definition_of
+from bench_core.suites import FinishedRun, Plan, SuiteSession
 from bench_leaderboard import current
 from bench_leaderboard.analysis.answer import answer_of, compares_of
 from bench_leaderboard.analysis.export import RECORDS, published, records_of, write_export
@@ -149,10 +142,10 @@ def publish(
     """
     plan = plan or session.plan()
     records = records_of(session, plan)
-    if session.store.unbelieved:
+    if session.store.unreadable:
         current.forget(session)
         raise DamagedRecordsError(
-            f"{len(session.store.unbelieved)} record(s) are damaged, so nothing was written; "
+            f"{len(session.store.unreadable)} record(s) are damaged, so nothing was written; "
             f"run: bench run {session.suite.path}"
         )
     _check_losses(session, plan, records, drop)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench_core import Metric, RequestError, SectionRules, Suite, did_you_mean
+from bench_core import Metric, RequestError, did_you_mean
+from bench_core.suites import SectionRules, Suite
 from bench_leaderboard.claims_schema import (
     CHECKS,
     STANDINGS,

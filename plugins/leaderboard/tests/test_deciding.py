@@ -109,7 +109,7 @@ def run(method: Method, prepared: Prepared | None = None) -> TrialResult:
     trial = Trial(
         "A", "blobs", Blobs(), "uniform", "uniform", scheme, "spin", "spin", method, 0, rule, "ordinal", None, False, 0
     )
-    return run_trial(trial, data, prepared, {"error": next(m for m in BUILT_IN if m.name == "error")}, {})
+    return run_trial(trial, data, prepared, {"error": next(m for m in BUILT_IN if m.name == "error")})
 
 
 def test_a_record_keeps_how_long_each_policy_decided_on_the_test_rows_and_how_many_base_models_rows_ran() -> None:

@@ -11,7 +11,8 @@ from bench_leaderboard.analysis.export import records_of
 from support import tiny_plugin
 from support.sessions import Place
 
-from bench_core import Metric, Outcome, hookimpl, load_registry
+from bench_core import Metric, Outcome, hookimpl
+from bench_core.suites import load_registry
 
 SUITE = '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\nselect = "ours"\n'
 

@@ -10,7 +10,8 @@ from support import tiny_plugin
 from support.bench import Bench
 from support.sessions import Place
 
-from bench_core import Written, hookimpl, load_registry
+from bench_core import hookimpl
+from bench_core.suites import Written, load_registry
 
 SUITE = '[protocol]\nseeds = 2\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
 

@@ -21,19 +21,10 @@ from support import tiny_plugin
 from support.bench import Bench
 from support.sessions import Place
 
-from bench_core import (
-    Decisions,
-    Method,
-    Options,
-    Policy,
-    Problem,
-    RegisterMethod,
-    RequestError,
-    Rows,
-    Store,
-    hookimpl,
-    load_registry,
-)
+from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, RequestError, Rows, hookimpl
+from bench_core.execution import Options
+from bench_core.records import Store
+from bench_core.suites import load_registry
 
 SUITE = '[protocol]\nseeds = 3\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bench_core import BenchError, RequestError, cli_errors, hookimpl, installed_plugins
+from bench_core import BenchError, RequestError, hookimpl
+from bench_core.suites import ISOLATION, cli_errors, installed_plugins
 
 if TYPE_CHECKING:
-    from bench_core import Dataset, Registry
+    from bench_core import Dataset
+    from bench_core.suites import Registry
     from bench_policies.goals import Goal
 
 BENCH_CONTRACT_VERSION = 1
@@ -106,13 +108,10 @@ def _errors(verb: Callable[..., int]) -> Callable[..., None]:
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("recommendation"), show_default=True,
     help="Folder of the page.",
 )  # fmt: skip
-@click.option(
-    "--isolation", type=click.Choice(["strict", "process", "none"]), default="process", show_default=True,
-    envvar="BUDGETBENCH_ISOLATION", help="none: methods run in this process, for a debugger; no time limit holds.",
-)  # fmt: skip
+@ISOLATION
 @_errors
 def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, isolation: str, **given: Any) -> int:
-    """Recommend a method for a table, prices and a goal."""
+    """Recommend a method for a table, prices and a goal. With --isolation none, no time limit holds."""
     from bench_policies.page import fit_command, methods_table, trivial_table, write_page
     from bench_policies.recommending import recommend as recommend_for
     from bench_policies.wording import for_terminal, one_line

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bench_core import Method, RequestError, build, load_registry, plain
+from bench_core import Method, RequestError, build, plain
+from bench_core.suites import load_registry
 from bench_policies.prices import Prices, read_prices
 from bench_policies.tables import Data, facts_after_encoding, read_table
 from bench_policies.trials import Bench
@@ -13,7 +14,7 @@ from bench_policies.trials import Bench
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core import Registry
+    from bench_core.suites import Registry
 
 
 def method_of(method: str | Method, parameters: Mapping[str, Any] | None, registry: Registry) -> tuple[str, Method]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Costs, Decisions, Encoder, Policy, RequestError, Rows, can_be_asked, did_you_mean
+from bench_core import Costs, Decisions, Policy, RequestError, Rows, did_you_mean
+from bench_core.execution import Encoder, can_be_asked
 from bench_policies.answering import Answering
 from bench_policies.substitution import AskedBySubstitution
 from bench_policies.wording import one_line

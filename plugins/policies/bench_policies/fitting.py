@@ -15,23 +15,19 @@ from numpy.typing import NDArray
 from bench_core import (
     CONTRACT_VERSION,
     Dataset,
-    Encoder,
     Method,
     Part,
     Policy,
     Problem,
-    Registry,
     RequestError,
     SplitRule,
     as_family,
-    can_be_asked,
     fit_encoder,
-    load_registry,
-    make_split,
     outcome_of,
     plain,
-    replay,
 )
+from bench_core.execution import Encoder, can_be_asked, make_split, replay
+from bench_core.suites import Registry, load_registry
 from bench_policies.evaluating import method_of
 from bench_policies.fitted import FittedPolicy
 from bench_policies.goals import Goal, Judged, judge

@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import CONTRACT_VERSION, BenchError, Costs, Encoder, RequestError, load_registry
+from bench_core import CONTRACT_VERSION, BenchError, Costs, RequestError
+from bench_core.execution import Encoder
+from bench_core.suites import load_registry
 from bench_policies.answering import Answering
 from bench_policies.card import card
 from bench_policies.codec import Decoder, encode
@@ -32,7 +34,7 @@ from bench_policies.fitted import FittedPolicy
 from bench_policies.substitution import AskedBySubstitution
 
 if TYPE_CHECKING:
-    from bench_core import Registry
+    from bench_core.suites import Registry
 
 FORMAT = 2
 _SUMS = "checksums.json"

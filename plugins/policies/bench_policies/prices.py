@@ -23,7 +23,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from bench_core import BenchError, CostScheme, Registry, RequestError, build, did_you_mean
+from bench_core import BenchError, CostScheme, RequestError, build, did_you_mean
+from bench_core.suites import Registry
 from bench_policies.toml_file import TomlFile
 
 Prices = str | Path | Mapping[str, Any] | Sequence[float] | CostScheme

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import Apart, DataContext, Registry, RequestError, build, load_registry
+from bench_core import DataContext, RequestError, build
+from bench_core.suites import Registry, load_registry
 from bench_policies.fitting import beyond_budget
 from bench_policies.folder import policy_types
 from bench_policies.goals import Goal
+from bench_policies.isolated_trials import IsolatedTrials
 from bench_policies.measuring import corrected_half_width, measure_trivial, summary
 from bench_policies.prices import Prices, read_prices
 from bench_policies.race import Candidate, race, time_on_sample
@@ -123,9 +125,9 @@ def recommend(
     costs = bench.prepared(1).problem.costs
     full = float(costs.total(dataset.n_rows, dataset.sizes).mean())
     with (
-        Apart(registry, DataContext.from_environment().cache, isolation)
+        IsolatedTrials(registry, DataContext.from_environment().cache, isolation)
         if isolation != "none"
-        else nullcontext() as bench.apart
+        else nullcontext() as bench.isolated
     ):
         time_on_sample(portfolio, bench, start, seconds, progress)
         splits_done = race(portfolio, bench, goal, splits, start + seconds, full, progress)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import BenchError, DataContext, DataFacts, Dataset, Registry, RequestError, build
+from bench_core import BenchError, DataContext, DataFacts, Dataset, RequestError, build
+from bench_core.suites import Registry
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,21 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench_core import (
-    Apart,
-    CostScheme,
-    DataContext,
-    Dataset,
-    DataSource,
-    Method,
-    Metric,
-    Outcome,
-    Prepared,
-    SplitRule,
-    Trial,
-    prepare,
-    run_trial,
-)
+from bench_core import CostScheme, DataContext, Dataset, DataSource, Method, Metric, Outcome, SplitRule
+from bench_core.execution import Conditions, Prepared, prepare, run_trial
+from bench_core.suites import Trial
+from bench_policies.isolated_trials import IsolatedTrials
 
 EXIT_THRESHOLDS = (0.5, 0.7, 0.85, 0.95)
 """Confidences that a method is fitted with that stops early by confidence, where nothing is refused; the validation
@@ -68,7 +57,7 @@ class Bench:
             on the validation rows among `EXIT_THRESHOLDS`.
         split: how rows are divided.
         threads: of a method's kernels.
-        apart: where methods run; in this process when None.
+        isolated: where methods run; in this process when None.
     """
 
     dataset: Dataset
@@ -78,7 +67,7 @@ class Bench:
     exit_threshold: float | None = None
     split: SplitRule = field(default_factory=SplitRule)
     threads: int = 1
-    apart: Apart | None = None
+    isolated: IsolatedTrials | None = None
     _prepared: dict[int, Prepared] = field(default_factory=dict)
 
     @property
@@ -138,13 +127,12 @@ class Bench:
             seed=seed,
             audit_rounds=1,
         )
-        prepared = self.prepared(seed)
-        if self.apart is None:
-            result = run_trial(trial, self.dataset, prepared, metrics or {}, {}, self.threads)
+        given = trial, self.dataset, self.prepared(seed), metrics or {}, Conditions(threads=self.threads)
+        if self.isolated is None:
+            result = run_trial(*given)
         else:
-            result = self.apart.run(
-                trial, self.dataset, prepared, metrics or {}, {}, self.threads, seconds=limit, until=until
-            )
+            self.isolated.limit(limit, until)
+            result = self.isolated.run(*given)
         if result.written:
             del self._prepared[seed]
         if result.outcomes is None:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from bench_policies import AskedBySubstitution, FittedPolicy, fit_policy
 
-from bench_core import replay
+from bench_core.execution import replay
 
 
 def make_table(rows: int) -> pd.DataFrame:

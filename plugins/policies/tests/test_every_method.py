@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 from bench_policies import AskedBySubstitution, FittedPolicy, fit_policy, load_policy, save_policy
 
-from bench_core import Decisions, Method, Policy, Problem, Rows, load_registry, replay
+from bench_core import Decisions, Method, Policy, Problem, Rows
+from bench_core.execution import replay
+from bench_core.suites import load_registry
 from bench_core.testing import make_dataset
 
 QUICK = {"single-stage", "cost-ordered", "lasso", "stump", "majority", "forward-selection"}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bench_core import Costs, CostScheme, Dataset, Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl
-from bench_core import load_registry as installed
+from bench_core.suites import load_registry as installed
 
 COLUMNS = ("noisy", "exact", "rest")
 

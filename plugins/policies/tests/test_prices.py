@@ -12,7 +12,8 @@ import pytest
 from bench_policies import evaluate, read_error_costs, read_prices
 from click.testing import CliRunner
 
-from bench_core import Dataset, RequestError, load_registry
+from bench_core import Dataset, RequestError
+from bench_core.suites import load_registry
 
 FEATURES = ("age", "glucose", "insulin", "scan")
 OWN = '[prices]\nage = 0\nglucose = 5\ninsulin = 5\n"scan" = 40\n'

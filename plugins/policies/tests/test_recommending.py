@@ -20,7 +20,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl, load_registry
+from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl
+from bench_core.suites import load_registry
 
 QUICK = ("single-stage", "cost-ordered")
 

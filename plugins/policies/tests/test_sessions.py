@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from bench_policies import AskedBySubstitution, FittedPolicy, Session, fit_policy
 
-from bench_core import Decisions, Method, Policy, Problem, RequestError, Rows, replay
+from bench_core import Decisions, Method, Policy, Problem, RequestError, Rows
+from bench_core.execution import replay
 
 Fit = Callable[..., FittedPolicy]
 

@@ -16,7 +16,7 @@ import psutil
 import pytest
 from bench_policies import recommend
 
-from bench_core import load_registry
+from bench_core.suites import load_registry
 
 ENDLESS = '''
 import time

@@ -89,7 +89,7 @@ class SizedImages(DataSource):
         return str(self._source().status(context))
 
     def _source(self) -> DataSource:
-        from bench_core import described_registry
+        from bench_core.suites import described_registry
 
         registry = described_registry()  # imports the plugin of that source, and no other
         try:

@@ -10,7 +10,8 @@ import pytest
 from bench_polydom.descriptor_margins import DescriptorMargins
 from bench_polydom.pricing import load_measurements
 
-from bench_core import Costs, DataContext, DataError, load_registry
+from bench_core import Costs, DataContext, DataError
+from bench_core.suites import load_registry
 from bench_core.testing import dataset_contract
 
 pytest.importorskip("skimage", reason="image features need scikit-image")

@@ -10,7 +10,8 @@ import pytest
 from bench_polydom.pricing import Measurements
 from bench_polydom.sized_images import SizedImages
 
-from bench_core import Costs, DataContext, DataError, DataUnavailable, load_registry
+from bench_core import Costs, DataContext, DataError, DataUnavailable
+from bench_core.suites import load_registry
 from bench_core.testing import dataset_contract
 
 pytest.importorskip("skimage", reason="image features need scikit-image")

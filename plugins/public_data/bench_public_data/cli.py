@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_core import cli_errors, hookimpl, listed_plugins, print_table
+from bench_core import hookimpl
+from bench_core.suites import cli_errors, listed_plugins, print_table
 
 if TYPE_CHECKING:
     from bench_core import DataContext, DataSource

@@ -16,7 +16,8 @@ from bench_public_data.table_cache import CachedTable, table_hash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_core import DataError, DataSource, RequestError, build, load_registry
+from bench_core import DataError, DataSource, RequestError, build
+from bench_core.suites import load_registry
 
 
 def test_pima_is_embedded_with_its_names_and_classes(context):

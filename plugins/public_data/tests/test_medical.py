@@ -16,7 +16,8 @@ from bench_public_data.table_cache import table_hash
 from bench_public_data.uci import Uci
 from bench_public_data.uci_archives import ARCHIVES, prepared
 
-from bench_core import DataContext, DataError, DataFacts, Dataset, RequestError, build, load_registry
+from bench_core import DataContext, DataError, DataFacts, Dataset, RequestError, build
+from bench_core.suites import load_registry
 from bench_core.testing import cost_scheme_contract, dataset_contract
 
 FILES = {

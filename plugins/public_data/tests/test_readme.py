@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from bench_public_data import plugin
 
-from bench_core import build, load_registry
+from bench_core import build
+from bench_core.suites import load_registry
 
 TEXT = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```toml\n(.*?)```", TEXT, flags=re.DOTALL)

@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 from bench_qwyc.methods import Fan, Qwyc
 
-from bench_core import DataContext, Family, Part, Policy, Problem, Rows, SplitRule, load_registry, prepare
+from bench_core import DataContext, Family, Part, Policy, Problem, Rows, SplitRule
+from bench_core.execution import prepare
+from bench_core.suites import load_registry
 
 ENSEMBLES: dict[str, tuple[str, dict[str, Any]]] = {
     "5, joint": ("Table 2", {"ensemble": "subsets-joint", "n_estimators": 5, "subset": 13, "hidden": 48}),

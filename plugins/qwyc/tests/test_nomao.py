@@ -14,18 +14,9 @@ import pandas as pd
 import pytest
 from bench_qwyc.fitted_ensemble import EnsembleMethod
 
-from bench_core import (
-    DataContext,
-    Dataset,
-    Metric,
-    Prepared,
-    Suite,
-    Trial,
-    load_registry,
-    load_suite,
-    prepare,
-    run_trial,
-)
+from bench_core import DataContext, Dataset, Metric
+from bench_core.execution import Prepared, prepare, run_trial
+from bench_core.suites import Suite, Trial, load_registry, load_suite
 
 openml = pytest.importorskip("openml")
 pytest.importorskip("bench_public_data")
@@ -145,7 +136,7 @@ def test_the_suites_nomao_entry_runs_on_what_openml_would_send(server: list[str]
     assert (dataset.n_rows, dataset.n_features, len(dataset.categorical)) == (ROWS, 118, NOMINAL)
     assert [trial.method for trial in trials] == METHODS
     for trial in trials:
-        record = run_trial(trial, dataset, prepared, metrics, {}).record
+        record = run_trial(trial, dataset, prepared, metrics).record
         assert record["status"] == "ok", record
         assert record["diagnostics"]["base_models"] == 40
         test = record["policies"]["test"]

@@ -13,7 +13,7 @@ from bench_sandbox.client import Server, run
 from bench_sandbox.errors import CallError, MalformedError, SandboxError, StoppedError, ending
 from bench_sandbox.paths import importable, readable
 from bench_sandbox.process import Process
-from bench_sandbox.strays import adopt_orphans, adopting_orphans, end_group, end_strays
+from bench_sandbox.strays import adopt_orphans, adopting_orphans, children, end_group, end_strays
 from bench_sandbox.system import die_with_parent
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "StoppedError",
     "adopt_orphans",
     "adopting_orphans",
+    "children",
     "die_with_parent",
     "end_group",
     "end_strays",

@@ -14,7 +14,8 @@ from typing import Any
 
 from bench_leaderboard import dead_links, slug
 
-from bench_core import Registry, RequestError
+from bench_core import RequestError
+from bench_core.suites import Registry
 from bench_site import escaping
 from bench_site.assets import SCRIPTS, STYLES, WORKER_SHIM, shared_files
 from bench_site.pages import Pages

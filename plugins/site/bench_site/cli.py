@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from bench_core import OUT, cli_errors, hookimpl, listed_plugins
+from bench_core import hookimpl
+from bench_core.suites import OUT, cli_errors, listed_plugins
 
 BENCH_CONTRACT_VERSION = 1
 

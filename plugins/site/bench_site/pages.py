@@ -12,7 +12,7 @@ from typing import Any
 from bench_leaderboard import Panel, code, plain_number, slug, text
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from bench_core import Registry
+from bench_core.suites import Registry
 from bench_site.answer import answer_target, methods_linked
 from bench_site.documentation import Files, Paper, book, documentation, papers_of
 from bench_site.figures import curve_figure, drawn_at_first

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from pydantic import BaseModel
 
-from bench_core import Registry, Suite, load_registry
+from bench_core.suites import Registry, Suite, load_registry
 
 __all__ = ["pages", "write"]
 

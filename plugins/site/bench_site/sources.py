@@ -12,7 +12,8 @@ import numpy as np
 from bench_leaderboard import Curve, Panel, Records, curves_of, read_descriptions, read_export, slug
 from numpy.typing import NDArray
 
-from bench_core import Registry, RequestError, Suite, load_suite
+from bench_core import RequestError
+from bench_core.suites import Registry, Suite, load_suite
 
 __all__ = ["SHARES", "Place", "Published", "at_share", "drawn", "published_suites", "ranked"]
 

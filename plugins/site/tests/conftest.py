@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "tests"))
 from support.bench import ROOT, Bench, install
 from support.fixtures import bench
 
-from bench_core import seal, unseal
+from bench_core.records import seal, unseal
 
 __all__ = ["bench"]
 

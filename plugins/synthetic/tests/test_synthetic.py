@@ -18,7 +18,8 @@ from bench_synthetic.sized_items import SizedItems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_core import DataContext, DataSource, RequestError, build, load_registry
+from bench_core import DataContext, DataSource, RequestError, build
+from bench_core.suites import load_registry
 from bench_core.testing import dataset_contract
 
 SOURCES: list[type[DataSource]] = [

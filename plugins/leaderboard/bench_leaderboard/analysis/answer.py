@@ -18,7 +18,7 @@ from bench_leaderboard.analysis.resampling import Interval
 from bench_leaderboard.comparison_schema import ComparisonEntry
 
 if TYPE_CHECKING:
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["Compares", "answer_of", "compared_at", "compares_of"]
 

@@ -31,7 +31,7 @@ import math
 from dataclasses import replace
 from typing import Any, cast
 
-from bench_core import Suite
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claim_relations import check_dominance, check_extreme, check_order
 from bench_leaderboard.analysis.estimates import Estimate, with_queries

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import DEFAULT_METRICS, Metric, RequestError, Store, canonical_json, default_metric, resolve_metric
+from bench_core import Metric, RequestError, canonical_json
+from bench_core.records import DEFAULT_METRICS, Store, default_metric, resolve_metric
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.export import RECORDS, read_export
 from bench_leaderboard.analysis.records import Labels, Records, tabulate
@@ -23,7 +24,7 @@ from bench_leaderboard.analysis.selection import Rules, select
 from bench_leaderboard.analysis.summary import Mean, mean_with_margin, overlap
 
 if TYPE_CHECKING:
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["CHANGES", "Changed", "DefaultRules", "Difference", "compare", "read_side"]
 

@@ -26,7 +26,7 @@ from bench_leaderboard.analysis.summary import Mean, margins, mean_with_margin, 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "cells_of", "curves_of", "has_band", "panel_of", "points_of"]
 

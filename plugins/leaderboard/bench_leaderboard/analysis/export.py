@@ -26,7 +26,7 @@ from bench_leaderboard.analysis.records import Records, collect, is_over_limit, 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core import Plan, SuiteSession
+    from bench_core.suites import Plan, SuiteSession
 
 __all__ = ["RECORDS", "RUNS", "Committed", "published", "read_export", "records_of", "state_of", "write_export"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bench_core import Plan, Suite, Trial, seed_list
+from bench_core.suites import Plan, Suite, Trial, seed_list
 from bench_leaderboard.analysis.checksums import SLOT
 from bench_leaderboard.analysis.records import Records
 

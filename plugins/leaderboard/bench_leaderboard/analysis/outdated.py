@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from bench_core import Suite
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.checksums import SLOT
 from bench_leaderboard.analysis.losses import changes
 from bench_leaderboard.analysis.records import Records

@@ -27,7 +27,7 @@ from bench_leaderboard.analysis.summary import Mean, mean_of_means
 from bench_leaderboard.analysis.tables import Grid
 
 if TYPE_CHECKING:
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["Comparison", "Overall", "compare_ranks", "overall"]
 

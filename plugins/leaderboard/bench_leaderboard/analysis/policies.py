@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bench_core import Metric, RequestError, Suite, resolve_metric
+from bench_core import Metric, RequestError
+from bench_core.records import resolve_metric
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Mean, mean_with_margin, overlap
 

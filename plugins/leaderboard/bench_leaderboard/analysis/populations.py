@@ -15,7 +15,7 @@ from bench_leaderboard.comparison_schema import ComparisonEntry, Prices, UseEntr
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["Population", "Task", "absolute_answers", "comparison_of", "populations", "prices_of", "use_answers"]
 

@@ -15,7 +15,7 @@ from bench_leaderboard.analysis.records import Records
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["RIGHT_ANSWERS", "Quality", "cost_shares", "default_quality", "largest_cost", "quality_named"]
 
@@ -133,7 +133,7 @@ def default_quality(suite: Suite, records: Records, frame: pd.DataFrame) -> Qual
 
 
 def _built_in() -> dict[str, Metric]:
-    from bench_core import BUILT_IN
+    from bench_core.records import BUILT_IN
 
     return {metric.name: metric for metric in BUILT_IN}
 

@@ -28,7 +28,7 @@ from bench_leaderboard.analysis.summary import overlap
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["Missing", "Source", "difference", "plain", "ratio"]
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench_core import Metric, Plan, Planned, Store, canonical_json, stored_records
+from bench_core import Metric, canonical_json
+from bench_core.records import Store, stored_records
+from bench_core.suites import Plan, Planned
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -38,7 +38,7 @@ from bench_leaderboard.analysis.verdicts import Verdict
 from bench_leaderboard.claims_schema import RatioCheck, ShareCheck, ValueCheck, checks_within
 
 if TYPE_CHECKING:
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["POSSIBLE", "Stress", "stress_claims"]
 

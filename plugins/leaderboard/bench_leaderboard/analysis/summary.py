@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core import Suite
+    from bench_core.suites import Suite
     from bench_leaderboard.analysis.records import Records
 
 __all__ = [

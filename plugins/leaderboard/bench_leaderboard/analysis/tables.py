@@ -15,7 +15,7 @@ from bench_leaderboard.analysis.statistics import ALPHA, corrected_resampled_t
 from bench_leaderboard.analysis.summary import Mean, Row, overlap, summarise
 
 if TYPE_CHECKING:
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["Grid", "grids", "marks"]
 

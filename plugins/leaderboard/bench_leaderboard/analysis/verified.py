@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from bench_core import RequestError, canonical_json, seal, sha256_text, unseal
+from bench_core import RequestError, canonical_json, sha256_text
+from bench_core.records import seal, unseal
 from bench_leaderboard.analysis.checksums import checksums
 from bench_leaderboard.analysis.records import Records
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_core import SuiteSession
+from bench_core.suites import SuiteSession
 from bench_leaderboard.analysis.export import published, records_of
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.stress import Stress, stress_claims

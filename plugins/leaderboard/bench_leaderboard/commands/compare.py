@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench_core import Registry, load_suite
+from bench_core.suites import Registry, load_suite
 from bench_leaderboard.analysis.compare import CHANGES, Changed, Difference, compare, read_side
 from bench_leaderboard.render.markdown import plain_number
 

@@ -20,7 +20,7 @@ from bench_leaderboard.render.spreadsheet import inert
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["FORMATS", "budget_table", "export_table", "exported"]
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench_core import Planned, RequestError, SuiteSession, sha256_text
+from bench_core import RequestError, sha256_text
+from bench_core.suites import Planned, SuiteSession
 from bench_core.testing import check_plugin
 from bench_leaderboard.analysis.export import RECORDS, published, read_export, records_of, write_export
 from bench_leaderboard.analysis.losses import find_losses
@@ -69,9 +70,9 @@ def submit(
     if wheel is not None:
         wheel_holds(wheel, code)
     own, whole = _own_trials(session, code), records_of(session)
-    if session.store.unbelieved:
+    if session.store.unreadable:
         raise RequestError(
-            f"{len(session.store.unbelieved)} record(s) are damaged; run: bench run {session.suite.path}"
+            f"{len(session.store.unreadable)} record(s) are damaged; run: bench run {session.suite.path}"
         )
     if missing := sum(planned.state == "missing" for planned in own):
         raise RequestError(

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
-from bench_core import Registry, RequestError, did_you_mean
+from bench_core import RequestError, did_you_mean
+from bench_core.suites import Registry
 
 __all__ = ["Code", "code_of", "wheel_holds"]
 

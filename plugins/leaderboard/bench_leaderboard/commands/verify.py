@@ -25,7 +25,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import Metric, Options, Plan, Planned, RequestError, Store, SuiteSession, execute
+from bench_core import Metric, RequestError
+from bench_core.execution import DatasetCache, Options, execute
+from bench_core.records import Store
+from bench_core.suites import Plan, Planned, SuiteSession
 from bench_leaderboard.analysis.checksums import SLOT
 from bench_leaderboard.analysis.export import published
 from bench_leaderboard.analysis.records import Records, collect
@@ -136,7 +139,8 @@ def verify(
     metrics = session.suite.needed_metrics()
     with tempfile.TemporaryDirectory(prefix="bench-verify-") as folder:
         store = Store(Path(folder))
-        summary = execute(asked, session.registry, store.path, session.context, tuple(metrics), options, None, progress)
+        cache = DatasetCache(session.context, session.registry, store.path)
+        summary = execute(asked, cache, tuple(metrics), options, progress)
         failures = {planned.name: message for planned, message in summary.failures}
         again = collect(asked, store, metrics)
     verdicts = [_verdict(planned, whole, again, failures, metrics) for planned in chosen]

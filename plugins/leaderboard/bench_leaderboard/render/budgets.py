@@ -31,7 +31,7 @@ from bench_leaderboard.render.markdown import table, text
 from bench_leaderboard.render.spreadsheet import csv_text
 
 if TYPE_CHECKING:
-    from bench_core import Suite
+    from bench_core.suites import Suite
 
 __all__ = ["render_absolute", "render_budgets", "render_rows", "render_wins"]
 

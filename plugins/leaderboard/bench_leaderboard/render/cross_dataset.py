@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_core import Suite
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.overall import Comparison, Overall
 from bench_leaderboard.analysis.statistics import FEW_DATA_SETS, WILCOXON_NEEDS
 from bench_leaderboard.render.markdown import number, plain_number, table, text

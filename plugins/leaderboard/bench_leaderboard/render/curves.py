@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bench_core import Suite
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.curves import FEW_SEEDS, LEVELS, Curve, Panel, has_band
 from bench_leaderboard.analysis.fronts import REFERENCE_POINT
 from bench_leaderboard.render.figure import Figure

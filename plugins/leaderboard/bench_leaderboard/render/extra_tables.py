@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from bench_core import Metric, Suite
+from bench_core import Metric
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.policies import by_policy, quantity_metric
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import mean_with_margin, overlap

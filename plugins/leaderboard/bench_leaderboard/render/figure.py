@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bench_core import Metric, RequestError, Suite, resolve_metric
+from bench_core import Metric, RequestError
+from bench_core.records import resolve_metric
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.curves import Panel
 from bench_leaderboard.analysis.policies import resolve_quantity
 

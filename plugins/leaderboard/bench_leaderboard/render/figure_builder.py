@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import Metric, Suite, sha256_text
+from bench_core import Metric, sha256_text
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.curves import Panel
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.selection import select

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import model_validator
 
-from bench_core import Metric, RequestError, Suite, did_you_mean
+from bench_core import Metric, RequestError, did_you_mean
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.assignments import usage_of
 from bench_leaderboard.analysis.curves import Panel, cells_of, panel_of
 from bench_leaderboard.analysis.policies import by_policy, quantity_metric

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench_core import Suite
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.grid_ends import GridEnd
 from bench_leaderboard.render.markdown import plain_number, table, text
 from bench_leaderboard.render.tables import heading

@@ -9,7 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bench_core import RequestError, Suite, seal, unseal
+from bench_core import RequestError
+from bench_core.records import seal, unseal
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Row
 from bench_leaderboard.analysis.tables import Grid

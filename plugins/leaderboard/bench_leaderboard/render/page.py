@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from bench_core import Suite
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claims import check_claims
 from bench_leaderboard.analysis.grid_ends import grid_ends

@@ -10,7 +10,8 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from bench_core import Metric, Registry, RequestError, Suite, did_you_mean, validated
+from bench_core import Metric, RequestError, did_you_mean
+from bench_core.suites import Registry, Suite, validated
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, Ranking
 

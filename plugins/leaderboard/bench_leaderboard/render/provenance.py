@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench_core import Suite, sha256_text
+from bench_core import sha256_text
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.verified import strict_records
 from bench_leaderboard.render.markdown import code, fenced, table, text

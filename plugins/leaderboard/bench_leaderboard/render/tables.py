@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from bench_core import Metric, Suite
+from bench_core import Metric
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Row
 from bench_leaderboard.analysis.tables import Grid

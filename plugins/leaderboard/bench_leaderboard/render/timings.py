@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from bench_core import Suite
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.render.markdown import plain_number, table, text

@@ -13,7 +13,8 @@ import numpy as np
 from bench_leaderboard import Figure, FigureBuilder, FigureKind, mean_with_margin, overlap, style_of
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bench_core import Metric, RequestError, Suite, did_you_mean
+from bench_core import Metric, RequestError, did_you_mean
+from bench_core.suites import Suite
 from bench_polydom.figures.by_method import Line, LinesEntry, infos_of, line_of, lines_figure
 
 __all__ = ["SeriesOfOneMethod"]

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and moved aside rather than removed."""
+"""Files that are written completely or not at all, and moved aside rather than removed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench_core.contract.errors import StoreError
+from bench_store.errors import StoreError
 
-__all__ = ["WholeFile", "make_folder", "move_aside", "not_written", "open_file", "why", "write_cache", "write_whole"]
+__all__ = ["File", "make_folder", "move_aside", "not_written", "open_file", "reason", "write_cache", "write_files"]
 
 
 @dataclass(frozen=True)
-class WholeFile:
-    """A file to be written whole.
+class File:
+    """A file to be written.
 
     Attributes:
         path: where it belongs.
@@ -30,15 +30,13 @@ class WholeFile:
     temporary: str
 
 
-def write_whole(*files: WholeFile, flush: bool = True) -> None:
-    """Write files, each whole or not at all: under temporary names, to the disk, then renamed in the order given.
+def write_files(*files: File, flush: bool = True, error: type[Exception] = StoreError) -> None:
+    """Write files, each completely or not at all: under temporary names, to the disk, then renamed in the order given.
 
     Args:
         files: what to write.
-        flush: whether to wait until the disk has them; not needed for what can be made anew.
-
-    Raises:
-        StoreError: the disk does not take them; what was at their paths is still there.
+        flush: whether to wait until the disk has them; not needed for what can be made again.
+        error: what is raised where the disk does not take them; what was at their paths is still there.
     """
     opened: list[int] = []
     try:
@@ -55,22 +53,22 @@ def write_whole(*files: WholeFile, flush: bool = True) -> None:
                     os.fsync(descriptor)
         for file in files:
             os.replace(file.temporary, file.path)
-    except OSError as error:
+    except OSError as failed:
         for file in files:
             with suppress(OSError):
                 os.unlink(file.temporary)
-        at = next((file for file in files if error.filename in (file.path, file.temporary)), files[-1])
-        raise not_written(at.path, error, at.temporary) from None
+        at = next((file for file in files if failed.filename in (file.path, file.temporary)), files[-1])
+        raise error(not_written(at.path, failed, at.temporary)) from None
 
 
 def _write_all(descriptor: int, data: bytes | memoryview) -> None:
     left = memoryview(data)
-    while left:  # a disk that is nearly full takes a part, and says so only at the next
+    while left:  # a disk that is nearly full takes a part, and fails only at the next write
         left = left[os.write(descriptor, left) :]
 
 
 def _start_writing(descriptor: int) -> None:
-    """Have the kernel write a file's data without waiting for it, where it can be told so; flushing waits."""
+    """Have the kernel write a file's data without waiting for it, where it can be asked to; flushing waits."""
     if hasattr(os, "posix_fadvise"):
         with suppress(OSError):
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -90,52 +88,50 @@ def open_file(path: str | Path) -> io.FileIO:
 
 
 def write_cache(path: Path, data: bytes) -> bool:
-    """Write a whole file of what can be made anew, without waiting for the disk; whether that could be done."""
+    """Write a file of what can be made again, without waiting for the disk; whether that could be done."""
     try:
         make_folder(str(path.parent), str(path))
-        write_whole(WholeFile(str(path), data, f"{path}.{os.getpid()}"), flush=False)
+        write_files(File(str(path), data, f"{path}.{os.getpid()}"), flush=False)
     except StoreError:
         return False
     return True
 
 
-def make_folder(folder: str, path: str) -> None:
-    """Make the folder that a file is to be written to, if it is not there.
-
-    Raises:
-        StoreError: the disk does not take it.
-    """
+def make_folder(folder: str, path: str, error: type[Exception] = StoreError) -> None:
+    """Make the folder that a file is to be written to, if it is not there; raises as `write_files`."""
     try:
         os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise not_written(path, error) from None
+    except OSError as failed:
+        raise error(not_written(path, failed)) from None
 
 
-def not_written(path: str | Path, error: OSError, *temporary: str) -> StoreError:
-    """The error to raise where the disk does not take a store's file, named unless it is a temporary one."""
+def not_written(path: str | Path, error: OSError, *temporary: str) -> str:
+    """A line on why the disk does not take a file; it names the file unless it is a temporary one."""
     at = "" if error.filename in (None, str(path), *temporary) else f" ({error.filename})"
-    return StoreError(f"{path} cannot be written: {why(error)}{at}; what was done is kept")
+    return f"{path} cannot be written: {reason(error)}{at}; what was done is kept"
 
 
-def why(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """What an error says, without its number and path, on one line."""
-    reason = str(getattr(error, "strerror", None) or " ".join(str(error).split()))
-    return reason[:1].lower() + reason[1:]
+    text = str(getattr(error, "strerror", None) or " ".join(str(error).split()))
+    return text[:1].lower() + text[1:]
 
 
-def move_aside(place: Path, folder: Path) -> None:
+def move_aside(place: Path, folder: Path, error: type[Exception] = StoreError) -> None:
     """Move a file into a folder under a free name, if it is there.
 
-    Raises:
-        StoreError: it cannot be moved.
+    Args:
+        place: the file.
+        folder: where to; made when it is not there.
+        error: what is raised where it cannot be moved.
     """
     if not os.path.lexists(place):
         return
     try:
         folder.mkdir(exist_ok=True)
         os.rename(place, _free(folder / place.name))
-    except OSError as error:
-        raise StoreError(f"{place} cannot be moved to {folder}: {why(error)}") from None
+    except OSError as failed:
+        raise error(f"{place} cannot be moved to {folder}: {reason(failed)}") from None
 
 
 def _free(path: Path) -> Path:

@@ -1,0 +1,33 @@
+from .contract.errors import with_hint as with_hint
+from .contract.method import can_be_asked as can_be_asked
+from .plugins.hookspecs import RegisterExecutor as RegisterExecutor
+from .protocol.encode import Encoder as Encoder
+from .protocol.prepare import Prepared as Prepared
+from .protocol.prepare import prepare as prepare
+from .protocol.replay import Replay as Replay
+from .protocol.replay import replay as replay
+from .protocol.split import make_split as make_split
+from .run.dataset_cache import DatasetCache as DatasetCache
+from .run.execute import Executor as Executor
+from .run.execute import Options as Options
+from .run.execute import Summary as Summary
+from .run.execute import Work as Work
+from .run.execute import execute as execute
+from .run.execute.isolated import Isolated as Isolated
+from .run.execute.isolated import kernels_folder as kernels_folder
+from .run.execute.isolated import once_more_if_killed as once_more_if_killed
+from .run.execute.schedule import Schedule as Schedule
+from .run.execute.worker import TrialStatus as TrialStatus
+from .run.execute.worker import Worker as Worker
+from .run.execute.worker import WorkerSettings as WorkerSettings
+from .run.execute.worker import environment as environment
+from .run.execute.worker import fail as fail
+from .run.failures import TrialStopped as TrialStopped
+from .run.run_trial import Conditions as Conditions
+from .run.run_trial import TrialResult as TrialResult
+from .run.run_trial import run_trial as run_trial
+from .run.threads import one_blas_thread as one_blas_thread
+from .run.threads import thread_variables as thread_variables
+from .run.trial import parameters_of as parameters_of
+
+__all__: list[str]

@@ -1,0 +1,98 @@
+"""Checking a complete store: every checksum, every file's place, every attachment."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench_store.files import move_aside
+from bench_store.layout import StoreFile
+from bench_store.store import DAMAGED, Store
+
+__all__ = ["StoreCheck", "check_store", "repair_store"]
+
+_OLD_ENOUGH = 60.0
+"""Seconds after which an attachment without a document is orphaned: no writer is that slow between the two."""
+
+
+@dataclass
+class StoreCheck:
+    """What a check of a complete store found.
+
+    Attributes:
+        sound: kind of document → how many are sound.
+        damage: a line for every file that is damaged, naming it.
+        outdated: how many documents are of an earlier format.
+        orphans: attachments without a document, which a process leaves that is killed between the two.
+        misplaced: files that lie where no reader looks for them, or are no files of a store; in ``damage``, too.
+    """
+
+    sound: Counter[str] = field(default_factory=Counter)
+    damage: list[str] = field(default_factory=list)
+    outdated: int = 0
+    orphans: list[Path] = field(default_factory=list)
+    misplaced: list[Path] = field(default_factory=list)
+
+
+def check_store(store: Store, fault: Callable[[Mapping[str, Any], Path], str] | None = None) -> StoreCheck:
+    """Read every file of a store. Nothing is changed; the store remembers what is damaged.
+
+    Args:
+        store: the store.
+        fault: says what does not fit between a document and its attachment (given the body and the attachment's path);
+            empty when all does.
+
+    Raises the store's error where a folder cannot be read.
+    """
+    result = StoreCheck()
+    files = list(store.files())
+    documents = {file.name for file in files if file.kind in store.kinds}
+    placed = {file.name for file in files if file.kind in store.kinds and not file.misplaced}
+    for file in files:
+        if file.misplaced:
+            result.misplaced.append(file.path)
+            result.damage.append(file.misplaced)
+        elif file.kind == "attachment" and file.name not in documents and _is_old_enough(file):
+            result.orphans.append(file.path)
+    before = store.unreadable
+    for name in sorted(placed):
+        try:
+            body = store.read(name)
+        except store.error as error:  # the disk does not give it: no reason to stop
+            result.damage.append(str(error))
+            continue
+        if body is None:
+            continue
+        path = store.path_of_attachment(name)
+        wrong = fault(body, path) if fault is not None and store.noted_as in body else ""
+        if wrong:
+            store.mark_damaged(name, f"{path} {wrong}")
+        else:
+            result.sound[store.kind_of(body)] += 1
+    result.damage += store.damage
+    result.outdated = len(store.unreadable - before) - len(store.damage)
+    return result
+
+
+def repair_store(store: Store, result: StoreCheck) -> int:
+    """Move to ``damaged`` whatever a check found; how many documents and files.
+
+    Temporary files of processes that are gone are removed. Raises the store's error where something cannot be moved.
+    """
+    moved = len(store.set_aside())
+    for path in [*result.misplaced, *result.orphans]:
+        move_aside(path, store.path / DAMAGED, store.error)
+        moved += 1
+    store.sweep()
+    return moved
+
+
+def _is_old_enough(file: StoreFile) -> bool:
+    with suppress(OSError):
+        return time.time() - file.path.lstat().st_mtime > _OLD_ENOUGH
+    return False

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_leaderboard.analysis.compare import read_side
-from bench_leaderboard.analysis.export import RECORDS, RUNS, read_export, records_of, write_export
-from bench_leaderboard.analysis.records import Records, tabulate
 from bench_leaderboard.current import is_current
+from bench_records.exports import RECORDS, RUNS, read_export, records_of, write_export
+from bench_records.records import Records, tabulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.made_up import labelled, record_of, stored

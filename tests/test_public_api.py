@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import bench_leaderboard
+import bench_records
 import pytest
 from support.bench import ROOT, Bench, install
 from support.sources import Import, Project, imports, projects
@@ -18,7 +19,7 @@ import bench_core.execution
 import bench_core.testing
 
 PLUGINS = projects()[1:]
-PACKAGES = [bench_core, bench_core.testing, bench_leaderboard]
+PACKAGES = [bench_core, bench_core.testing, bench_leaderboard, bench_records]
 MODULES = [*PACKAGES, bench_core.execution]
 PUBLIC = {module.__name__: set(module.__all__) for module in MODULES}
 

@@ -3,8 +3,6 @@ from .analysis.curves import Curve as Curve
 from .analysis.curves import Panel as Panel
 from .analysis.curves import curves_of as curves_of
 from .analysis.curves import has_band as has_band
-from .analysis.export import read_export as read_export
-from .analysis.records import Records as Records
 from .analysis.summary import Mean as Mean
 from .analysis.summary import mean_with_margin as mean_with_margin
 from .analysis.summary import overlap as overlap

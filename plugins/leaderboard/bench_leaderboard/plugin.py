@@ -11,8 +11,10 @@ from bench_core import RegisterSuiteSection, SectionRules, SuiteSection, hookimp
 from bench_leaderboard.hookspecs import RegisterFigure
 
 if TYPE_CHECKING:
-    from bench_core import FinishedRun, SuiteSession, Written
-    from bench_leaderboard.analysis.export import Committed
+    import pandas as pd
+    from bench_records import Records
+
+    from bench_core import FinishedRun, Suite, Written
 
 BENCH_CONTRACT_VERSION = 1
 
@@ -55,12 +57,12 @@ def bench_register_figures(register: RegisterFigure) -> None:
         register(kind, place)
 
 
-@hookimpl
-def bench_known_trials(session: SuiteSession) -> Committed | None:
-    """The trials of the suite's published export."""
-    from bench_leaderboard.analysis.export import Committed
+@hookimpl(optionalhook=True)
+def bench_budget_table(records: Records, suite: Suite) -> pd.DataFrame:
+    """What every trial answers at every budget."""
+    from bench_leaderboard.analysis.budget_table import budget_table
 
-    return Committed(session.folder, session.suite.needed_metrics())
+    return budget_table(records, suite)
 
 
 @hookimpl

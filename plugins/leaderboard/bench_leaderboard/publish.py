@@ -6,6 +6,19 @@ import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from bench_records import (
+    RECORDS,
+    VERIFIED,
+    Records,
+    differing,
+    find_losses,
+    published,
+    read_verified,
+    records_of,
+    write_export,
+    write_files,
+)
+
 from bench_core import (
     DamagedRecordsError,
     FinishedRun,
@@ -18,12 +31,7 @@ from bench_core import (
 )
 from bench_leaderboard import current
 from bench_leaderboard.analysis.answer import answer_of, compares_of
-from bench_leaderboard.analysis.export import RECORDS, published, records_of, write_export
-from bench_leaderboard.analysis.losses import find_losses
 from bench_leaderboard.analysis.populations import comparison_of
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.verified import VERIFIED, read_verified
-from bench_leaderboard.render import differing, write_files
 from bench_leaderboard.render.budgets import render_absolute, render_budgets, render_rows, render_wins
 from bench_leaderboard.render.figure_files import figure_files
 from bench_leaderboard.render.front import render_front

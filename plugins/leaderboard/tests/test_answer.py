@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from bench_leaderboard.analysis.answer import answer_of, compares_of
 from bench_leaderboard.analysis.populations import comparison_of
-from bench_leaderboard.analysis.records import tabulate
 from bench_leaderboard.analysis.resampling import interval_of
+from bench_records.records import tabulate
 from scipy import stats
 from support.made_up import labelled, record_of, suite_of
 

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench_leaderboard.analysis.answer import compares_of
 from bench_leaderboard.analysis.budgets import NONE, Answers, Steps, answers_of, relative
 from bench_leaderboard.analysis.curves import cells_of
+from bench_leaderboard.analysis.populations import comparison_of
 from bench_leaderboard.analysis.quality import quality_named
-from bench_leaderboard.analysis.records import Records, tabulate
+from bench_leaderboard.render.budgets import render_rows
+from bench_records.records import Records, tabulate
 from hypothesis import given
 from hypothesis import strategies as st
-from support.made_up import labelled, record_of
+from support.made_up import labelled, record_of, suite_of
 
 from bench_core.builtin.metrics import BUILT_IN
 
@@ -160,3 +163,14 @@ def test_the_fixed_subset_beside_an_answer_is_within_the_answers_validation_cost
     cheaper = [(0.1, 0.7, 0.08, 0.65)]
     answers = asked(told({("a", 0): cheaper, ("s", 0): fixed}), ["a", "s"], [0.5], static=["s"])
     assert answers.fixed[0, 0].tolist() == [0.51]
+
+
+def test_the_table_of_every_budget_is_inert_too() -> None:
+    methods, more = ["majority", "=cmd|A1"], '[comparison]\nfallback = "majority"\nbudgets = [1.0]\n'
+    suite = suite_of(["D"], methods, 1, metrics=("accuracy", "cost"), threshold=None, more=more)
+    stored = [record_of("D", name, 0, {"accuracy": 0.5, "cost": 1.0}, threshold=None) for name in methods]
+    records = tabulate(labelled(stored))
+    entry = comparison_of(suite)
+    assert entry is not None
+    text = render_rows(suite, records, entry, compares_of(suite, records, entry))
+    assert ",'=cmd|A1," in text

@@ -8,11 +8,11 @@ import pytest
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claim_relations import SAME_POLICY
 from bench_leaderboard.analysis.claims import NO_INTERVAL, NO_QUERIES, QUERIES, WIDE, check_claims
-from bench_leaderboard.analysis.records import tabulate
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import grids
 from bench_leaderboard.analysis.verdicts import Checked
 from bench_leaderboard.render.claims import claims_section
+from bench_records.records import tabulate
+from bench_records.selection import select
 from support.made_up import Values, labelled, record_of, records_of, suite_of, toml
 
 from bench_core.contract.errors import RequestError

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench_leaderboard import plugin as leaderboard
 from bench_leaderboard.analysis.compare import Changed, Difference, compare, read_side
 from scipy import stats
 from support import tiny_plugin
 from support.bench import Bench
 from support.made_up import record_of, suite_of
+from support.publishing import PUBLISHING
 
 from bench_core.contract.errors import RequestError
 from bench_core.plugins.manager import load_registry
 from bench_core.run.run_trial import TrialResult
 from bench_core.run.store import Store
 
-KNOWN = load_registry([("leaderboard", leaderboard), ("tiny", tiny_plugin)], entry_points=False).metrics
+KNOWN = load_registry([*PUBLISHING, ("tiny", tiny_plugin)], entry_points=False).metrics
 BASE = {"coverage": 0.9, "conclusive-accuracy": 0.8, "cost": 10.0, "combined": 2.0}
 
 

@@ -17,8 +17,6 @@ import pandas as pd
 import pytest
 from bench_emsco.figures import stages_by_class
 from bench_leaderboard.analysis.assignments import usage_of
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.figure import Ranking
@@ -27,6 +25,8 @@ from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, sty
 from bench_leaderboard.render.figures.ranks import cliques_of, critical_difference_figure
 from bench_leaderboard.render.page_figures import check_figures, figures_of
 from bench_qwyc.figures import spread_of
+from bench_records.records import Records
+from bench_records.selection import select
 from support.families import METHODS, made_up_records, made_up_suite
 
 from bench_core.contract.errors import RequestError

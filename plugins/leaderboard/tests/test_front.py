@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 from bench_leaderboard.analysis.answer import answer_of, compares_of
 from bench_leaderboard.analysis.populations import comparison_of, populations
-from bench_leaderboard.analysis.records import Labels, Records, tabulate
-from bench_leaderboard.commands.export import budget_table
 from bench_leaderboard.render.budgets import render_absolute, render_budgets, render_rows, render_wins
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
 from bench_leaderboard.render.markdown import as_html
 from bench_leaderboard.render.page import Analysed
+from bench_records.records import Labels, Records, tabulate
+from bench_records.tables import budget_table
 from support.bench import Bench
 from support.made_up import record_of, suite_of
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from bench_leaderboard.analysis.records import tabulate
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
 from bench_leaderboard.render.markdown import code, fenced, slug, table, text
 from bench_leaderboard.render.page import Analysed, render_page
 from bench_leaderboard.render.timings import render_timings
+from bench_records.records import tabulate
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt

@@ -12,8 +12,8 @@ from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claims import check_claims
 from bench_leaderboard.analysis.lottery import corners, lottery_areas, quality_matched, quality_within
 from bench_leaderboard.analysis.quality import quality_named
-from bench_leaderboard.analysis.records import Records, tabulate
-from bench_leaderboard.analysis.selection import select
+from bench_records.records import Records, tabulate
+from bench_records.selection import select
 from hypothesis import given
 from hypothesis import strategies as st
 from support.made_up import labelled, record_of, suite_of

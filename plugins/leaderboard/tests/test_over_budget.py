@@ -8,10 +8,10 @@ import pytest
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claims import check_claims
 from bench_leaderboard.analysis.overall import overall
-from bench_leaderboard.analysis.records import Records, tabulate
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import Grid, grids
 from bench_leaderboard.render.page import Analysed, render_page
+from bench_records.records import Records, tabulate
+from bench_records.selection import select
 from support.bench import Bench
 from support.made_up import labelled, record_of, records_of, suite_of
 

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.export import read_export, write_export
 from bench_leaderboard.analysis.overall import overall
-from bench_leaderboard.analysis.records import Records, tabulate
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import Grid, grids
-from bench_leaderboard.render import write_files
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe, read_descriptions, render_results
 from bench_leaderboard.render.page import Analysed, render_page
 from bench_leaderboard.render.timings import render_timings
+from bench_records.exports import read_export, write_export
+from bench_records.files import write_files
+from bench_records.records import Records, tabulate
+from bench_records.selection import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.bench import Bench

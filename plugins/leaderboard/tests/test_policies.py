@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 from bench_leaderboard.analysis.policies import by_policy
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.render.extra_tables import extra_sections
 from bench_leaderboard.render.figure_files import figure_files
 from bench_leaderboard.render.page_figures import figures_of
+from bench_records.records import Records
 from support.families import made_up_records, made_up_suite
 
 from bench_core.contract.errors import RequestError

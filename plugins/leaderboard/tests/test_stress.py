@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench_leaderboard.analysis.export import Committed
-from bench_leaderboard.analysis.records import tabulate
 from bench_leaderboard.analysis.stress import Stress, stress_claims
 from bench_leaderboard.commands.claims import silent
+from bench_records.exports import Committed
+from bench_records.records import tabulate
 from support.bench import Bench
 from support.made_up import Values, labelled, record_of, records_of, suite_of
 

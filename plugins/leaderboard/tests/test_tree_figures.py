@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 from bench_cstc.figures.reading import ShownTree, Tree, depth_by_price, trees_of
 from bench_cstc.figures.tree import places_of, tree_figure
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.render.page_figures import figures_of
+from bench_records.records import Records
+from bench_records.selection import select
 from hypothesis import given
 from hypothesis import strategies as st
 from support.families import made_up_records, made_up_suite

@@ -9,9 +9,9 @@ import pytest
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claims import check_claims
 from bench_leaderboard.analysis.estimates import Estimate, mean_estimate, predicted, ratio_estimate
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.summary import detectable
 from bench_leaderboard.analysis.verdicts import all_of, compared, negated
+from bench_records.selection import select
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats

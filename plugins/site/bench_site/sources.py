@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_leaderboard import Curve, Panel, Records, curves_of, read_descriptions, read_export, slug
+from bench_leaderboard import Curve, Panel, curves_of, read_descriptions, slug
+from bench_records import Records, read_export
 from numpy.typing import NDArray
 
 from bench_core import Registry, RequestError, Suite, load_suite

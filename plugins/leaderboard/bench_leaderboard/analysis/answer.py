@@ -10,10 +10,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bench_records import Records
+
 from bench_leaderboard.analysis.budgets import Answers
 from bench_leaderboard.analysis.comparison import Compared, compare
 from bench_leaderboard.analysis.populations import Population, populations, use_answers
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.resampling import Interval
 from bench_leaderboard.comparison_schema import ComparisonEntry
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from bench_records import Records
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.curves import points_of
 from bench_leaderboard.analysis.fronts import step_front
 from bench_leaderboard.analysis.quality import Quality
-from bench_leaderboard.analysis.records import Records
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -31,12 +31,13 @@ import math
 from dataclasses import replace
 from typing import Any, cast
 
+from bench_records import Records
+
 from bench_core import Suite
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claim_relations import check_dominance, check_extreme, check_order
 from bench_leaderboard.analysis.estimates import Estimate, with_queries
 from bench_leaderboard.analysis.quantities import Missing, Source, difference, plain, ratio
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.verdicts import Checked, Standing, Unit, Verdict, compared
 from bench_leaderboard.claims_schema import (
     DifferenceCheck,

@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_records import RECORDS, Labels, Records, Rules, read_export, select, tabulate
 
 from bench_core import DEFAULT_METRICS, Metric, RequestError, Store, canonical_json, default_metric, resolve_metric
 from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.export import RECORDS, read_export
-from bench_leaderboard.analysis.records import Labels, Records, tabulate
-from bench_leaderboard.analysis.selection import Rules, select
 from bench_leaderboard.analysis.summary import Mean, mean_with_margin, overlap
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from bench_records import Records
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.fronts import hull, step_front
 from bench_leaderboard.analysis.quality import Quality, cost_shares
-from bench_leaderboard.analysis.records import Records
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from bench_records import Records
 
 from bench_core import Metric, RequestError, Suite, resolve_metric
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Mean, mean_with_margin, overlap
 
 __all__ = ["by_policy", "quantity_metric", "resolve_quantity"]

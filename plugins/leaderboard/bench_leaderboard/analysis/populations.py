@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from bench_records import Records, is_over_limit
+
 from bench_leaderboard.analysis.budgets import Answers, answers_of
 from bench_leaderboard.analysis.curves import cells_of
 from bench_leaderboard.analysis.quality import default_quality
-from bench_leaderboard.analysis.records import Records, is_over_limit
 from bench_leaderboard.comparison_schema import ComparisonEntry, Prices, UseEntry
 
 if TYPE_CHECKING:

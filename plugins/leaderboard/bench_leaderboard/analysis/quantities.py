@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_records import Records
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.cells import Cells
@@ -22,7 +23,6 @@ from bench_leaderboard.analysis.estimates import (
 )
 from bench_leaderboard.analysis.lottery import quality_matched, quality_within
 from bench_leaderboard.analysis.quality import quality_named
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import overlap
 
 if TYPE_CHECKING:

@@ -27,13 +27,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_records import KEY, Records, select
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claims import checked
 from bench_leaderboard.analysis.quantities import Missing, Source
-from bench_leaderboard.analysis.records import KEY, Records
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.verdicts import Verdict
 from bench_leaderboard.claims_schema import RatioCheck, ShareCheck, ValueCheck, checks_within
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bench_records import Records, published, records_of
+
 from bench_core import SuiteSession
-from bench_leaderboard.analysis.export import published, records_of
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.stress import Stress, stress_claims
 from bench_leaderboard.render.claims import word_of
 from bench_leaderboard.render.page import Analysed

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_records import Records, csv_text
 
 from bench_leaderboard.analysis.answer import Compares
 from bench_leaderboard.analysis.budgets import LEVELS, Answers, relative
 from bench_leaderboard.analysis.populations import absolute_answers
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.resampling import mean_of
 from bench_leaderboard.comparison_schema import ComparisonEntry
 from bench_leaderboard.render.answer import (
@@ -28,7 +28,6 @@ from bench_leaderboard.render.answer import (
     spread,
 )
 from bench_leaderboard.render.markdown import table, text
-from bench_leaderboard.render.spreadsheet import csv_text
 
 if TYPE_CHECKING:
     from bench_core import Suite

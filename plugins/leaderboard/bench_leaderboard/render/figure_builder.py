@@ -8,11 +8,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_records import Records, select
 
 from bench_core import Metric, Suite, sha256_text
 from bench_leaderboard.analysis.curves import Panel
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, Ranking
 from bench_leaderboard.render.figures.palette import Style, style_of
 from bench_leaderboard.render.tables import heading

@@ -9,14 +9,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from bench_records import Records, csv_text
+
 from bench_core import RequestError, Suite, seal, unseal
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Row
 from bench_leaderboard.analysis.tables import Grid
 from bench_leaderboard.analysis.verdicts import Checked
 from bench_leaderboard.render.claims import claim_counts
 from bench_leaderboard.render.front import render_front
-from bench_leaderboard.render.spreadsheet import csv_text
 from bench_leaderboard.render.tables import heading
 
 __all__ = [

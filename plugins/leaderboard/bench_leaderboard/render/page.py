@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from bench_records import Records, is_over_limit, outdated, select
+
 from bench_core import Suite
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.claims import check_claims
 from bench_leaderboard.analysis.grid_ends import grid_ends
-from bench_leaderboard.analysis.outdated import outdated
 from bench_leaderboard.analysis.overall import Overall, overall
-from bench_leaderboard.analysis.records import Records, is_over_limit
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import Grid, grids
 from bench_leaderboard.analysis.verdicts import Checked
 from bench_leaderboard.render.claims import claims_section
@@ -51,7 +50,7 @@ class Analysed:
 
     Attributes:
         suite, records: what it is of.
-        verified: see `bench_leaderboard.analysis.verified.read_verified`.
+        verified: see `bench_records.verified.read_verified`.
     """
 
     suite: Suite

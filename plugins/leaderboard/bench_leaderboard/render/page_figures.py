@@ -10,8 +10,9 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+from bench_records import Records
+
 from bench_core import Metric, Registry, RequestError, Suite, did_you_mean, validated
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, Ranking
 
 __all__ = ["check_figures", "figure_entry", "figures_of", "kinds_of"]

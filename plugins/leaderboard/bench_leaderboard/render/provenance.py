@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from bench_records import Records, strict_records
+
 from bench_core import Suite, sha256_text
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.verified import strict_records
 from bench_leaderboard.render.markdown import code, fenced, table, text
 
 __all__ = ["processors", "provenance_section"]
@@ -21,7 +21,7 @@ def provenance_section(suite: Suite, records: Records, verified: Mapping[str, st
 
     Args:
         suite, records: what the page is of.
-        verified: see `bench_leaderboard.analysis.verified.read_verified`.
+        verified: see `bench_records.verified.read_verified`.
     """
     path = "/".join(Path(suite.path).parts[-2:])  # in the repository
     lines = ["## Provenance", "", "To reproduce:", "", *fenced(f"bench run {shlex.quote(path)}")]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from bench_records import Records
+
 from bench_core import Metric, Suite
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Row
 from bench_leaderboard.analysis.tables import Grid
 from bench_leaderboard.render.markdown import code, number, shown, table, text

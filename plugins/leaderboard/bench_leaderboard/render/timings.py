@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from bench_records import Records, select
+
 from bench_core import Suite
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.render.markdown import plain_number, table, text
 from bench_leaderboard.render.provenance import processors
 

@@ -1,4 +1,4 @@
-"""What a published page would lose: committed records that the records to be rendered do not hold, and why.
+"""What a published page would lose, and which of its records are of an earlier definition.
 
 A committed record is kept when its trial is rendered, under whatever labels. It is replaced when the trial that the
 suite now asks for in its place is done. Otherwise it would be lost, and no page is rendered unless that is asked for.
@@ -7,16 +7,17 @@ suite now asks for in its place is done. Otherwise it would be lost, and no page
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from bench_core import Plan, Suite, Trial, seed_list
-from bench_leaderboard.analysis.checksums import SLOT
-from bench_leaderboard.analysis.records import Records
+from bench_records.checksums import SLOT
+from bench_records.records import Records
 
-__all__ = ["Loss", "changes", "find_losses"]
+__all__ = ["Loss", "changes", "find_losses", "outdated"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,27 @@ def find_losses(
         Loss(dataset, costs, tuple(sorted(set(methods))), len(methods), reason)
         for (dataset, costs, reason), methods in groups.items()
     ]
+
+
+def outdated(suite: Suite, records: Records) -> dict[tuple[str, str], int]:
+    """Records that the suite would name otherwise now, whatever became of the data.
+
+    Returns:
+        (method, what changed) → how many records.
+    """
+    if records.policies.empty:
+        return {}
+    trials = {(t.dataset, t.costs, t.method, t.seed, t.point): t for t in suite.trials()}
+    counts: Counter[tuple[str, str]] = Counter()
+    frame = records.policies.drop_duplicates([*SLOT, "name"])
+    for *slot, name in frame[[*SLOT, "name"]].to_numpy().tolist():
+        trial, before = trials.get(tuple(slot)), records.identities.get(name)
+        if trial is None or before is None:
+            continue
+        now = trial.identity(before["dataset"])
+        if now != records.infos[name]["trial"]:
+            counts[trial.method, "; ".join(changes(before, json.loads(now)))] += 1
+    return dict(counts)
 
 
 def _by_slot(records: Records) -> dict[tuple[Any, ...], tuple[str, str]]:

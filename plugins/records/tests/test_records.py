@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pandas as pd
 import pytest
-from bench_leaderboard.analysis.records import Records, tabulate
+from bench_records.records import Records, tabulate
 from support.made_up import labelled, record_of
 
 RECORDS = [

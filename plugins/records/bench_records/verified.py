@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from bench_core import RequestError, canonical_json, seal, sha256_text, unseal
-from bench_leaderboard.analysis.checksums import checksums
-from bench_leaderboard.analysis.records import Records
+from bench_records.checksums import checksums
+from bench_records.records import Records
 
 __all__ = ["VERIFIED", "read_verified", "strict_records", "with_verified"]
 

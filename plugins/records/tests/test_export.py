@@ -9,13 +9,10 @@ import math
 
 import pandas as pd
 import pytest
-from bench_leaderboard.analysis.answer import compares_of
-from bench_leaderboard.analysis.populations import comparison_of
-from bench_leaderboard.analysis.records import tabulate
-from bench_leaderboard.commands.export import FORMATS, export_table, exported
-from bench_leaderboard.render.budgets import render_rows
 from bench_leaderboard.render.index import render_results
-from bench_leaderboard.render.spreadsheet import csv_text
+from bench_records.records import tabulate
+from bench_records.spreadsheet import csv_text
+from bench_records.tables import FORMATS, export_table, exported
 from support.bench import Bench
 from support.made_up import labelled, record_of, suite_of
 
@@ -108,14 +105,3 @@ def test_a_text_that_a_spreadsheet_would_run_is_made_inert_in_csv_only(sign: str
     row = list(csv.reader(io.StringIO(render_results([described]), newline="")))[1]
     assert row == [safe] * 3 + ["s", "cost", "-1.5", "", "1", "1"]
     assert csv_text(["a", evil], [[evil, -0.123456]], digits=4) == csv_text(["a", safe], [[safe, -0.1235]])
-
-
-def test_the_table_of_every_budget_is_inert_too() -> None:
-    methods, more = ["majority", "=cmd|A1"], '[comparison]\nfallback = "majority"\nbudgets = [1.0]\n'
-    suite = suite_of(["D"], methods, 1, metrics=("accuracy", "cost"), threshold=None, more=more)
-    stored = [record_of("D", name, 0, {"accuracy": 0.5, "cost": 1.0}, threshold=None) for name in methods]
-    records = tabulate(labelled(stored))
-    entry = comparison_of(suite)
-    assert entry is not None
-    text = render_rows(suite, records, entry, compares_of(suite, records, entry))
-    assert ",'=cmd|A1," in text

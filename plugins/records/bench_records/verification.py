@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench_core import Metric, Options, Plan, Planned, RequestError, Store, SuiteSession, execute
-from bench_leaderboard.analysis.checksums import SLOT
-from bench_leaderboard.analysis.export import published
-from bench_leaderboard.analysis.records import Records, collect
-from bench_leaderboard.analysis.verified import VERIFIED, read_verified, with_verified
-from bench_leaderboard.render import write_files
+from bench_records.checksums import SLOT
+from bench_records.exports import published
+from bench_records.files import write_files
+from bench_records.records import Records, collect
+from bench_records.verified import VERIFIED, read_verified, with_verified
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bench_core import canonical_json, sha256_text
-from bench_leaderboard.analysis.columns import values
+from bench_records.columns import values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ def checksums(frame: pd.DataFrame, infos: Mapping[str, str], definitions: Mappin
     """The checksum of every record in a table.
 
     Args:
-        frame: policies, sorted as by `bench_leaderboard.analysis.records.sort_policies`.
+        frame: policies, sorted as by `bench_records.records.sort_policies`.
         infos: trial name → its information as text.
         definitions: data set → definition.
 

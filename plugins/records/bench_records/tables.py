@@ -7,20 +7,15 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bench_core import canonical_json
-from bench_leaderboard.analysis.budgets import relative
-from bench_leaderboard.analysis.populations import comparison_of, populations
-from bench_leaderboard.analysis.records import KEY, Records
-from bench_leaderboard.analysis.selection import Rules, select
-from bench_leaderboard.comparison_schema import ComparisonEntry
-from bench_leaderboard.render.spreadsheet import inert
+from bench_core import RequestError, canonical_json
+from bench_records.records import KEY, Records
+from bench_records.selection import Rules, select
+from bench_records.spreadsheet import inert
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench_core import Suite
+    from bench_core import SuiteSession
 
 __all__ = ["FORMATS", "budget_table", "export_table", "exported"]
 
@@ -81,53 +76,22 @@ def _error(info: dict[str, Any]) -> str:
     return f"{error['type']}: {error['message']}" if isinstance(error, dict) else ""
 
 
-def budget_table(records: Records, suite: Suite) -> pd.DataFrame:
+def budget_table(session: SuiteSession, records: Records) -> pd.DataFrame:
     """A row per trial and budget: what the trial answers there.
 
-    Columns: ``dataset costs prices task method seed``; ``quality`` (which it is); ``budget`` (a share of the price);
-    ``status`` (``ok``, ``no policy`` or ``over budget``: the test cost exceeds the budget by more than the suite's
-    tolerance); ``validation test`` (quality of the answer on either part), ``cost`` (on the test part, as a share of
-    the price); ``reference full relative``: the full model's method, its test quality, and the share of it;
-    ``area``: below the trial's curve. Without a ``[comparison]`` in the suite, its defaults.
+    Raises:
+        RequestError: no installed plugin makes this table.
     """
-    import pandas as pd
-
-    entry = comparison_of(suite) or ComparisonEntry()
-    rows = []
-    for population in populations(suite, records, entry):
-        for answers in population.answers:
-            over = answers.over(entry.tolerance)
-            share = relative(answers.quality, answers.test, answers.full[None, :, None])
-            for m, s in zip(*np.nonzero(answers.done), strict=True):
-                for b, budget in enumerate(answers.budgets):
-                    none = bool(np.isnan(answers.test[m, s, b]))
-                    rows.append(
-                        {
-                            "dataset": answers.dataset,
-                            "costs": answers.costs,
-                            "prices": population.prices,
-                            "task": population.task,
-                            "method": answers.methods[m],
-                            "seed": answers.seeds[s],
-                            "quality": answers.quality.name,
-                            "budget": budget,
-                            "status": "no policy" if none else "over budget" if over[m, s, b] else "ok",
-                            "validation": answers.validation[m, s, b],
-                            "test": answers.test[m, s, b],
-                            "cost": answers.cost[m, s, b],
-                            "reference": answers.reference[s],
-                            "full": answers.full[s],
-                            "relative": share[m, s, b],
-                            "area": answers.area[m, s],
-                        }
-                    )
-    return pd.DataFrame(rows)
+    table: pd.DataFrame | None = session.registry.manager.hook.bench_budget_table(records=records, suite=session.suite)
+    if table is None:
+        raise RequestError("--budgets: budgetbench-comparison is not installed")
+    return table
 
 
 def exported(table: pd.DataFrame, form: str) -> bytes:
     """The table as a file of one of `FORMATS`; empty cells are empty (CSV) or null.
 
-    In CSV a text that a spreadsheet would run has a ``'`` before it, see `bench_leaderboard.render.spreadsheet`.
+    In CSV a text that a spreadsheet would run has a ``'`` before it, see `bench_records.spreadsheet`.
     """
     if form == "csv":
         return table.map(inert).rename(columns=inert).to_csv(index=False, lineterminator="\n").encode()

@@ -1,7 +1,7 @@
 """The folder of a submission: what is in it, and what it says of itself.
 
 ``submissions/PLUGIN`` holds, for every suite that was submitted, the suite's file and the export of the plugin's own
-records (see `bench_leaderboard.analysis.export`); the wheel, where there is one; and ``submission.json``.
+records (see `bench_records.exports`); the wheel, where there is one; and ``submission.json``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_core import RequestError, did_you_mean
-from bench_leaderboard.analysis.export import RECORDS, RUNS
+from bench_records.exports import RECORDS, RUNS
 
 __all__ = ["SUBMISSION", "read_folder", "refuse_other_files", "summary_files"]
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bench_leaderboard import plugin as leaderboard
-from bench_leaderboard.analysis.export import read_export, records_of, write_export
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.commands.verify import Verified, _beyond_turned, sample_of, verify
-from bench_leaderboard.render import write_files
+from bench_records.exports import read_export, records_of, write_export
+from bench_records.files import write_files
+from bench_records.records import Records
+from bench_records.verification import Verified, _beyond_turned, sample_of, verify
 from support import tiny_plugin
 from support.bench import Bench
+from support.publishing import PUBLISHING
 from support.sessions import Place
 
 from bench_core import (
@@ -233,9 +233,7 @@ def test_a_histogram_of_more_bars_is_refuted_on_the_same_kernels_only(
         for info in records.infos.values():
             info["evaluations"]["counts"][0] = [*info["evaluations"]["counts"][0][:3], 0]
 
-    registry = load_registry(
-        [("leaderboard", leaderboard), ("tiny", tiny_plugin), ("stages", Stages)], entry_points=False
-    )
+    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("stages", Stages)], entry_points=False)
     place, suite = Place(tmp_path, registry), SUITE.replace("slopes", "stages")
     place.run(suite)
     found = verified(place, change, kernels, suite)

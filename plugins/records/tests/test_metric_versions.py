@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bench_leaderboard import plugin as leaderboard
-from bench_leaderboard.analysis.export import records_of
+from bench_records.exports import records_of
 from support import tiny_plugin
+from support.publishing import PUBLISHING
 from support.sessions import Place
 
 from bench_core import Metric, Outcome, hookimpl, load_registry
@@ -34,7 +34,7 @@ def place_with(folder: Path, metric: Metric) -> Place:
         def bench_register_metrics(self, register: Any) -> None:
             register(metric)
 
-    plugins = [("leaderboard", leaderboard), ("tiny", tiny_plugin), ("ours", Ours())]
+    plugins = [*PUBLISHING, ("tiny", tiny_plugin), ("ours", Ours())]
     return Place(folder, load_registry(plugins, entry_points=False))
 
 

@@ -3,7 +3,7 @@
 ``records.parquet`` holds everything a page is rendered from, sorted and without anything that depends on when or
 where it was computed; times and machines are in ``runs.parquet`` beside it. Test decisions are in neither.
 
-Every record carries a checksum (see `bench_leaderboard.analysis.checksums`) and what its data set was defined as. An
+Every record carries a checksum (see `bench_records.checksums`) and what its data set was defined as. An
 export in which a record does not match its checksum, or its name is not the hash of its trial, is not read at all.
 """
 
@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_core import Metric, RequestError, canonical_json, sha256_text
-from bench_leaderboard.analysis.checksums import checksum_of_run, checksums
-from bench_leaderboard.analysis.columns import values
-from bench_leaderboard.analysis.records import Records, collect, is_over_limit, sort_policies
+from bench_records.checksums import checksum_of_run, checksums
+from bench_records.columns import values
+from bench_records.records import Records, collect, is_over_limit, sort_policies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -223,7 +223,7 @@ def write_export(
 ) -> dict[Path, bytes]:
     """The export of a suite's records as file contents: ``records.parquet`` and ``runs.parquet``.
 
-    Nothing is written; see `bench_leaderboard.render.write_files`. The bytes depend on the version of pyarrow, so
+    Nothing is written; see `bench_records.files.write_files`. The bytes depend on the version of pyarrow, so
     exports are compared by content.
 
     Args:

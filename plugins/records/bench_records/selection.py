@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from bench_leaderboard.analysis.columns import values
-from bench_leaderboard.analysis.records import KEY, Records
+from bench_records.columns import values
+from bench_records.records import KEY, Records
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -38,8 +38,8 @@ def submit(
     The suite is a published one with the plugin's entry added, and its run is done. The plugin must pass the contract
     kit, its records must have been made with --isolation strict, by the installed code, on the published data.
     """
-    from bench_leaderboard.commands.submit import check_submission
-    from bench_leaderboard.commands.submit import submit as write
+    from bench_records.submission import check_submission
+    from bench_records.submission import submit as write
 
     def progress(name: str) -> None:
         click.echo(f"{name} …", err=True)

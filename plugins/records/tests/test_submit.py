@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bench_leaderboard.analysis.export import read_export, write_export
-from bench_leaderboard.render import write_files
+from bench_records.exports import read_export, write_export
+from bench_records.files import write_files
 from support.bench import ROOT, Bench, install
 
 FULL = {"BUDGETBENCH_ISOLATION": "strict", "BUDGETBENCH_PRIVATE": ""}

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from bench_core import Planned, RequestError, SuiteSession, sha256_text
 from bench_core.testing import check_plugin
-from bench_leaderboard.analysis.export import RECORDS, published, read_export, records_of, write_export
-from bench_leaderboard.analysis.losses import find_losses
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.commands.submission_folder import SUBMISSION, read_folder, refuse_other_files, summary_files
-from bench_leaderboard.commands.submitted_code import Code, code_of, wheel_holds
-from bench_leaderboard.render import write_files
+from bench_records.exports import RECORDS, published, read_export, records_of, write_export
+from bench_records.files import write_files
+from bench_records.losses import find_losses
+from bench_records.records import Records
+from bench_records.submission_folder import SUBMISSION, read_folder, refuse_other_files, summary_files
+from bench_records.submitted_code import Code, code_of, wheel_holds
 
 __all__ = ["Submitted", "check_submission", "submit"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from bench_leaderboard.analysis.export import read_export, write_export
-from bench_leaderboard.analysis.verified import VERIFIED, read_verified
-from bench_leaderboard.render import write_files
+from bench_records.exports import read_export, write_export
+from bench_records.files import write_files
+from bench_records.verified import VERIFIED, read_verified
 from bench_sandbox import missing_layers
 from support.bench import Bench
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from bench_leaderboard.analysis.records import Labels, Records, tabulate
-from bench_leaderboard.analysis.selection import select
+from bench_records.records import Labels, Records, tabulate
+from bench_records.selection import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.made_up import record_of

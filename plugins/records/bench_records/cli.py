@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bench_core import hookimpl, warn, with_session, with_sessions
+from bench_records.cli_merge import merge
 from bench_records.cli_submit import submit
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_commands(group: click.Group) -> None:
-    """Tables of records, their verification, and submissions."""
-    for command in (export, verify, submit):
+    """Tables of records, joined stores, verification, and submissions."""
+    for command in (export, merge, verify, submit):
         group.add_command(command)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from bench_core import cli_errors, hookimpl
+from bench_core import cli_errors
 
-BENCH_CONTRACT_VERSION = 1
+__all__ = ["merge"]
 
 _MOST_TRIALS, _MOST_NUMBERS = 20, 5
 
@@ -31,7 +31,7 @@ def merge(stores: tuple[Path, ...], into: Path) -> int:
     Nothing is overwritten. A trial with another record in another store is not deterministic: the numbers that differ
     are shown, the record that was there stays, and the exit code is 1. So it is when a record is damaged.
     """
-    from bench_dask.merge import merge_stores
+    from bench_records.merging import merge_stores
 
     wrong = False
     for report in merge_stores(stores, into):
@@ -58,12 +58,6 @@ def merge(stores: tuple[Path, ...], into: Path) -> int:
             click.echo(f"… and {len(report.damage) - _MOST_TRIALS} more that are damaged", err=True)
         wrong |= bool(report.differ or report.damage)
     return 1 if wrong else 0
-
-
-@hookimpl
-def bench_register_commands(group: click.Group) -> None:
-    """The command."""
-    group.add_command(merge)
 
 
 def _short(value: object) -> str:

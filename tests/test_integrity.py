@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from bench_leaderboard.analysis.compare import read_side
+from bench_comparison.stores import read_side
 from bench_leaderboard.current import is_current
 from bench_records.exports import RECORDS, RUNS, read_export, records_of, write_export
 from bench_records.records import Records, tabulate

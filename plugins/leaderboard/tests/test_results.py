@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench_leaderboard.commands.results import results_table
+from bench_leaderboard.render.results import results_table
 from support import tiny_plugin
 from support.bench import Bench
 from support.publishing import PUBLISHING

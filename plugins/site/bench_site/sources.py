@@ -135,7 +135,7 @@ def published_suites(registry: Registry, leaderboard: Path, suites: Path) -> lis
     if not leaderboard.is_dir():
         raise RequestError(f"there is no leaderboard at {leaderboard}")
     published = []
-    for description in read_descriptions(leaderboard, {}):
+    for description in read_descriptions(leaderboard, {}, registry):
         name = str(description["name"])
         folder, page, file = leaderboard / name, leaderboard / f"{name}.md", suites / f"{name}.toml"
         suite = load_suite(file, registry) if file.is_file() else None

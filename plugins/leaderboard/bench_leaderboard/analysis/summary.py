@@ -243,7 +243,7 @@ def summarise(
         metrics: names of the metrics to average.
     """
     columns = {name: chosen[f"test.{name}"].to_numpy() for name in metrics if f"test.{name}" in chosen}
-    rules, names = chosen["rule"].to_numpy(), chosen["name"].to_numpy()
+    rules, names = (chosen[key].to_numpy() if key in chosen else np.zeros(0, object) for key in ("rule", "name"))
     over = chosen["over_budget"].to_numpy() if "over_budget" in chosen else np.zeros(len(chosen), dtype=bool)
     cells = chosen.groupby(["dataset", "costs", "method"]).indices if len(chosen) else {}
     tables: dict[tuple[str, str], list[Row]] = {}

@@ -8,11 +8,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench_records import Records, select
+from bench_records import Records
 
-from bench_core import Metric, Suite, sha256_text
+from bench_core import Metric, sha256_text
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.curves import Panel
-from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, Ranking
+from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind
 from bench_leaderboard.render.figures.palette import Style, style_of
 from bench_leaderboard.render.tables import heading
 
@@ -29,15 +30,15 @@ class FigureBuilder:
     """What figures are built from; what several of them need is computed once.
 
     Attributes:
+        analysed: a suite and its records, with what is computed of them once.
         suite: what is compared.
         records: its records.
-        rankings: average ranks over data sets.
         styles: method → how it is drawn in every figure.
     """
 
-    def __init__(self, suite: Suite, records: Records, rankings: Sequence[Ranking]) -> None:
-        self.suite, self.records, self.rankings = suite, records, rankings
-        self.styles: dict[str, Style] = {name: style_of(i) for i, name in enumerate(suite.method_names())}
+    def __init__(self, analysed: Analysed) -> None:
+        self.analysed, self.suite, self.records = analysed, analysed.suite, analysed.records
+        self.styles: dict[str, Style] = {name: style_of(i) for i, name in enumerate(self.suite.method_names())}
 
     def places(self, entry: FigureEntry) -> list[tuple[str, str]]:
         """The (data set, cost scheme) pairs that an entry is drawn for."""
@@ -96,10 +97,10 @@ class FigureBuilder:
         """Metrics by name; ``right-answers`` is none."""
         return {name: self.suite.metric(name) for name in names if name != "right-answers"}
 
-    @cached_property
+    @property
     def selected(self) -> pd.DataFrame:
         """The policies that validation selected."""
-        return select(self.records, self.suite)
+        return self.analysed.cells.chosen
 
     @cached_property
     def _by_method(self) -> dict[tuple[str, str, str], pd.DataFrame]:

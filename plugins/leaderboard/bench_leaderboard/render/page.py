@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from bench_records import Records, is_over_limit, outdated, select
+from bench_records import Records, is_over_limit, outdated
 
 from bench_core import Suite
-from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.claims import check_claims
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.grid_ends import grid_ends
-from bench_leaderboard.analysis.overall import Overall, overall
-from bench_leaderboard.analysis.tables import Grid, grids
-from bench_leaderboard.analysis.verdicts import Checked
-from bench_leaderboard.render.claims import claims_section
-from bench_leaderboard.render.cross_dataset import overall_sections
+from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.extra_tables import extra_sections
-from bench_leaderboard.render.figure import Figure, Ranking
 from bench_leaderboard.render.grid_ends import grid_section
 from bench_leaderboard.render.markdown import table, text
 from bench_leaderboard.render.page_figures import figures_of
@@ -30,7 +21,7 @@ from bench_leaderboard.render.tables import MARKS_READ, dataset_section, paper_n
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Analysed", "render_page"]
+__all__ = ["render_page"]
 
 _READING = (
     "Every row is the policy that validation selected (the rule is in the column *Selected by*), evaluated on the "
@@ -44,63 +35,9 @@ _READING = (
 )
 
 
-@dataclass
-class Analysed:
-    """A suite's records with what is computed of them once and used by several pages.
-
-    Attributes:
-        suite, records: what it is of.
-        verified: see `bench_records.verified.read_verified`.
-    """
-
-    suite: Suite
-    records: Records
-    verified: Mapping[str, str] = field(default_factory=dict)
-
-    @cached_property
-    def cells(self) -> Cells:
-        """The selected policies' numbers."""
-        return Cells(select(self.records, self.suite))
-
-    @cached_property
-    def tables(self) -> list[Grid]:
-        """Every data set's table."""
-        return grids(self.records, self.suite, self.cells)
-
-    @cached_property
-    def claims(self) -> list[Checked]:
-        """Every claim with its verdict."""
-        return check_claims(self.suite, self.records, self.cells)
-
-    @cached_property
-    def overall(self) -> Overall | None:
-        """The table over all data sets; None when there is none to make."""
-        return overall(self.tables, self.suite, self.cells)
-
-    @cached_property
-    def rankings(self) -> tuple[Ranking, ...]:
-        """Average ranks by every metric that is compared over data sets, for critical difference diagrams."""
-        compared = self.overall.comparisons.values() if self.overall is not None else ()
-        return tuple(
-            Ranking(
-                title=self.suite.metric(comparison.metric).title or comparison.metric,
-                names=tuple(comparison.methods),
-                ranks=tuple(comparison.ranks.tolist()),
-                cd=comparison.difference,
-                note=f"{comparison.datasets} data sets, Nemenyi's test at 5 %",
-            )
-            for comparison in compared
-        )
-
-    @cached_property
-    def figures(self) -> list[Figure]:
-        """The page's figures; not yet drawn."""
-        return figures_of(self.suite, self.records, self.rankings)
-
-
 def render_page(analysed: Analysed) -> str:
     """The leaderboard page of a suite, in Markdown, ending in a newline."""
-    suite, records = analysed.suite, analysed.records
+    suite, records, figures = analysed.suite, analysed.records, figures_of(analysed)
     head = suite.file.suite
     parts = [f"# {text(head.title or head.name)}", "", *_outdated(suite, records)]
     for paragraph in (head.description, f"Source: {head.source}" if head.source else ""):
@@ -116,14 +53,13 @@ def render_page(analysed: Analysed) -> str:
     if suite.section("paper"):
         parts += ["Beside our numbers stand the paper's: (paper …).", ""]
     parts += [f"[Timings]({suite.name}/timings.md) · [all suites](README.md)", ""]
-    if analysed.overall is not None:
-        parts += overall_sections(suite, analysed.overall)
-    parts += claims_section(analysed.claims)
+    for part in page_parts(analysed):
+        parts += part.lines
     paper = paper_numbers(suite)
     for grid in analysed.tables:
         parts += dataset_section(suite, records, grid, paper)
-    parts += curve_section(suite, analysed.figures)
-    parts += figure_section(suite, analysed.figures)
+    parts += curve_section(suite, figures)
+    parts += figure_section(suite, figures)
     parts += extra_sections(suite, records)
     parts += grid_section(suite, grid_ends(records, analysed.cells))
     parts += _failures(records)

@@ -29,10 +29,10 @@ def measure(count: int, wanted: int) -> None:
     started = time.perf_counter()
     import numpy as np
     from bench_leaderboard.analysis.analysed import Analysed
-    from bench_leaderboard.render.figure_files import figure_files
     from bench_leaderboard.render.front import render_front
     from bench_leaderboard.render.index import describe
     from bench_leaderboard.render.page import render_page
+    from bench_leaderboard.render.page_figures import figure_files
     from bench_leaderboard.render.timings import render_timings
     from bench_records.exports import write_export
     from bench_records.records import tabulate

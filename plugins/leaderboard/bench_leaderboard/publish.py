@@ -32,7 +32,6 @@ from bench_core import (
 from bench_leaderboard import current
 from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.parts import page_parts
-from bench_leaderboard.render.figure_files import figure_files
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import (
     DESCRIPTION,
@@ -43,7 +42,7 @@ from bench_leaderboard.render.index import (
     written_before,
 )
 from bench_leaderboard.render.page import render_page
-from bench_leaderboard.render.page_figures import figures_of
+from bench_leaderboard.render.page_figures import figure_files, figures_of
 from bench_leaderboard.render.replaced import refuse_foreign
 from bench_leaderboard.render.timings import render_timings
 

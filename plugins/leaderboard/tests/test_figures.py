@@ -23,9 +23,8 @@ from bench_leaderboard.analysis.assignments import usage_of
 from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.figure_builder import slug
-from bench_leaderboard.render.figure_files import figure_files
 from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, style_of, themed
-from bench_leaderboard.render.page_figures import check_figures, figures_of
+from bench_leaderboard.render.page_figures import check_figures, figure_files, figures_of
 from bench_qwyc.figures import spread_of
 from bench_records.records import Records
 from bench_records.selection import select
@@ -270,7 +269,7 @@ def stepped(seeds: int, hull: bool = False) -> tuple[str, bytes]:
     (data,) = [
         d for path, d in figure_files(figures_of(Analysed(suite, records)), Path("f")).items() if "curve" in path.name
     ]
-    return "\n".join(curve_section(suite, figures_of(Analysed(suite, records)))), data
+    return curve_section(suite, figures_of(Analysed(suite, records))), data
 
 
 def test_a_familys_curve_is_drawn_in_steps() -> None:
@@ -312,10 +311,8 @@ def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Pat
         said += "\n".join(element.text or "" for element in tree.iter(f"{SVG}text"))
     for name in (*NASTY, NASTY_DATA, "<f0>&|"):
         assert name in said
-    page = "\n".join(
-        curve_section(suite, figures_of(Analysed(suite, records)))
-        + figure_section(suite, figures_of(Analysed(suite, records)))
-    )
+    figures = figures_of(Analysed(suite, records))
+    page = curve_section(suite, figures) + figure_section(suite, figures)
     assert "<script" not in page
     assert "<b>" not in page
 
@@ -329,18 +326,16 @@ def test_data_sets_whose_file_names_would_be_the_same_get_their_own() -> None:
 
 def test_pages_link_exactly_the_files_that_are_drawn() -> None:
     suite, records = with_figures(made_up_suite(seeds=2), *EXTRA), made_up_records(seeds=2)
-    lines = [
-        *curve_section(suite, figures_of(Analysed(suite, records))),
-        *figure_section(suite, figures_of(Analysed(suite, records))),
-    ]
-    linked = re.findall(r"^!\[.+\]\((.+)\)$", "\n".join(lines), flags=re.MULTILINE)
-    names = [one.file for one in figures_of(Analysed(suite, records))]
+    figures = figures_of(Analysed(suite, records))
+    sections = curve_section(suite, figures) + figure_section(suite, figures)
+    linked = re.findall(r"^!\[.+\]\((.+)\)$", sections, flags=re.MULTILINE)
+    names = [one.file for one in figures]
     assert sorted(linked) == sorted(f"made_up/{name}" for name in names)
 
 
 def test_the_section_says_its_rules_and_its_numbers() -> None:
     suite = with_figures(made_up_suite(["Heart"], seeds=3), {"kind": "curve", "reference": "Single-Stage"})
-    page = "\n".join(curve_section(suite, figures_of(Analysed(suite, made_up_records(["Heart"], seeds=2)))))
+    page = curve_section(suite, figures_of(Analysed(suite, made_up_records(["Heart"], seeds=2))))
     assert "reference point (0, 0, 0)" in page
     assert "not interpolated" in page
     assert "Full model's quality: that of Single-Stage" in page
@@ -353,12 +348,9 @@ def test_the_section_says_its_rules_and_its_numbers() -> None:
 def test_a_suite_without_records_has_no_figures() -> None:
     suite = with_figures(made_up_suite(["Heart"]), *EXTRA)
     empty = Records(pd.DataFrame(), {})
-    assert figure_files(figures_of(Analysed(suite, empty)), Path("f")) == {}
-    assert (
-        curve_section(suite, figures_of(Analysed(suite, empty)))
-        == figure_section(suite, figures_of(Analysed(suite, empty)))
-        == []
-    )
+    figures = figures_of(Analysed(suite, empty))
+    assert figure_files(figures, Path("f")) == {}
+    assert curve_section(suite, figures) == figure_section(suite, figures) == ""
 
 
 def test_failed_trials_do_not_stop_the_figures() -> None:

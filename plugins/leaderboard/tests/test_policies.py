@@ -10,8 +10,7 @@ import pytest
 from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.policies import by_policy
 from bench_leaderboard.render.extra_tables import extra_sections
-from bench_leaderboard.render.figure_files import figure_files
-from bench_leaderboard.render.page_figures import figures_of
+from bench_leaderboard.render.page_figures import figure_files, figures_of
 from bench_records.records import Records
 from support.families import made_up_records, made_up_suite
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench_core import Registry
-from bench_leaderboard.parts import front_parts
-from bench_leaderboard.render.markdown import table, text
+from bench_leaderboard.parts import FrontPart, front_parts
+from bench_leaderboard.render.markdown import text
+from bench_leaderboard.render.templates import rendered
 
 __all__ = ["ended_trials", "render_front", "trials_done"]
 
@@ -23,32 +24,17 @@ def render_front(described: Sequence[JsonObject], registry: Registry) -> str:
         registry: its plugins add their parts.
     """
     parts = front_parts(registry, described)
-    lines = ["# Leaderboard", "", *(line for part in parts for line in part.lines)]
-    names = [description["name"] for description in described]
-    links = {name: "".join(f"{part.links[name]}, " for part in parts if name in part.links) for name in names}
-    return "\n".join([*lines, *_suites(described, links)]).rstrip() + "\n"
-
-
-def _suites(described: Sequence[JsonObject], links: Mapping[str, str]) -> list[str]:
-    if not described:
-        return ["## Suites", "", "There is none yet.", ""]
-    body = [
+    suites = [
         [
             f"[{text(description['title'])}]({description['name']}.md)",
             text(description["source"]),
             _trials(description),
-            f"{links[description['name']]}{_links(description['name'])}",
+            ", ".join(_links(description["name"], parts)),
         ]
         for description in described
     ]
-    return [
-        "## Suites",
-        "",
-        "Every number of their tables is in [results.csv](results.csv).",
-        "",
-        table(["Suite", "Source", "Trials", "More"], body, 4),
-        "",
-    ]
+    lines = "".join(f"{line}\n" for part in parts for line in part.lines)
+    return rendered("front", parts=lines, suites=suites)
 
 
 def trials_done(description: JsonObject) -> tuple[int, int]:
@@ -70,5 +56,6 @@ def _trials(description: JsonObject) -> str:
     return f"{done}" if done == expected else f"{done} of {expected}"
 
 
-def _links(name: str) -> str:
-    return f"[timings]({name}/timings.md), [records]({name}/records.parquet)"
+def _links(name: str, parts: Sequence[FrontPart]) -> list[str]:
+    links = [part.links[name] for part in parts if name in part.links]
+    return [*links, f"[timings]({name}/timings.md)", f"[records]({name}/records.parquet)"]

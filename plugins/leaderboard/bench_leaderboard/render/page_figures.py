@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from bench_core import Metric, Registry, RequestError, Suite, did_you_mean, validated
@@ -15,7 +16,7 @@ from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind
 
-__all__ = ["check_figures", "figure_entry", "figures_of", "kinds_of"]
+__all__ = ["check_figures", "figure_entry", "figure_files", "figures_of", "kinds_of"]
 
 
 def kinds_of(registry: Registry) -> dict[str, str]:
@@ -71,6 +72,11 @@ def check_figures(suite: Suite, entries: Sequence[Mapping[str, Any] | FigureEntr
 def figures_of(analysed: Analysed) -> list[Figure]:
     """Every figure of a suite's page, in order; not yet drawn."""
     return analysed.once("figures", _figures)
+
+
+def figure_files(figures: Sequence[Figure], folder: Path) -> dict[Path, bytes]:
+    """Figures, drawn now, as contents of files in a folder."""
+    return {folder / figure.file: figure.draw() for figure in figures}
 
 
 def _figures(analysed: Analysed) -> list[Figure]:

@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 from bench_comparison.stores import read_side
 from bench_leaderboard.current import is_current
-from bench_records.exports import RECORDS, RUNS, read_export, records_of, write_export
+from bench_records.committed import records_of
+from bench_records.exports import RECORDS, RUNS, read_export, write_export
 from bench_records.records import Records, tabulate
 from hypothesis import given, settings
 from hypothesis import strategies as st

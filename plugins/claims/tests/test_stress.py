@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from bench_claims.commands import silent
 from bench_claims.stress import Stress, stress_claims
-from bench_records.exports import Committed
+from bench_records.committed import Committed
 from bench_records.records import tabulate
 from support.bench import Bench
 from support.made_up import Values, labelled, record_of, records_of, suite_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from bench_leaderboard import Analysed, Figure, FigureBuilder, FigureKind, MetricsEntry, needed_metrics, slug
+from bench_leaderboard import Analysed, Figure, FigureBuilder, FigureKind, MetricsEntry, file_slug, needed_metrics
 
 from bench_comparison.overall import overall_of
 from bench_core import Metric, Suite
@@ -67,6 +67,6 @@ class CriticalDifference(FigureKind):
                 draw = partial(
                     critical_difference_figure, ranking.names, ranking.ranks, ranking.cd, title, ranking.note
                 )
-                file = f"{stem}-{slug(ranking.title)}.svg"
+                file = f"{stem}-{file_slug(ranking.title)}.svg"
                 figures.append(Figure(entry.kind, file, section, ranking.title, title, entry.note, draw))
         return figures

@@ -22,7 +22,7 @@ from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.assignments import usage_of
 from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.render.curves import curve_section, figure_section
-from bench_leaderboard.render.figure_builder import slug
+from bench_leaderboard.render.figure_builder import file_slug
 from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, style_of, themed
 from bench_leaderboard.render.page_figures import check_figures, figure_files, figures_of
 from bench_qwyc.figures import spread_of
@@ -54,7 +54,7 @@ EXTRA = (
 def ranked(title: str, names: Sequence[str], ranks: Sequence[float]) -> dict[Path, bytes]:
     """A critical difference diagram, which one data set does not give."""
     drawing = critical_difference_figure(names, ranks, 2.1, f"Average ranks: {title}", "4 data sets")
-    return {Path("f") / f"critical-difference-{slug(title)}.svg": drawing}
+    return {Path("f") / f"critical-difference-{file_slug(title)}.svg": drawing}
 
 
 PLACES = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "tests")]

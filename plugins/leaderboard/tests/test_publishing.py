@@ -14,8 +14,9 @@ from bench_leaderboard.publish import WouldLoseError, publish_again
 from bench_leaderboard.publish import check as _check
 from bench_leaderboard.publish import publish as _publish
 from bench_leaderboard.render.replaced import refuse_foreign
-from bench_records.exports import published as published_of
-from bench_records.exports import read_export, records_of, write_export
+from bench_records.committed import published as published_of
+from bench_records.committed import records_of
+from bench_records.exports import read_export, write_export
 from bench_records.files import write_files
 from bench_records.losses import find_losses
 from bench_records.records import Records, tabulate

@@ -1,8 +1,8 @@
+from .committed import Committed as Committed
+from .committed import published as published
+from .committed import records_of as records_of
 from .exports import RECORDS as RECORDS
-from .exports import Committed as Committed
-from .exports import published as published
 from .exports import read_export as read_export
-from .exports import records_of as records_of
 from .exports import write_export as write_export
 from .files import differing as differing
 from .files import write_files as write_files

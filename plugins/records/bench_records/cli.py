@@ -87,7 +87,7 @@ def export(session: SuiteSession, form: str, output: Path | None, budgets: bool)
 
     In CSV a text that a spreadsheet would run as a formula has a ' before it; Parquet and JSON hold it as it is.
     """
-    from bench_records.exports import records_of
+    from bench_records.committed import records_of
     from bench_records.files import write_files
     from bench_records.tables import budget_table, export_table, exported
 

@@ -10,7 +10,7 @@ from bench_core import hookimpl
 
 if TYPE_CHECKING:
     from bench_core import SuiteSession
-    from bench_records.exports import Committed
+    from bench_records.committed import Committed
 
 BENCH_CONTRACT_VERSION = 1
 
@@ -26,6 +26,6 @@ def bench_add_hookspecs(manager: pluggy.PluginManager) -> None:
 @hookimpl
 def bench_known_trials(session: SuiteSession) -> Committed | None:
     """The trials of the suite's published export."""
-    from bench_records.exports import Committed
+    from bench_records.committed import Committed
 
     return Committed(session.folder, session.suite.needed_metrics())

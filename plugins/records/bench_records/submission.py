@@ -12,7 +12,8 @@ from pathlib import Path
 
 from bench_core import Planned, RequestError, SuiteSession, sha256_text
 from bench_core.testing import check_plugin
-from bench_records.exports import RECORDS, published, read_export, records_of, write_export
+from bench_records.committed import published, records_of
+from bench_records.exports import RECORDS, read_export, write_export
 from bench_records.files import write_files
 from bench_records.losses import find_losses
 from bench_records.records import Records

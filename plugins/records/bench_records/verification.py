@@ -27,7 +27,7 @@ import numpy as np
 
 from bench_core import Metric, Options, Plan, Planned, RequestError, Store, SuiteSession, execute
 from bench_records.checksums import SLOT
-from bench_records.exports import published
+from bench_records.committed import published
 from bench_records.files import write_files
 from bench_records.records import Records, collect
 from bench_records.verified import VERIFIED, read_verified, with_verified

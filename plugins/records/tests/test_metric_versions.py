@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bench_records.exports import records_of
+from bench_records.committed import records_of
 from support import tiny_plugin
 from support.publishing import PUBLISHING
 from support.sessions import Place

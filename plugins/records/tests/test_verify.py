@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bench_records.exports import read_export, records_of, write_export
+from bench_records.committed import records_of
+from bench_records.exports import read_export, write_export
 from bench_records.files import write_files
 from bench_records.records import Records
 from bench_records.verification import Verified, _beyond_turned, sample_of, verify

@@ -20,7 +20,7 @@ from bench_leaderboard.render.tables import heading
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_DATASETS", "FigureBuilder", "slug"]
+__all__ = ["MOST_DATASETS", "FigureBuilder", "file_slug"]
 
 MOST_DATASETS = 60
 """A kind is drawn for so many pairs of data set and cost scheme at most, the suite's first."""
@@ -63,7 +63,7 @@ class FigureBuilder:
         several = self.suite.has_several_costs(dataset)
         shown = heading(self.suite, dataset, costs)
         section = entry.title or kind.title
-        file = f"{stem}-{slug(dataset)}{f'-{slug(costs)}' if several else ''}.svg"
+        file = f"{stem}-{file_slug(dataset)}{f'-{file_slug(costs)}' if several else ''}.svg"
         title = f"{shown}: {section[:1].lower()}{section[1:]}"
         return Figure(entry.kind, file, section, shown, title, entry.note, partial(draw, title), panel)
 
@@ -115,7 +115,7 @@ class FigureBuilder:
         return self._by_method.get((dataset, costs, method))
 
 
-def slug(name: str) -> str:
+def file_slug(name: str) -> str:
     """A name as part of a file's name: lower case, anything else but digits a hyphen; a hash if nothing is left."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
     return plain or sha256_text(name)[:8]

@@ -16,7 +16,7 @@ from bench_leaderboard.analysis.quality import default_quality, quality_named
 from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.analysis.summary import Row, summarise
 from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, needed_metrics, needed_quantities
-from bench_leaderboard.render.figure_builder import FigureBuilder, slug
+from bench_leaderboard.render.figure_builder import FigureBuilder, file_slug
 from bench_leaderboard.render.figures.scatter import Axis
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class History(FigureKind):
             return []
         section = entry.title or self.title
         draw = partial(history_figure, panels, builder.styles, section, entry.axis, entry.reference)
-        file = f"{stem}-{slug(entry.series)}.svg"
+        file = f"{stem}-{file_slug(entry.series)}.svg"
         return [Figure(entry.kind, file, section, section, section, entry.note, draw)]
 
 

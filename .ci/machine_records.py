@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_leaderboard.analysis.export import read_export
-from bench_leaderboard.analysis.records import Records
+from bench_records.exports import read_export
+from bench_records.records import Records
 
 from bench_core.run.store import Store
 

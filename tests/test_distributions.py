@@ -198,7 +198,7 @@ def test_a_suite_runs_from_wheels_and_its_page_is_made(clean: Path, tmp_path: Pa
 @pytest.mark.slow
 def test_a_new_author_makes_runs_and_submits_a_method_by_the_book_alone(clean: Path, tmp_path: Path) -> None:
     """Every command of the page, from an environment that has wheels only, beside records that are published."""
-    from bench_leaderboard import read_export
+    from bench_records import read_export
 
     page, name = ROOT / "docs" / "how-to" / "submit.md", "polydom_simulation"
     (tmp_path / "suites").mkdir()

@@ -20,7 +20,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bench_store": set(),
     "bench_core": {"bench_sandbox", "bench_store"},
     "bench_models": {"bench_core"},
-    "bench_leaderboard": {"bench_core"},
+    "bench_records": {"bench_core"},
+    "bench_leaderboard": {"bench_core", "bench_records"},
 }
 """The core and the libraries, and what each of them imports of this repository.
 

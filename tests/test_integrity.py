@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from bench_leaderboard.analysis.compare import read_side
-from bench_leaderboard.analysis.export import RECORDS, RUNS, read_export, records_of, write_export
-from bench_leaderboard.analysis.records import Records, tabulate
+from bench_comparison.stores import read_side
 from bench_leaderboard.current import is_current
+from bench_records.committed import records_of
+from bench_records.exports import RECORDS, RUNS, read_export, write_export
+from bench_records.records import Records, tabulate
 from bench_store import DAMAGED
 from hypothesis import given, settings
 from hypothesis import strategies as st

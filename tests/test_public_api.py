@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import bench_leaderboard
+import bench_records
 import pytest
 from support.bench import ROOT, Bench, install
 from support.sources import Import, Project, imports, projects
@@ -21,7 +22,8 @@ import bench_core.testing
 
 PLUGINS = projects()[1:]
 ROOMS = [bench_core.records, bench_core.suites, bench_core.execution]
-MODULES = [bench_core, bench_core.testing, bench_leaderboard, *ROOMS]
+PACKAGES = [bench_core, bench_core.testing, bench_leaderboard, bench_records]
+MODULES = [*PACKAGES, *ROOMS]
 PUBLIC = {module.__name__: set(module.__all__) for module in MODULES}
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench_leaderboard import plugin as leaderboard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin
 from support.bench import ROOT, Bench
+from support.publishing import PUBLISHING
 
 from bench_core.contract.errors import RequestError
 from bench_core.plugins.manager import load_registry
@@ -40,7 +40,7 @@ use = "slopes"
 """
 
 
-REGISTRY = load_registry([("leaderboard", leaderboard), ("tiny", tiny_plugin)], entry_points=False)
+REGISTRY = load_registry([*PUBLISHING, ("tiny", tiny_plugin)], entry_points=False)
 
 
 @pytest.fixture(scope="module")
@@ -468,7 +468,7 @@ def test_a_threshold_to_exit_at_stands_in_only_where_there_is_none(registry: Reg
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=8, unique=True))
 def test_seeds_may_be_listed(seeds: list[int]) -> None:
-    registry = load_registry([("leaderboard", leaderboard), ("tiny", tiny_plugin)], entry_points=False)
+    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin)], entry_points=False)
     suite = parse(change("seeds = 2", f"seeds = {seeds}"), registry)
     assert [t.seed for t in suite.trials()] == seeds
 

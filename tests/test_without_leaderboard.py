@@ -30,25 +30,36 @@ kind = "none"
 """
 
 
-@pytest.fixture
-def bare(bench: Bench) -> Bench:
-    """`bench` where the leaderboard and the site are not installed.
+def without(bench: Bench, *names: str) -> Bench:
+    """`bench` where some distributions are not installed.
 
-    A distribution of its name that comes earlier on the path and has no entry points takes its place: one environment
-    has one distribution of a name.
+    A distribution of the same name that comes earlier on the path and has no entry points takes the place of each: one
+    environment has one distribution of a name.
     """
-    for name in ("leaderboard", "site"):  # the site is made of the leaderboard, and needs it
+    for name in names:
         info = bench.plugins / f"budgetbench_{name}-0.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: budgetbench-{name}\nVersion: 0.0\n")
     return bench
 
 
+@pytest.fixture
+def bare(bench: Bench) -> Bench:
+    """`bench` where the leaderboard is not installed, nor what stands on it, nor the records it reads."""
+    return without(bench, "records", "leaderboard", "comparison", "claims", "site")
+
+
+@pytest.fixture
+def plain(bench: Bench) -> Bench:
+    """`bench` with the leaderboard alone: no comparison and no claims."""
+    return without(bench, "comparison", "claims")
+
+
 def test_the_leaderboards_commands_are_gone_and_the_cores_are_there(bench: Bench, bare: Bench) -> None:
     shown = bare("--help", fresh=True).stdout
     commands = {line.split()[0] for line in shown.partition("Commands:")[2].splitlines() if line.strip()}
     assert {"run", "plan", "list", "data", "new", "check", "doctor"} <= commands
-    assert commands.isdisjoint({"leaderboard", "export", "compare", "site"})
+    assert commands.isdisjoint({"leaderboard", "export", "compare", "claims", "verify", "site"})
     assert "leaderboard" not in bare("list", "plugins").stdout
 
 
@@ -85,9 +96,9 @@ def test_a_second_run_computes_nothing_and_prints_the_same_table(bare: Bench) ->
 def test_sections_of_the_leaderboard_are_left_unread_by_name(bare: Bench) -> None:
     suite = bare.suite(SUITE + SECTIONS)
     done = bare("run", suite)
-    for key in ("claims", "tables"):
+    for key, owner in (("claims", "budgetbench-claims"), ("tables", "budgetbench-leaderboard")):
         (line,) = [line for line in done.stderr.splitlines() if f"[{key}]" in line]
-        assert "budgetbench-leaderboard" in line
+        assert owner in line
         assert "unread" in line
     assert "[figures]" not in done.stderr
     assert "4 trial(s) computed" in done.stdout
@@ -100,4 +111,40 @@ def test_a_section_that_nobody_owns_is_an_error_all_the_same(bare: Bench) -> Non
 
 
 def test_with_the_leaderboard_the_same_sections_are_checked(bench: Bench) -> None:
-    assert "tables[0].kind" in bench("run", bench.suite(SUITE + SECTIONS), expect=2).stderr
+    assert "claims[0].kind" in bench("run", bench.suite(SUITE + SECTIONS), expect=2).stderr
+
+
+CLAIM = """
+[[claims]]
+kind = "value"
+method = "slopes"
+metric = "coverage"
+relation = ">"
+value = 0.0
+text = "something is answered"
+source = "ours"
+standing = "same data"
+
+[comparison]
+budgets = [0.5, 1.0]
+"""
+
+
+def test_pages_have_no_claims_and_no_comparison_where_those_are_not_installed(plain: Bench) -> None:
+    done = plain("run", plain.suite(SUITE + CLAIM))
+    for key in ("claims", "comparison"):
+        (line,) = [line for line in done.stderr.splitlines() if f"[{key}]" in line]
+        assert f"[{key}] is left unread: budgetbench-{key} is not installed" in line
+    page = plain.page()
+    assert "## blobs" in page
+    assert "something is answered" not in page
+    folder = plain.folder / "leaderboard" / "s"
+    assert (folder / "records.parquet").is_file()
+    assert not (folder / "comparison.json").exists()
+    assert "not installed" in plain("export", plain.suite(SUITE), "--budgets", expect=2).stderr
+
+
+def test_pages_have_claims_and_a_comparison_where_those_are_installed(bench: Bench) -> None:
+    bench("run", bench.suite(SUITE + CLAIM))
+    assert "something is answered" in bench.page()
+    assert (bench.folder / "leaderboard" / "s" / "comparison.json").is_file()

@@ -55,7 +55,13 @@ RegisterSuiteSection: TypeAlias = "Callable[[SuiteSection], None]"
 RegisterExecutor: TypeAlias = "Callable[[str, Callable[[Any], None]], None]"
 
 
-OWNERS = dict.fromkeys(("tables", "figures", "paper", "claims", "comparison"), "budgetbench-leaderboard")
+OWNERS = {
+    "tables": "budgetbench-leaderboard",
+    "figures": "budgetbench-leaderboard",
+    "paper": "budgetbench-leaderboard",
+    "claims": "budgetbench-claims",
+    "comparison": "budgetbench-comparison",
+}
 """Sections that the suites of this repository have → the distribution that owns them.
 
 Where it is not installed they are left unread. Any other key that no plugin owns is an error.

@@ -28,13 +28,14 @@ def measure(count: int, wanted: int) -> None:
     """Render ``count`` records; print seconds, megabytes at most, and a hash of the files."""
     started = time.perf_counter()
     import numpy as np
-    from bench_leaderboard.analysis.export import write_export
-    from bench_leaderboard.analysis.records import tabulate
-    from bench_leaderboard.render.figure_files import figure_files
+    from bench_leaderboard.analysis.analysed import Analysed
     from bench_leaderboard.render.front import render_front
     from bench_leaderboard.render.index import describe
-    from bench_leaderboard.render.page import Analysed, render_page
+    from bench_leaderboard.render.page import render_page
+    from bench_leaderboard.render.page_figures import figure_files
     from bench_leaderboard.render.timings import render_timings
+    from bench_records.exports import write_export
+    from bench_records.records import tabulate
     from support.made_up import labelled, record_of, suite_of
 
     imported = time.perf_counter() - started

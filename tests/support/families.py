@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 from bench_cstc import plugin as cstc
 from bench_emsco import plugin as emsco
-from bench_leaderboard import plugin as leaderboard
-from bench_leaderboard.analysis.records import Records
 from bench_qwyc import plugin as qwyc
+from bench_records.records import Records
 
 from bench_core import DataContext, Dataset, DataSource, Method, Policy, Problem, hookimpl
 from bench_core.contract.canonical import canonical_json
 from bench_core.plugins.manager import load_registry
 from bench_core.run.suite import Suite, parse_suite
+from support.publishing import PUBLISHING
 
 DATASETS = ("Heart", "Pima", "Credit", "Synthetic30")
 METHODS = ("EMSCO", "GM*", "CSTC*", "CO-T", "CaCT LASSO", "Single-Stage")
@@ -26,7 +26,7 @@ FEATURES = {"Heart": 12, "Pima": 8, "Credit": 14, "Synthetic30": 30}
 SKILL = {"EMSCO": 0.83, "GM*": 0.80, "CSTC*": 0.86, "CO-T": 0.85, "CaCT LASSO": 0.84, "Single-Stage": 0.81}
 SIZE = {"EMSCO": 60, "GM*": 25, "CSTC*": 30, "CO-T": 1, "CaCT LASSO": 12, "Single-Stage": 1}
 
-FIGURES = (("leaderboard", leaderboard), ("emsco", emsco), ("cstc", cstc), ("qwyc", qwyc))
+FIGURES = (*PUBLISHING, ("emsco", emsco), ("cstc", cstc), ("qwyc", qwyc))
 """The plugins that draw."""
 
 NASTY_TREE = "A<b>&|\"'`x"

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bench_leaderboard import plugin as leaderboard
-from bench_leaderboard.analysis.records import Labels, Records, tabulate
+from bench_records.records import Labels, Records, tabulate
 
 from bench_core import Costs
 from bench_core.contract.canonical import canonical_json, sha256_text
@@ -15,6 +14,7 @@ from bench_core.plugins.manager import load_registry
 from bench_core.run.record_file import RECORD_FORMAT
 from bench_core.run.suite import Suite, parse_suite
 from support import tiny_plugin
+from support.publishing import PUBLISHING
 
 METRICS = ("coverage", "conclusive-accuracy", "cost", "combined")
 Values = Mapping[tuple[str, str], Mapping[str, Sequence[float]]]
@@ -45,7 +45,7 @@ def suite_of(
         lines += ["[[datasets]]", 'use = "blobs"', f"name = {toml(name)}"]
     for name in methods:
         lines += ["[[methods]]", 'use = "slopes"', f"name = {toml(name)}"]
-    registry = load_registry([("leaderboard", leaderboard), ("tiny", tiny_plugin)], entry_points=False)
+    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin)], entry_points=False)
     return parse_suite("\n".join([*lines, more]), "suites/told.toml", registry)
 
 

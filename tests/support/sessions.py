@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench_leaderboard import plugin as leaderboard
-
 from bench_core.contract.sources import DataContext
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
@@ -17,8 +15,9 @@ from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
 from bench_core.run.suite import parse_suite
 from support import tiny_plugin
+from support.publishing import PUBLISHING
 
-REGISTRY = load_registry([("leaderboard", leaderboard), ("tiny", tiny_plugin)], entry_points=False)
+REGISTRY = load_registry([*PUBLISHING, ("tiny", tiny_plugin)], entry_points=False)
 
 
 @dataclass

@@ -20,7 +20,6 @@ from bench_leaderboard import (
     FigureEntry,
     FigureKind,
     Mean,
-    Records,
     bare,
     canvas,
     feature_classes,
@@ -30,6 +29,7 @@ from bench_leaderboard import (
     shorten,
     style_of,
 )
+from bench_records import Records
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["forget", "is_current", "remember"]
 
+_HOOKS = ("bench_known_trials", "bench_register_figures", "bench_page_parts", "bench_front_parts")
+"""Whoever implements one of these can change a page."""
+
 
 def _key(session: SuiteSession, plan: Plan) -> str:
     registry = session.registry
     trials = "\n".join(f"{p.name}{p.state}{p.trial.method}{p.trial.dataset}" for p in plan.planned)
-    drawing = {impl.plugin_name for impl in registry.manager.hook.bench_register_figures.get_hookimpls()}
+    hooks = (getattr(registry.manager.hook, name) for name in _HOOKS)
+    drawing = {impl.plugin_name for hook in hooks for impl in hook.get_hookimpls()}
     code = "".join(p.source for p in registry.plugins.values() if p.name in {"bench-core", *drawing})
     return sha256_text(f"{sha256_text(trials)}{session.suite.text}{code}")
 

@@ -1,12 +1,17 @@
-"""The leaderboard's own hooks: kinds of figures that other plugins bring."""
+"""The leaderboard's own hooks: kinds of figures, and parts of pages that other plugins bring."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
 
-__all__ = ["RegisterFigure", "bench_register_figures"]
+if TYPE_CHECKING:
+    from bench_leaderboard.analysis.analysed import Analysed
+    from bench_leaderboard.parts import FrontPart, PagePart
+
+__all__ = ["RegisterFigure", "bench_front_parts", "bench_page_parts", "bench_register_figures"]
 
 hookspec = pluggy.HookspecMarker("budgetbench")
 
@@ -28,4 +33,28 @@ def bench_register_figures(register: RegisterFigure) -> None:
         @hookimpl(optionalhook=True)
         def bench_register_figures(register):
             register("stage-by-cost-class", "bench_emsco.figures:StageByCostClass")
+    """
+
+
+@hookspec
+def bench_page_parts(analysed: Analysed) -> PagePart | None:
+    """Add sections, figures and files to the page of a suite. Called once for each page.
+
+    Implement it with ``@hookimpl(optionalhook=True)``; None adds nothing.
+
+    Example::
+
+        @hookimpl(optionalhook=True)
+        def bench_page_parts(analysed):
+            count = len(analysed.records.infos)
+            return PagePart(order=30, lines=["## Size", "", f"{count} records.", ""])
+    """
+
+
+@hookspec
+def bench_front_parts(described: Sequence[Mapping[str, Any]]) -> FrontPart | None:
+    """Add sections and links to the front page. Called whenever it is rendered.
+
+    Args:
+        described: ``suite.json`` of every published suite, with the data that its parts keep (`PagePart.data`).
     """

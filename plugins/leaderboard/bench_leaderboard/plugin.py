@@ -12,8 +12,7 @@ from bench_core.suites import RegisterSuiteSection, SectionRules, SuiteSection
 from bench_leaderboard.hookspecs import RegisterFigure
 
 if TYPE_CHECKING:
-    from bench_core.suites import FinishedRun, SuiteSession, Written
-    from bench_leaderboard.analysis.export import Committed
+    from bench_core.suites import FinishedRun, Written
 
 BENCH_CONTRACT_VERSION = 1
 
@@ -23,7 +22,6 @@ FIGURES = {
     "bars": f"{_KINDS}:Bars",
     "history": f"{_KINDS}:History",
     "feature-usage": f"{_KINDS}:FeatureUsage",
-    "critical-difference": f"{_KINDS}:CriticalDifference",
     "scatter": f"{_KINDS}:Scatter",
 }
 
@@ -36,14 +34,14 @@ def _rules(key: str) -> SectionRules:
 
 @hookimpl
 def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
-    """Further tables and figures, the paper's numbers and its claims, and the comparison at budgets."""
-    for key in ("tables", "figures", "paper", "claims", "comparison"):
+    """Further tables and figures, and the paper's numbers."""
+    for key in ("tables", "figures", "paper"):
         register(SuiteSection(key, partial(_rules, key)))
 
 
 @hookimpl
 def bench_add_hookspecs(manager: pluggy.PluginManager) -> None:
-    """Let other plugins register kinds of figures."""
+    """Let other plugins register kinds of figures and add to pages."""
     from bench_leaderboard import hookspecs
 
     manager.add_hookspecs(hookspecs)
@@ -57,19 +55,11 @@ def bench_register_figures(register: RegisterFigure) -> None:
 
 
 @hookimpl
-def bench_known_trials(session: SuiteSession) -> Committed | None:
-    """The trials of the suite's published export."""
-    from bench_leaderboard.analysis.export import Committed
-
-    return Committed(session.folder, session.suite.needed_metrics())
-
-
-@hookimpl
 def bench_run_finished(run: FinishedRun) -> Written:
     """Write the suite's page, figures and export, unless they are what they would be."""
     from bench_core.suites import Written
-    from bench_leaderboard.commands.results import results_table
     from bench_leaderboard.publish import publish_run
+    from bench_leaderboard.render.results import results_table
 
     page = publish_run(run)
     return Written(str(page), results_table(run.session.folder))

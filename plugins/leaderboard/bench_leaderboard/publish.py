@@ -6,22 +6,27 @@ import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from bench_records import (
+    RECORDS,
+    VERIFIED,
+    Records,
+    differing,
+    find_losses,
+    published,
+    read_verified,
+    records_of,
+    write_export,
+    write_files,
+)
+
 from bench_core import RequestError, canonical_json, did_you_mean
 from bench_core.records import DamagedRecordsError, definition_of
 from bench_core.suites import FinishedRun, Plan, SuiteSession
 from bench_leaderboard import current
-from bench_leaderboard.analysis.answer import answer_of, compares_of
-from bench_leaderboard.analysis.export import RECORDS, published, records_of, write_export
-from bench_leaderboard.analysis.losses import find_losses
-from bench_leaderboard.analysis.populations import comparison_of
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.verified import VERIFIED, read_verified
-from bench_leaderboard.render import differing, write_files
-from bench_leaderboard.render.budgets import render_absolute, render_budgets, render_rows, render_wins
-from bench_leaderboard.render.figure_files import figure_files
+from bench_leaderboard.analysis.analysed import Analysed
+from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import (
-    COMPARISON,
     DESCRIPTION,
     RESULTS,
     describe,
@@ -29,7 +34,8 @@ from bench_leaderboard.render.index import (
     render_results,
     written_before,
 )
-from bench_leaderboard.render.page import Analysed, render_page
+from bench_leaderboard.render.page import render_page
+from bench_leaderboard.render.page_figures import figure_files, figures_of
 from bench_leaderboard.render.replaced import refuse_foreign
 from bench_leaderboard.render.timings import render_timings
 
@@ -51,36 +57,20 @@ def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> 
     files: dict[Path, bytes] = {}
     if len(records.policies):
         files |= write_export(records, session.folder, session.suite.needed_metrics(), compress=compress)
-        files |= _comparison(session, analysed)
+        for part in page_parts(analysed):
+            files |= {session.folder / name: text.encode() for name, text in part.files.items()}
+            files |= {session.folder / f"{k}.json": f"{canonical_json(v)}\n".encode() for k, v in part.data.items()}
         files[session.folder / "timings.md"] = render_timings(session.suite, records).encode()
-        files |= figure_files(analysed.figures, session.folder)
+        files |= figure_files(figures_of(analysed), session.folder)
         if verified:
             files[session.folder / VERIFIED] = (session.folder / VERIFIED).read_bytes()
         beside = {path.name: data for path, data in files.items()}
-        files[session.folder / DESCRIPTION] = describe(session.suite, records, analysed.tables, analysed.claims, beside)
+        files[session.folder / DESCRIPTION] = describe(analysed, beside)
     files[session.out / f"{session.suite.name}.md"] = render_page(analysed).encode()
-    described = read_descriptions(session.out, files)
-    files[session.out / "README.md"] = render_front(described).encode()
+    described = read_descriptions(session.out, files, session.registry)
+    files[session.out / "README.md"] = render_front(described, session.registry).encode()
     files[session.out / RESULTS] = render_results(described).encode()
     return files
-
-
-def _comparison(session: SuiteSession, analysed: Analysed) -> dict[Path, bytes]:
-    """The files of a suite's comparison at budgets; none where it has no such section."""
-    entry = comparison_of(session.suite)
-    if entry is None:
-        return {}
-    compares = compares_of(session.suite, analysed.records, entry)
-    comparison = answer_of(session.suite, analysed.records, entry, compares)
-    files = {
-        COMPARISON: canonical_json(comparison) + "\n",
-        "budgets.md": render_budgets(session.suite, comparison),
-        "budgets.csv": render_rows(session.suite, analysed.records, entry, compares),
-        "wins.csv": render_wins(compares, entry.budgets),
-    }
-    if entry.absolute:
-        files["absolute.csv"] = render_absolute(session.suite, analysed.records, entry)
-    return {session.folder / name: text.encode() for name, text in files.items()}
 
 
 def publish_again(session: SuiteSession) -> list[Path]:

@@ -1,4 +1,4 @@
-"""``[[tables]]`` of a suite: further tables on its page."""
+"""``[[tables]]`` and ``[[paper]]`` of a suite: further tables on its page, and the paper's numbers beside ours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["TableEntry"]
+__all__ = ["PaperEntry", "TableEntry"]
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -43,3 +43,23 @@ class TableEntry(BaseModel):
         if self.heads and len(self.heads) != len(self.fields):
             raise ValueError("heads names every one of fields")
         return self
+
+
+class PaperEntry(BaseModel):
+    """``[[paper]]``: a number of the paper's tables, shown beside ours.
+
+    Attributes:
+        dataset, costs: where; ``costs`` is needed only when the data set is priced in several ways.
+        method: as the suite calls it; a method that the suite does not have gets a row of its own.
+        metric: in the metric's own unit: 0.701 for 70.1 %.
+        source: where in the paper.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    dataset: Name
+    method: Name
+    metric: Name
+    value: float
+    source: str = ""
+    costs: str = ""

@@ -11,7 +11,7 @@ import pytest
 from bench_leaderboard.analysis.curves import LEVELS, Curve, Panel, cells_of, curves_of, panel_of
 from bench_leaderboard.analysis.fronts import hull
 from bench_leaderboard.analysis.quality import RIGHT_ANSWERS, Quality, cost_shares, default_quality, quality_named
-from bench_leaderboard.analysis.records import Records
+from bench_records.records import Records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.families import METHODS, made_up_records, made_up_suite

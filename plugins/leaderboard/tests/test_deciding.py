@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from bench_leaderboard.analysis.records import tabulate
 from bench_leaderboard.render.timings import render_timings
+from bench_records.records import tabulate
 from hypothesis import given
 from hypothesis import strategies as st
 from support.made_up import labelled, record_of, suite_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.render.extra_tables import extra_sections
+from bench_records.records import Records
 from support.families import made_up_records, made_up_suite
 
 from bench_core.run.suite import Suite

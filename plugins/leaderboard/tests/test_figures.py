@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -15,18 +16,18 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from bench_comparison.render.ranks import cliques_of, critical_difference_figure
 from bench_emsco.figures import stages_by_class
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.assignments import usage_of
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.render.curves import curve_section, figure_section
-from bench_leaderboard.render.figure import Ranking
-from bench_leaderboard.render.figure_files import figure_files
+from bench_leaderboard.render.figure_builder import file_slug
 from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, style_of, themed
-from bench_leaderboard.render.figures.ranks import cliques_of, critical_difference_figure
-from bench_leaderboard.render.page_figures import check_figures, figures_of
+from bench_leaderboard.render.page_figures import check_figures, figure_files, figures_of
 from bench_qwyc.figures import spread_of
+from bench_records.records import Records
+from bench_records.selection import select
 from support.families import METHODS, made_up_records, made_up_suite
 
 from bench_core.contract.errors import RequestError
@@ -48,7 +49,12 @@ EXTRA = (
     {"kind": "depth-by-price"},
     {"kind": "base-models"},
 )  # fmt: skip
-RANKING = Ranking("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5), 2.1, "4 data sets")
+
+
+def ranked(title: str, names: Sequence[str], ranks: Sequence[float]) -> dict[Path, bytes]:
+    """A critical difference diagram, which one data set does not give."""
+    drawing = critical_difference_figure(names, ranks, 2.1, f"Average ranks: {title}", "4 data sets")
+    return {Path("f") / f"critical-difference-{file_slug(title)}.svg": drawing}
 
 
 PLACES = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "tests")]
@@ -63,7 +69,8 @@ def with_figures(suite: Suite, *entries: dict[str, object]) -> Suite:
 
 def all_figures(seeds: int = 2) -> dict[Path, bytes]:
     suite = with_figures(made_up_suite(["Heart"], seeds=seeds), *EXTRA)
-    return figure_files(figures_of(suite, made_up_records(["Heart"], seeds=seeds), [RANKING]), Path("f"))
+    files = figure_files(figures_of(Analysed(suite, made_up_records(["Heart"], seeds=seeds))), Path("f"))
+    return files | ranked("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5))
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +86,8 @@ def nasty() -> tuple[Suite, Records, dict[Path, bytes]]:
     records = made_up_records([NASTY_DATA], NASTY, seeds=2)
     for info in records.infos.values():
         info["features"] = [f"<f{i}>&|" for i in range(len(info["features"]))]
-    ranking = Ranking("<i>ranks", NASTY, tuple(range(1, 6)), 1.0)
-    return suite, records, figure_files(figures_of(suite, records, [ranking]), Path("f"))
+    files = figure_files(figures_of(Analysed(suite, records)), Path("f"))
+    return suite, records, files | ranked("<i>ranks", NASTY, range(1, 6))
 
 
 def digest(files: dict[Path, bytes]) -> str:
@@ -143,8 +150,8 @@ def test_listing_the_figures_needs_no_matplotlib() -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t;"
         "s, r = t.made_up_suite(['Heart'], seeds=2), t.made_up_records(['Heart'], seeds=2);"
-        "assert len(t.figures_of(s, r)) == 2; "
-        "t.curve_section(s, t.figures_of(s, r)); print('matplotlib' in sys.modules)"
+        "assert len(t.figures_of(t.Analysed(s, r))) == 2; "
+        "t.curve_section(s, t.figures_of(t.Analysed(s, r))); print('matplotlib' in sys.modules)"
     )
     told = subprocess.run(
         [sys.executable, "-c", code, *PLACES],
@@ -259,8 +266,10 @@ def stepped(seeds: int, hull: bool = False) -> tuple[str, bytes]:
     """The section and the figure of one family's trade-off."""
     suite = with_figures(made_up_suite(["Heart"], ["GM*"], seeds=seeds), {"kind": "curve", "hull": hull})
     records = made_up_records(["Heart"], ["GM*"], seeds=seeds)
-    (data,) = [d for path, d in figure_files(figures_of(suite, records), Path("f")).items() if "curve" in path.name]
-    return "\n".join(curve_section(suite, figures_of(suite, records))), data
+    (data,) = [
+        d for path, d in figure_files(figures_of(Analysed(suite, records)), Path("f")).items() if "curve" in path.name
+    ]
+    return curve_section(suite, figures_of(Analysed(suite, records))), data
 
 
 def test_a_familys_curve_is_drawn_in_steps() -> None:
@@ -302,9 +311,8 @@ def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Pat
         said += "\n".join(element.text or "" for element in tree.iter(f"{SVG}text"))
     for name in (*NASTY, NASTY_DATA, "<f0>&|"):
         assert name in said
-    page = "\n".join(
-        curve_section(suite, figures_of(suite, records)) + figure_section(suite, figures_of(suite, records))
-    )
+    figures = figures_of(Analysed(suite, records))
+    page = curve_section(suite, figures) + figure_section(suite, figures)
     assert "<script" not in page
     assert "<b>" not in page
 
@@ -312,24 +320,22 @@ def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Pat
 def test_data_sets_whose_file_names_would_be_the_same_get_their_own() -> None:
     names = ["Heart", "heart", "HEART!", "心", "臓"]
     suite = made_up_suite(names, ["GM*"], seeds=1)
-    files = [one.file for one in figures_of(suite, made_up_records(names, ["GM*"], seeds=1))]
+    files = [one.file for one in figures_of(Analysed(suite, made_up_records(names, ["GM*"], seeds=1)))]
     assert len(set(files)) == len(files) == 10
 
 
 def test_pages_link_exactly_the_files_that_are_drawn() -> None:
     suite, records = with_figures(made_up_suite(seeds=2), *EXTRA), made_up_records(seeds=2)
-    lines = [
-        *curve_section(suite, figures_of(suite, records)),
-        *figure_section(suite, figures_of(suite, records, [RANKING])),
-    ]
-    linked = re.findall(r"^!\[.+\]\((.+)\)$", "\n".join(lines), flags=re.MULTILINE)
-    names = [one.file for one in figures_of(suite, records, [RANKING])]
+    figures = figures_of(Analysed(suite, records))
+    sections = curve_section(suite, figures) + figure_section(suite, figures)
+    linked = re.findall(r"^!\[.+\]\((.+)\)$", sections, flags=re.MULTILINE)
+    names = [one.file for one in figures]
     assert sorted(linked) == sorted(f"made_up/{name}" for name in names)
 
 
 def test_the_section_says_its_rules_and_its_numbers() -> None:
     suite = with_figures(made_up_suite(["Heart"], seeds=3), {"kind": "curve", "reference": "Single-Stage"})
-    page = "\n".join(curve_section(suite, figures_of(suite, made_up_records(["Heart"], seeds=2))))
+    page = curve_section(suite, figures_of(Analysed(suite, made_up_records(["Heart"], seeds=2))))
     assert "reference point (0, 0, 0)" in page
     assert "not interpolated" in page
     assert "Full model's quality: that of Single-Stage" in page
@@ -342,24 +348,25 @@ def test_the_section_says_its_rules_and_its_numbers() -> None:
 def test_a_suite_without_records_has_no_figures() -> None:
     suite = with_figures(made_up_suite(["Heart"]), *EXTRA)
     empty = Records(pd.DataFrame(), {})
-    assert figure_files(figures_of(suite, empty), Path("f")) == {}
-    assert curve_section(suite, figures_of(suite, empty)) == figure_section(suite, figures_of(suite, empty)) == []
+    figures = figures_of(Analysed(suite, empty))
+    assert figure_files(figures, Path("f")) == {}
+    assert curve_section(suite, figures) == figure_section(suite, figures) == ""
 
 
 def test_failed_trials_do_not_stop_the_figures() -> None:
     suite, records = made_up_suite(["Heart"], seeds=2), made_up_records(["Heart"], seeds=2)
     gone = records.policies["method"] == "GM*"
     records.policies.loc[gone, "status"] = "failed"
-    (curve,) = [one for one in figures_of(suite, records) if one.panel is not None]
+    (curve,) = [one for one in figures_of(Analysed(suite, records)) if one.panel is not None]
     assert curve.panel is not None
     assert "GM*" not in [one.method for one in curve.panel.curves]
-    assert len(figure_files(figures_of(suite, records), Path("f"))) == 2
+    assert len(figure_files(figures_of(Analysed(suite, records)), Path("f"))) == 2
 
 
 def test_an_entry_replaces_the_default_of_its_kind_and_chooses() -> None:
     entry = {"kind": "curve", "methods": ["GM*"], "datasets": ["Pima"], "quality": "combined", "title": "Mine"}
     suite = with_figures(made_up_suite(seeds=2), entry)
-    found = [one for one in figures_of(suite, made_up_records(seeds=2)) if one.panel is not None]
+    found = [one for one in figures_of(Analysed(suite, made_up_records(seeds=2))) if one.panel is not None]
     assert [one.file for one in found] == ["curve-pima.svg"]
     assert found[0].panel is not None
     assert [curve.method for curve in found[0].panel.curves] == ["GM*"]

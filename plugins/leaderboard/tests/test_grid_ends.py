@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.grid_ends import GridEnd, grid_ends
-from bench_leaderboard.analysis.records import Labels, Records, tabulate
-from bench_leaderboard.analysis.selection import select
-from bench_leaderboard.render.page import Analysed, render_page
+from bench_leaderboard.render.page import render_page
+from bench_records.records import Labels, Records, tabulate
+from bench_records.selection import select
 from support.made_up import record_of, suite_of
 
 from bench_core.contract.canonical import canonical_json, sha256_text

@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from bench_leaderboard.analysis.fronts import REFERENCE_POINT, hypervolume, non_dominated, pareto_ranks, step_front
+from bench_leaderboard.analysis.fronts import REFERENCE_POINT, hypervolume, non_dominated, step_front
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -30,22 +30,9 @@ def test_the_front_is_what_no_point_dominates(points: np.ndarray) -> None:
 
 @settings(deadline=None)
 @given(POINTS)
-def test_ranks_peel_front_after_front(points: np.ndarray) -> None:
-    ranks = np.full(len(points), -1)
-    rank = 0
-    while (ranks < 0).any():
-        left = np.flatnonzero(ranks < 0)
-        ranks[left[front_by_hand(points[left])]] = rank
-        rank += 1
-    assert pareto_ranks(points).tolist() == ranks.tolist()
-
-
-@settings(deadline=None)
-@given(POINTS)
 def test_objectives_may_be_minimised_one_by_one(points: np.ndarray) -> None:
     flipped = points * np.array([1, -1, 1])
     assert non_dominated(flipped, maximise=[True, False, True]).tolist() == front_by_hand(points)
-    assert pareto_ranks(flipped, maximise=[True, False, True]).tolist() == pareto_ranks(points).tolist()
 
 
 @settings(deadline=None)

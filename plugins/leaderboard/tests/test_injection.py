@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from bench_leaderboard.analysis.records import tabulate
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
 from bench_leaderboard.render.markdown import code, fenced, slug, table, text
-from bench_leaderboard.render.page import Analysed, render_page
+from bench_leaderboard.render.page import render_page
 from bench_leaderboard.render.timings import render_timings
+from bench_records.records import tabulate
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -46,6 +47,7 @@ EVIL = [
     "[x]: http://evil.example",
     ": definition",
 ]
+LISTS = {"bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"}
 ALLOWED = {
     "inline", "text", "softbreak", "heading_open", "heading_close", "paragraph_open", "paragraph_close",
     "table_open", "table_close", "thead_open", "thead_close", "tbody_open", "tbody_close", "tr_open", "tr_close",
@@ -129,11 +131,13 @@ def test_a_whole_page_of_evil_names_holds_nothing_but_its_own_structure(value: s
     suite = suite_of([dataset, "other"], [method, "plain"], 1, more=claim, title=value, description=value)
     table_ = tabulate(labelled(records))
     analysed = Analysed(suite, table_)
-    described = [json.loads(describe(suite, table_, analysed.tables))]
-    for page in (render_page(analysed), render_timings(suite, table_), render_front(described)):
+    described = [json.loads(describe(analysed, {}))]
+    front = render_front(described, suite.registry)  # it lists the suites that have claims
+    for page, items in ((render_page(analysed), 0), (render_timings(suite, table_), 0), (front, 1)):
         tokens = list(walk(MARKDOWN.parse(page)))
-        strange = {t.type for t in tokens} - ALLOWED - {"text_special"}
+        strange = {t.type for t in tokens} - ALLOWED - LISTS - {"text_special"}
         assert not strange
+        assert [t.type for t in tokens].count("list_item_open") == items
         links = [str(t.attrs.get("href")) for t in tokens if t.type == "link_open"]
         assert all(not link.startswith(("http", "javascript", "//")) for link in links)
         assert all(str(t.attrs["src"]).startswith("told/") for t in tokens if t.type == "image")

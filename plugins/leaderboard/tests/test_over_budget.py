@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from bench_claims.claims import check_claims
+from bench_comparison.overall import overall
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.claims import check_claims
-from bench_leaderboard.analysis.overall import overall
-from bench_leaderboard.analysis.records import Records, tabulate
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import Grid, grids
-from bench_leaderboard.render.page import Analysed, render_page
+from bench_leaderboard.render.page import render_page
+from bench_records.records import Records, tabulate
+from bench_records.selection import select
 from support.bench import Bench
 from support.made_up import labelled, record_of, records_of, suite_of
 

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench_comparison.overall import overall
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.export import read_export, write_export
-from bench_leaderboard.analysis.overall import overall
-from bench_leaderboard.analysis.records import Records, tabulate
-from bench_leaderboard.analysis.selection import select
 from bench_leaderboard.analysis.tables import Grid, grids
-from bench_leaderboard.render import write_files
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe, read_descriptions, render_results
-from bench_leaderboard.render.page import Analysed, render_page
+from bench_leaderboard.render.page import render_page
 from bench_leaderboard.render.timings import render_timings
+from bench_records.exports import read_export, write_export
+from bench_records.files import write_files
+from bench_records.records import Records, tabulate
+from bench_records.selection import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.bench import Bench
@@ -279,22 +280,22 @@ def test_the_export_gives_the_page_that_its_records_gave(tmp_path: Path) -> None
 def test_the_results_hold_every_method_on_every_data_set_and_the_front_page_every_suite(tmp_path: Path) -> None:
     suite, records = made(title="A | title")
     (tmp_path / "other").mkdir()
-    said = unseal(describe(suite, records, tables(suite, records)))
+    said = unseal(describe(Analysed(suite, records), {}))
     (tmp_path / "other" / "suite.json").write_bytes(seal({**said, "name": "other"}))
-    found = read_descriptions(tmp_path, {tmp_path / "told" / "suite.json": seal(said)})
+    found = read_descriptions(tmp_path, {tmp_path / "told" / "suite.json": seal(said)}, suite.registry)
     assert [one["name"] for one in found] == ["other", "told"]
     rows = list(csv.DictReader(io.StringIO(render_results(found))))
     assert len(rows) == 2 * 2 * len(METHODS) * len(suite.metrics)
     for name in ("told", "other"):
         assert {row["method"] for row in rows if row["suite"] == name and row["dataset"] == "D1"} == set(METHODS)
     assert render_results(found) == render_results(found[::-1])
-    assert "[A \\| title](told.md)" in render_front(found)
+    assert "[A \\| title](told.md)" in render_front(found, suite.registry)
 
 
 def test_a_data_set_on_which_nothing_is_done_is_in_the_results_without_numbers() -> None:
     suite, _ = made()
     records = records_of({key: values for key, values in VALUES.items() if key[0] == "D1"})
-    rows = csv.DictReader(io.StringIO(render_results([json.loads(describe(suite, records, tables(suite, records)))])))
+    rows = csv.DictReader(io.StringIO(render_results([json.loads(describe(Analysed(suite, records), {}))])))
     idle = [row for row in rows if row["dataset"] == "D2"]
     assert [row["method"] for row in idle] == sorted(METHODS)
     assert {(row["metric"], row["mean"], row["done"]) for row in idle} == {("", "", "0")}

@@ -7,11 +7,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.policies import by_policy
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.render.extra_tables import extra_sections
-from bench_leaderboard.render.figure_files import figure_files
-from bench_leaderboard.render.page_figures import figures_of
+from bench_leaderboard.render.page_figures import figure_files, figures_of
+from bench_records.records import Records
 from support.families import made_up_records, made_up_suite
 
 from bench_core.contract.errors import RequestError
@@ -101,7 +101,7 @@ def test_columns_are_called_by_their_quantities_and_shares_can_be_percentages(re
 
 
 def test_the_figure_has_a_mark_for_every_policy_and_says_its_numbers(records: Records) -> None:
-    files = {path.name: data for path, data in figure_files(figures_of(suite(), records), Path("f")).items()}
+    files = {path.name: data for path, data in figure_files(figures_of(Analysed(suite(), records)), Path("f")).items()}
     tree = ElementTree.fromstring(files["scatter-heart.svg"])
     assert "GM* (Cost on validation, spent): 2.00, 20.0; 3.00, 30.0; 4.00, 40.0." in str(tree[1].text)
     texts = {element.text for element in tree.iter("{http://www.w3.org/2000/svg}text")}

@@ -10,15 +10,16 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from bench_leaderboard.analysis.export import published as published_of
-from bench_leaderboard.analysis.export import read_export, records_of, write_export
-from bench_leaderboard.analysis.losses import find_losses
-from bench_leaderboard.analysis.records import Records, tabulate
 from bench_leaderboard.publish import WouldLoseError, publish_again
 from bench_leaderboard.publish import check as _check
 from bench_leaderboard.publish import publish as _publish
-from bench_leaderboard.render import write_files
 from bench_leaderboard.render.replaced import refuse_foreign
+from bench_records.committed import published as published_of
+from bench_records.committed import records_of
+from bench_records.exports import read_export, write_export
+from bench_records.files import write_files
+from bench_records.losses import find_losses
+from bench_records.records import Records, tabulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin

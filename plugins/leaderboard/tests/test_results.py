@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench_leaderboard import plugin as leaderboard
-from bench_leaderboard.commands.results import results_table
+from bench_leaderboard.render.results import results_table
 from support import tiny_plugin
 from support.bench import Bench
+from support.publishing import PUBLISHING
 from support.sessions import Place
 
 from bench_core import hookimpl
@@ -44,7 +44,7 @@ def test_a_large_suite_shows_its_first_rows_and_says_how_many_there_are(tmp_path
 def test_what_another_plugin_makes_of_a_run_stands_beside_the_table(tmp_path: Path) -> None:
     said = hookimpl(specname="bench_run_finished")(lambda run: Written("and told", (["only"], [["one"]])))
     mine = type("Mine", (), {"BENCH_CONTRACT_VERSION": 1, "bench_run_finished": staticmethod(said)})()
-    registry = load_registry([("leaderboard", leaderboard), ("tiny", tiny_plugin), ("mine", mine)], entry_points=False)
+    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("mine", mine)], entry_points=False)
     report = Place(tmp_path, registry).run(SUITE)
     assert set(report.written) == {str(tmp_path / "out" / "s.md"), "and told"}
     assert report.table is not None

@@ -11,9 +11,10 @@ from xml.etree import ElementTree
 import pytest
 from bench_cstc.figures.reading import ShownTree, Tree, depth_by_price, trees_of
 from bench_cstc.figures.tree import places_of, tree_figure
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.selection import select
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.render.page_figures import figures_of
+from bench_records.records import Records
+from bench_records.selection import select
 from hypothesis import given
 from hypothesis import strategies as st
 from support.families import made_up_records, made_up_suite
@@ -183,9 +184,9 @@ def test_entries_draw_trees_and_depths_where_policies_have_them() -> None:
     suite = made_up_suite(["Heart"], ["CO-T"], seeds=2)
     suite.file.__dict__["figures"] = [{"kind": "tree"}, {"kind": "depth-by-price"}]
     records = with_trees([QUADRANTS, QUADRANTS], [10.0, 10.0, 10.0, 10.0, 1.0, 1.0])
-    made = {one.file: one for one in figures_of(suite, records)}
+    made = {one.file: one for one in figures_of(Analysed(suite, records))}
     assert {"tree-heart.svg", "depth-by-price-heart.svg"} <= set(made)
     assert b"Heart: learned trees" in made["tree-heart.svg"].draw()
     assert b"price 10 (4)" in made["depth-by-price-heart.svg"].draw()
     without = made_up_records(["Heart"], ["CO-T"], seeds=2)
-    assert not {"tree", "depth-by-price"} & {one.kind for one in figures_of(suite, without)}
+    assert not {"tree", "depth-by-price"} & {one.kind for one in figures_of(Analysed(suite, without))}

@@ -14,13 +14,13 @@ from bench_leaderboard import (
     FigureBuilder,
     FigureEntry,
     FigureKind,
-    Records,
     Style,
     canvas,
     plain_number,
     plain_text,
     shorten,
 )
+from bench_records import Records
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:

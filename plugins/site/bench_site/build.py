@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench_leaderboard import dead_links, slug
+from bench_leaderboard import slug
 
 from bench_core import RequestError
 from bench_core.suites import Registry
 from bench_site import escaping
 from bench_site.assets import SCRIPTS, STYLES, WORKER_SHIM, shared_files
+from bench_site.links import dead_links
 from bench_site.pages import Pages
 from bench_site.place import check_place, put
 from bench_site.sources import published_suites

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_leaderboard import Curve, Panel, Records, curves_of, read_descriptions, read_export, slug
+from bench_leaderboard import Curve, Panel, curves_of, read_descriptions, slug
+from bench_records import Records, read_export
 from numpy.typing import NDArray
 
 from bench_core import RequestError
@@ -135,7 +136,7 @@ def published_suites(registry: Registry, leaderboard: Path, suites: Path) -> lis
     if not leaderboard.is_dir():
         raise RequestError(f"there is no leaderboard at {leaderboard}")
     published = []
-    for description in read_descriptions(leaderboard, {}):
+    for description in read_descriptions(leaderboard, {}, registry):
         name = str(description["name"])
         folder, page, file = leaderboard / name, leaderboard / f"{name}.md", suites / f"{name}.toml"
         suite = load_suite(file, registry) if file.is_file() else None

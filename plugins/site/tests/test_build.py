@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench_leaderboard import dead_links
 from bench_site.assets import as_script, shared_files
 from bench_site.figures import curve_figure
+from bench_site.links import dead_links
 from bench_site.parts import ELSEWHERE, TITLES, anchors_of, by_dataset, parts_of, relinked
 from bench_site.place import put
 from hypothesis import given

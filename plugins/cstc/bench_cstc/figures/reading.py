@@ -21,7 +21,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench_leaderboard import Records, feature_classes
+from bench_leaderboard import feature_classes
+from bench_records import Records
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:

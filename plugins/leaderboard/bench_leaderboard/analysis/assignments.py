@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_records import Records
 from numpy.typing import NDArray
-
-from bench_leaderboard.analysis.records import Records
 
 if TYPE_CHECKING:
     import pandas as pd

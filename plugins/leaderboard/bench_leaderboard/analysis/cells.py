@@ -20,7 +20,7 @@ class Cells:
     """The selected policies' numbers, by data set, cost scheme and method.
 
     Attributes:
-        chosen: from `bench_leaderboard.analysis.selection.select`: a row per data set, cost scheme, method and seed.
+        chosen: from `bench_records.selection.select`: a row per data set, cost scheme, method and seed.
     """
 
     def __init__(self, chosen: pd.DataFrame) -> None:

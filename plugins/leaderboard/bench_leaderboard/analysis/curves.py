@@ -15,12 +15,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from bench_records import Records
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.fronts import hypervolume, non_dominated, step_front
 from bench_leaderboard.analysis.lottery import lottery_areas
 from bench_leaderboard.analysis.quality import Quality, cost_shares, default_quality, largest_cost
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Mean, margins, mean_with_margin, overlap
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Pareto fronts, ranks and hypervolume, by moocore."""
+"""Pareto fronts and hypervolume, by moocore."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REFERENCE_POINT", "hull", "hypervolume", "non_dominated", "pareto_ranks", "step_front"]
+__all__ = ["REFERENCE_POINT", "hull", "hypervolume", "non_dominated", "step_front"]
 
 REFERENCE_POINT = (0.0, 0.0, 0.0)
 """Coverage, accuracy and inverse cost (1 − cost share) of the worst there can be."""
@@ -27,22 +27,6 @@ def non_dominated(points: NDArray[Any], maximise: bool | Sequence[bool] = True) 
 
     table = np.ascontiguousarray(points, dtype=np.float64)
     return np.asarray(is_nondominated(table, maximise=maximise, keep_weakly=True), dtype=bool)
-
-
-def pareto_ranks(points: NDArray[Any], maximise: bool | Sequence[bool] = True) -> NDArray[np.int64]:
-    """Rank of each point: 0 on the front, 1 on the front of the rest, and so on. Equal points share a rank.
-
-    Args:
-        points: finite float64 (points, objectives).
-        maximise: for all objectives, or for each.
-    """
-    if len(points) == 0:
-        return np.zeros(0, dtype=np.int64)
-    from moocore import pareto_rank
-
-    distinct, place = np.unique(np.asarray(points, dtype=np.float64), axis=0, return_inverse=True)
-    ranks: NDArray[np.int64] = np.asarray(pareto_rank(distinct, maximise=maximise), dtype=np.int64)
-    return ranks[place.reshape(-1)]
 
 
 def hypervolume(points: NDArray[Any], reference: Sequence[float] = REFERENCE_POINT) -> float:

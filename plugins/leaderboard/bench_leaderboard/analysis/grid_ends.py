@@ -13,8 +13,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from bench_records import Records
+
 from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.records import Records
 
 __all__ = ["GridEnd", "grid_ends"]
 

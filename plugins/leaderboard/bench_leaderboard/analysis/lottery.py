@@ -1,46 +1,25 @@
-"""A family of policies at a budget, in two readings: the best policy within it, or a lottery over two of them.
+"""Lotteries over the policies of a family: a policy may be drawn at random for each row.
 
-*Steps*: of the policies whose validation cost is within the budget the best on validation. *Hull*: a policy may also be
-drawn at random for each row, which is a policy, too; its expected cost and quality are the mixtures of those it draws
-from. On validation the best lotteries at all budgets are the corners of the family's hull and their mixtures. Which
-policies, and how often each, is decided on validation; what they cost and are worth is measured on the test part. So a
-hull is never drawn through test points, and may lie below the steps.
+That is a policy, too; its expected cost and quality are the mixtures of those it draws from. On validation the best
+lotteries at all budgets are the corners of the family's hull and their mixtures. Which policies, and how often each, is
+decided on validation; what they cost and are worth is measured on the test part. So a hull is never drawn through test
+points, and may lie below the steps.
 
 Only quantities that are means over rows mix so (error, accuracy, squared error, coverage times accuracy).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_leaderboard.analysis.fronts import hull, step_front
-from bench_leaderboard.analysis.quality import Quality, cost_shares
-from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.analysis.fronts import hull
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["READINGS", "Reading", "corners", "lottery_areas", "quality_matched", "quality_within"]
+__all__ = ["lottery_areas"]
 
 Numbers = NDArray[np.float64]
-Reading = Literal["steps", "hull"]
-READINGS: tuple[Reading, ...] = ("steps", "hull")
-_ROUNDING = 1e-9
-
-
-def corners(budget: Numbers, chosen: Numbers) -> NDArray[np.int64]:
-    """Positions of the corners of one seed's hull on validation.
-
-    Args:
-        budget: float64 (policies,): validation cost of the policies that no cheaper one equals, ascending.
-        chosen: float64 (policies,): their validation quality, ascending; more is better.
-    """
-    return hull(budget, chosen)
 
 
 def lottery_areas(
@@ -49,123 +28,17 @@ def lottery_areas(
     """Area under each seed's curve of lotteries over budgets from 0 to 1: float64 (seeds,).
 
     Args:
-        budget, chosen: as for `corners`, of all seeds one after the other.
+        budget: float64 (policies,): validation cost of the policies that no cheaper one equals, ascending in each seed;
+            all seeds one after the other.
+        chosen: float64 (policies,): their validation quality, ascending; more is better.
         quality: float64 (policies,): test quality.
         bounds: seed s owns ``bounds[s]:bounds[s + 1]``.
         floor: quality where nothing can be afforded.
     """
     areas = []
     for start, stop in pairwise(bounds):
-        own = start + corners(budget[start:stop], chosen[start:stop])
+        own = start + hull(budget[start:stop], chosen[start:stop])
         x, y = np.clip(budget[own], 0.0, 1.0), quality[own]
         between = float((np.diff(x) * (y[1:] + y[:-1])).sum()) / 2
         areas.append(floor * x[0] + between + y[-1] * (1.0 - x[-1]))
     return np.array(areas)
-
-
-def quality_within(
-    records: Records, frame: pd.DataFrame, quality: Quality, budget: float, reading: Reading, cost: str = "cost"
-) -> tuple[NDArray[np.int64], Numbers]:
-    """Test quality of one method's family within a budget, by seed; NaN where a seed can afford nothing.
-
-    Args:
-        frame: the method's done policies on one data set.
-        quality: what is measured.
-        budget: share of the price of all features (of the largest cost, for another ``cost``).
-        reading: ``steps`` or ``hull``.
-
-    Returns:
-        Seeds, ascending, and their numbers.
-    """
-    frame = frame.sort_values(["seed", "point", "policy"], kind="stable")
-    sign = 1.0 if quality.goal == "max" else -1.0
-    spent, chosen = cost_shares(records, frame, "validation", cost), sign * quality.values(frame, "validation")
-    tested = quality.values(frame, "test")
-    known = np.isfinite(spent) & np.isfinite(chosen) & np.isfinite(tested)
-    seeds, group = np.unique(frame["seed"].to_numpy()[known], return_inverse=True)
-    spent, chosen, tested = spent[known], chosen[known], tested[known]
-    front = step_front(group.astype(np.int64), spent, chosen)
-    bounds = np.searchsorted(group[front], np.arange(len(seeds) + 1))
-    qualities = [_at(spent[own], chosen[own], tested[own], budget, reading) for own in _pieces(front, bounds)]
-    return seeds.astype(np.int64), np.array(qualities, dtype=np.float64)
-
-
-def quality_matched(
-    frame: pd.DataFrame,
-    quality: Quality,
-    spent: str,
-    most: float,
-    reading: Reading,
-    full: Sequence[float] | None = None,
-) -> tuple[NDArray[np.int64], Numbers]:
-    """Test quality of one method's family where a metric reaches a value on the test part, by seed.
-
-    Which policies are on the curve is decided on validation, as for `quality_within`: those that none beats there in
-    both the metric and the quality, and of them the corners of the hull if lotteries are meant. Along the curve, from
-    the least of the metric to the greatest, the quality is read where the metric *on the test part* first passes the
-    value: of the last policy before (``steps``), or of the lottery over it and the next that has the value exactly
-    (``hull``). So methods are compared at the same value, and nothing else is chosen on the test part.
-
-    Args:
-        frame: the method's done policies on one data set.
-        quality: what is measured.
-        spent: the metric, of which less is better.
-        most: its value.
-        reading: ``steps`` or ``hull``.
-        full: (metric, quality) of a policy that is in every family; where it has the least of the metric the curve
-            begins with it, though another one may equal it on validation.
-
-    Returns:
-        Seeds, ascending, and their numbers; the last policy's where the curve ends before the value, NaN where it
-        begins behind.
-    """
-    frame = frame.sort_values(["seed", "point", "policy"], kind="stable")
-    sign = 1.0 if quality.goal == "max" else -1.0
-    table = np.column_stack(
-        [
-            *(frame[f"{part}.{spent}"].to_numpy(dtype=np.float64) for part in ("validation", "test")),
-            *(quality.values(frame, part) for part in ("validation", "test")),
-        ]
-    )
-    known = np.isfinite(table).all(axis=1)
-    of_row = frame["seed"].to_numpy()[known]
-    seeds = np.unique(of_row)
-    qualities = []
-    for seed in seeds:
-        own = table[known][of_row == seed]
-        whole = np.array([] if full is None else [full[0], full[0], full[1], full[1]]).reshape(-1, 4)
-        own = np.vstack([whole, own])
-        front = own[step_front(np.zeros(len(own), dtype=np.int64), own[:, 0], sign * own[:, 2])]
-        if reading == "hull":
-            front = front[corners(front[:, 0], sign * front[:, 2])]
-        # A policy may have the full model's value on validation, and for less; on the test part it need not.
-        if len(whole) and whole[0, 0] <= front[0, 0]:
-            front = np.vstack([whole, front])
-        qualities.append(_passing(front[:, 1], front[:, 3], most, reading))
-    return seeds.astype(np.int64), np.array(qualities, dtype=np.float64)
-
-
-def _passing(spent: Numbers, tested: Numbers, most: float, reading: Reading) -> float:
-    """The quality where a curve's metric first passes a value."""
-    beyond = np.flatnonzero(spent > most * (1 + _ROUNDING))
-    if not len(beyond):
-        return float(tested[-1])
-    after = int(beyond[0])
-    if after == 0:
-        return float("nan")
-    share = (most - spent[after - 1]) / (spent[after] - spent[after - 1]) if reading == "hull" else 0.0
-    return float(tested[after - 1] + max(share, 0.0) * (tested[after] - tested[after - 1]))
-
-
-def _pieces(front: NDArray[np.int64], bounds: NDArray[np.int64]) -> Sequence[NDArray[np.int64]]:
-    return [front[start:stop] for start, stop in pairwise(bounds)]
-
-
-def _at(spent: Numbers, chosen: Numbers, tested: Numbers, budget: float, reading: Reading) -> float:
-    """One seed's quality within a budget."""
-    if budget < spent[0]:
-        return float("nan")
-    if reading == "hull":
-        own = corners(spent, chosen)
-        return float(np.interp(budget, spent[own], tested[own]))
-    return float(tested[np.searchsorted(spent, budget, side="right") - 1])

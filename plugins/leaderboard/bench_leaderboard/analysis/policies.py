@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from bench_records import Records
 
 from bench_core import Metric, RequestError
 from bench_core.records import resolve_metric
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.records import Records
 from bench_leaderboard.analysis.summary import Mean, mean_with_margin, overlap
 
 __all__ = ["by_policy", "quantity_metric", "resolve_quantity"]

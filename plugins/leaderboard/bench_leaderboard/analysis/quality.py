@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from bench_records import Records
 from numpy.typing import NDArray
 
 from bench_core import Costs, Metric
-from bench_leaderboard.analysis.records import Records
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
+    from bench_records import Records
 
     from bench_core.suites import Suite
-    from bench_leaderboard.analysis.records import Records
 
 __all__ = [
     "Mean",
@@ -135,7 +135,7 @@ def overlap(info: Mapping[str, Any]) -> float:
     """Nadeau and Bengio's n_test/n_learn: what random splits that overlap add to 1/J in the variance of a mean.
 
     Args:
-        info: of a done trial, from `bench_leaderboard.analysis.records.Records.infos`.
+        info: of a done trial, from `bench_records.records.Records.infos`.
 
     Returns:
         Test rows over rows learnt from (training and validation: both shape what is fitted); 0 where the split is
@@ -238,12 +238,12 @@ def summarise(
 
     Args:
         records: of the suite.
-        chosen: from `bench_leaderboard.analysis.selection.select`.
+        chosen: from `bench_records.selection.select`.
         suite: says which rows there should be.
         metrics: names of the metrics to average.
     """
     columns = {name: chosen[f"test.{name}"].to_numpy() for name in metrics if f"test.{name}" in chosen}
-    rules, names = chosen["rule"].to_numpy(), chosen["name"].to_numpy()
+    rules, names = (chosen[key].to_numpy() if key in chosen else np.zeros(0, object) for key in ("rule", "name"))
     over = chosen["over_budget"].to_numpy() if "over_budget" in chosen else np.zeros(len(chosen), dtype=bool)
     cells = chosen.groupby(["dataset", "costs", "method"]).indices if len(chosen) else {}
     tables: dict[tuple[str, str], list[Row]] = {}

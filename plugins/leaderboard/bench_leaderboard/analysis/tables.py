@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from bench_records import Records
 
 from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.dominance import dominated_by, objectives
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.statistics import ALPHA, corrected_resampled_t
+from bench_leaderboard.analysis.resampled import ALPHA, corrected_resampled_t
 from bench_leaderboard.analysis.summary import Mean, Row, overlap, summarise
 
 if TYPE_CHECKING:

@@ -10,88 +10,39 @@ from bench_leaderboard.analysis.curves import FEW_SEEDS, LEVELS, Curve, Panel, h
 from bench_leaderboard.analysis.fronts import REFERENCE_POINT
 from bench_leaderboard.render.figure import Figure
 from bench_leaderboard.render.markdown import number, plain_number, table, text
+from bench_leaderboard.render.templates import rendered
 
 __all__ = ["curve_section", "figure_section"]
 
 
-def curve_section(suite: Suite, figures: Sequence[Figure]) -> list[str]:
-    """The section of trade-off curves: rules, figures and numbers; nothing when there is no curve."""
-    drawn = [figure for figure in figures if figure.kind == "curve" and figure.panel is not None]
-    if not drawn:
-        return []
-    lines = ["## Trade-off curves", "", _rules(any(figure.panel and figure.panel.rejects for figure in drawn)), ""]
-    for figure in drawn:
-        if figure.panel is not None:
-            lines += [f"### {text(figure.heading)}", "", *([text(figure.note), ""] if figure.note else [])]
-            lines += [_image(suite, figure), "", _says(figure.panel), "", _numbers(suite, figure.panel), ""]
-    return lines
-
-
-def figure_section(suite: Suite, figures: Sequence[Figure]) -> list[str]:
-    """The sections of all other figures, in the suite's order."""
-    lines: list[str] = []
-    section = ""
-    for figure in figures:
-        if figure.panel is not None:
-            continue
-        if figure.section != section:
-            section = figure.section
-            lines += [f"## {text(section)}", "", *([text(figure.note), ""] if figure.note else [])]
-        lines += [_image(suite, figure), ""]
-    return lines
-
-
-def _image(suite: Suite, figure: Figure) -> str:
-    return f"![{text(figure.alt)}]({suite.name}/{figure.file})"
-
-
-def _rules(rejects: bool) -> str:
-    corner = ", ".join(f"{value:g}" for value in REFERENCE_POINT)
-    sentences = [
-        "A method's curve: at every budget, each seed takes the policy (of all grid points) with the best quality on "
-        "validation among those whose validation cost is within the budget, and counts with what that policy does on "
-        "the test part; then the mean over seeds, from the least budget at which every seed can afford a policy. "
-        "Steps are not interpolated: between two policies the cheaper one is used, and the figures draw it so: over "
-        "each cost stands the quality of the largest budget whose mean test cost is not above it.",
-        "Costs are shares of the price of all features.",
-        "*Lottery* is the area of the other reading: a policy may be drawn at random for each row, from two that are "
-        "corners of the family's hull on validation, with the odds that spend the budget there; what it costs and is "
-        "worth is measured on the test part. Claims on rows within a share of the price read the steps, unless they "
-        "say that they read the hull.",
-        "*From*: cost of a family's cheapest policy. *Area*: under the curve over budgets from 0 to 1, with the worst "
-        "quality where nothing can be afforded; so what only works at full price has the worst area there is.",
-        "*Cost to reach*: the test cost at which the mean curve first has that share of the full model's quality, or "
-        "“never”.",
-        f"*Hypervolume*: of a seed's policies that validation leaves non-dominated, measured on the test part over "
-        f"(coverage, accuracy, 1 − cost share) above the reference point ({corner}); a larger family has more chances.",
-        "± is half the width of the 95 % interval over seeds, as in the tables; a band is the same interval of the "
-        "mean quality, budget by budget.",
+def curve_section(suite: Suite, figures: Sequence[Figure]) -> str:
+    """The section of trade-off curves: rules, figures and numbers; empty when there is no curve."""
+    drawn = [
+        (figure, figure.panel, _without_band(figure.panel), _numbers(suite, figure.panel))
+        for figure in figures
+        if figure.kind == "curve" and figure.panel is not None
     ]
-    if rejects:
-        sentences.append("The marks' filling is the coverage.")
-    return " ".join(sentences)
+    if not drawn:
+        return ""
+    return rendered(
+        "curves",
+        name=suite.name,
+        drawn=drawn,
+        rejects=any(panel.rejects for _, panel, *_ in drawn),
+        corner=", ".join(f"{value:g}" for value in REFERENCE_POINT),
+        few_seeds=FEW_SEEDS,
+    )
 
 
-def _says(panel: Panel) -> str:
-    """What a figure's axes mean on this data set."""
-    quality = panel.quality
-    direction = "more is better" if quality.goal == "max" else "less is better"
-    if quality.worst is None:
-        floor = f"its worst value here, {plain_number(panel.floor)}, stands where nothing can be afforded"
-    else:
-        floor = f"worst value {quality.worst:g}"
-    full = f"that of {text(panel.reference)}" + ("" if panel.named else ", the best of all at any cost")
-    paragraph = f"Quality: {text(quality.title)} ({direction}; {floor}). Full model's quality: {full}."
-    if panel.cost != "cost":
-        paragraph += (
-            f" Cost in this table is {text(panel.cost)}, as a share of the largest of any policy "
-            f"({plain_number(panel.largest)})."
-        )
+def figure_section(suite: Suite, figures: Sequence[Figure]) -> str:
+    """The sections of all other figures, in the suite's order."""
+    return rendered("figures", name=suite.name, figures=[figure for figure in figures if figure.panel is None])
+
+
+def _without_band(panel: Panel) -> str:
+    """The methods with too few seeds for a band."""
     few = [text(curve.method) for curve in panel.curves if not has_band(curve)]
-    if few:
-        which = "any method" if len(few) == len(panel.curves) else ", ".join(few)
-        paragraph += f" No band for {which}: fewer than {FEW_SEEDS} seeds are done."
-    return paragraph
+    return "any method" if few and len(few) == len(panel.curves) else ", ".join(few)
 
 
 def _numbers(suite: Suite, panel: Panel) -> str:

@@ -18,7 +18,7 @@ from bench_leaderboard.analysis.policies import resolve_quantity
 if TYPE_CHECKING:
     from bench_leaderboard.render.figure_builder import FigureBuilder
 
-__all__ = ["Figure", "FigureEntry", "FigureKind", "Ranking", "needed_metrics", "needed_quantities"]
+__all__ = ["Figure", "FigureEntry", "FigureKind", "needed_metrics", "needed_quantities"]
 
 
 class FigureEntry(BaseModel):
@@ -94,24 +94,6 @@ class Figure:
     note: str
     draw: Callable[[], bytes]
     panel: Panel | None = None
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Average ranks over data sets, for a critical difference diagram.
-
-    Attributes:
-        title: what is ranked.
-        names, ranks: methods and their average ranks, 1 for the best.
-        cd: Nemenyi's critical difference.
-        note: a line below the diagram: the number of data sets, the level.
-    """
-
-    title: str
-    names: tuple[str, ...]
-    ranks: tuple[float, ...]
-    cd: float
-    note: str = ""
 
 
 def needed_metrics(names: Sequence[tuple[str, str]], where: str, metrics: Mapping[str, Metric]) -> dict[str, Metric]:

@@ -8,20 +8,19 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_records import Records
 
 from bench_core import Metric, sha256_text
-from bench_core.suites import Suite
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.curves import Panel
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.selection import select
-from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, Ranking
+from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind
 from bench_leaderboard.render.figures.palette import Style, style_of
 from bench_leaderboard.render.tables import heading
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_DATASETS", "FigureBuilder", "slug"]
+__all__ = ["MOST_DATASETS", "FigureBuilder", "file_slug"]
 
 MOST_DATASETS = 60
 """A kind is drawn for so many pairs of data set and cost scheme at most, the suite's first."""
@@ -31,15 +30,15 @@ class FigureBuilder:
     """What figures are built from; what several of them need is computed once.
 
     Attributes:
+        analysed: a suite and its records, with what is computed of them once.
         suite: what is compared.
         records: its records.
-        rankings: average ranks over data sets.
         styles: method → how it is drawn in every figure.
     """
 
-    def __init__(self, suite: Suite, records: Records, rankings: Sequence[Ranking]) -> None:
-        self.suite, self.records, self.rankings = suite, records, rankings
-        self.styles: dict[str, Style] = {name: style_of(i) for i, name in enumerate(suite.method_names())}
+    def __init__(self, analysed: Analysed) -> None:
+        self.analysed, self.suite, self.records = analysed, analysed.suite, analysed.records
+        self.styles: dict[str, Style] = {name: style_of(i) for i, name in enumerate(self.suite.method_names())}
 
     def places(self, entry: FigureEntry) -> list[tuple[str, str]]:
         """The (data set, cost scheme) pairs that an entry is drawn for."""
@@ -64,7 +63,7 @@ class FigureBuilder:
         several = self.suite.has_several_costs(dataset)
         shown = heading(self.suite, dataset, costs)
         section = entry.title or kind.title
-        file = f"{stem}-{slug(dataset)}{f'-{slug(costs)}' if several else ''}.svg"
+        file = f"{stem}-{file_slug(dataset)}{f'-{file_slug(costs)}' if several else ''}.svg"
         title = f"{shown}: {section[:1].lower()}{section[1:]}"
         return Figure(entry.kind, file, section, shown, title, entry.note, partial(draw, title), panel)
 
@@ -98,10 +97,10 @@ class FigureBuilder:
         """Metrics by name; ``right-answers`` is none."""
         return {name: self.suite.metric(name) for name in names if name != "right-answers"}
 
-    @cached_property
+    @property
     def selected(self) -> pd.DataFrame:
         """The policies that validation selected."""
-        return select(self.records, self.suite)
+        return self.analysed.cells.chosen
 
     @cached_property
     def _by_method(self) -> dict[tuple[str, str, str], pd.DataFrame]:
@@ -116,7 +115,7 @@ class FigureBuilder:
         return self._by_method.get((dataset, costs, method))
 
 
-def slug(name: str) -> str:
+def file_slug(name: str) -> str:
     """A name as part of a file's name: lower case, anything else but digits a hyphen; a hash if nothing is left."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
     return plain or sha256_text(name)[:8]

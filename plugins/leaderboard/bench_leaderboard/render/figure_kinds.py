@@ -17,13 +17,13 @@ from bench_leaderboard.analysis.quality import default_quality, quality_named
 from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.analysis.summary import Row, summarise
 from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, needed_metrics, needed_quantities
-from bench_leaderboard.render.figure_builder import FigureBuilder, slug
+from bench_leaderboard.render.figure_builder import FigureBuilder, file_slug
 from bench_leaderboard.render.figures.scatter import Axis
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BARS", "Bars", "CriticalDifference", "Curve", "FeatureUsage", "History", "Scatter"]
+__all__ = ["BARS", "Bars", "Curve", "FeatureUsage", "History", "Scatter"]
 
 BARS = ("coverage", "conclusive-accuracy", "cost")
 
@@ -97,20 +97,17 @@ class MetricsEntry(FigureEntry):
     metrics: list[str] = []
 
 
-class _OfMetrics(FigureKind):
-    entry = MetricsEntry
-
-    def check(self, suite: Suite, entry: MetricsEntry, where: str) -> Mapping[str, Metric]:
-        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.registry.metrics)
-
-
-class Bars(_OfMetrics):
+class Bars(FigureKind):
     """Means with intervals.
 
     Every page has it where coverage, conclusive accuracy and cost are among the metrics, unless the suite has an entry.
     """
 
     title = "Coverage, accuracy and cost"
+    entry = MetricsEntry
+
+    def check(self, suite: Suite, entry: MetricsEntry, where: str) -> Mapping[str, Metric]:
+        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.registry.metrics)
 
     def build(self, builder: FigureBuilder, entry: MetricsEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.bars import bar_figure
@@ -188,29 +185,8 @@ class History(FigureKind):
             return []
         section = entry.title or self.title
         draw = partial(history_figure, panels, builder.styles, section, entry.axis, entry.reference)
-        file = f"{stem}-{slug(entry.series)}.svg"
+        file = f"{stem}-{file_slug(entry.series)}.svg"
         return [Figure(entry.kind, file, section, section, section, entry.note, draw)]
-
-
-class CriticalDifference(_OfMetrics):
-    """Average ranks over data sets."""
-
-    title = "Average ranks"
-
-    def build(self, builder: FigureBuilder, entry: MetricsEntry, stem: str) -> list[Figure]:
-        from bench_leaderboard.render.figures.ranks import critical_difference_figure
-
-        section = entry.title or self.title
-        figures = []
-        for ranking in builder.rankings:
-            if len(ranking.names) > 1:
-                title = f"{section}: {ranking.title}"
-                draw = partial(
-                    critical_difference_figure, ranking.names, ranking.ranks, ranking.cd, title, ranking.note
-                )
-                file = f"{stem}-{slug(ranking.title)}.svg"
-                figures.append(Figure(entry.kind, file, section, ranking.title, title, entry.note, draw))
-        return figures
 
 
 class ScatterEntry(FigureEntry):

@@ -1,4 +1,4 @@
-"""The front page of a leaderboard: which method, at which budget; what to use for what; what the papers claim."""
+"""The front page of a leaderboard: what plugins' parts say of all suites, and the table of suites."""
 
 from __future__ import annotations
 
@@ -6,188 +6,44 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench_leaderboard.render.answer import (
-    PRICES,
-    SURE_READ,
-    TABLE_READ,
-    command,
-    comparison_table,
-    count,
-    flags_read,
-    in_order,
-    main_population,
-    recommended,
-    sentence,
-    shares,
-    short,
-)
-from bench_leaderboard.render.markdown import fenced, table, text
+from bench_core.suites import Registry
+from bench_leaderboard.parts import FrontPart, front_parts
+from bench_leaderboard.render.markdown import text
+from bench_leaderboard.render.templates import rendered
 
-__all__ = ["render_front"]
+__all__ = ["ended_trials", "render_front", "trials_done"]
 
 JsonObject = Mapping[str, Any]
 
-_ROWS = 10
-"""Methods in the front page's table, beside the fallback and the fixed subsets."""
 
-
-def render_front(described: Sequence[JsonObject]) -> str:
+def render_front(described: Sequence[JsonObject], registry: Registry) -> str:
     """The page, in Markdown, ending in a newline.
 
     Args:
         described: what every export says about itself, from `bench_leaderboard.render.index.read_descriptions`.
+        registry: its plugins add their parts.
     """
-    compared = [description for description in described if "comparison" in description]
-    lines = ["# Leaderboard", ""]
-    if not compared:
-        lines += ["No suite here compares methods over data sets, budget by budget.", ""]
-    for description in compared:
-        lines += _answer(description, several=len(compared) > 1)
-    lines += [*_claims(described), *_suites(described)]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _answer(description: JsonObject, several: bool) -> list[str]:
-    comparison, name = description["comparison"], description["name"]
-    title = "Which method, at which budget?" + (f" {text(description['title'])}" if several else "")
-    lines = [f"## {title}", ""]
-    main = main_population(comparison)
-    if main is None:
-        return [*lines, "There is no record yet.", ""]
-    like = [population for population in comparison["populations"] if population["task"] == main["task"]]
-    lines += [
-        f"For {main['task']}, at budgets that are shares of what all features cost; a method is a whole family of "
-        f"policies, of which validation picks the one for the budget. {SURE_READ}",
-        "",
-    ]
-    done, expected = _done(description)
-    if done < expected:
-        lines += [f"{done} of {expected} trials have a result so far; the others have not been run yet.", ""]
-    if ended := _ended(description):
-        counted = " and ".join(f"{number} are {why}" for why, number in sorted(ended.items()))
-        lines += [f"Not counted: {counted}.", ""]
-    for place, budget in enumerate(comparison["budgets"]):
-        rest = "; ".join(
-            f"{_of(population)}: {short(population['measures'][place])}"
-            for population in like
-            if population is not main
-        )
-        said_of = f"{_capital(_of(main))}, {sentence(main['measures'][place])}." + (
-            f" {_capital(rest)}." if rest else ""
-        )
-        lines.append(f"- **At {shares(budget)} of the price.** {said_of}")
-    lines += ["", *_train(comparison, main)]
-    lines += [f"### {_capital(_of(main))}: {count(len(main['datasets']))} of {main['task']}", ""]
-    lines += [comparison_table(main, _rows(comparison, main)), ""]
-    lines += [
-        f"{TABLE_READ} {flags_read(comparison)} *Over budget*: the mean test cost exceeds the budget by more than "
-        f"{100 * comparison['tolerance']:g} % of it; such a row is never ranked. [Every method, every kind of prices "
-        f"and task]({name}/budgets.md), also [as numbers]({name}/budgets.csv).",
-        "",
-    ]
-    return lines + _uses(comparison)
-
-
-def _of(population: JsonObject) -> str:
-    return f"with {PRICES[population['prices']]}"
-
-
-def _capital(phrase: str) -> str:
-    return phrase[:1].upper() + phrase[1:]
-
-
-def _rows(comparison: JsonObject, main: JsonObject) -> list[str]:
-    """The first methods of the table, and those that every method has to beat."""
-    seen = {row["method"] for measure in main["measures"] for row in measure["ranked"]}
-    order = in_order(main, [name for name in comparison["methods"] if name in seen])
-    apart = [name for name in (comparison["fallback"], *comparison["static"]) if name in seen]
-    return list(dict.fromkeys([*order[:_ROWS], *apart]))
-
-
-def _train(comparison: JsonObject, main: JsonObject) -> list[str]:
-    """The command that trains what leads at the second budget, or at the first that has a leader."""
-    measures = [measure for measure in main["measures"] if measure["budget"] is not None]
-    order = [measures[min(1, len(measures) - 1)], *measures]
-    for measure in order:
-        method = recommended(measure)
-        if method is not None and method in comparison["methods"]:
-            return [
-                f"To train {text(method)}, which leads at {shares(measure['budget'])} of the price, on a table of your "
-                "own with prices ([how](../plugins/policies/README.md)):",
-                "",
-                *fenced(command(comparison, method)),
-                "",
-            ]
-    return []
-
-
-def _uses(comparison: JsonObject) -> list[str]:
-    if not comparison["uses"]:
-        return []
-    lines = ["## What to use for …", "", "By the area below the curve, which counts all budgets alike.", ""]
-    for use in comparison["uses"]:
-        unit = "" if use["cost"] == "cost" else f", by {text(use['cost'])}"
-        names = text(", ".join(use["datasets"]))
-        lines.append(f"- **{text(use['title'])}** ({names}{unit}): {sentence(use['measure'])}.")
-    return [*lines, ""]
-
-
-_KINDS = {"same data": "on the paper's own data", "stand-in": "on stand-ins", "absent": "on data that could not be had"}
-
-
-def _claims(described: Sequence[JsonObject]) -> list[str]:
-    lines = []
-    for description in described:
-        counted = [_counted(counts) for counts in description.get("claims", []) if counts["kind"] in _KINDS]
-        if counted:
-            lines.append(
-                f"- [{text(description['title'])}]({description['name']}.md#claims-of-the-paper): {'; '.join(counted)}."
-            )
-    return ["## What the papers claim", "", *lines, ""] if lines else []
-
-
-def _counted(counts: JsonObject) -> str:
-    """``21 claims on the paper's own data: 5 hold, 2 are contradicted, 14 cannot be told``."""
-    subject = f"{counts['claims']} claim{'s' * (counts['claims'] != 1)} {_KINDS[counts['kind']]}"
-    if counts["kind"] == "absent":
-        return f"{subject}, not checked"
-    words = ("hold", "contradicted") if counts["kind"] == "same data" else ("seen here", "not seen here")
-    forced = f", {counts['forced']} by construction" if counts["forced"] else ""
-    return (
-        f"{subject}: {counts['holds']} {words[0]}, {counts['contradicted']} {words[1]}, "
-        f"{counts['cannot be told']} cannot be told{forced}"
-    )
-
-
-def _suites(described: Sequence[JsonObject]) -> list[str]:
-    if not described:
-        return ["## Suites", "", "There is none yet.", ""]
-    body = [
+    parts = front_parts(registry, described)
+    suites = [
         [
             f"[{text(description['title'])}]({description['name']}.md)",
             text(description["source"]),
             _trials(description),
-            _links(description),
+            ", ".join(_links(description["name"], parts)),
         ]
         for description in described
     ]
-    return [
-        "## Suites",
-        "",
-        "Every number of their tables is in [results.csv](results.csv).",
-        "",
-        table(["Suite", "Source", "Trials", "More"], body, 4),
-        "",
-    ]
+    lines = "".join(f"{line}\n" for part in parts for line in part.lines)
+    return rendered("front", parts=lines, suites=suites)
 
 
-def _done(description: JsonObject) -> tuple[int, int]:
+def trials_done(description: JsonObject) -> tuple[int, int]:
     """Trials that are done, and all that can be."""
     done, expected = (sum(row[key] for row in description["rows"]) for key in ("done", "expected"))
-    return done, expected - _ended(description).total()
+    return done, expected - ended_trials(description).total()
 
 
-def _ended(description: JsonObject) -> Counter[str]:
+def ended_trials(description: JsonObject) -> Counter[str]:
     """Why trials will have no result → how many."""
     ended = Counter[str]()
     for row in description["rows"]:
@@ -196,11 +52,10 @@ def _ended(description: JsonObject) -> Counter[str]:
 
 
 def _trials(description: JsonObject) -> str:
-    done, expected = _done(description)
+    done, expected = trials_done(description)
     return f"{done}" if done == expected else f"{done} of {expected}"
 
 
-def _links(description: JsonObject) -> str:
-    name = description["name"]
-    budgets = f"[budgets]({name}/budgets.md), " if "comparison" in description else ""
-    return f"{budgets}[timings]({name}/timings.md), [records]({name}/records.parquet)"
+def _links(name: str, parts: Sequence[FrontPart]) -> list[str]:
+    links = [part.links[name] for part in parts if name in part.links]
+    return [*links, f"[timings]({name}/timings.md)", f"[records]({name}/records.parquet)"]

@@ -9,20 +9,19 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from bench_records import csv_text
+
 from bench_core import RequestError
 from bench_core.records import seal, unseal
-from bench_core.suites import Suite
-from bench_leaderboard.analysis.records import Records
+from bench_core.suites import Registry
+from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.summary import Row
 from bench_leaderboard.analysis.tables import Grid
-from bench_leaderboard.analysis.verdicts import Checked
-from bench_leaderboard.render.claims import claim_counts
+from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.front import render_front
-from bench_leaderboard.render.spreadsheet import csv_text
 from bench_leaderboard.render.tables import heading
 
 __all__ = [
-    "COMPARISON",
     "DESCRIPTION",
     "RESULTS",
     "RESULTS_HEAD",
@@ -32,7 +31,8 @@ __all__ = [
     "written_before",
 ]
 
-DESCRIPTION, COMPARISON = "suite.json", "comparison.json"
+DESCRIPTION = "suite.json"
+_HASH = "_sha256"
 RESULTS = "results.csv"
 RESULTS_HEAD = ("dataset", "costs", "method", "suite", "metric", "mean", "margin", "done", "expected")
 _FORMAT = 2
@@ -41,23 +41,17 @@ _FAULTS = (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionEr
 """What comes of a description that is not one."""
 
 
-def describe(
-    suite: Suite,
-    records: Records,
-    tables: Sequence[Grid],
-    checked: Sequence[Checked] = (),
-    beside: Mapping[str, bytes] | None = None,
-) -> bytes:
-    """The contents of ``suite.json``: the suite's title and source, how its claims fared, the means of every row.
+def describe(analysed: Analysed, beside: Mapping[str, bytes]) -> bytes:
+    """The contents of ``suite.json``: the suite's title and source, the means of every row, and what plugins add.
 
     Numbers have six significant digits, so that they are the same on every machine. A row's ``ended``, where
     there is one, says how many of its seeds will have no result, by why. It begins with a checksum of the rest.
 
     Args:
-        suite, records, tables, checked: what is described.
-        beside: the other files of the suite's folder, by name. Their names are kept, and the hash of `COMPARISON`.
+        analysed: what is described.
+        beside: the other files of the suite's folder, by name. Their names are kept, and hashes of parts' data.
     """
-    beside = beside or {}
+    suite, records = analysed.suite, analysed.records
     head = suite.file.suite
 
     def ended_of(grid: Grid, row: Row) -> dict[str, dict[str, int]]:
@@ -83,7 +77,7 @@ def describe(
                 if name in row.means
             },
         }
-        for grid in tables
+        for grid in analysed.tables
         for row in grid.rows
     ]
     description = {
@@ -93,12 +87,13 @@ def describe(
         "source": head.source,
         "metrics": metrics,
         "columns": list(suite.metrics),
-        "claims": claim_counts(checked),
         "rows": rows,
         "files": sorted(beside),
     }
-    if COMPARISON in beside:
-        description["comparison_sha256"] = sha256(beside[COMPARISON]).hexdigest()
+    for part in page_parts(analysed):
+        description |= part.description
+        there = {name: beside[f"{name}.json"] for name in part.data if f"{name}.json" in beside}
+        description |= {f"{name}{_HASH}": sha256(data).hexdigest() for name, data in there.items()}
     return seal(description)
 
 
@@ -106,18 +101,19 @@ def _digits(value: float) -> float | None:
     return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
-def read_descriptions(out: Path, instead: Mapping[Path, bytes]) -> list[dict[str, Any]]:
-    """What every export below ``out`` says about itself, by name; ``comparison`` is in it where there is one.
+def read_descriptions(out: Path, instead: Mapping[Path, bytes], registry: Registry) -> list[dict[str, Any]]:
+    """What every export below ``out`` says about itself, by name, with the data that plugins' parts keep beside it.
 
     Args:
         instead: files that are about to be written, taken instead of those on the disk.
+        registry: its plugins render the front page of a description to check it.
 
     Raises:
         RequestError: a description does not match its checksum, or is damaged otherwise.
     """
     paths = {path for path in instead if path.name == DESCRIPTION}
     paths |= set(out.glob(f"*/{DESCRIPTION}"))
-    descriptions = [_read(path, instead) for path in sorted(paths)]
+    descriptions = [_read(path, instead, registry) for path in sorted(paths)]
     return sorted(descriptions, key=lambda description: str(description["name"]))
 
 
@@ -129,7 +125,7 @@ def written_before(folder: Path) -> list[Path]:
         return []
 
 
-def _read(path: Path, instead: Mapping[Path, bytes]) -> dict[str, Any]:
+def _read(path: Path, instead: Mapping[Path, bytes], registry: Registry) -> dict[str, Any]:
     def read(file: Path) -> bytes:
         return instead[file] if file in instead else file.read_bytes()
 
@@ -139,17 +135,17 @@ def _read(path: Path, instead: Mapping[Path, bytes]) -> dict[str, Any]:
             raise ValueError(f"it is of suite {description['name']!r}")
     except _FAULTS as error:
         raise _damaged(path, error) from None
-    if (checksum := description.get("comparison_sha256")) is not None:
-        beside = path.with_name(COMPARISON)
+    for name in [key.removesuffix(_HASH) for key in description if key.endswith(_HASH)]:
+        beside = path.with_name(f"{name}.json")
         try:
             data = read(beside)
-            if sha256(data).hexdigest() != checksum:
+            if sha256(data).hexdigest() != description[name + _HASH]:
                 raise ValueError(f"it does not match its checksum in {DESCRIPTION}")
-            description["comparison"] = json.loads(data)
+            description[name] = json.loads(data)
         except _FAULTS as error:
             raise _damaged(beside, error) from None
-        _checked(beside, [description])
-    _checked(path, [description])
+        _checked(beside, [description], registry)
+    _checked(path, [description], registry)
     return description
 
 
@@ -162,7 +158,8 @@ def _unsealed(data: bytes) -> dict[str, Any]:
     description = unseal(data)
     if any(key not in description for key in _SHOWN):
         raise ValueError("it lacks a key")
-    if any(Path(name).name != name for name in description["files"]):
+    linked = [key.removesuffix(_HASH) for key in description if key.endswith(_HASH)]
+    if any(Path(name).name != name for name in [*description["files"], *linked]):
         raise ValueError("it names a file elsewhere")
     return description
 
@@ -175,9 +172,9 @@ def _damaged(path: Path, error: Exception) -> RequestError:
     )
 
 
-def _checked(path: Path, described: Sequence[Mapping[str, Any]]) -> None:
+def _checked(path: Path, described: Sequence[Mapping[str, Any]], registry: Registry) -> None:
     try:
-        render_front(described)
+        render_front(described, registry)
         render_results(described)
     except _FAULTS as error:
         raise _damaged(path, error) from None

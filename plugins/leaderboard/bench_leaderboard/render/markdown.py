@@ -1,18 +1,14 @@
-"""Markdown: text that can inject nothing, numbers, tables, and how it is read: as GitHub does, without HTML."""
+"""Markdown: text that can inject nothing, numbers, tables."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from bench_leaderboard.analysis.summary import Mean
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-
-__all__ = ["as_html", "code", "fenced", "number", "parser", "plain_number", "shown", "slug", "table", "text"]
+__all__ = ["code", "fenced", "number", "plain_number", "shown", "slug", "table", "text"]
 
 _SPECIAL = str.maketrans(
     {c: f"\\{c}" for c in "\\`*_[]#|~!$^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "{": "&#123;", "}": "&#125;"}
@@ -53,20 +49,6 @@ def slug(heading: str) -> str:
     """The anchor that GitHub gives a heading of this plain text."""
     anchor = "".join(c for c in heading.strip().lower() if c.isalnum() or c in " -_")
     return anchor.replace(" ", "-")
-
-
-def parser() -> MarkdownIt:
-    """A parser of CommonMark with tables, in which HTML stays text and every heading has its `slug` as its id."""
-    from markdown_it import MarkdownIt
-    from mdit_py_plugins.anchors import anchors_plugin
-
-    commonmark = MarkdownIt("commonmark", {"html": False}).enable("table")
-    return commonmark.use(anchors_plugin, max_level=6, slug_func=slug)
-
-
-def as_html(markdown: str) -> str:
-    """Markdown as the HTML of a page's body."""
-    return str(parser().render(markdown))
 
 
 def number(mean: Mean, percent: bool = False) -> str:

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from bench_core import Metric, RequestError, did_you_mean
 from bench_core.suites import Registry, Suite, validated
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, Ranking
+from bench_leaderboard.analysis.analysed import Analysed
+from bench_leaderboard.parts import page_parts
+from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind
 
-__all__ = ["check_figures", "figure_entry", "figures_of", "kinds_of"]
+__all__ = ["check_figures", "figure_entry", "figure_files", "figures_of", "kinds_of"]
 
 
 def kinds_of(registry: Registry) -> dict[str, str]:
@@ -68,18 +70,21 @@ def check_figures(suite: Suite, entries: Sequence[Mapping[str, Any] | FigureEntr
     return needed
 
 
-def figures_of(suite: Suite, records: Records, rankings: Sequence[Ranking] = ()) -> list[Figure]:
-    """Every figure of a suite's page, in order.
+def figures_of(analysed: Analysed) -> list[Figure]:
+    """Every figure of a suite's page, in order; not yet drawn."""
+    return analysed.once("figures", _figures)
 
-    Args:
-        suite: what is compared.
-        records: its records.
-        rankings: drawn where the suite has a ``critical-difference`` entry, or at the end.
-    """
+
+def figure_files(figures: Sequence[Figure], folder: Path) -> dict[Path, bytes]:
+    """Figures, drawn now, as contents of files in a folder."""
+    return {folder / figure.file: figure.draw() for figure in figures}
+
+
+def _figures(analysed: Analysed) -> list[Figure]:
     from bench_leaderboard.render.figure_builder import FigureBuilder
 
-    builder = FigureBuilder(suite, records, rankings)
-    entries = _entries(suite, bool(rankings))
+    suite, builder = analysed.suite, FigureBuilder(analysed)
+    entries = _entries(suite, [entry for part in page_parts(analysed) for entry in part.figures])
     figures: list[Figure] = []
     for number, entry in enumerate(entries):
         same = [other for other in entries[:number] if other.kind == entry.kind]
@@ -102,8 +107,8 @@ def _apart(figures: list[Figure]) -> list[Figure]:
     return renamed
 
 
-def _entries(suite: Suite, ranked: bool) -> list[FigureEntry]:
-    """The suite's figures, after those that every page has unless the suite asks for that kind itself."""
+def _entries(suite: Suite, added: Sequence[FigureEntry]) -> list[FigureEntry]:
+    """The suite's figures, and those that every page has unless the suite asks for that kind itself."""
     from bench_leaderboard.render.figure_kinds import BARS, CurveEntry, MetricsEntry
 
     entries = [figure_entry(suite.registry, given, suite.path) for given in suite.section("figures")]
@@ -112,6 +117,4 @@ def _entries(suite: Suite, ranked: bool) -> list[FigureEntry]:
         entries.insert(0, MetricsEntry(kind="bars", metrics=list(BARS)))
     if "curve" not in kinds:
         entries.insert(0, CurveEntry(kind="curve"))
-    if ranked and "critical-difference" not in kinds:
-        entries.append(MetricsEntry(kind="critical-difference"))
-    return entries
+    return entries + [entry for entry in added if entry.kind not in kinds]

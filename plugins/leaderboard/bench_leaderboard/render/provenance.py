@@ -8,24 +8,23 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from bench_records import Records, strict_records
+
 from bench_core import sha256_text
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.verified import strict_records
-from bench_leaderboard.render.markdown import code, fenced, table, text
+from bench_leaderboard.render.markdown import code, text
 
-__all__ = ["processors", "provenance_section"]
+__all__ = ["processors", "provenance"]
 
 
-def provenance_section(suite: Suite, records: Records, verified: Mapping[str, str]) -> list[str]:
-    """The last section of a page.
+def provenance(suite: Suite, records: Records, verified: Mapping[str, str]) -> dict[str, Any]:
+    """What the last section of a page says: a command, facts, plugins, and contents of data sets.
 
     Args:
         suite, records: what the page is of.
-        verified: see `bench_leaderboard.analysis.verified.read_verified`.
+        verified: see `bench_records.verified.read_verified`.
     """
     path = "/".join(Path(suite.path).parts[-2:])  # in the repository
-    lines = ["## Provenance", "", "To reproduce:", "", *fenced(f"bench run {shlex.quote(path)}")]
     facts = [("Suite", f"{code(path)}, SHA-256 {code(sha256_text(suite.text)[:16])}")]
     origins = [run["provenance"] for run in records.runs.values()]
     if origins:
@@ -39,15 +38,13 @@ def provenance_section(suite: Suite, records: Records, verified: Mapping[str, st
         strictly, again = strict_records(records, verified)
         if strictly or again:
             facts.append(("Isolation", f"{strictly} records computed strictly, {again} others verified strictly"))
-        facts += [(text(name), versions) for name, versions in _versions(origins, "libraries")]
-    lines += ["", table(["What", "Which"], [list(fact) for fact in facts], 2), ""]
-    plugins = [[text(name), versions] for name, versions in _versions(origins, "plugins")]
-    if plugins:
-        lines += [table(["Plugin", "Version and SHA-256 of its source"], plugins, 2), ""]
-    data = _contents(suite, records)
-    if data:
-        lines += [table(["Data set", "SHA-256 of its content"], data, 2), ""]
-    return lines
+        facts += _versions(origins, "libraries")
+    return {
+        "command": f"bench run {shlex.quote(path)}",
+        "facts": facts,
+        "plugins": _versions(origins, "plugins"),
+        "contents": _contents(suite, records),
+    }
 
 
 def _in_judge(suite: Suite) -> str:
@@ -77,7 +74,7 @@ def _versions(origins: Iterable[dict[str, Any]], kind: str) -> list[tuple[str, s
             if isinstance(version, dict):
                 version = f"{version.get('version', '')} {version.get('source', '')}".strip()
             versions.setdefault(name, []).append(str(version))
-    return [(name, _distinct(versions[name])) for name in sorted(versions)]
+    return [(text(name), _distinct(versions[name])) for name in sorted(versions)]
 
 
 def _contents(suite: Suite, records: Records) -> list[list[str]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from bench_records import RECORDS
+
 from bench_core import RequestError
-from bench_leaderboard.analysis.export import RECORDS
 from bench_leaderboard.render.index import RESULTS, RESULTS_HEAD, written_before
 
 __all__ = ["refuse_foreign"]

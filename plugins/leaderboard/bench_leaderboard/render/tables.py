@@ -1,32 +1,24 @@
-"""The sections of a page that belong to one data set: its table, its facts."""
+"""The tables of a page: of one data set with its facts, and of grids whose end wins."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from bench_records import Records
 
 from bench_core import Metric
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.records import Records
+from bench_leaderboard.analysis.grid_ends import GridEnd
 from bench_leaderboard.analysis.summary import Row
 from bench_leaderboard.analysis.tables import Grid
-from bench_leaderboard.render.markdown import code, number, shown, table, text
+from bench_leaderboard.render.markdown import number, plain_number, shown, table, text
+from bench_leaderboard.render.templates import rendered
 
-__all__ = ["MARKS_READ", "dataset_section", "head_of", "heading", "marked", "paper_numbers"]
+__all__ = ["dataset_section", "grid_table", "head_of", "heading", "marked", "paper_numbers"]
 
 Paper = dict[tuple[str, str], dict[tuple[str, str], float]]
-
-MARKS_READ = (
-    "**Bold** is the best mean of a column; ≈ marks what cannot be told from it at the 5 % level by a paired t-test "
-    "over common seeds, one row at a time. The test has the same variance as ±: where a row's mean ± margin does not "
-    "meet the best row's, it is never marked ≈; where the two meet, the paired test may still tell them apart, because "
-    "what one split makes hard for both rows drops out of their difference. Rows with fewer seeds than the fullest "
-    "take no part. *Dominated by*: a row that is at least as good in all objectives and better in one, on the means."
-)
-
-OVER_BUDGET_READ = (
-    "A row is *over budget* where no policy of its family and grid keeps, on validation, the cap that it was to be "
-    "selected within: the row shows the last resort, and is compared with nothing."
-)
 
 
 def heading(suite: Suite, dataset: str, costs: str) -> str:
@@ -53,18 +45,11 @@ def paper_numbers(suite: Suite) -> Paper:
     return dict(numbers)
 
 
-def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) -> list[str]:
+def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) -> str:
     """The section of a data set under a cost scheme."""
-    lines = [f"## {text(heading(suite, grid.dataset, grid.costs))}", ""]
     numbers = paper.get((grid.dataset, grid.costs), {})
     columns = [n for n in suite.metrics if any(n in row.means for row in grid.rows)]
     reasons = _inapplicable(records, grid)
-    inapplicable = ", ".join(
-        f"{text(row.method)} ({text(reasons[row.method])})" for row in grid.rows if row.method in reasons
-    )
-    notes = [f"Not applicable here: {inapplicable}.", ""] if inapplicable else []
-    if not columns:
-        return [*lines, "No trial of this data set is done.", "", *notes]
     head = ["Method", *(head_of(suite.metrics[n]) for n in columns), "Seeds", "Selected by"]
     if grid.dominated:
         head.append("Dominated by")
@@ -73,8 +58,18 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
     for method in dict.fromkeys(m for m, _ in numbers if m not in known):
         blank = [_with_paper("–", suite.metrics[n], numbers.get((method, n))) for n in columns]
         body.append([text(method), *blank, "–", "–", *(["–"] if grid.dominated else [])])
-    over = [OVER_BUDGET_READ, ""] if any(row.over_budget for row in grid.rows) else []
-    return [*lines, *_facts(suite, records, grid), table(head, body), "", *over, *notes]
+    return rendered(
+        "dataset",
+        heading=heading(suite, grid.dataset, grid.costs),
+        columns=columns,
+        head=head,
+        body=body,
+        over_budget=any(row.over_budget for row in grid.rows),
+        inapplicable=", ".join(
+            f"{text(row.method)} ({text(reasons[row.method])})" for row in grid.rows if row.method in reasons
+        ),
+        **(_facts(suite, records, grid) if columns else {}),
+    )
 
 
 def _inapplicable(records: Records, grid: Grid) -> dict[str, str]:
@@ -117,17 +112,36 @@ def _with_paper(cell: str, metric: Metric, value: float | None) -> str:
     return cell if value is None else f"{cell} (paper {shown(value, metric.percent)})"
 
 
-def _facts(suite: Suite, records: Records, grid: Grid) -> list[str]:
-    """A line on the data: rows of each part, features, threshold, objectives, content hash."""
+def _facts(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:
+    """On the data: rows of each part, features, threshold, objectives, content hash."""
     dataset, costs = grid.dataset, grid.costs
     name = next(name for m in suite.methods_on(dataset) for name in records.trials.get((dataset, costs, m), ()))
     info, identity = records.infos[name], records.identities[name]
-    rows = info["rows"]
-    threshold = identity["threshold"]
-    refused = f"; confidence threshold p̂ = {threshold:g}" if threshold is not None else ""
-    aims = ", ".join(text(suite.metric(aim).title or aim) for aim in grid.objectives)
-    return [
-        f"{len(info['features'])} features; {rows['train']} training, {rows['validation']} validation and "
-        f"{rows['test']} test rows{refused}; objectives: {aims}; data {code(identity['dataset'][:12])}.",
-        "",
+    return {
+        "features": len(info["features"]),
+        "rows": info["rows"],
+        "threshold": identity["threshold"],
+        "objectives": ", ".join(text(suite.metric(aim).title or aim) for aim in grid.objectives),
+        "content": identity["dataset"][:12],
+    }
+
+
+def grid_table(suite: Suite, grid_ends: Sequence[GridEnd]) -> str:
+    """The table of grids whose end wins; empty where none does."""
+    body = [
+        [
+            text(heading(suite, grid_end.dataset, grid_end.costs)),
+            text(grid_end.method),
+            text(grid_end.parameter),
+            f"{_end(grid_end.grid[0])} to {_end(grid_end.grid[-1])}, {len(grid_end.grid)} values",
+            f"{_end(grid_end.end)}, the {'least' if grid_end.end == grid_end.grid[0] else 'greatest'}",
+            f"{grid_end.seeds} of {grid_end.of}",
+        ]
+        for grid_end in grid_ends
     ]
+    head = ["Data set", "Method", "Parameter", "Tried", "Selected", "Seeds"]
+    return table(head, body, 5) if body else ""
+
+
+def _end(value: float) -> str:
+    return plain_number(value) if abs(value) >= 1e9 or value != round(value, 6) else f"{value:g}"

@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from bench_records import Records, select
+
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.records import Records
-from bench_leaderboard.analysis.selection import select
-from bench_leaderboard.render.markdown import plain_number, table, text
+from bench_leaderboard.render.markdown import plain_number, text
 from bench_leaderboard.render.provenance import processors
+from bench_leaderboard.render.templates import rendered
 
 __all__ = ["render_timings"]
 
@@ -22,49 +23,31 @@ _BESIDE = {"test.disagreement": "Share of rows that differ", "test.mean-base-mod
 
 def render_timings(suite: Suite, records: Records) -> str:
     """Seconds by step, method and data set, and microseconds per decided row, in Markdown."""
-    title = suite.file.suite.title or suite.name
     seconds: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for (dataset, _, method), names in records.trials.items():
         seconds[dataset, method] += [records.runs[name]["timings"] for name in names if name in records.runs]
-    body = []
+    steps = []
     for dataset in suite.dataset_names():
         for method in suite.methods_on(dataset):
             timings = seconds.get((dataset, method), [])
             if timings:
                 cells = [_cell([timing[step] for timing in timings if step in timing]) for step in _STEPS]
-                body.append([text(dataset), text(method), str(len(timings)), *cells])
+                steps.append([text(dataset), text(method), str(len(timings)), *cells])
     total = math.fsum(timing.get(step, 0.0) for timings in seconds.values() for timing in timings for step in _STEPS)
-    head = ["Data set", "Method", "Trials", *(f"{step.capitalize()} s" for step in _STEPS)]
-    return "\n".join(
-        [
-            f"# Timings: {text(title)}",
-            "",
-            f"Wall time of a trial by step, mean (greatest) over trials, on: {processors(records)}. Deciding is over "
-            "all policies of the family, on validation and test; compiling kernels and loading data count where they "
-            "happened. These numbers depend on the machine and its load.",
-            "",
-            table(head, body, 2) if body else "No trial is done.",
-            "",
-            f"All trials together: {plain_number(total / 3600, 3)} hours.",
-            "",
-            *_deciding(suite, records),
-            *_in_judge(records),
-            f"[Results](../{suite.name}.md)",
-            "",
-        ]
+    judge = {name for run in records.runs.values() for name in run["provenance"].get("judge", ())}
+    return rendered(
+        "timings",
+        name=suite.name,
+        title=suite.file.suite.title or suite.name,
+        processors=processors(records),
+        steps=steps,
+        hours=plain_number(total / 3600, 3),
+        judge=", ".join(map(text, sorted(judge))),
+        **_deciding(suite, records),
     )
 
 
-def _in_judge(records: Records) -> list[str]:
-    """The distributions whose code plugins brought into the process that runs the suite, commands included."""
-    brought = {name for run in records.runs.values() for name in run["provenance"].get("judge", ())}
-    if not brought:
-        return []
-    names = ", ".join(map(text, sorted(brought)))
-    return [f"Distributions that plugins brought into the judge's process, commands included: {names}.", ""]
-
-
-def _deciding(suite: Suite, records: Records) -> list[str]:
+def _deciding(suite: Suite, records: Records) -> dict[str, Any]:
     """Time to decide a test row: the selected policy, and the family's reference beside it where there is one."""
     chosen: dict[tuple[str, str], list[tuple[float, float | None]]] = defaultdict(list)
     beside: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
@@ -82,8 +65,6 @@ def _deciding(suite: Suite, records: Records) -> list[str]:
                 (1e6 * seconds[policy] / rows, None if whole is None else 1e6 * whole / rows)
             )
             beside[dataset, method].append(tuple(map(float, numbers)))
-    if not chosen:
-        return []
     compared = any(whole is not None for times in chosen.values() for _, whole in times)
     body = []
     for dataset in suite.dataset_names():
@@ -104,23 +85,7 @@ def _deciding(suite: Suite, records: Records) -> list[str]:
     titles = [_BESIDE[column] for column in columns] if compared else []
     ends = ["Full model, µs a row", "Speed-up"] if compared else []
     head = ["Data set", "Method", "Trials", *titles, "µs a row", *ends]
-    full = (
-        " Beside it the same for the full model that the family approximates, how many times faster the policy is, and "
-        "what else the records tell of the two."
-        if compared
-        else ""
-    )
-    return [
-        "What a fit took over from an earlier one in the same process counts in it as if it had been made anew.",
-        "",
-        "## Time to decide a row",
-        "",
-        "Processor time of the selected policy, all threads, on all test rows at once, one run per trial: mean over "
-        f"trials ± their standard deviation in percent.{full}",
-        "",
-        table(head, body, 2),
-        "",
-    ]
+    return {"head": head, "deciding": body, "compared": compared}
 
 
 def _cell(values: Sequence[float]) -> str:

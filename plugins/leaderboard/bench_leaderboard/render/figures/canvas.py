@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
+from xml.etree import ElementTree
 
 from bench_leaderboard.render.figures.palette import CARD, GRID, INK, MUTED, themed
 
@@ -156,26 +156,19 @@ def bare(axes: Axes, *sides: str) -> None:
         axes.spines[side].set_visible(False)
 
 
-_TAG = re.compile(r"<[a-zA-Z][^>]*>")
-_STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
+_SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
-_BODY = re.compile(r"<svg\b([^>]*)>(.*)</svg>", re.DOTALL)
 
 
 def _finish(drawn: str, title: str, description: str) -> bytes:
     """matplotlib's SVG, without its metadata and with title, description, card and colour classes."""
-    match = _BODY.search(drawn)
-    if match is None:
-        raise ValueError("matplotlib wrote something that is not SVG")
-    head = dict(re.findall(r'([\w:]+)="([^"]*)"', match[1]))
-    body = re.sub(r"<metadata>.*?</metadata>", "", match[2], flags=re.DOTALL)
-    body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
+    there = ElementTree.fromstring(drawn)
     inks = {ink.light: f"c{number}" for number, ink in enumerate(themed().values())}
-    used: set[tuple[str, str]] = set()
-    body = _TAG.sub(lambda tag: _tag(tag[0], inks, used), body)
-    body = re.sub(r"\n\s*", "\n", body).strip()
+    used = {("fill", CARD.light)}
+    for element in there.iter():
+        _tidy(element, inks, used)
     light, dark = [], []
-    for kind, colour in sorted(used | {("fill", CARD.light)}):
+    for kind, colour in sorted(used):
         ink = themed()[colour]
         light.append(f".{kind[0]}{inks[colour]}{{{kind}:{ink.light}}}")
         dark.append(f".{kind[0]}{inks[colour]}{{{kind}:{ink.dark}}}")
@@ -185,54 +178,60 @@ def _finish(drawn: str, title: str, description: str) -> bytes:
         *light,
         f"@media (prefers-color-scheme:dark){{{''.join(dark)}}}",
     ]
-    card = f'<rect width="100%" height="100%" rx="6" class="f{inks[CARD.light]}"/>'
-    lines = [
-        '<?xml version="1.0" encoding="utf-8"?>',
-        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1" '
-        f'width="{head["width"]}" height="{head["height"]}" viewBox="{head["viewBox"]}" '
-        'role="img" aria-labelledby="title desc">',
-        f'<title id="title">{escape(plain_text(title))}</title>',
-        f'<desc id="desc">{escape(plain_text(description))}</desc>',
-        "<style>",
-        *style,
-        "</style>",
-        card,
-        body,
-        "</svg>",
-        "",
-    ]
-    return "\n".join(lines).encode()
+    spaces = {"xmlns": _SVG.strip("{}"), "xmlns:xlink": _LINK.strip("{}"), "version": "1.1"}
+    size = {key: there.attrib[key] for key in ("width", "height", "viewBox")}
+    svg = ElementTree.Element("svg", {**spaces, **size, "role": "img", "aria-labelledby": "title desc"})
+    svg.text = "\n"
+    ElementTree.SubElement(svg, "title", {"id": "title"}).text = plain_text(title)
+    ElementTree.SubElement(svg, "desc", {"id": "desc"}).text = plain_text(description)
+    ElementTree.SubElement(svg, "style").text = "\n".join(["", *style, ""])
+    ElementTree.SubElement(svg, "rect", {"width": "100%", "height": "100%", "rx": "6", "class": f"f{inks[CARD.light]}"})
+    svg.extend(child for child in there if child.tag != "metadata" and child.find("style") is None)
+    for child in svg:
+        child.tail = "\n"
+    text = ElementTree.tostring(svg, encoding="unicode").replace(" />", "/>")  # no text or attribute has a ">"
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
-def _tag(tag: str, inks: dict[str, str], used: set[tuple[str, str]]) -> str:
-    """One tag with rounded numbers, and classes in place of the themed colours of its style."""
-    tag = _LONG_NUMBER.sub(lambda number: _rounded(number[0]), tag)
-    tag = tag.replace("\n", " ").replace(' d=" ', ' d="')
-    style = _STYLE_ATTRIBUTE.search(tag)
-    if style is None:
-        return tag
+def _tidy(element: ElementTree.Element, inks: dict[str, str], used: set[tuple[str, str]]) -> None:
+    """Round an element's numbers, and put classes in place of the themed colours of its style."""
+    element.tag = element.tag.removeprefix(_SVG)
+    element.text, element.tail = _unindented(element.text), _unindented(element.tail)
+    given = {key.replace(_LINK, "xlink:"): value for key, value in element.attrib.items()}
+    element.attrib.clear()
+    for key, value in given.items():
+        rounded = _LONG_NUMBER.sub(lambda number: _rounded(number[0]), value)
+        if key == "style":
+            element.attrib.update(_styled(rounded, inks, used))
+        else:
+            element.set(key, rounded.lstrip() if key == "d" else rounded)
+
+
+def _unindented(text: str | None) -> str | None:
+    return "\n" if text and "\n" in text and not text.strip() else text
+
+
+def _styled(style: str, inks: dict[str, str], used: set[tuple[str, str]]) -> dict[str, str]:
+    """A style's themed colours as classes, and the rest of it."""
     classes, declarations = [], []
-    for declaration in style[1].split(";"):
+    for declaration in style.split(";"):
         key, _, value = (part.strip() for part in declaration.partition(":"))
         if key in ("fill", "stroke") and value in inks:
             classes.append(f"{key[0]}{inks[value]}")
             used.add((key, value))
-        elif key == "font" or key == "font-family":
-            if key == "font":
-                declarations.append(_font(value))
-        elif key:
+        elif key == "font":
+            declarations.append(_font(value))
+        elif key and key != "font-family":
             declarations.append(f"{key}:{value}")
-    attributes = f' class="{" ".join(classes)}"' if classes else ""
-    attributes += f' style="{";".join(declarations)}"' if declarations else ""
-    return tag[: style.start()] + attributes + tag[style.end() :]
+    attributes = {"class": " ".join(classes), "style": ";".join(declarations)}
+    return {key: value for key, value in attributes.items() if value}
 
 
 def _font(shorthand: str) -> str:
     """Weight and size of a ``font`` shorthand; the family is the style sheet's."""
-    weight = re.match(r"(bold|\d{3})\b", shorthand)
-    size = re.search(r"([\d.]+)px", shorthand)
-    declarations = [f"font-weight:{weight[1]}"] if weight else []
-    return ";".join([*declarations, *([f"font-size:{size[1]}px"] if size else [])])
+    words = shorthand.split()
+    weight = [f"font-weight:{word}" for word in words[:1] if word == "bold" or word.isdigit()]
+    return ";".join([*weight, *(f"font-size:{word}" for word in words if word.endswith("px"))])
 
 
 def _rounded(number: str) -> str:

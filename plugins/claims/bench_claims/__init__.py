@@ -1,0 +1,1 @@
+"""Claims of papers: what they say, checked against a suite's records."""

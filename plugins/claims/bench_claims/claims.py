@@ -1,0 +1,235 @@
+"""Claims: a paper's sentences checked against the records, by one rule for all.
+
+A claim *holds*, is *contradicted*, or *cannot be told*. The rule (`RULE` is printed on every page that has claims):
+
+- A *relation* (``order``, ``extreme``, ``dominance``, and the numbers with ``<`` or ``>``) is about what the methods do
+  on average over splits. It goes by the 95 % interval of the paired difference over common splits (of the mean, where
+  a row stands beside a constant): it holds when the whole interval is on the paper's side, is contradicted when all of
+  it is on the other side, else it cannot be told.
+- A *number* (``value``, ``ratio``, ``difference`` with relation ``=``) was measured on so many splits by the paper
+  (``splits``, mostly one). It goes by the interval in which the mean of so many further splits would lie. The number is
+  contradicted when it, give or take the margin of *about*, lies outside. It holds when it lies inside and the interval
+  is at most two margins to each side: a wider one lets numbers through that nobody would call about the same, so that
+  lying in it tells nothing.
+- One split of a ranking set whose test part is given has its own queries: the interval allows for other ones, by an
+  upper bound, since the records hold no values by query (`bench_claims.estimates.with_queries`).
+- *About* is one margin for all: a tenth of the number; of a share, a tenth of the smaller of the share and its
+  complement, so that "covers 80 %" and "rejects 20 %" are one claim. A paper that says "about 30" or "about half" gives
+  one digit, and half a unit of one digit is between 5 and 50 % of a number: a tenth is on the strict side; twice that,
+  the widest interval that can confirm a number, is about one digit. A claim that needs another margin says why.
+- A *share of data sets* ("on 2 of 4") holds when its relation holds on exactly as many and is contradicted on the rest.
+- What is missing cannot make a claim hold, but what is there can contradict it.
+- Undefined values are left out, counted and shown; with half of the seeds undefined or more, nothing can be told.
+
+Intervals have the variance of every other interval of the page (`bench_leaderboard.analysis.summary`). *Least* is the
+least difference that they tell with a power of 80 %. Nothing is corrected for the number of claims.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, cast
+
+from bench_leaderboard import Cells
+from bench_records import Records
+
+from bench_claims.estimates import Estimate, with_queries
+from bench_claims.quantities import Missing, Source, difference, plain, ratio
+from bench_claims.relations import check_dominance, check_extreme, check_order
+from bench_claims.schema import (
+    DifferenceCheck,
+    ExtremeCheck,
+    OrderCheck,
+    RatioCheck,
+    ShareCheck,
+    ValueCheck,
+    checks_within,
+)
+from bench_claims.verdicts import Checked, Standing, Unit, Verdict, compared
+from bench_core.suites import Suite
+
+__all__ = [
+    "ABOUT",
+    "NO_INTERVAL",
+    "NO_QUERIES",
+    "QUERIES",
+    "QUERIES_READ",
+    "RULE",
+    "WIDE",
+    "about",
+    "check_claims",
+    "checked",
+]
+
+ABOUT = 0.1
+"""The margin of "about", as a share of the number."""
+
+_WIDEST = 2.0
+"""An interval that can confirm a number is at most so many margins to each side."""
+
+WIDE = "the interval is wider than two margins to each side"
+NO_INTERVAL = "there is one seed, and so no interval"
+QUERIES = "without the sampling of queries"
+NO_QUERIES = "the number of queries is not said, which one split's interval needs"
+QUERIES_READ = (
+    "here the metric is a mean over the queries of a given test part, and the records hold no values by query. The "
+    "interval is of the methods' own randomness on these queries; other queries would give a wider one."
+)
+
+RULE = (
+    "A claim *holds*, is *contradicted*, or *cannot be told*, by one rule. A relation between rows goes by the 95 % "
+    "interval of their paired difference over common splits (against a constant: of the mean): it holds when the whole "
+    "interval is on the paper's side, is contradicted when all of it is on the other. A number that the paper measured "
+    "on one split (or on as many as the claim says) goes by the interval in which one further split (as many) would "
+    "lie: it is contradicted when it lies outside, give or take the margin ± of *about*, and holds when it lies "
+    "inside and the interval is at most two margins to each side; a wider one cannot tell. *About* is a tenth of the "
+    "number, of a share a tenth of the smaller of it and its complement; where another margin is meant, the claim says "
+    "why. A claim on so many data sets holds when its relation does on exactly as many and is contradicted on the "
+    "rest. What the records lack can make no claim hold. *Least* is the least difference that these splits tell with a "
+    "power of 80 %. Intervals are paired by seed and have the variance of the tables; nothing is corrected for the "
+    "number of claims. Values that are undefined on a seed are counted, and never averaged in."
+)
+
+
+def check_claims(suite: Suite, records: Records, cells: Cells) -> list[Checked]:
+    """Every claim of a suite, in its order, checked by the rule above."""
+    source = Source(suite, records, cells)
+    return [checked(source, claim) for claim in suite.section("claims")]
+
+
+def checked(source: Source, claim: Any) -> Checked:
+    """One claim, with its standing and what a reader has to know."""
+    result = _check(source, claim)
+    remarks = []
+    sampled = getattr(claim, "relation", "") == "=" and getattr(claim, "queries", None) is not None
+    if result.ours and not sampled and _queries_are_given(source, claim):
+        remarks.append(QUERIES)
+    return replace(result, standing=_standing(source, claim), remarks=remarks)
+
+
+def _queries_are_given(source: Source, claim: Any) -> bool:
+    """Whether a metric is a mean over the queries of a given test part, which all splits share."""
+    return _by_query(claim) and not any(_overlaps(source, claim))
+
+
+def _by_query(claim: Any) -> bool:
+    metrics = [str(getattr(check, "metric", "")) for check in checks_within(claim)]
+    return any(metric.startswith(("ndcg@", "precision@")) for metric in metrics)
+
+
+def _standing(source: Source, claim: Any) -> Standing:
+    """As declared; but where the paper's data is declared absent and is there, the claim is about it."""
+    there = {(dataset, costs) for dataset, costs, _ in source.records.trials}
+    if claim.standing == "absent" and set(source.places(claim)) <= there:
+        return "same data"
+    return cast("Standing", claim.standing)
+
+
+def _overlaps(source: Source, claim: Any) -> list[float]:
+    there = {(dataset, costs) for dataset, costs, _ in source.records.trials}
+    return source.overlaps([place for place in source.places(claim) if place in there])
+
+
+def about(claim: Any, unit: Unit) -> float:
+    """The margin of "about" of a claim: a tenth of its number unless it states another (see the module's docstring)."""
+    if claim.tolerance is not None:
+        return float(claim.tolerance)
+    size = abs(float(claim.value))
+    if unit == "percent" and size < 1:
+        size = min(size, 1 - size)
+    return ABOUT * size
+
+
+def _unit(source: Source, claim: Any) -> Unit:
+    if isinstance(claim, RatioCheck):
+        return "ratio" if claim.form == "plain" else "percent"
+    if isinstance(claim, ShareCheck):
+        return _unit(source, claim.of)
+    share = source.is_share(claim)
+    if isinstance(claim, DifferenceCheck):
+        return "points" if share else "plain"
+    return "percent" if share else "plain"
+
+
+def _check(source: Source, claim: Any) -> Checked:
+    unit = _unit(source, claim)
+    if isinstance(claim, ShareCheck):
+        return _share(source, claim, unit)
+    if isinstance(claim, ValueCheck | RatioCheck | DifferenceCheck):
+        return _number(source, claim, unit)
+    if isinstance(claim, OrderCheck):
+        return check_order(source, claim, unit)
+    if isinstance(claim, ExtremeCheck):
+        return check_extreme(source, claim, unit)
+    return check_dominance(source, claim, unit)
+
+
+def _number(source: Source, claim: Any, unit: Unit) -> Checked:
+    paper, margin = None, None
+    try:
+        if claim.relation == "=":
+            paper, margin = float(claim.value), about(claim, unit)
+            ours = _quantity(source, claim, claim.splits)
+            given = _queries_are_given(source, claim)
+            if given and claim.queries is not None and ours.has_interval:
+                ours = with_queries(ours, claim.queries, -1.0 if isinstance(claim, DifferenceCheck) else 0.0)
+            verdict, why = _agrees(ours, paper, margin)
+            if given and claim.queries is None:
+                verdict, why = "cannot be told", NO_QUERIES
+        else:
+            paper = _limit(source, claim)
+            ours = _quantity(source, claim)
+            verdict, why = compared(ours, claim.relation, paper), ""
+    except Missing as missing:
+        return Checked(claim, "cannot be told", paper, margin, [], unit, str(missing))
+    why = why if ours.has_interval else NO_INTERVAL
+    return Checked(claim, verdict, paper, margin, [(claim.method, ours)], unit, why)
+
+
+def _agrees(ours: Estimate, paper: float, margin: float) -> tuple[Verdict, str]:
+    """A number of the paper in the interval of what as many of our splits would give."""
+    if not ours.has_interval:
+        return "cannot be told", NO_INTERVAL
+    slack = margin + 1e-12 * abs(paper)
+    if paper + slack < ours.low or paper - slack > ours.high:
+        return "contradicted", ""
+    return ("holds", "") if (ours.high - ours.low) / 2 <= _WIDEST * slack else ("cannot be told", WIDE)
+
+
+def _limit(source: Source, claim: Any) -> float:
+    """What a relation is to: the paper's number, or p̂, over several data sets its mean."""
+    if claim.value != "threshold":
+        return float(claim.value)
+    limits = [source.threshold(dataset) for dataset, _ in source.places(claim)]
+    return math.fsum(limits) / len(limits)
+
+
+def _quantity(source: Source, claim: Any, splits: int | None = None) -> Estimate:
+    if isinstance(claim, DifferenceCheck):
+        return difference(source, claim, claim.method, claim.against, splits)
+    if isinstance(claim, RatioCheck):
+        estimate = ratio(source, claim, claim.method, claim.against, splits)
+        offset = {"plain": 0.0, "one-minus": 1.0, "minus-one": -1.0}[claim.form]
+    else:
+        estimate = plain(source, claim, claim.method, splits)
+        offset = 1.0 if claim.form == "one-minus" else 0.0
+    return estimate if claim.form == "plain" else estimate.mirrored(offset, -1 if claim.form == "one-minus" else 1)
+
+
+def _share(source: Source, claim: ShareCheck, unit: Unit) -> Checked:
+    places = source.places(claim)
+    results = [
+        _check(source, claim.of.model_copy(update={"datasets": [dataset], "costs": costs})) for dataset, costs in places
+    ]
+    holds = sum(result.verdict == "holds" for result in results)
+    open_ = sum(result.verdict == "cannot be told" for result in results)
+    if holds > claim.count or holds + open_ < claim.count:
+        verdict: Verdict = "contradicted"
+    else:
+        verdict = "cannot be told" if open_ else "holds"
+    why = "; ".join(
+        f"{dataset} {result.verdict}" + (f" ({result.why})" if result.why and result.verdict != "holds" else "")
+        for (dataset, _), result in zip(places, results, strict=True)
+    )
+    return Checked(claim, verdict, None, None, [], unit, why, (holds, len(places)))

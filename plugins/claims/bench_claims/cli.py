@@ -1,0 +1,49 @@
+"""``bench claims``: reads options, calls the package, prints. Heavy imports happen inside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bench_core import hookimpl
+from bench_core.suites import print_table, with_sessions
+
+if TYPE_CHECKING:
+    from bench_core.suites import SuiteSession
+
+BENCH_CONTRACT_VERSION = 1
+
+
+@hookimpl
+def bench_register_commands(group: click.Group) -> None:
+    """The command."""
+    group.add_command(claims)
+
+
+@click.command()
+@click.option(
+    "--stress", is_flag=True, help="Disturb the records, and list the claims whose verdict nothing possible changes."
+)
+@with_sessions
+def claims(session: SuiteSession, stress: bool) -> int:
+    """Check the claims of suites against their published records.
+
+    With --stress methods change places, validation values are dealt out anew, values are shifted and turned over. The
+    exit code is 1 when a claim could not have come out otherwise and does not say so (by_construction).
+    """
+    from bench_claims.commands import rows_of_stress, rows_of_verdicts, silent, stressed
+
+    if not stress:
+        print_table(*rows_of_verdicts(session))
+        return 0
+    results = stressed(session)
+    quiet = silent(results)
+    print_table(*rows_of_stress(results))
+    decided = sum(result.verdict != "cannot be told" for result in results)
+    forced = sum(result.forced for result in results)
+    click.echo(
+        f"{session.suite.name}: {len(results)} claims, {decided} told, {forced} of them by construction, "
+        f"{len(quiet)} without saying so"
+    )
+    return 1 if quiet else 0

@@ -1,0 +1,246 @@
+"""Quantities of claims: a number of the records with its interval, or the reason why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from bench_leaderboard import Cells, overlap, quality_named
+from bench_records import Records
+from numpy.typing import NDArray
+
+from bench_claims.estimates import Estimate, Scale, mean_estimate, predicted, ratio_by_split, ratio_estimate
+from bench_claims.readings import quality_matched, quality_within
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bench_core.suites import Suite
+
+__all__ = ["Missing", "Source", "difference", "plain", "ratio"]
+
+Numbers = NDArray[np.float64]
+_EQUAL = 1e-12
+
+
+class Missing(Exception):
+    """A number that the records do not hold; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where claims find their numbers.
+
+    Attributes:
+        suite, records: what the page is of.
+        cells: the selected policies' numbers.
+    """
+
+    suite: Suite
+    records: Records
+    cells: Cells
+
+    def places(self, check: Any) -> list[tuple[str, str]]:
+        """The (data set, cost scheme) pairs a check is about."""
+        names = check.datasets or self.suite.dataset_names()
+        return [(d, check.costs or self.first_costs(d)) for d in names]
+
+    def first_costs(self, dataset: str) -> str:
+        """A data set's first cost scheme."""
+        return next(costs for known, costs in self.suite.grids if known == dataset)
+
+    def expected(self, places: Sequence[tuple[str, str]]) -> int:
+        """Seeds that the suite asks for, at least."""
+        return min(self.suite.seed_count(dataset) for dataset, _ in places)
+
+    def overlaps(self, places: Sequence[tuple[str, str]]) -> list[float]:
+        """Of the splits of each data set; see `bench_leaderboard.analysis.summary.overlap`."""
+        return [self._overlaps[place] for place in places]
+
+    @cached_property
+    def _overlaps(self) -> dict[tuple[str, str], float]:
+        named = {(dataset, costs): names[0] for (dataset, costs, _), names in self.records.trials.items()}
+        return {place: overlap(self.records.infos[name]) for place, name in named.items()}
+
+    def threshold(self, dataset: str) -> float:
+        """The confidence threshold p̂ of a data set's records.
+
+        Raises:
+            Missing: nothing is refused there, or there is no record.
+        """
+        for (its, _, _), names in self.records.trials.items():
+            if its == dataset:
+                value = self.records.identities[names[0]]["threshold"]
+                if value is not None:
+                    return float(value)
+                raise Missing(f"{dataset} has no confidence threshold")
+        raise Missing(f"no records on {dataset}")
+
+    def is_share(self, check: Any) -> bool:
+        """Whether a check's quantity is a share, between 0 and 1."""
+        metric = getattr(check, "metric", "")
+        return self.suite.metric(metric).percent if metric else bool(getattr(check, "percent", False))
+
+    def by_seed(self, check: Any, place: tuple[str, str], method: str) -> tuple[NDArray[np.int64], Numbers]:
+        """Seeds and numbers of a check's quantity, NaN where it is undefined.
+
+        Raises:
+            Missing: the records do not hold it.
+        """
+        dataset, costs = place
+        seeds = self.cells.seeds(dataset, costs, method)
+        if not len(seeds):
+            known = method in self.suite.method_names()
+            raise Missing(f"no records of {method}" + (f" on {dataset}" if known else ""))
+        if getattr(check, "read_off", False):
+            seeds, values = self._off_the_curve(check, place, method)
+            match = check.matched
+            at = f"within {check.within:g}" if match is None else f"at {match.metric} {match.most:g}"
+            what = f"metric {check.metric} {at}"
+        elif getattr(check, "metric", ""):
+            over = self.cells.over_budget(dataset, costs, method)
+            if over:
+                raise Missing(f"{method} is over its cap on {over} of {len(seeds)} seeds of {dataset}")
+            values = self.cells.values(dataset, costs, method, check.metric)
+            what = f"metric {check.metric}"
+        else:
+            infos = [self.records.infos[name] for name in self.cells.names(dataset, costs, method)]
+            quantities = [_quantity_in(check, info) for info in infos]
+            values = np.array([v for v in quantities if v is not None], dtype=np.float64)
+            series = f"series {check.series}" + (f" over {check.over}" if check.over else "")
+            what = f"diagnostic {check.diagnostic}" if check.diagnostic else series
+        if len(values) != len(seeds):
+            raise Missing(f"no {what} in the records of {method} on {dataset}")
+        if getattr(check, "undefined", None) is not None:
+            values = np.where(values == check.undefined, np.nan, values)
+        _mostly_defined(values, what, method, dataset)
+        return seeds, values
+
+    def _off_the_curve(self, check: Any, place: tuple[str, str], method: str) -> tuple[NDArray[np.int64], Numbers]:
+        """A metric off a method's curve, by seed."""
+        frame = self._families.get((*place, method))
+        quality = quality_named(check.metric, {check.metric: self.suite.metric(check.metric)})
+        if frame is None or not quality.known(frame):
+            raise Missing(f"no metric {check.metric} in the records of {method} on {place[0]}")
+        match = check.matched
+        if match is not None:
+            if not {f"{part}.{match.metric}" for part in ("validation", "test")} <= set(frame):
+                raise Missing(f"no metric {match.metric} in the records of {method} on {place[0]}")
+            return quality_matched(frame, quality, match.metric, match.most, check.reading, match.full)
+        return quality_within(self.records, frame, quality, check.within, check.reading, check.cost)
+
+    @cached_property
+    def _families(self) -> dict[tuple[str, str, str], pd.DataFrame]:
+        frame = self.records.policies
+        done = frame[frame["status"] == "ok"]
+        groups = done.groupby(["dataset", "costs", "method"], sort=False).indices
+        return {key: done.take(np.asarray(rows)) for key, rows in groups.items()}  # type: ignore[misc]
+
+    def paired(self, check: Any, place: tuple[str, str], a: str, b: str) -> tuple[Numbers, Numbers]:
+        """The numbers of two methods over their common seeds, on which both are defined."""
+        other = getattr(check, "against_dataset", "")
+        seeds, ours = self.by_seed(check, place, a)
+        others, theirs = self.by_seed(check, (other, self.first_costs(other)) if other else place, b)
+        common, at, at_other = np.intersect1d(seeds, others, return_indices=True)
+        if not len(common):
+            raise Missing(f"{a} and {b} have no seed in common on {place[0]}")
+        return ours[at], theirs[at_other]
+
+    def identical(self, check: Any, a: str, b: str) -> bool:
+        """Whether two rows are one and the same policy on every common seed, by all metrics there are."""
+        return all(self.cells.identical(*place, a, b) for place in self.places(check))
+
+
+def _mostly_defined(values: Numbers, what: str, method: str, dataset: str) -> None:
+    """What is undefined is rarely so at random: on half of the seeds or more, the rest speaks for nothing.
+
+    Raises:
+        Missing: it is.
+    """
+    undefined = int((~np.isfinite(values)).sum())
+    if 2 * undefined >= len(values):
+        raise Missing(f"{what} of {method} is undefined on {undefined} of {len(values)} seeds of {dataset}")
+
+
+def _quantity_in(check: Any, info: dict[str, Any]) -> float | None:
+    """The quantity; NaN where the record says that it is undefined, None where it does not have it."""
+    if check.diagnostic:
+        if check.diagnostic not in info["diagnostics"]:
+            return None
+        return _number(info["diagnostics"][check.diagnostic])
+    value = _placed(info, check.series, check.at)
+    if check.over and value is not None:
+        below = _placed(info, check.over, check.at)
+        return None if below is None else value / below if below else math.nan
+    return value
+
+
+def _number(value: Any) -> float | None:
+    if value is None:
+        return math.nan
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _placed(info: dict[str, Any], series: str, at: int) -> float | None:
+    """A series at a place, or its last number when it stopped before."""
+    numbers = info["history"].get(series)
+    return _number(numbers[min(at, len(numbers) - 1)]) if numbers else None
+
+
+def plain(source: Source, check: Any, method: str, splits: int | None = None) -> Estimate:
+    """Mean over data sets of a method's means over seeds, or on one data set its median over seeds.
+
+    Args:
+        splits: give the interval for the mean of so many further splits, instead of that of the mean.
+    """
+    places = source.places(check)
+    cells = [source.by_seed(check, place, method)[1] for place in places]
+    scale: Scale = "share" if source.is_share(check) else "positive"
+    estimate = mean_estimate(cells, source.overlaps(places), scale)
+    if getattr(check, "statistic", "mean") == "median":
+        estimate = replace(estimate, value=float(np.nanmedian(cells[0])))
+    if splits:
+        estimate = predicted(cells, splits, estimate.value, scale)
+    return replace(estimate, expected=source.expected(places))
+
+
+def difference(source: Source, check: Any, method: str, against: str, splits: int | None = None) -> Estimate:
+    """Mean over data sets of the mean paired difference, ``method`` − ``against``; as `plain`."""
+    places = source.places(check)
+    cells = [_gap(*source.paired(check, place, method, against)) for place in places]
+    estimate = mean_estimate(cells, source.overlaps(places))
+    if splits:
+        estimate = predicted(cells, splits, estimate.value)
+    return replace(estimate, expected=source.expected(places))
+
+
+def _gap(a: Numbers, b: Numbers) -> Numbers:
+    """a − b; numbers that are equal up to rounding are equal."""
+    apart = a - b
+    size = np.maximum(np.abs(a), np.abs(b))
+    return np.where(np.abs(apart) <= _EQUAL * size, 0.0, apart)
+
+
+def ratio(source: Source, check: Any, method: str, against: str, splits: int | None = None) -> Estimate:
+    """Mean over data sets of the ratio of means; as `plain`.
+
+    Raises:
+        Missing: the records do not hold it, or ``against`` is zero somewhere.
+    """
+    places = source.places(check)
+    pairs, undefined = [], 0
+    for place in places:
+        a, b = source.paired(check, place, method, against)
+        defined = np.isfinite(a) & np.isfinite(b)
+        undefined += int((~defined).sum())
+        pairs.append((a[defined], b[defined]))
+        if math.fsum(b[defined]) == 0:
+            raise Missing(f"{against} is zero on {place[0]}")
+    estimate = ratio_estimate(pairs, source.overlaps(places))
+    if splits:
+        estimate = predicted(ratio_by_split(pairs), splits, estimate.value, "positive")
+    return replace(estimate, expected=source.expected(places), undefined=undefined)

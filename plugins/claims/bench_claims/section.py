@@ -1,0 +1,49 @@
+"""``[[claims]]`` of a suite, checked against the rest of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bench_leaderboard import check_place
+
+from bench_claims.schema import CHECKS, STANDINGS, Check, ShareCheck, checks_within, without_kind
+from bench_core import Metric, RequestError, did_you_mean
+from bench_core.suites import SectionRules, Suite
+
+__all__ = ["RULES"]
+
+
+def _check_claims(suite: Suite, entries: Sequence[Check]) -> dict[str, Metric]:
+    """Data sets, cost schemes and metrics of claims must be known; methods need not be (they may be to come)."""
+    needed: dict[str, Metric] = {}
+    for i, claim in enumerate(entries):
+        if not claim.text.strip() or not claim.source.strip():
+            raise RequestError(f"{suite.path}: claims[{i}] needs a text and a source")
+        if claim.standing not in STANDINGS:
+            hint = did_you_mean(claim.standing, STANDINGS) if claim.standing else "it is needed"
+            known = "'same data' (the paper's own), 'stand-in' (other data in its place), 'absent' (it cannot be had)"
+            raise RequestError(
+                f"{suite.path}: claims[{i}].standing: {claim.standing!r} is none; {hint}; known: {known}"
+            )
+        names = claim.datasets or suite.dataset_names()
+        if isinstance(claim, ShareCheck) and claim.count > len(names):
+            raise RequestError(f"{suite.path}: claims[{i}].count: there are {len(names)} data sets")
+        names = [*names, *([other] if (other := getattr(claim, "against_dataset", "")) else [])]
+        metrics: list[str] = []
+        for check in checks_within(claim):
+            metrics += [getattr(check, "metric", ""), *getattr(check, "objectives", [])]
+            matched = getattr(check, "matched", None)
+            if matched is not None:
+                metrics.append(matched.metric)
+                _check_matched(suite, f"claims[{i}].matched", matched.metric)
+        needed |= check_place(suite, f"claims[{i}]", names, claim.costs, [name for name in metrics if name])
+    return needed
+
+
+def _check_matched(suite: Suite, where: str, name: str) -> None:
+    metric = suite.registry.metric(name, f"{suite.path}: {where}")
+    if metric.goal != "min":
+        raise RequestError(f"{suite.path}: {where}: more of {name!r} is better; curves are read at most at a value")
+
+
+RULES = SectionRules(list[Check], _check_claims, kinds=tuple(CHECKS), place=without_kind)

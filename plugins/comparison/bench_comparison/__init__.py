@@ -1,0 +1,1 @@
+"""Methods compared over data sets: ranks and tests, budgets, and the answer of the front page."""

@@ -1,0 +1,298 @@
+"""Budgets as questions to the records: what each trial answers at each budget.
+
+At a budget b a trial's answer is, of all policies (of every grid point) whose *validation* cost is within b, the one
+with the best *validation* quality (among equals the cheapest, then the first), as it does on the *test* part. Where
+none fits there is no policy. Nothing is chosen on the test part.
+
+A split has one reference of quality for all methods, the *full model*: the answer of the method that is best at the
+whole price on validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from bench_leaderboard import Quality, points_of, step_front
+from bench_records import Records
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["LEVELS", "NONE", "Answers", "Steps", "answers_of", "relative"]
+
+Numbers = NDArray[np.float64]
+
+LEVELS = (0.95, 0.99)
+"""Shares of the full model's quality that "cost to reach" is given for."""
+
+NONE = -1
+"""In the place of a policy where none fits."""
+
+_ROUNDING = 1e-9
+
+
+class Steps:
+    """The policies that are an answer at some budget, trial by trial.
+
+    Args:
+        groups: int64 (policies,): the trial (0, 1, …) that each belongs to.
+        cost, quality: float64 (policies,) on validation; more quality is better.
+        trials: how many there are.
+    """
+
+    def __init__(self, groups: NDArray[np.int64], cost: Numbers, quality: Numbers, trials: int) -> None:
+        self.policies = step_front(groups, cost, quality)
+        self._cost = cost[self.policies]
+        self._bounds = np.searchsorted(groups[self.policies], np.arange(trials + 1))
+
+    def at(self, budgets: Numbers) -> NDArray[np.int64]:
+        """The policy of each trial at each budget, `NONE` where none fits.
+
+        Args:
+            budgets: float64 (trials, budgets).
+
+        Returns:
+            int64 (trials, budgets): positions in the arrays that this was made of.
+        """
+        chosen = np.full(budgets.shape, NONE, dtype=np.int64)
+        for trial, (start, stop) in enumerate(zip(self._bounds[:-1], self._bounds[1:], strict=True)):
+            limit = budgets[trial] * (1 + _ROUNDING)
+            place = np.searchsorted(self._cost[start:stop], limit, side="right") - 1
+            fits = place >= 0
+            chosen[trial, fits] = self.policies[start:stop][place[fits]]
+        return chosen
+
+    def areas(self, quality: Numbers, floor: float) -> Numbers:
+        """Area below each trial's quality over budgets from 0 to 1; ``floor`` where no policy fits; float64 (trials,).
+
+        Args:
+            quality: float64 (policies,), on the test part.
+            floor: what counts where nothing can be afforded.
+        """
+        areas = np.full(len(self._bounds) - 1, np.nan)
+        for trial, (start, stop) in enumerate(zip(self._bounds[:-1], self._bounds[1:], strict=True)):
+            if start < stop:
+                begin = np.clip(self._cost[start:stop], 0.0, 1.0)
+                width = np.append(begin[1:], 1.0) - begin
+                areas[trial] = floor * begin[0] + float((width * quality[self.policies[start:stop]]).sum())
+        return areas
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What all trials of one data set under one cost scheme answer. Costs are shares of the full price.
+
+    Attributes:
+        dataset, costs: their names in the suite.
+        quality: what is wanted.
+        budgets: asked for, ascending.
+        methods: those with a done trial, in the suite's order.
+        seeds: of the splits that any method has done, ascending.
+        done: bool (methods, seeds).
+        validation, test: float64 (methods, seeds, budgets): quality of the answer; NaN for no policy, and for trials
+            that are not done.
+        cost: float64 (methods, seeds, budgets): its cost on the test part.
+        area: float64 (methods, seeds): below the quality on the test part over budgets from 0 to 1, in steps.
+        fixed: float64 (methods, seeds, budgets): test quality of the best fixed subset that costs no more, on
+            validation, than the answer beside it; NaN where there is none.
+        reference: the method of the full model, by seed.
+        full: float64 (seeds,): its test quality.
+        reach: level → float64 (methods,): the mean test cost at which the mean over splits of the answers first
+            reaches that share of the full model's quality; NaN where it never does.
+        lacking: method → why it has no number here: ``not applicable``, ``over the limit``, ``failed``.
+    """
+
+    dataset: str
+    costs: str
+    quality: Quality
+    budgets: tuple[float, ...]
+    methods: tuple[str, ...]
+    seeds: tuple[int, ...]
+    done: NDArray[np.bool_]
+    validation: Numbers
+    test: Numbers
+    cost: Numbers
+    area: Numbers
+    fixed: Numbers
+    reference: tuple[str, ...]
+    full: Numbers
+    reach: Mapping[float, Numbers] = field(default_factory=dict)
+    lacking: Mapping[str, str] = field(default_factory=dict)
+
+    def over(self, tolerance: float) -> NDArray[np.bool_]:
+        """Trials whose answer costs more than the budget on the test part; bool (methods, seeds, budgets).
+
+        Args:
+            tolerance: by how much of it a budget may be exceeded.
+        """
+        limit = np.asarray(self.budgets) * (1 + tolerance) * (1 + _ROUNDING)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.cost > limit)
+
+    def status(self, method: str, budget: int, tolerance: float) -> str:
+        """How a method stands at a budget: ``ranked``, or why it is not.
+
+        ``incomplete`` (a split that others have done is not done), ``no policy`` (none fits, on some split), ``over
+        budget`` (its mean test cost over the splits exceeds the budget by more than the tolerance), or as in
+        `lacking`.
+
+        Args:
+            method: its name.
+            budget: the number of a budget; `len(budgets)` asks for the area, which no budget limits.
+            tolerance: by how much of it a budget may be exceeded.
+        """
+        if method not in self.methods:
+            return self.lacking.get(method, "not run")
+        row = self.methods.index(method)
+        if not self.done[row].all():
+            return self.lacking.get(method, "incomplete")
+        if budget == len(self.budgets):
+            return "ranked"
+        if np.isnan(self.test[row, :, budget]).any():
+            return "no policy"
+        mean = float(self.cost[row, :, budget].sum()) / len(self.seeds)
+        return "over budget" if mean > self.budgets[budget] * (1 + tolerance) * (1 + _ROUNDING) else "ranked"
+
+
+def relative(quality: Quality, values: Numbers, full: Numbers) -> Numbers:
+    """Quality as a share of the full model's, more is better; NaN where the full model's is nothing.
+
+    More is better: values ÷ full. Less is better: measured from the worst value (error: 1), or full ÷ values when
+    there is none.
+
+    Args:
+        quality: which it is.
+        values: float64 of any shape that broadcasts with ``full``.
+        full: float64.
+    """
+    if quality.goal == "max":
+        above, below = values, full
+    elif quality.worst is not None:
+        above, below = quality.worst - values, quality.worst - full
+    else:
+        above, below = full, values
+    above, below = np.broadcast_arrays(np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64))
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0))
+
+
+def answers_of(
+    records: Records,
+    cell: pd.DataFrame,
+    methods: Sequence[str],
+    quality: Quality,
+    budgets: Sequence[float],
+    static: Sequence[str] = (),
+    cost: str | None = "cost",
+    lacking: Mapping[str, str] | None = None,
+) -> Answers | None:
+    """What the trials of one data set under one cost scheme answer; None when none of the methods has a number.
+
+    Args:
+        records: the suite's records.
+        cell: done policies, from `bench_leaderboard.analysis.curves.cells_of`.
+        methods: names, in order.
+        quality: what is wanted.
+        budgets: ascending.
+        static: methods that look at the same features of every row.
+        cost: what is to be saved, see `bench_leaderboard.analysis.quality.cost_shares`; None for costs in the unit of
+            the prices, in which the budgets are then given.
+        lacking: method → why it has trials without a number.
+    """
+    frame = cell[cell["method"].isin(methods)]
+    if frame.empty or not quality.known(frame):
+        return None
+    table = points_of(records, frame, quality, cost)
+    if table.empty:
+        return None
+    names = [name for name in methods if (table["method"] == name).any()]
+    seeds = np.unique(table["seed"].to_numpy())
+    row = table["method"].map({name: i for i, name in enumerate(names)}).to_numpy(dtype=np.int64)
+    trial = (row * len(seeds) + np.searchsorted(seeds, table["seed"].to_numpy())).astype(np.int64)
+    column = {name: table[name].to_numpy(dtype=np.float64) for name in ("chosen_cost", "chosen_quality", "cost")}
+    tested = table["quality"].to_numpy(dtype=np.float64)
+    sign = 1.0 if quality.goal == "max" else -1.0
+    shape = len(names), len(seeds)
+    steps = Steps(trial, column["chosen_cost"], sign * column["chosen_quality"], len(names) * len(seeds))
+    done = np.bincount(trial, minlength=len(names) * len(seeds)).reshape(shape) > 0
+    asked = np.tile(np.asarray(budgets, dtype=np.float64), (len(names) * len(seeds), 1))
+    places = steps.at(asked).reshape(*shape, len(budgets))
+    whole = steps.at(np.full((len(asked), 1), np.inf)).reshape(shape)
+    leader = _best_on_validation(_taken(column["chosen_quality"], whole), quality)
+    full = _taken(tested, whole)[leader, np.arange(len(seeds))]
+    floor = quality.worst
+    if floor is None:
+        floor = float(tested.max() if quality.goal == "min" else tested.min())
+    taken = {name: _taken(values, places) for name, values in column.items()}
+    fixed = np.full(places.shape, np.nan)
+    mine = np.isin(table["method"].to_numpy(), list(static))
+    if mine.any():
+        of_seed = np.asarray(trial[mine] % len(seeds), dtype=np.int64)
+        order = np.argsort(of_seed, kind="stable")
+        there = np.flatnonzero(mine)[order]
+        subset = Steps(of_seed[order], column["chosen_cost"][there], sign * column["chosen_quality"][there], len(seeds))
+        limits = np.where(np.isnan(taken["chosen_cost"]), -1.0, taken["chosen_cost"])
+        positions = subset.at(limits.transpose(1, 0, 2).reshape(len(seeds), -1))
+        fixed = _taken(tested[there], positions).reshape(len(seeds), len(names), -1).transpose(1, 0, 2)
+    return Answers(
+        dataset=str(frame["dataset"].iloc[0]),
+        costs=str(frame["costs"].iloc[0]),
+        quality=quality,
+        budgets=tuple(float(budget) for budget in budgets),
+        methods=tuple(names),
+        seeds=tuple(int(seed) for seed in seeds),
+        done=done,
+        validation=taken["chosen_quality"],
+        test=_taken(tested, places),
+        cost=taken["cost"],
+        area=steps.areas(tested, floor).reshape(shape),
+        fixed=fixed,
+        reference=tuple(names[i] for i in leader),
+        full=full,
+        reach=_reach(steps, column, tested, done, full, quality),
+        lacking=lacking or {},
+    )
+
+
+def _taken(values: Numbers, places: NDArray[np.int64]) -> Numbers:
+    """Values at places, NaN at `NONE`."""
+    return np.where(places == NONE, np.nan, values[np.maximum(places, 0)])
+
+
+def _best_on_validation(table: Numbers, quality: Quality) -> NDArray[np.int64]:
+    """The best row of each column, the first among equals; NaN is never it."""
+    worst = -np.inf if quality.goal == "max" else np.inf
+    filled = np.where(np.isnan(table), worst, table)
+    return np.asarray(filled.argmax(axis=0) if quality.goal == "max" else filled.argmin(axis=0))
+
+
+def _reach(
+    steps: Steps,
+    column: Mapping[str, Numbers],
+    tested: Numbers,
+    done: NDArray[np.bool_],
+    full: Numbers,
+    quality: Quality,
+) -> dict[float, Numbers]:
+    """Level → float64 (methods,): see `Answers.reach`; each method over the splits that it has done."""
+    methods, seeds = done.shape
+    reach = {level: np.full(methods, np.nan) for level in LEVELS}
+    grid = np.unique(column["chosen_cost"][steps.policies])
+    places = steps.at(np.tile(grid, (methods * seeds, 1))).reshape(methods, seeds, len(grid))
+    for row in range(methods):
+        mine = places[row, done[row]]
+        usable = (mine != NONE).all(axis=0)
+        if not usable.any():
+            continue
+        mine = mine[:, usable]
+        quality_there = tested[mine].sum(axis=0) / len(mine)
+        cost_there = column["cost"][mine].sum(axis=0) / len(mine)
+        whole = float(full[done[row]].sum()) / len(mine)
+        for level in LEVELS:
+            there = quality.reaches(quality_there, quality.target(whole, level))
+            if there.any():
+                reach[level][row] = cost_there[int(there.argmax())]
+    return reach

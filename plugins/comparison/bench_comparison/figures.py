@@ -1,0 +1,73 @@
+"""The kind of figure ``critical-difference``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from bench_leaderboard import Analysed, Figure, FigureBuilder, FigureKind, MetricsEntry, file_slug, needed_metrics
+
+from bench_comparison.overall import overall_of
+from bench_core import Metric
+from bench_core.suites import Suite
+
+__all__ = ["CriticalDifference", "Ranking", "rankings_of"]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Average ranks over data sets, for a critical difference diagram.
+
+    Attributes:
+        title: what is ranked.
+        names, ranks: methods and their average ranks, 1 for the best.
+        cd: Nemenyi's critical difference.
+        note: a line below the diagram: the number of data sets, the level.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    ranks: tuple[float, ...]
+    cd: float
+    note: str = ""
+
+
+def rankings_of(analysed: Analysed) -> list[Ranking]:
+    """Average ranks by every metric that is compared over data sets."""
+    found = overall_of(analysed)
+    return [
+        Ranking(
+            title=analysed.suite.metric(comparison.metric).title or comparison.metric,
+            names=tuple(comparison.methods),
+            ranks=tuple(comparison.ranks.tolist()),
+            cd=comparison.difference,
+            note=f"{comparison.datasets} data sets, Nemenyi's test at 5 %",
+        )
+        for comparison in (found.comparisons.values() if found is not None else ())
+    ]
+
+
+class CriticalDifference(FigureKind):
+    """Average ranks over data sets."""
+
+    title = "Average ranks"
+    entry = MetricsEntry
+
+    def check(self, suite: Suite, entry: MetricsEntry, where: str) -> Mapping[str, Metric]:
+        return needed_metrics([("metrics", name) for name in entry.metrics], where, suite.registry.metrics)
+
+    def build(self, builder: FigureBuilder, entry: MetricsEntry, stem: str) -> list[Figure]:
+        from bench_comparison.render.ranks import critical_difference_figure
+
+        section = entry.title or self.title
+        figures = []
+        for ranking in rankings_of(builder.analysed):
+            if len(ranking.names) > 1:
+                title = f"{section}: {ranking.title}"
+                draw = partial(
+                    critical_difference_figure, ranking.names, ranking.ranks, ranking.cd, title, ranking.note
+                )
+                file = f"{stem}-{file_slug(ranking.title)}.svg"
+                figures.append(Figure(entry.kind, file, section, ranking.title, title, entry.note, draw))
+        return figures

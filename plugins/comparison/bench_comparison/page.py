@@ -1,0 +1,48 @@
+"""What comparisons add to a suite's page, and the files beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench_leaderboard import Analysed, MetricsEntry, PagePart
+
+from bench_comparison.answer import answer_of, compares_of
+from bench_comparison.overall import overall_of
+from bench_comparison.populations import comparison_of
+from bench_comparison.render.budgets import render_absolute, render_budgets, render_rows, render_wins
+from bench_comparison.render.cross_dataset import overall_sections
+
+__all__ = ["page_part"]
+
+
+def page_part(analysed: Analysed, order: int) -> PagePart:
+    """Sections and a figure over all data sets; and the files of the comparison, where the suite asks for one.
+
+    Args:
+        analysed: a suite and its records.
+        order: place on the page.
+    """
+    overall = overall_of(analysed)
+    lines = [] if overall is None else overall_sections(analysed.suite, overall)
+    ranked = overall is not None and bool(overall.comparisons)
+    figures = [MetricsEntry(kind="critical-difference")] if ranked else []
+    comparison, files = _comparison(analysed)
+    return PagePart(order, lines, figures, data=comparison, files=files)
+
+
+def _comparison(analysed: Analysed) -> tuple[dict[str, Any], dict[str, str]]:
+    """What came out of a suite's comparison at budgets, and its files; nothing where it has no such section."""
+    suite, records = analysed.suite, analysed.records
+    entry = comparison_of(suite)
+    if entry is None or records.policies.empty:
+        return {}, {}
+    compares = compares_of(suite, records, entry)
+    answer = answer_of(suite, records, entry, compares)
+    files = {
+        "budgets.md": render_budgets(suite, answer),
+        "budgets.csv": render_rows(suite, records, entry, compares),
+        "wins.csv": render_wins(compares, entry.budgets),
+    }
+    if entry.absolute:
+        files["absolute.csv"] = render_absolute(suite, records, entry)
+    return {"comparison": answer}, files

@@ -1,0 +1,136 @@
+"""What is compared with what: data sets of one task and one kind of prices, and the uses that a suite names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from bench_leaderboard import cells_of, default_quality
+from bench_records import Records, is_over_limit
+
+from bench_comparison.budgets import Answers, answers_of
+from bench_comparison.schema import ComparisonEntry, Prices, UseEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_core.suites import Suite
+
+__all__ = ["Population", "Task", "absolute_answers", "comparison_of", "populations", "prices_of", "use_answers"]
+
+Task = Literal["classification", "classification with refusals", "ranking", "regression"]
+
+_UNIT, _RANDOM = "uniform", "random"
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Data sets on which methods are compared with each other.
+
+    Attributes:
+        task: of the data sets; those whose unsure answers are refused are apart.
+        prices: of what kind.
+        answers: of every data set and cost scheme, in the suite's order.
+    """
+
+    task: Task
+    prices: Prices
+    answers: tuple[Answers, ...]
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names, in the suite's order."""
+        return list(dict.fromkeys(answers.dataset for answers in self.answers))
+
+
+def comparison_of(suite: Suite) -> ComparisonEntry | None:
+    """The suite's ``[comparison]``; None where it has none."""
+    entry = suite.section("comparison")
+    return entry if isinstance(entry, ComparisonEntry) else None
+
+
+def prices_of(suite: Suite, entry: ComparisonEntry, dataset: str, costs: str) -> Prices:
+    """Of what kind a data set's prices under a cost scheme are."""
+    for kind, names in entry.prices.items():
+        if costs in names:
+            return kind
+    use = next(
+        scheme.use for d in suite.file.datasets if d.label == dataset for scheme in d.costs if scheme.label == costs
+    )
+    return "unit" if use == _UNIT else "random" if use == _RANDOM else "real"
+
+
+def populations(suite: Suite, records: Records, entry: ComparisonEntry) -> list[Population]:
+    """Every population with a record: tasks in the order of `Task`, within them real, unit and random prices."""
+    groups: dict[tuple[Task, Prices], list[Answers]] = {}
+    for answers, task in _answers(suite, records, entry.budgets, entry.static):
+        kind = prices_of(suite, entry, answers.dataset, answers.costs)
+        groups.setdefault((task, kind), []).append(answers)
+    order = [(task, kind) for task in get_args(Task) for kind in get_args(Prices)]
+    return [Population(*key, tuple(groups[key])) for key in order if key in groups]
+
+
+def use_answers(suite: Suite, records: Records, entry: ComparisonEntry, use: UseEntry) -> list[Answers]:
+    """What the methods of a use answer on its data sets, by its cost."""
+    methods = use.methods or suite.method_names()
+    static = [name for name in entry.static if name in methods]
+    return [answers for answers, _ in _answers(suite, records, entry.budgets, static, use.datasets, methods, use.cost)]
+
+
+def absolute_answers(suite: Suite, records: Records, entry: ComparisonEntry) -> list[Answers]:
+    """What the trials answer at the absolute budgets; costs are in the unit of the prices."""
+    return [
+        answers
+        for dataset, budgets in entry.absolute.items()
+        for answers, _ in _answers(suite, records, budgets, entry.static, [dataset], cost=None)
+    ]
+
+
+def _answers(
+    suite: Suite,
+    records: Records,
+    budgets: Sequence[float],
+    static: Sequence[str],
+    datasets: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    cost: str | None = "cost",
+) -> Iterator[tuple[Answers, Task]]:
+    cells = cells_of(records)
+    why = _lacking(records)
+    for place in suite.grids:
+        cell = cells.get(place)
+        quality = default_quality(suite, records, cell) if cell is not None else None
+        if cell is None or quality is None or (datasets and place[0] not in datasets):
+            continue
+        run = [m for m in suite.methods_on(place[0]) if not methods or m in methods]
+        answers = answers_of(records, cell, run, quality, budgets, static, cost, why.get(place, {}))
+        if answers is not None:
+            yield answers, _task(records, str(cell["name"].iloc[0]))
+
+
+def _task(records: Records, name: str) -> Task:
+    task = records.infos[name]["task"]
+    if task == "ranking":
+        return "ranking"
+    if task == "regression":
+        return "regression"
+    refuses = records.identities[name]["threshold"] is not None
+    return "classification with refusals" if refuses else "classification"
+
+
+def _lacking(records: Records) -> Mapping[tuple[str, str], Mapping[str, str]]:
+    """(data set, cost scheme) → method → why a trial of it has no number; what is worst of several."""
+    frame = records.policies
+    if frame.empty:
+        return {}
+    reasons: dict[tuple[str, str], dict[str, str]] = {}
+    rest = frame[frame["status"] != "ok"]
+    for row in rest[["dataset", "costs", "method", "name", "status"]].itertuples(index=False):
+        by_method = reasons.setdefault((str(row.dataset), str(row.costs)), {})
+        reason = str(row.status)
+        if reason == "failed" and is_over_limit(records.infos[str(row.name)]):
+            reason = "over the limit"
+        if by_method.get(str(row.method)) != "failed":
+            by_method[str(row.method)] = reason
+    return reasons

@@ -1,0 +1,1 @@
+"""From comparisons to Markdown, CSV and diagrams."""

@@ -1,0 +1,348 @@
+"""The front page says what the records say: other records, other sentences; and where it cannot be told, that."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+from bench_comparison.answer import answer_of, compares_of
+from bench_comparison.budget_table import budget_table
+from bench_comparison.populations import comparison_of, populations
+from bench_comparison.render.budgets import render_absolute, render_budgets, render_rows, render_wins
+from bench_leaderboard.analysis.analysed import Analysed
+from bench_leaderboard.render.front import render_front
+from bench_leaderboard.render.index import describe
+from bench_records.records import Labels, Records, tabulate
+from bench_site.links import as_html
+from support.bench import Bench
+from support.made_up import record_of, suite_of
+
+from bench_core import RequestError
+from bench_core.run.suite import Suite
+
+SIX = [f"D{i}" for i in range(6)]
+SPLITS = 3
+COMPARISON = """
+[comparison]
+budgets = [0.1, 1.0]
+fallback = "majority"
+static = ["subset"]
+
+[[comparison.uses]]
+title = "Cheap tests"
+datasets = ["D0", "D1"]
+"""
+Told = Mapping[str, Sequence[tuple[float, float]]]
+"""Method → its policies' cost and accuracy, alike on both parts and on all splits and data sets."""
+
+
+def suite(datasets: Sequence[str] = SIX, methods: Sequence[str] = ("majority", "subset", "quick", "slow")) -> Suite:
+    return suite_of(
+        datasets,
+        methods,
+        seeds=SPLITS,
+        threshold=None,
+        metrics=("accuracy", "cost"),
+        more=COMPARISON,
+        title="All of it",
+    )
+
+
+def records(of: Suite, told: Told | Mapping[str, Told], costs: str = "uniform") -> Records:
+    """Records of the same families on every data set, or of other ones by data set (where it is named)."""
+    pieces = []
+    for dataset in of.dataset_names():
+        here: Any = told.get(dataset, told)
+        for method, family in here.items():
+            for seed in range(SPLITS):
+                record = record_of(dataset, method, seed, {"accuracy": 0.0}, threshold=None)
+                part = {
+                    "cost-share": [cost for cost, _ in family],
+                    "cost": [cost * 2 for cost, _ in family],
+                    "accuracy": [accuracy + seed / 1000 for _, accuracy in family],
+                    "error": [1 - accuracy - seed / 1000 for _, accuracy in family],
+                }
+                count = len(family)
+                table = {"label": [""] * count, "details": [{}] * count, "budget": [None] * count}
+                record["policies"] = {**table, "validation": part, "test": part}
+                pieces.append((Labels(dataset, costs, method, seed, 0), record))
+    return tabulate(pieces)
+
+
+def front(of: Suite, found: Records) -> str:
+    entry = comparison_of(of)
+    assert entry is not None
+    described = json.loads(describe(Analysed(of, found), {}))
+    # As it is read from the file.
+    said = json.loads(json.dumps(answer_of(of, found, entry, compares_of(of, found, entry))))
+    return render_front([{**described, "comparison": said}], of.registry)
+
+
+def line(page: str, start: str) -> str:
+    (found,) = [one for one in page.splitlines() if one.startswith(start)]
+    return found
+
+
+QUICK_WINS: Told = {
+    "majority": [(0.0, 0.5)],
+    "subset": [(0.0, 0.5), (0.1, 0.6), (1.0, 0.8)],
+    "quick": [(0.05, 0.7), (1.0, 0.75)],
+    "slow": [(1.0, 0.9)],
+}
+
+
+def test_the_best_at_a_budget_is_named_with_where_and_how_sure() -> None:
+    page = front(suite(), records(suite(), QUICK_WINS))
+    at_10 = line(page, "- **At 10 % of the price.**")
+    assert "**quick** is best: mean rank 1.0 [1.0, 1.0] of 3 methods on all 6 data sets" in at_10
+    assert "first in 100 % of the resamples" in at_10
+    at_100 = line(page, "- **At 100 % of the price.**")
+    assert "**slow** is best" in at_100
+    assert "100.0 % [100.0, 100.0] of the full model's quality" in at_100
+
+
+def test_other_records_give_other_sentences() -> None:
+    other = {**QUICK_WINS, "subset": [(0.1, 0.95)], "quick": [(0.05, 0.45)]}
+    before, after = (front(suite(), records(suite(), told)) for told in (QUICK_WINS, other))
+    assert "**subset** is best" in line(after, "- **At 10 % of the price.**")
+    assert "**quick** is best" not in after
+    assert line(before, "- **Cheap tests**") != line(after, "- **Cheap tests**")
+
+
+def test_what_is_not_better_than_the_majority_or_than_a_fixed_subset_is_flagged() -> None:
+    poor = {**QUICK_WINS, "quick": [(0.05, 0.45)]}
+    cell = [part.strip() for part in line(front(suite(), records(suite(), poor)), "| quick").split("|")]
+    assert cell[2].endswith("†‡")
+    cell = [part.strip() for part in line(front(suite(), records(suite(), QUICK_WINS)), "| quick").split("|")]
+    assert "†" not in cell[2]
+    assert "‡" not in cell[2]
+    assert cell[3].endswith("‡")  # at the whole price the subset has 0.8, it 0.75
+
+
+def test_a_leader_that_the_data_sets_disagree_on_is_not_said_to_be_best() -> None:
+    swapped = {**QUICK_WINS, "quick": [(0.05, 0.55)], "slow": [(0.05, 0.7)]}
+    mixed = {d: {**QUICK_WINS, "slow": [(0.05, 0.65)]} if i % 2 else swapped for i, d in enumerate(SIX)}
+    said = line(front(suite(), records(suite(), mixed)), "- **At 10 % of the price.**")
+    assert "it cannot be told who is best" in said
+    assert "** is best" not in said
+    assert "first in 76 % of the resamples only; it may be quick (24 %) as well" in said
+
+
+def test_few_data_sets_tell_nothing_however_clear_they_are() -> None:
+    of = suite(SIX[:4])
+    page = front(of, records(of, QUICK_WINS))
+    said = line(page, "- **At 10 % of the price.**")
+    assert "it cannot be told who is best: the ranked methods share only 4 data sets; **quick** leads" in said
+    assert "share only 2 data sets" in line(page, "- **Cheap tests** (D0, D1)")
+
+
+def test_who_has_no_policy_or_is_over_budget_is_shown_as_such_and_unranked() -> None:
+    page = front(suite(), records(suite(), QUICK_WINS))
+    assert "*no policy* (6 of 6)" in line(page, "| slow")
+
+
+def test_a_run_that_has_begun_is_told_from_what_there_is() -> None:
+    of = suite()
+    some = {d: QUICK_WINS if i < 5 else {"quick": QUICK_WINS["quick"]} for i, d in enumerate(SIX)}
+    page = front(of, records(of, some))
+    assert "5 of 6 data sets" in line(page, "- **At 10 % of the price.**")
+    assert "trials have a result so far" in page
+    assert "trials have a result so far" not in front(of, records(of, dict.fromkeys(SIX, QUICK_WINS)))
+    entry = comparison_of(of)
+    assert entry is not None
+    nothing = tabulate([])
+    assert "no record yet" in render_front(
+        [
+            {
+                **json.loads(describe(Analysed(of, nothing), {})),
+                "comparison": answer_of(of, nothing, entry, compares_of(of, nothing, entry)),
+            }
+        ],
+        of.registry,
+    )
+
+
+def test_the_command_trains_the_method_that_leads_at_the_second_budget() -> None:
+    page = front(suite(), records(suite(), QUICK_WINS))
+    assert "bench fit table.csv --target COLUMN --prices prices.toml --method slopes --budget BUDGET" in page
+    assert "To train slow, which leads at 100 % of the price" in page
+
+
+def test_kinds_of_prices_and_tasks_are_apart() -> None:
+    more = "".join(
+        f'[[datasets]]\nuse = "blobs"\nname = "R{i}"\ncosts = {{ use = "random", name = "drawn 1" }}\n'
+        for i in range(5)
+    )
+    of = suite_of(
+        SIX, list(QUICK_WINS), seeds=SPLITS, threshold=None, metrics=("accuracy", "cost"), more=more + COMPARISON
+    )
+    entry = comparison_of(of)
+    assert entry is not None
+    unit = records(suite(), QUICK_WINS)
+    assert [(p.task, p.prices, len(p.datasets)) for p in populations(of, unit, entry)] == [
+        ("classification", "unit", 6)
+    ]
+    drawn = records(
+        suite_of([f"R{i}" for i in range(5)], ["quick"]), {"quick": [(0.1, 0.9)], "slow": [(0.1, 0.8)]}, "drawn 1"
+    )
+    found = populations(of, drawn, entry)
+    assert [(p.task, p.prices, len(p.datasets)) for p in found] == [("classification", "random", 5)]
+
+
+def test_the_rows_say_for_every_data_set_how_a_method_stands() -> None:
+    of = suite()
+    found, entry = (
+        records(of, {d: QUICK_WINS if d != "D5" else {"quick": [(0.2, 0.9)]} for d in SIX}),
+        comparison_of(of),
+    )
+    assert entry is not None
+    compares = compares_of(of, found, entry)
+    rows = {
+        (r["dataset"], r["method"]): r for r in csv.DictReader(io.StringIO(render_rows(of, found, entry, compares)))
+    }
+    assert rows["D0", "quick"]["status@10"] == "ranked"
+    assert float(rows["D0", "quick"]["quality@10"]) == pytest.approx(0.701)
+    assert float(rows["D0", "slow"]["cost_to_reach@99"]) == 1.0
+    assert rows["D0", "slow"]["status@10"] == "no policy"
+    assert rows["D0", "slow"]["none@10"] == str(SPLITS)
+    assert rows["D5", "slow"]["status@10"] == "not run"
+    assert float(rows["D0", "quick"]["fit_seconds"]) == pytest.approx(0.1234)
+    wins = list(csv.DictReader(io.StringIO(render_wins(compares, entry.budgets))))
+    at_10 = {(w["method"], w["against"]): float(w["win_rate"]) for w in wins if w["budget"] == "10 %"}
+    assert at_10 == {("majority", "subset"): 0.0, ("majority", "quick"): 0.0, ("subset", "quick"): 0.0}
+
+
+def test_absolute_budgets_are_answered_in_the_unit_of_the_prices() -> None:
+    of = suite_of(
+        SIX, list(QUICK_WINS), seeds=SPLITS, threshold=None, more="[comparison]\nabsolute = { D1 = [0.1, 2] }\n"
+    )
+    entry = comparison_of(of)
+    assert entry is not None
+    rows = list(csv.DictReader(io.StringIO(render_absolute(of, records(of, QUICK_WINS), entry))))
+    assert {row["dataset"] for row in rows} == {"D1"}
+    told = {(row["method"], row["budget"]): (row["status"], row["cost"]) for row in rows}
+    assert told["quick", "0.1"] == ("ranked", "0.1")
+    assert told["slow", "0.1"] == ("no policy", "")
+    assert told["slow", "2"] == ("ranked", "2")
+
+
+def test_the_answer_of_every_trial_is_a_row_of_the_export() -> None:
+    table = budget_table(records(suite(), QUICK_WINS), suite())
+    assert len(table) == len(SIX) * len(QUICK_WINS) * SPLITS * 2
+    mine = table[(table["dataset"] == "D2") & (table["method"] == "subset") & (table["seed"] == 1)]
+    assert mine["budget"].tolist() == [0.1, 1.0]
+    assert mine["test"].tolist() == pytest.approx([0.601, 0.801])
+    assert mine["relative"].tolist() == pytest.approx([0.601 / 0.901, 0.801 / 0.901])
+    assert set(mine["reference"]) == {"slow"}
+    slow = table[(table["method"] == "slow") & (table["budget"] == 0.1)]
+    assert set(slow["status"]) == {"no policy"}
+
+
+def test_why_a_method_has_no_number_is_told_apart() -> None:
+    of = suite(SIX[:2])
+    pieces = [
+        (Labels("D0", "uniform", "quick", 0, 0), record_of("D0", "quick", 0, {"accuracy": 0.5, "cost-share": 0.1}))
+    ]
+    for method, kind in (("slow", "time"), ("subset", "error")):
+        record = record_of("D0", method, 0, None)
+        record["error"]["kind"] = kind
+        pieces.append((Labels("D0", "uniform", method, 0, 0), record))
+    entry = comparison_of(of)
+    assert entry is not None
+    ((population, measures),) = compares_of(of, tabulate(pieces), entry)
+    assert population.answers[0].lacking == {"slow": "over the limit", "subset": "failed"}
+    assert measures[0].out == {"majority": {"not run": 1}, "subset": {"failed": 1}, "slow": {"over the limit": 1}}
+
+
+def test_trials_that_will_have_no_result_are_not_waited_for() -> None:
+    of, pieces = suite(SIX[:2]), []
+    for seed in range(SPLITS):
+        for name, kind in (("slow", "time"), ("subset", "error")):
+            record = record_of("D0", name, seed, None)
+            record["error"]["kind"] = kind
+            pieces.append((Labels("D0", "uniform", name, seed, 0), record))
+        some = records(of, {"quick": QUICK_WINS["quick"], "majority": QUICK_WINS["majority"]})
+    known = pd.concat([some.policies, tabulate(pieces).policies], ignore_index=True)
+    inapplicable = known["method"].eq("subset") & known["seed"].eq(0)
+    known.loc[inapplicable, "status"] = "not applicable"
+    page = front(of, replace(some, policies=known, infos={**some.infos, **tabulate(pieces).infos}))
+    # Of 24 trials, 12 have a result, and 4 will have none.
+    assert "12 of 20 trials have a result so far" in page
+    assert "Not counted: 1 are not applicable and 3 are over the limit." in page
+
+
+def test_names_can_do_no_harm_on_these_pages() -> None:
+    odd = "<script>alert(1)</script> | `x` ![i](http://e.vil)"
+    of = suite_of(
+        SIX, ["majority", "subset", odd], seeds=SPLITS, threshold=None, metrics=("accuracy", "cost"), more=COMPARISON
+    )
+    told = {"majority": [(0.0, 0.5)], "subset": [(0.1, 0.6)], odd: [(0.1, 0.9)]}
+    found, entry = records(of, told), comparison_of(of)
+    assert entry is not None
+    said = answer_of(of, found, entry, compares_of(of, found, entry))
+    for page in (front(of, found), render_budgets(of, said)):
+        html = as_html(page)
+        assert "<script" not in html
+        assert "<img" not in html
+
+
+TINY = """
+[protocol]
+seeds = 2
+
+[[datasets]]
+use = "blobs"
+
+[[methods]]
+use = "slopes"
+"""
+
+
+def test_a_run_writes_the_comparison_and_check_compares_it(bench: Bench) -> None:
+    made = bench.suite(TINY + '\n[comparison]\nmetrics = ["auc"]\n')
+    bench("run", made)
+    out = bench.folder / "leaderboard"
+    assert "Which method, at which budget?" in (out / "README.md").read_text()
+    names = ("comparison.json", "budgets.md", "budgets.csv", "wins.csv")
+    kept = {name: (out / "s" / name).read_text() for name in names}
+    for name, text in kept.items():
+        (out / "s" / name).write_text(text + " ")
+    said = bench("leaderboard", made, "--check", expect=1).stderr
+    assert [name for name in names if f"{name} is not what" in said] == list(names)
+    for name, text in kept.items():
+        (out / "s" / name).write_text(text)
+    other = bench.suite(TINY, "other")
+    bench("run", other)
+    assert "Which method, at which budget?" in (out / "README.md").read_text()
+    bench("leaderboard", made, other, "--check")
+    (out / "s" / "comparison.json").write_text("{}")
+    assert "comparison.json is damaged" in bench("leaderboard", other, expect=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('fallback = "majority"', 'fallback = "majorty"'), "comparison.fallback: there is no method 'majorty'"),
+        (('["subset"]', '["subst"]'), "comparison.static: there is no method 'subst'; did you mean 'subset'"),
+        (("[0.1, 1.0]", "[1.0, 0.1]"), "comparison.budgets: must rise"),
+        (("[0.1, 1.0]", "[0.1, 2.0]"), "comparison.budgets[1]"),
+        (('"D0", "D1"', '"D0", "D9"'), "comparison.uses[0].datasets: there is no data set 'D9'"),
+        (("budgets", "budget"), "comparison.budget: unknown key 'budget'; did you mean 'budgets'"),
+        (
+            ("static", 'prices = { real = ["unifrm"] }\nstatic'),
+            "comparison.prices.real: there is no cost scheme 'unifrm'",
+        ),
+        (("static", 'metrics = ["aucc"]\nstatic'), "metric 'aucc' is unknown; did you mean 'auc'"),
+    ],
+)
+def test_a_wrong_comparison_is_refused_in_a_line(change: tuple[str, str], said: str) -> None:
+    with pytest.raises(RequestError) as error:
+        suite_of(SIX, list(QUICK_WINS), threshold=None, more=COMPARISON.replace(*change))
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)

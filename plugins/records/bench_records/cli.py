@@ -1,0 +1,98 @@
+"""The commands of published records: they read options, call the package, print. Heavy imports happen inside them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bench_core import hookimpl
+from bench_core.suites import ISOLATION, warn, with_session, with_sessions
+from bench_records.cli_merge import merge
+from bench_records.cli_submit import submit
+
+if TYPE_CHECKING:
+    from bench_core.suites import SuiteSession
+
+BENCH_CONTRACT_VERSION = 1
+
+
+@hookimpl
+def bench_register_commands(group: click.Group) -> None:
+    """Tables of records, joined stores, verification, and submissions."""
+    for command in (export, merge, verify, submit):
+        group.add_command(command)
+
+
+@click.command()
+@click.option("--sample", default="5%", show_default=True, help="How many records: a number, or a share.")
+@click.option("--seed", type=click.IntRange(min=0), help="Of the sample; a fresh one by default.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
+@ISOLATION
+@click.option("--note", is_flag=True, help="With strict: note in verified.json beside the page what came out equal.")
+@with_sessions
+def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int, isolation: str, note: bool) -> int:
+    """Recompute a random sample of suites' published records, and compare them with what is published.
+
+    Records that say they were made by the same processor, kernels and libraries must be equal bit for bit. Elsewhere
+    a record is refuted where a metric differs by more than two turned rows, or 0.2 % of the rows, explain; what
+    differs by less, or cannot be recomputed for want of its data, is listed as undecided. The exit code is 1 when a
+    record is refuted.
+    """
+    from secrets import randbelow
+
+    from bench_core import RequestError
+    from bench_core.execution import Options
+    from bench_records import verification as verifying
+
+    if note and isolation != "strict":
+        raise RequestError("--note: only what is verified with --isolation strict is noted")
+    seed = randbelow(2**32) if seed is None else seed
+    verified = verifying.verify(session, sample, seed, Options(jobs=jobs, isolation=isolation))
+    for verdict in verified.verdicts:
+        if verdict.outcome in ("undecided", "refuted"):
+            trial = verdict.planned.trial
+            machine = (
+                "" if verdict.same_machine else " (it does not name this machine's processor, kernels and libraries)"
+            )
+            place = f"{trial.method} on {trial.dataset} ({trial.costs}), seed {trial.seed}"
+            click.echo(f"{place}: {verdict.outcome}: {verdict.reason}{machine}", err=True)
+    counts = {word: sum(verdict.outcome == word for verdict in verified.verdicts) for word in verifying.OUTCOMES}
+    summary = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    total = f"{len(verified.verdicts)} of {verified.published} published records"
+    click.echo(f"{session.suite.name}: {total} recomputed (seed {seed}): {summary}")
+    if note:
+        click.echo(f"{verifying.note(session, verified)}; render the page again: bench leaderboard --as-published")
+    return 1 if verified.refuted else 0
+
+
+@click.command()
+@click.option("--format", "form", type=click.Choice(["csv", "parquet", "json"]), default="csv", show_default=True)
+@click.option(
+    "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write; standard output otherwise."
+)
+@click.option("--budgets", is_flag=True, help="Rather a row per trial and budget: what it answers there.")
+@with_session
+def export(session: SuiteSession, form: str, output: Path | None, budgets: bool) -> int:
+    """Write a suite's records as one table: a row per trial, policy and part, a column per metric.
+
+    With --budgets a row per trial and budget: the policy that validation picks for it, on the test part. The budgets
+    are those of the suite's [comparison], or 5, 10, 20, 40 and 100 % of the price.
+
+    In CSV a text that a spreadsheet would run as a formula has a ' before it; Parquet and JSON hold it as it is.
+    """
+    from bench_records.committed import records_of
+    from bench_records.files import write_files
+    from bench_records.tables import budget_table, export_table, exported
+
+    records = records_of(session)
+    table = budget_table(session, records) if budgets else export_table(records, session.suite)
+    data = exported(table, form)
+    warn(session)
+    if output is None:
+        sys.stdout.buffer.write(data)
+    else:
+        write_files({output: data})
+    return 0

@@ -1,0 +1,197 @@
+"""A suite's published export as its runs see it: which trials it holds, and its records where the store has none."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench_core import Metric
+from bench_records.exports import RECORDS, damaged, read_export, renamed
+from bench_records.records import Records, collect, is_over_limit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bench_core.suites import Plan, SuiteSession
+
+__all__ = ["Committed", "published", "records_of", "state_of"]
+
+_BATCH = 4096
+"""Rows that are read at once where only some are asked for."""
+
+
+def state_of(folder: Path) -> tuple[int, ...]:
+    """What changes when an export is written: inode, size and time of change of its records; empty for none."""
+    try:
+        status = (folder / RECORDS).stat()
+    except OSError:
+        return ()
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+@dataclass(frozen=True)
+class Committed:
+    """The trials of a committed export, read no further than planning needs.
+
+    Attributes:
+        folder: where the export lies; it need not be there.
+        metrics: metrics that a done trial must have, since the export has no decisions to compute them from.
+        state: which file it was when this was made, see `state_of`.
+    """
+
+    folder: Path
+    metrics: Mapping[str, Metric]
+    state: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "state", state_of(self.folder))
+
+    @cached_property
+    def _names(self) -> tuple[set[str], set[str], set[str]]:
+        """Names of the trials that are done, that failed, and that are not applicable."""
+        import pyarrow.parquet as pq
+
+        path = self.folder / RECORDS
+        if not os.path.lexists(path):
+            return set(), set(), set()
+        try:
+            file = pq.ParquetFile(path)
+            there = set(file.schema_arrow.names)
+            asked = {n: f"test.{m.key}" for n, m in self.metrics.items() if not m.reference}
+            columns = ["name", "status", "dataset", *(c for c in asked.values() if c in there)]
+            frame = file.read(columns, use_threads=False).to_pandas(use_threads=False)
+        except Exception as error:  # whatever a library makes of bytes that are not its own
+            raise damaged(path, error) from None
+        done = frame[frame["status"] == "ok"]
+        trials = done[["name", "dataset"]]
+        holes = {name: (trials[done[c].isna()] if c in done else trials).drop_duplicates() for name, c in asked.items()}
+        with_holes: set[str] = set().union(*(rows["dataset"] for rows in holes.values()))
+        tasks = self._tasks(trials[trials["dataset"].isin(with_holes)])
+        lacking: set[str] = set()
+        for name, rows in holes.items():
+            lacking |= set(rows.loc[rows["dataset"].map(tasks).isin(self.metrics[name].tasks), "name"])
+        finished, failed, inapplicable = (
+            set(frame.loc[frame["status"] == status, "name"]) for status in ("ok", "failed", "not applicable")
+        )
+        return finished - lacking, failed - finished, inapplicable
+
+    def _tasks(self, trials: pd.DataFrame) -> dict[str, str]:
+        """Data set → its task, by what is said of one of its trials."""
+        first = trials.drop_duplicates("dataset")
+        datasets = dict(zip(first["name"], first["dataset"], strict=True))
+        return {datasets[name]: info.get("task", "") for name, info in self._infos(datasets.keys())}
+
+    def _infos(self, names: Set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What the export says of some trials, one after the other: all of it takes forty times the file's size.
+
+        Raises:
+            RequestError: the export is damaged, or lacks one of them.
+        """
+        import pyarrow.parquet as pq
+
+        if not names:
+            return
+        path, left = self.folder / RECORDS, set(names)
+        try:
+            for batch in pq.ParquetFile(path).iter_batches(_BATCH, columns=["name", "info"], use_threads=False):
+                filled = batch.filter(batch.column("info").is_valid())
+                for name, info in zip(filled.column("name").to_pylist(), filled.column("info"), strict=True):
+                    if name in left:
+                        left.discard(name)
+                        yield name, json.loads(info.as_py())
+                if not left:
+                    return
+            raise ValueError(f"nothing is said of trial {min(left)[:16]}…")
+        except Exception as error:  # whatever a library makes of bytes that are not its own
+            raise damaged(path, error) from None
+
+    @cached_property
+    def _without_result(self) -> dict[str, dict[str, Any]]:
+        """Trial that failed or is not applicable → what the export says of it."""
+        return dict(self._infos(self.failed | self._names[2]))
+
+    @property
+    def done(self) -> set[str]:
+        """Names of the trials that are done and have every metric."""
+        return self._names[0]
+
+    @property
+    def failed(self) -> set[str]:
+        """Names of the trials that failed."""
+        return self._names[1]
+
+    @cached_property
+    def over_limit(self) -> set[str]:
+        """Names of those of the failed trials that took longer than the time limit."""
+        return {name for name in self.failed if is_over_limit(self._without_result[name])}
+
+    @cached_property
+    def inapplicable(self) -> dict[str, str]:
+        """Names of the trials that are not applicable → why."""
+        return {name: str(self._without_result[name]["error"]["message"]) for name in self._names[2]}
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is still the one that was read."""
+        return self.state == state_of(self.folder)
+
+    def provenance(self, name: str) -> Mapping[str, Any]:
+        """Where and by which code a trial was computed; empty when that is not known."""
+        run = self.records.runs.get(name) if self.records is not None else None
+        return run["provenance"] if run else {}
+
+    @cached_property
+    def whole(self) -> Records | None:
+        """The export, with the trials that lack a metric; None when there is none."""
+        records = read_export(self.folder)
+        if records is None:
+            return None
+        names = {metric.key: name for name, metric in self.metrics.items()}
+        return replace(records, policies=renamed(records.policies, names))
+
+    @cached_property
+    def records(self) -> Records | None:
+        """The export without the trials that lack a metric; None when there is none."""
+        whole = self.whole
+        if whole is None:
+            return None
+        names = self.done | self.failed | set(self.inapplicable)
+        frame = whole.policies[whole.policies["name"].isin(names)]
+        if len(frame) == len(whole.policies):
+            return whole
+        return Records(
+            frame.reset_index(drop=True),
+            {name: info for name, info in whole.infos.items() if name in names},
+            {name: run for name, run in whole.runs.items() if name in names},
+            whole.definitions,
+        )
+
+    @cached_property
+    def contents(self) -> dict[str, str]:
+        """Definition of a data set → its content hash: it names trials where the data cannot be had."""
+        records = self.whole
+        if records is None:
+            return {}
+        first = records.policies.drop_duplicates("dataset")
+        return {
+            records.definitions[dataset]: records.identities[name]["dataset"]
+            for dataset, name in zip(first["dataset"], first["name"], strict=True)
+            if dataset in records.definitions
+        }
+
+
+def published(session: SuiteSession) -> Committed:
+    """The suite's published export as it is now; it need not be there."""
+    known = session.known
+    return known if isinstance(known, Committed) else Committed(session.folder, session.suite.needed_metrics())
+
+
+def records_of(session: SuiteSession, plan: Plan | None = None) -> Records:
+    """The suite's records: the store's, and from the published export what the store does not have."""
+    metrics = session.suite.needed_metrics()
+    return collect(plan or session.plan(), session.store, metrics, published(session).records)

@@ -1,0 +1,69 @@
+"""Files of an export and its pages, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from bench_core import RequestError
+
+__all__ = ["differing", "write_files"]
+
+
+def write_files(files: Mapping[Path, bytes]) -> list[Path]:
+    """Write files, all or none: each under a temporary name, and renamed when the last one is on the disk.
+
+    Those that hold the same bytes already are left alone.
+
+    Returns:
+        The files that changed.
+
+    Raises:
+        RequestError: one cannot be written.
+    """
+    changed = differing(files)
+    temporaries = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in changed}
+    path = Path()
+    try:
+        for path, temporary in temporaries.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(files[path])
+            if path.is_dir():
+                raise IsADirectoryError(None, "it is a directory")
+        for path, temporary in temporaries.items():
+            os.replace(temporary, path)
+    except OSError as error:
+        raise RequestError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        for temporary in temporaries.values():
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+    return changed
+
+
+def differing(files: Mapping[Path, bytes]) -> list[Path]:
+    """Files that are missing on the disk or hold something else.
+
+    Parquet files are compared by content: their bytes tell which version wrote them.
+    """
+    return [path for path, data in files.items() if not _same(path, data)]
+
+
+def _same(path: Path, data: bytes) -> bool:
+    try:
+        there = path.read_bytes()
+    except OSError:
+        return False
+    if there == data or path.suffix != ".parquet":
+        return there == data
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        # Not read_table: its scanner's threads can outlive the interpreter, which then ends in an abort.
+        old, new = (pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False) for data in (there, data))
+        return bool(old.equals(new))
+    except (pa.ArrowInvalid, OSError):
+        return False

@@ -1,0 +1,79 @@
+"""The folder of a submission: what is in it, and what it says of itself.
+
+``submissions/PLUGIN`` holds, for every suite that was submitted, the suite's file and the export of the plugin's own
+records (see `bench_records.exports`); the wheel, where there is one; and ``submission.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from bench_core import RequestError, did_you_mean
+from bench_records.exports import RECORDS, RUNS
+
+__all__ = ["SUBMISSION", "read_folder", "refuse_other_files", "summary_files"]
+
+SUBMISSION = "submission.json"
+_KEYS = ("plugin", "distribution", "version", "licence", "source", "install", "suites")
+
+
+def summary_files(folder: Path, submission: dict[str, Any]) -> dict[Path, bytes]:
+    """``submission.json`` and a README that shows it."""
+    text = json.dumps(submission, indent=2, ensure_ascii=False) + "\n"
+    return {folder / SUBMISSION: text.encode(), folder / "README.md": _readme(submission).encode()}
+
+
+def read_folder(folder: Path) -> dict[str, Any]:
+    """What a folder's ``submission.json`` says.
+
+    Raises:
+        RequestError: it is missing, or does not say what it must.
+    """
+    path = folder / SUBMISSION
+    try:
+        submission = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise RequestError(f"{path} is missing: bench submit writes it") from None
+    except ValueError as error:
+        raise RequestError(f"{path} is no JSON: {error}") from None
+    if not isinstance(submission, dict) or set(submission) != set(_KEYS) or not isinstance(submission["suites"], dict):
+        raise RequestError(f"{path} must hold {', '.join(_KEYS)}")
+    for key in _KEYS[:-1]:
+        if not isinstance(submission[key], str):
+            raise RequestError(f"{path}: {key} must be a text")
+    for name, about in submission["suites"].items():
+        if not isinstance(about, dict) or not {"records", "methods", "suite"} <= set(about):
+            raise RequestError(f"{path}: suites.{name} must hold records, methods and suite")
+    return submission
+
+
+def refuse_other_files(folder: Path, submission: dict[str, Any]) -> None:
+    """Refuse a folder that holds a file which `read_folder` does not account for.
+
+    Raises:
+        RequestError: the file is named.
+    """
+    known = {SUBMISSION, "README.md", *(f"{name}.toml" for name in submission["suites"])}
+    known |= {f"{name}/{file}" for name in submission["suites"] for file in (RECORDS, RUNS)}
+    known |= {submission["install"]} if submission["install"].endswith(".whl") else set()
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
+    for place in sorted(there - known):
+        raise RequestError(f"{folder / place} does not belong there; {did_you_mean(place, known)}")
+
+
+def _readme(submission: dict[str, Any]) -> str:
+    lines = [
+        f"# {submission['plugin']}",
+        "",
+        f"{submission['distribution']} {submission['version']}, {submission['licence']}. Written by `bench submit`; "
+        "`.ci/submissions` checks it, and computes a random sample of the records again.",
+        "",
+        "| suite | records | methods |",
+        "|---|---|---|",
+    ]
+    for name, about in submission["suites"].items():
+        methods = ", ".join(method.replace("|", "\\|") for method in about["methods"])
+        lines.append(f"| [{name}]({name}.toml) | {about['records']} | {methods} |")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,277 @@
+"""``bench verify``: recompute a random sample of published records, and compare them.
+
+On the machine and with the libraries that a record says it was computed with, every number must be the same to the
+last bit. Other kernels round otherwise, and a row whose decision hangs on the last bit may turn. What a record says of
+its machine proves nothing, so there is a limit everywhere:
+
+- what was given to the method (task, features, prices, numbers of rows) is the same but for `ROUNDING`;
+- every published policy has a recomputed one with the same metrics, but for what `TURNED` rows, or the share
+  `TURNED_SHARE` of them, can move. A row counts in a metric of classification as 1, or the metric's value where that
+  is more; in any other as its value.
+
+Beyond that a record is *refuted*. Within it, but by more than rounding, it is *undecided*, as is one that differs
+only in what describes a fit (parameters of models, history, which features were bought): nothing is ranked by that.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench_core import Metric, RequestError
+from bench_core.execution import DatasetCache, Options, execute
+from bench_core.records import Store
+from bench_core.suites import Plan, Planned, SuiteSession
+from bench_records.checksums import SLOT
+from bench_records.committed import published
+from bench_records.files import write_files
+from bench_records.records import Records, collect
+from bench_records.verified import VERIFIED, read_verified, with_verified
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["OUTCOMES", "ROUNDING", "TURNED", "TURNED_SHARE", "Verdict", "Verified", "note", "sample_of", "verify"]
+
+ROUNDING = 1e-6
+"""Numbers are the same but for rounding when they differ by at most so much of the larger one, or by `_NOTHING`."""
+_NOTHING = 1e-12
+TURNED, TURNED_SHARE = 2, 0.002
+"""So many rows, or so large a share of them where that is more, may be decided otherwise by other kernels."""
+OUTCOMES = ("equal", "equal but for rounding", "undecided", "refuted")
+
+_COMPARED = ("task", "history", "diagnostics", "features", "costs", "rows", "usage", "evaluations")
+_GIVEN = ("task", "features", "costs", "rows")
+"""What a fit does not decide: names, counts and prices."""
+_CLASSES = {"binary", "multiclass"}
+_ENVIRONMENT = ("python", "libraries", "platform", "processor", "kernels")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one record.
+
+    Attributes:
+        planned: its trial.
+        outcome: one of `OUTCOMES`.
+        same_machine: whether it says that it was computed by the same processor, kernels, platform and libraries.
+        reason: where the difference is and how large, or why it was not recomputed.
+    """
+
+    planned: Planned
+    outcome: str
+    same_machine: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A sample's verdicts."""
+
+    verdicts: tuple[Verdict, ...]
+    published: int
+
+    @property
+    def refuted(self) -> list[Verdict]:
+        """Those that no other machine can explain, and those whose trial fails."""
+        return [verdict for verdict in self.verdicts if verdict.outcome == "refuted"]
+
+
+def sample_of(names: list[str], sample: str, seed: int) -> list[str]:
+    """A random sample of trials, in the order given.
+
+    Args:
+        names: all of them.
+        sample: a number, or a share such as ``5%`` (rounded up).
+        seed: of the choice.
+
+    Raises:
+        RequestError: ``sample`` is neither.
+    """
+    text, percent = sample.removesuffix("%").strip(), sample.endswith("%")
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value > 0 or (percent and value > 100) or (not percent and value != int(value)):
+        raise RequestError(f"--sample {sample}: give a number of records, or a share such as 5%")
+    count = min(len(names), math.ceil(value / 100 * len(names)) if percent else int(value))
+    random = np.random.PCG64(seed).random_raw(len(names))
+    chosen = set(np.argsort(random, kind="stable")[:count].tolist())
+    return [name for i, name in enumerate(names) if i in chosen]
+
+
+def verify(
+    session: SuiteSession,
+    sample: str,
+    seed: int,
+    options: Options,
+    progress: Callable[[Planned, Any], None] = lambda planned, done: None,
+) -> Verified:
+    """Recompute a sample of a suite's published records in a store of their own.
+
+    Args:
+        session: the suite and its places; its own store is neither read nor written.
+        sample: see `sample_of`.
+        seed: of the sample.
+        options: how to run.
+        progress: called after every trial.
+
+    Raises:
+        RequestError: nothing is published, or the suite asks for none of it.
+    """
+    whole = published(session).whole
+    if whole is None:
+        raise RequestError(f"{session.folder}: nothing is published there; run: bench run {session.suite.path}")
+    plan = session.plan()
+    by_name = {planned.name: planned for planned in plan.planned if planned.name in whole.done}
+    if not by_name:
+        raise RequestError(f"{session.folder}: the suite asks for none of the trials that are published there")
+    chosen = [replace(by_name[name], state="missing") for name in sample_of(list(by_name), sample, seed)]
+    asked = Plan(chosen, contents=plan.contents, definitions=plan.definitions)
+    metrics = session.suite.needed_metrics()
+    with tempfile.TemporaryDirectory(prefix="bench-verify-") as folder:
+        store = Store(Path(folder))
+        cache = DatasetCache(session.context, session.registry, store.path)
+        summary = execute(asked, cache, tuple(metrics), options, progress)
+        failures = {planned.name: message for planned, message in summary.failures}
+        again = collect(asked, store, metrics)
+    verdicts = [_verdict(planned, whole, again, failures, metrics) for planned in chosen]
+    return Verified(tuple(verdicts), len(by_name))
+
+
+def note(session: SuiteSession, verified: Verified) -> Path:
+    """Write into ``verified.json`` beside the page which records came out equal; the file."""
+    whole = published(session).whole
+    if whole is None:
+        raise RequestError(f"{session.folder}: nothing is published there")
+    names = [v.planned.name for v in verified.verdicts if v.outcome in OUTCOMES[:2]]
+    path = session.folder / VERIFIED
+    write_files({path: with_verified(read_verified(session.folder), whole, names)})
+    return path
+
+
+def _verdict(
+    planned: Planned, before: Records, after: Records, failures: Mapping[str, str], metrics: Mapping[str, Metric]
+) -> Verdict:
+    name = planned.name
+    then, now = (records.runs.get(name, {}).get("provenance", {}) for records in (before, after))
+    same = "kernels" in then and all(then.get(key) == now.get(key) for key in _ENVIRONMENT)
+    if name not in after.done:
+        why = failures.get(name, "it was not run")
+        data = after.infos.get(name, {}).get("error", {}).get("type") == "DataUnavailable"
+        return Verdict(planned, "undecided" if data else "refuted", same, f"no data: {why}" if data else why)
+    new = after.policies[after.policies["name"] == name].drop_duplicates("policy")
+    rows = before.policies[before.policies["name"] == name]
+    gaps = list(_gaps_of_info(before.infos[name], after.infos[name]))
+    # A trial may stand on a page under several names, with numbers of its own each time.
+    slots = [old for _, old in rows.groupby(SLOT, sort=False)]
+    for old in slots:
+        gaps += _gaps_of_policies(old, new)
+    where, largest = max(gaps, key=lambda gap: gap[1], default=("", 0.0))
+    if not largest:
+        return Verdict(planned, "equal", same)
+    if same:
+        return Verdict(planned, "refuted", same, _worded(where, largest))
+    given = [gap for gap in gaps if gap[0].partition(".")[0] in _GIVEN and gap[1] > ROUNDING]
+    if given:
+        return Verdict(planned, "refuted", same, _worded(*given[0]))
+    beyond = [gap for old in slots if (gap := _beyond_turned(old, new, after.infos[name]["rows"], metrics)) is not None]
+    if beyond:
+        return Verdict(planned, "refuted", same, max(beyond)[1])
+    outcome = "undecided" if largest > ROUNDING else "equal but for rounding"
+    return Verdict(planned, outcome, same, _worded(where, largest))
+
+
+def _worded(where: str, gap: float) -> str:
+    return where if math.isinf(gap) else f"{where} by {gap:.2g} of its value"
+
+
+def _gaps_of_info(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Where two records differ beside their policies, and by how much."""
+    for key in _COMPARED:
+        if key in before:  # what later versions keep besides cannot be compared
+            yield from _leaves(key, before[key], after.get(key))
+
+
+def _gaps_of_policies(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[tuple[str, float]]:
+    """Where two families differ, and by how much, policy by policy."""
+    yield "number of policies", math.inf if len(old) != len(new) else 0.0
+    for column in sorted(set(old.columns) & set(new.columns)):
+        if "." in column or column in ("label", "budget", "status"):
+            yield from ((column, _gap(a, b)) for a, b in zip(old[column], new[column], strict=False))
+        elif column == "details":
+            for a, b in zip(old[column], new[column], strict=False):
+                yield from _leaves(column, json.loads(a), json.loads(b))
+
+
+def _beyond_turned(
+    old: pd.DataFrame, new: pd.DataFrame, rows: Mapping[str, int], metrics: Mapping[str, Metric]
+) -> tuple[float, str] | None:
+    """The published policy that is farthest from every recomputed one, where it is beyond what turned rows explain.
+
+    A policy is compared with those of its label, or with all where none has it: on other kernels a family may have
+    other members.
+
+    Returns:
+        The distance, in units of what is allowed, and words; None where all are within it.
+    """
+    columns = [column for column in new.columns if column.partition(".")[2] in metrics and column in old.columns]
+    floors, turned = np.zeros(len(columns)), np.zeros(len(columns))
+    for place, column in enumerate(columns):
+        part, _, name = column.partition(".")
+        floors[place] = metrics[name].percent or metrics[name].tasks <= _CLASSES
+        turned[place] = max(TURNED / max(rows[part], 1), TURNED_SHARE)
+    recomputed = new[columns].to_numpy(dtype=float)
+    labels = new["label"].to_numpy()
+    farthest = (1.0, "")
+    for label, numbers in zip(old["label"], old[columns].to_numpy(dtype=float), strict=True):
+        others = recomputed[labels == label] if label in labels else recomputed
+        size = np.fmax(np.fmax(np.abs(numbers), np.abs(others)), floors)
+        with np.errstate(invalid="ignore"):
+            gaps = np.abs(numbers - others) / (turned * size + _NOTHING)
+        gaps[(numbers == others) | (np.isnan(numbers) & np.isnan(others))] = 0.0
+        gaps[np.isnan(gaps)] = math.inf
+        worst = gaps.max(axis=1, initial=0.0)
+        nearest = int(worst.argmin())
+        if worst[nearest] > farthest[0]:
+            place = int(gaps[nearest].argmax())
+            values = f"published as {numbers[place]:.6g}, recomputed as {others[nearest, place]:.6g}"
+            farthest = (
+                float(worst[nearest]),
+                f"{columns[place]} of {label!r} is {values}: more than other kernels explain",
+            )
+    return farthest if farthest[1] else None
+
+
+def _leaves(place: str, a: Any, b: Any) -> Iterator[tuple[str, float]]:
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        for key in a:
+            if not key.endswith("seconds"):  # a measured time is never the same
+                yield from _leaves(f"{place}.{key}", a[key], b[key])
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for x, y in zip(a, b, strict=True):
+            yield from _leaves(place, x, y)
+    else:
+        yield place, _gap(a, b)
+
+
+def _gap(a: Any, b: Any) -> float:
+    """The relative difference of two numbers; infinite for anything else that differs."""
+    numbers = [isinstance(x, int | float | np.number) and not isinstance(x, bool) for x in (a, b)]
+    if not all(numbers):
+        missing = [x is None or (isinstance(x, float) and math.isnan(x)) for x in (a, b)]
+        return 0.0 if a == b or all(missing) else math.inf
+    if a == b or (math.isnan(a) and math.isnan(b)):
+        return 0.0
+    gap = float(abs(a - b) / max(abs(a), abs(b)))
+    if abs(a - b) <= _NOTHING:
+        return min(gap, ROUNDING)
+    return math.inf if math.isnan(gap) else gap

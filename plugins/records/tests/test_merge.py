@@ -1,0 +1,166 @@
+"""Stores of several machines, joined by ``bench merge``."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bench_records.cli_merge import merge
+from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.bench import contents, decisions
+from support.sessions import Place
+from support.stores import done, every_file, of_done, store
+from test_integrity import SUITE, records_in, sealed_again
+
+from bench_core.cli.main import main
+from bench_core.records import unseal
+
+__all__ = ["done", "store"]
+
+
+def merged(*arguments: object, expect: int = 0) -> Result:
+    """``bench merge``: loading all plugins takes a second."""
+    done = CliRunner().invoke(merge, [str(argument) for argument in arguments])
+    assert done.exit_code == expect, done.output
+    return done
+
+
+def test_the_command_line_has_the_command() -> None:
+    said = CliRunner().invoke(main, ["merge", "--help"])
+    assert "Join stores of several machines into one." in said.output
+
+
+def part(store: Path, to: Path, chosen: Iterator[bool]) -> None:
+    """Some of a store's trials, with all files of each."""
+    to.mkdir(parents=True)
+    for record in records_in(store):
+        if next(chosen):
+            (to / record.parent.name).mkdir(exist_ok=True)
+            for file in record.parent.glob(f"{record.name.partition('.')[0]}*"):
+                shutil.copy(file, to / record.parent.name)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(st.booleans(), min_size=9, max_size=9), min_size=1, max_size=4), st.integers(0, 2**31))
+def test_however_trials_were_shared_out_the_stores_merge_to_their_union(
+    done: Path, tmp_path_factory: pytest.TempPathFactory, shares: list[list[bool]], order: int
+) -> None:
+    folder = tmp_path_factory.mktemp("shares")
+    stores = [folder / f"machine {number}" for number in range(len(shares))]
+    for folder_of, share in zip(stores, shares, strict=True):
+        part(done, folder_of, iter(share))
+    merged(*stores, "--into", folder / "all")
+    wanted = {record.name for share in shares for record, kept in zip(records_in(done), share, strict=True) if kept}
+    assert {path.name for path in records_in(folder / "all")} == wanted
+    for path in records_in(folder / "all"):
+        assert path.read_bytes() == (done / path.parent.name / path.name).read_bytes()
+    again = merged(stores[0], "--into", folder / "all")
+    assert f"0 added, {sum(shares[0])} there already" in again.output
+
+
+def test_a_merged_store_is_the_whole_suites(done: Path, tmp_path: Path) -> None:
+    part(done, tmp_path / "a", iter([True] * 5 + [False] * 4))
+    part(done, tmp_path / "b", iter([False] * 4 + [True] * 5))
+    merged(tmp_path / "a", tmp_path / "b", "--store", tmp_path / "store")
+    assert contents(tmp_path / "store") == contents(done)
+    assert decisions(tmp_path / "store") == decisions(done)
+    assert Place(tmp_path).run(SUITE.replace("seeds = 7", "seeds = 3")).summary.computed == 0
+
+
+def test_two_records_of_one_trial_are_named_with_the_numbers_that_differ(store: Path, tmp_path: Path) -> None:
+    shutil.copytree(store, tmp_path / "other")
+    record = of_done(tmp_path / "other")[1]
+    policies = unseal(record.read_bytes())["policies"]
+    kept = policies["test"]["cost"][1]
+    policies["test"]["cost"][1] += 0.25
+    sealed_again(record, policies=policies)
+    before = every_file(store)
+    said = merged(tmp_path / "other", "--into", store, expect=1)
+    assert "0 added, 8 there already, 1 differ" in said.output
+    assert record.stem in said.stderr
+    assert f"test.cost[1]: {kept!r} and {kept + 0.25!r}" in said.stderr
+    assert every_file(store) == before
+
+
+def test_where_and_when_a_record_was_made_is_no_difference(store: Path, tmp_path: Path) -> None:
+    shutil.copytree(store, tmp_path / "other")
+    for record in records_in(tmp_path / "other"):
+        body = unseal(record.read_bytes())
+        sealed_again(record, timings={"fit": 99.0}, provenance={**body["provenance"], "processor": "another"})
+    assert "0 added, 9 there already\n" in merged(tmp_path / "other", "--into", store).output
+
+
+def test_failed_audits_draw_on_their_own_and_what_they_found_is_no_difference(store: Path, tmp_path: Path) -> None:
+    shutil.copytree(store, tmp_path / "other")
+    for folder, seed in ((store, 5), (tmp_path / "other", 6)):
+        failure = next(folder.glob("??/*.failed.json"))
+        said = {"type": "AuditError", "message": f"feature 'a' on {seed} rows", "step": "audit", "audit_seed": seed}
+        sealed_again(failure, error={**unseal(failure.read_bytes())["error"], **said})
+    assert "0 added, 9 there already\n" in merged(tmp_path / "other", "--into", store).output
+
+
+def test_decisions_that_another_version_wrote_differently_are_no_difference(store: Path, tmp_path: Path) -> None:
+    import hashlib
+
+    import pyarrow.parquet as pq
+
+    shutil.copytree(store, tmp_path / "other")
+    for change, lines in (("compression", 0), ("a bill", 1)):
+        record = of_done(tmp_path / "other")[0]
+        file = record.with_suffix(".parquet")
+        table = pq.read_table(file)
+        if change == "a bill":
+            column = table.column("bill").to_numpy() + 0.0
+            column[3] += 1
+            table = table.set_column(table.column_names.index("bill"), "bill", [column])
+        pq.write_table(table, file, compression="gzip")
+        noted = {"bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+        sealed_again(record, decisions=noted)
+        said = merged(tmp_path / "other", "--into", store, expect=lines)
+        assert said.stderr.count("bill, 1 row(s)") == lines
+
+
+def test_a_damaged_record_is_not_merged_but_named(store: Path, tmp_path: Path) -> None:
+    shutil.copytree(store, tmp_path / "other")
+    shutil.rmtree(store)
+    record = of_done(tmp_path / "other")[1]
+    record.write_bytes(record.read_bytes().replace(b'"ok"', b'"OK"'))
+    said = merged(tmp_path / "other", "--into", store, expect=1)
+    assert record.name in said.stderr
+    assert "8 added" in said.output
+    assert not (store / record.parent.name / record.name).exists()
+
+
+def test_a_done_trial_takes_the_place_of_its_failure_and_not_the_other_way_round(store: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(store, other)
+    record = of_done(store)[0]
+    failure = {**unseal(next(store.glob("??/*.failed.json")).read_bytes()), "name": record.stem}
+    failed = record.with_name(f"{record.stem}.failed.json")
+    failed.write_bytes(next(store.glob("??/*.failed.json")).read_bytes())
+    sealed_again(failed, **{**failure, "trial": unseal(record.read_bytes())["trial"]})
+    record.unlink()
+    assert "1 added, 8 there already, 1 done in one store" in merged(other, "--into", store).output
+    assert record.exists()
+    assert not failed.exists()
+    assert contents(store) == contents(other)
+
+
+@pytest.mark.parametrize("wrong", ["missing", "itself", "a file"])
+def test_stores_that_cannot_be_merged_are_said_before_anything_is_copied(
+    store: Path, tmp_path: Path, wrong: str
+) -> None:
+    (tmp_path / "file").touch()
+    into = tmp_path / "into"
+    named = {"missing": tmp_path / "stor", "itself": into, "a file": tmp_path / "file"}[wrong]
+    if wrong == "itself":
+        into.mkdir()
+    said = merged(store, named, "--into", into, expect=2)
+    assert named.name in said.stderr
+    if wrong == "missing":
+        assert "did you mean" in said.stderr
+    assert not records_in(into)

@@ -1,0 +1,40 @@
+"""What was verified strictly is noted beside a page, counted on it, and forgotten when its record changes."""
+
+from __future__ import annotations
+
+import pytest
+from bench_records.exports import read_export, write_export
+from bench_records.files import write_files
+from bench_records.verified import VERIFIED, read_verified
+from bench_sandbox import missing_layers
+from support.bench import Bench
+
+SUITE = '[protocol]\nseeds = 3\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
+
+
+@pytest.mark.skipif(bool(missing_layers()), reason=missing_layers())
+def test_records_verified_strictly_are_counted_on_the_page_until_they_change(bench: Bench) -> None:
+    suite = bench.suite(SUITE)
+    bench("run", suite, BUDGETBENCH_ISOLATION="process")
+    folder = bench.folder / "leaderboard" / "s"
+    page = folder.with_suffix(".md")
+    strict = ("--isolation", "strict", "--note", "--sample", "2", "--store", "none", "--seed", "1")
+    said = bench("verify", suite, *strict).stdout
+    assert "2 of 3 published records recomputed" in said
+    assert len(read_verified(folder)) == 2
+    bench("leaderboard", suite, "--as-published")
+    assert "0 records computed strictly, 2 others verified strictly" in page.read_text()
+    assert bench("leaderboard", suite, "--check").stderr == ""
+    records = read_export(folder)
+    assert records is not None
+    records.policies.loc[records.policies["name"] == next(iter(read_verified(folder))), "test.cost"] += 1.0
+    write_files(write_export(records, folder))
+    bench("leaderboard", suite, "--as-published")
+    assert "1 others verified strictly" in page.read_text()
+    (folder / VERIFIED).write_text((folder / VERIFIED).read_text().replace("verified", "believed"))
+    assert "damaged" in bench("leaderboard", suite, "--as-published", expect=2).stderr
+
+
+def test_only_what_is_verified_strictly_is_noted(bench: Bench) -> None:
+    suite = bench.suite(SUITE)
+    assert "--isolation strict" in bench("verify", suite, "--note", expect=2).stderr

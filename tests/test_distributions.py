@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import venv
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -226,3 +227,10 @@ def test_a_new_author_makes_runs_and_submits_a_method_by_the_book_alone(clean: P
     assert {run: after.runs[run] for run in before.runs} == before.runs, "nothing published was computed again"
     assert set(after.infos) - set(before.infos) == set(submitted.infos)
     assert set(submitted.policies["method"]) == {"Mine"}
+
+
+def test_the_extra_all_brings_every_plugin():
+    root = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    files = [path.read_text(encoding="utf-8") for path in ROOT.glob("plugins/*/pyproject.toml")]
+    brought = {*root["optional-dependencies"]["all"], *root["dependencies"]}
+    assert {tomllib.loads(text)["project"]["name"] for text in files} - brought == set()

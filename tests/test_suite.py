@@ -482,3 +482,16 @@ def test_every_suite_in_the_repository_is_right(path: Path) -> None:
 
 def test_support_is_imported_from_this_folder() -> None:
     assert Path(sys.modules["support"].__file__ or "").parent == Path(__file__).parent / "support"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "suites").glob("*.toml")), ids=lambda path: path.stem)
+def test_a_suite_of_this_repository_is_known_by_its_name(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)  # no clone is needed
+    registry = load_registry()
+    assert load_suite(Path(path.stem), registry).text == path.read_text(encoding="utf-8")
+
+
+def test_a_file_comes_before_a_suite_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("quickstart").write_text('[suite]\nname = "mine"\n[[datasets]]\nuse = "iris"\n[[methods]]\nuse = "majority"\n')
+    assert load_suite(Path("quickstart"), load_registry()).name == "mine"

@@ -26,6 +26,8 @@ from bench_core.run.trial import Trial
 MOST_TRIALS = 1_000_000
 """Trials that a suite may have: (data set, seed, cost scheme, method, grid point) together."""
 
+_OWN_SUITES = Path(__file__).parents[1] / "_suites"
+
 _MethodPoint = tuple[str, int, str, Any, bool, float | None]
 """Label, grid point, use, instance, whether answers are refused, and the threshold to exit at where none is."""
 
@@ -286,13 +288,19 @@ class Suite:
 def load_suite(path: Path, registry: Registry) -> Suite:
     """Read and check a suite file.
 
+    Args:
+        path: a file, or the name of a suite that comes with the core, such as ``quickstart``.
+        registry: the installed plugins.
+
     Raises:
         RequestError: it cannot be read, is not TOML, or says something wrong; file and key are named.
     """
+    own = _OWN_SUITES / f"{path}.toml"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = (own if own.exists() and not path.exists() else path).read_text(encoding="utf-8")
     except FileNotFoundError:
         near = [p.name for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+        near += [p.stem for p in _OWN_SUITES.glob("*.toml")]
         raise RequestError(f"there is no suite {path}; {did_you_mean(path.name, near)}".rstrip("; ")) from None
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{path} cannot be read: {error}") from None

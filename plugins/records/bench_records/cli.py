@@ -31,9 +31,12 @@ def bench_register_commands(group: click.Group) -> None:
 @click.option("--seed", type=click.IntRange(min=0), help="Of the sample; a fresh one by default.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
 @ISOLATION
+@click.option("--kernels", metavar="NAME", help="Only records that name these kernels, such as Haswell.")
 @click.option("--note", is_flag=True, help="With strict: note in verified.json beside the page what came out equal.")
 @with_sessions
-def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int, isolation: str, note: bool) -> int:
+def verify(
+    session: SuiteSession, sample: str, seed: int | None, jobs: int, isolation: str, kernels: str | None, note: bool
+) -> int:
     """Recompute a random sample of suites' published records, and compare them with what is published.
 
     Records that say they were made by the same processor, kernels and libraries must be equal bit for bit. Elsewhere
@@ -50,7 +53,7 @@ def verify(session: SuiteSession, sample: str, seed: int | None, jobs: int, isol
     if note and isolation != "strict":
         raise RequestError("--note: only what is verified with --isolation strict is noted")
     seed = randbelow(2**32) if seed is None else seed
-    verified = verifying.verify(session, sample, seed, Options(jobs=jobs, isolation=isolation))
+    verified = verifying.verify(session, sample, seed, Options(jobs=jobs, isolation=isolation), kernels)
     for verdict in verified.verdicts:
         if verdict.outcome in ("undecided", "refuted"):
             trial = verdict.planned.trial

@@ -113,6 +113,7 @@ def verify(
     sample: str,
     seed: int,
     options: Options,
+    kernels: str | None = None,
     progress: Callable[[Planned, Any], None] = lambda planned, done: None,
 ) -> Verified:
     """Recompute a sample of a suite's published records in a store of their own.
@@ -122,6 +123,7 @@ def verify(
         sample: see `sample_of`.
         seed: of the sample.
         options: how to run.
+        kernels: sample only records that name these kernels (``Haswell``); all by default.
         progress: called after every trial.
 
     Raises:
@@ -134,6 +136,9 @@ def verify(
     by_name = {planned.name: planned for planned in plan.planned if planned.name in whole.done}
     if not by_name:
         raise RequestError(f"{session.folder}: the suite asks for none of the trials that are published there")
+    if kernels is not None:
+        named = {name: whole.runs.get(name, {}).get("provenance", {}).get("kernels", ()) for name in by_name}
+        by_name = {name: planned for name, planned in by_name.items() if kernels in (named[name] or ())}
     chosen = [replace(by_name[name], state="missing") for name in sample_of(list(by_name), sample, seed)]
     asked = Plan(chosen, contents=plan.contents, definitions=plan.definitions)
     metrics = session.suite.needed_metrics()

@@ -271,3 +271,16 @@ def test_a_sample_is_a_number_or_a_share_and_depends_on_its_seed_only() -> None:
 def test_without_an_export_there_is_nothing_to_verify(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="nothing is published"):
         verify(Place(tmp_path).session(SUITE), "1", 0, Options(isolation="none"))
+
+
+def test_records_of_other_kernels_are_left_out_when_asked(place: Place) -> None:
+    session = place.session(SUITE)
+    records = records_of(session)
+    first, *others = records.runs.values()
+    first["provenance"]["kernels"] = ["Old"]
+    for run in others:
+        run["provenance"]["kernels"] = ["New"]
+    write_files(write_export(records, session.folder))
+    session, options = place.session(SUITE, store="none"), Options(isolation="none")
+    for kernels, count in (("Old", 1), ("New", 2), ("Unknown", 0), (None, 3)):
+        assert len(verify(session, "100%", 0, options, kernels).verdicts) == count

@@ -1,4 +1,4 @@
-"""A method of any scikit-learn classifier or regressor, in one line."""
+"""A method of any scikit-learn classifier or regressor, in one line: `bench_core.sklearn_method`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core.contract.decisions import Decisions, Rows
-from bench_core.contract.errors import ContractError
-from bench_core.contract.method import Method, Policy, Problem
+from bench_core import ContractError, Decisions, Method, Policy, Problem, Rows
 
 __all__ = ["sklearn_method"]
 

@@ -13,7 +13,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """CCP."""
+    """Register ``ccp``."""
     register("ccp", CostComplexityPruning)
 
 

@@ -15,7 +15,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """EG2, IDX, CS-ID3, a C4.5-like tree, ICET."""
+    """Register EG2, IDX, CS-ID3, the C4.5-like tree and ICET."""
     register("eg2", EG2)
     register("idx", IDX)
     register("cs-id3", CSID3)
@@ -25,7 +25,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl
 def bench_register_metrics(register: RegisterMetric) -> None:
-    """Tests plus errors."""
+    """Register the metrics of test and error costs."""
     for metric in METRICS:
         register(metric)
 

@@ -20,7 +20,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_register_figures(register: Callable[[str, str], None]) -> None:
-    """Stages by cost class (EMSCO Fig. 13). Imported when a suite draws them."""
+    """Register the figure of stages by cost class (EMSCO Fig. 13); its module is imported when a suite draws it."""
     register("stage-by-cost-class", "bench_emsco.figures:StageByCostClass")
 
 

@@ -41,7 +41,7 @@ def checked_query(size: float, budget: float) -> None:
     if not 0.0 <= size <= MAX_SIZE:
         raise ValueError(f"an item's size must be between 0 and {MAX_SIZE:g}, not {size}")
     if not budget >= 0.0:
-        raise ValueError(f"a budget must not be negative, not {budget}")
+        raise ValueError(f"a budget must be at least 0, not {budget}")
 
 
 class Index(ABC):

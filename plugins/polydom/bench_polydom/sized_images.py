@@ -48,9 +48,9 @@ class SizedImages(DataSource):
     would put copies of an image into different parts and overstate accuracy.
 
     The last bits of scikit-image's descriptors and of the fitted prices depend on the machine; thresholds on grey
-    levels can enlarge these differences. So the content hash covers the inputs: the images, the sides, the versions of
-    the descriptors and of scikit-image, and the measurements with the fit's settings. Records from two machines have
-    the same name, although their descriptors may differ slightly.
+    levels can enlarge these differences. So the content hash covers the inputs (the data set's ``origin``): the images,
+    the sides, the versions of the descriptors and of scikit-image, and the measurements with the fit's settings. Trials
+    on two machines have the same name, although their descriptors may differ slightly.
 
     Attributes:
         source: a registered data set whose rows are square grey images (``digits``, ``mnist``).

@@ -48,8 +48,8 @@ def test_scores_and_bills_equal_those_of_a_plain_walk(task, variant):
 def test_acquiring_by_ensemble_buys_every_feature_that_some_path_reads():
     case = make_case("binary", rows=400)
     paths = GreedyMiser(**SMALL).fit(case.problem)
-    whole = GreedyMiser(**SMALL, acquire="ensemble").fit(case.problem)
-    by_label = {policy.label: policy for policy in whole.policies}
+    by_ensemble = GreedyMiser(**SMALL, acquire="ensemble").fit(case.problem)
+    by_label = {policy.label: policy for policy in by_ensemble.policies}
     for policy in paths.policies:
         a, b = policy_audit(policy, case.rows, case.problem), by_label[policy.label].decide(case.rows)
         np.testing.assert_array_equal(a.probabilities, b.probabilities)

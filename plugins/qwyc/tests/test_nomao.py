@@ -145,7 +145,7 @@ def test_the_suites_nomao_entry_runs_on_openmls_format(server: list[str], tmp_pa
         assert spread["width"] == 1
         assert all(sum(counts) == len(prepared.test) for counts in spread["counts"])
         if trial.method == "QWYC*":  # 71 % are of one class: early stopping must pay
-            told = test["mean-base-models"][record["policies"]["label"].index("alpha=0.005")]
-            assert told < 30
+            mean_models = test["mean-base-models"][record["policies"]["label"].index("alpha=0.005")]
+            assert mean_models < 30
             used = np.flatnonzero(np.sum(record["usage"][0], axis=0))
             assert {record["features"][f] for f in used} <= {f"V{i + 1}" for i in range(STRONG)}

@@ -118,7 +118,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.trees import AdditiveTrees, FlatTrees
 
     from bench_cegb.policy import ForestPolicy

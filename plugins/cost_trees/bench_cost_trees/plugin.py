@@ -32,7 +32,7 @@ def bench_register_metrics(register: RegisterMetric) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_cost_trees.policy import TreePolicy
     from bench_cost_trees.tree import Tree
 

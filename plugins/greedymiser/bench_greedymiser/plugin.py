@@ -199,7 +199,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.linear import Platt
     from bench_models.trees import AdditiveTrees, FlatTrees
 

@@ -60,7 +60,7 @@ def bench_register_figures(register: Callable[[str, str], None]) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_polydom.candidates import Candidates
     from bench_polydom.greedy import GreedyIndex, GreedySearch
     from bench_polydom.index import FullIndex, NaiveScan, PolyDomIndex

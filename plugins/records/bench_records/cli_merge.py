@@ -61,12 +61,6 @@ def merge(stores: tuple[Path, ...], into: Path) -> int:
     return 1 if failed else 0
 
 
-@hookimpl
-def bench_register_commands(group: click.Group) -> None:
-    """Add the command."""
-    group.add_command(merge)
-
-
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"

@@ -95,7 +95,7 @@ def test_exits_in_loading_pricing_and_metrics_are_failures(rogue: Bench) -> None
 
 
 def test_a_worker_that_exits_or_dies_is_a_failed_trial_in_bounded_time(rogue: Bench) -> None:
-    hows = {"os._exit": "called for the process to exit", "segfault": "SIGSEGV", "killed": "SIGKILL"}
+    hows = {"os._exit": "its code ended the process", "segfault": "SIGSEGV", "killed": "SIGKILL"}
     suite = rogue.suite(BLOBS + "".join(map(method, hows)) + SLOPES)
     said = rogue("run", suite, "--jobs", "2", expect=1)
     assert "4 trial(s) computed" in said.stdout

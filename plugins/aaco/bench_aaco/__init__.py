@@ -1,1 +1,1 @@
-"""AACO: a nearest-neighbour look-ahead that acquires features one by one (Valancius, Lennon, Oliva 2024)."""
+"""AACO: acquires features one by one by a nearest-neighbour look-ahead (Valancius, Lennon, Oliva 2024)."""

@@ -1,4 +1,4 @@
-"""The compiled look-ahead; `bench_aaco.reference` is its plain form. Every row is decided by itself."""
+"""The compiled look-ahead; `bench_aaco.reference` is its reference implementation. Rows do not influence each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["acquire", "losses_of_candidates"]
 
 @numba.njit(cache=True, nogil=True)
 def _loss(logs, label):  # type: ignore[no-untyped-def]
-    """−log of the label's share, from logarithms of the classes' weights."""
+    """Log loss of a label: −log of its softmax probability, from the classes' log weights."""
     most = logs.max()
     total = 0.0
     for c in range(len(logs)):
@@ -21,37 +21,41 @@ def _loss(logs, label):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _tell(codes, table, start, row, told):  # type: ignore[no-untyped-def]
-    """Write what each feature of a reference row tells: ``told`` (features, classes), log likelihoods."""
-    for f in range(told.shape[0]):
-        told[f] = 0.0
+def _log_likelihoods(codes, table, start, row, evidence):  # type: ignore[no-untyped-def]
+    """Write to ``evidence`` (features, classes) the log likelihoods of each feature of a reference row."""
+    for f in range(evidence.shape[0]):
+        evidence[f] = 0.0
         for column in range(start[f], start[f + 1]):
-            for c in range(told.shape[1]):
-                told[f, c] += table[codes[row, column], c]
+            for c in range(evidence.shape[1]):
+                evidence[f, c] += table[codes[row, column], c]
 
 
 @numba.njit(cache=True, nogil=True)
 def losses_of_candidates(look):  # type: ignore[no-untyped-def]
-    """Mean loss on all reference rows of nothing and of every candidate: float64 (1 + candidates,)."""
+    """Mean log loss on all reference rows: first with no features, then with each candidate set.
+
+    Returns:
+        float64 (1 + candidates,), in nats.
+    """
     candidates, references = len(look.member_start) - 1, len(look.y)
-    told = np.empty((len(look.own), len(look.prior)))
+    evidence = np.empty((len(look.own), len(look.prior)))
     logs = np.empty(len(look.prior))
     losses = np.zeros(1 + candidates)
     for row in range(references):
-        _tell(look.codes, look.table, look.start, row, told)
+        _log_likelihoods(look.codes, look.table, look.start, row, evidence)
         losses[0] += _loss(look.prior, look.y[row])
         for s in range(candidates):
             logs[:] = look.prior
             for m in range(look.member_start[s], look.member_start[s + 1]):
                 for c in range(len(logs)):
-                    logs[c] += told[look.members[m], c]
+                    logs[c] += evidence[look.members[m], c]
             losses[1 + s] += _loss(logs, look.y[row])
     return losses / max(references, 1)
 
 
 @numba.njit(cache=True, nogil=True)
 def _price(look, s, known, opened, stamp):  # type: ignore[no-untyped-def]
-    """What candidate s costs beside what is known; −1 when it has nothing new."""
+    """Price of the features of candidate s that are not known; −1 if all are known."""
     price, new = 0.0, False
     for m in range(look.member_start[s], look.member_start[s + 1]):
         feature = look.members[m]
@@ -67,15 +71,16 @@ def _price(look, s, known, opened, stamp):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _best(look, lambda_, known, opened, labels, base, told, stamp):  # type: ignore[no-untyped-def]
-    """The candidate of least mean loss plus λ · price, −1 for none; the first among equals, none before all.
+def _best(look, lambda_, known, opened, labels, base, evidence, stamp):  # type: ignore[no-untyped-def]
+    """Candidate of least mean loss plus λ · price; −1 for the empty set, which wins ties, then the first candidate.
 
     Args:
         look, lambda_: as for `acquire`.
-        known, opened: bool (features,), (groups,): what is acquired.
-        labels: int64 (k,): of the neighbours.
-        base: float64 (k, classes): logarithms of their classes' weights by what is known.
-        told: float64 (k, features, classes): what each feature would add.
+        known: bool (features,): acquired features.
+        opened: bool (groups,): groups whose price is paid.
+        labels: int64 (k,): labels of the neighbours.
+        base: float64 (k, classes): the neighbours' log weights of the classes, given the known features.
+        evidence: float64 (k, features, classes): log likelihoods that each feature adds.
         stamp: int64 (groups,): scratch.
     """
     k, classes = base.shape
@@ -91,7 +96,7 @@ def _best(look, lambda_, known, opened, labels, base, told, stamp):  # type: ign
             continue
         cost, total = lambda_ * price, 0.0
         for a in range(k):
-            if total / k + cost >= least:  # losses are not negative: it can only become more
+            if total / k + cost >= least:  # losses are not negative, so the sum can only grow
                 break
             for c in range(classes):
                 logs[c] = base[a, c]
@@ -99,7 +104,7 @@ def _best(look, lambda_, known, opened, labels, base, told, stamp):  # type: ign
                 feature = look.members[m]
                 if not known[feature]:
                     for c in range(classes):
-                        logs[c] += told[a, feature, c]
+                        logs[c] += evidence[a, feature, c]
             total += _loss(logs, labels[a])
         if total / k + cost < least:
             least, best = total / k + cost, s
@@ -108,7 +113,7 @@ def _best(look, lambda_, known, opened, labels, base, told, stamp):  # type: ign
 
 @numba.njit(cache=True, nogil=True)
 def _cheapest(look, s, known, opened):  # type: ignore[no-untyped-def]
-    """The feature of a candidate that costs least now; the first among equals."""
+    """Cheapest feature of a candidate that is not known; the first among equals."""
     best, least = -1, np.inf
     for m in range(look.member_start[s], look.member_start[s + 1]):
         feature = look.members[m]
@@ -124,7 +129,7 @@ def _cheapest(look, s, known, opened):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _nearest(distance, rows):  # type: ignore[no-untyped-def]
-    """Write the nearest reference rows, nearest first; the first among equals."""
+    """Write the nearest reference rows to ``rows``, nearest first; the first among equals."""
     count = 0
     for n in range(len(distance)):
         if count == len(rows) and distance[n] >= distance[rows[count - 1]]:
@@ -143,19 +148,21 @@ def acquire(look, lambda_, neighbours, first, Z, start, stop, acquired, held, wa
 
     Args:
         look: see `bench_aaco.oracle.Look`.
-        lambda_: trade-off.
-        neighbours: k.
-        first: the candidate to start with, −1 for none.
-        Z: float64 (rows, columns), standardised.
-        start, stop: rows.
-        acquired: bool (rows, features): result.
-        held: bool (rows, features): what is there to be acquired; (0, features): everything.
-        wanted: int64 (rows,), −1s: the first feature that a row needs and that is not there, where it ends: result.
+        lambda_: trade-off λ.
+        neighbours: number k of nearest reference rows.
+        first: the candidate chosen when nothing is known; −1 for the empty set.
+        Z: float64 (rows, columns), standardised values.
+        start: first row.
+        stop: row after the last one.
+        acquired: bool (rows, features), all False: set to the features that each row acquires.
+        held: bool (rows, features): features that may be acquired; shape (0, features) for all of them.
+        wanted: int64 (rows,), all −1: set to the first feature that a row needs and that is not in `held`. The
+            look-ahead of the row stops there.
     """
     features, references = len(look.own), len(look.y)
     rows = np.zeros(min(neighbours, references), dtype=np.int64)
     base = np.empty((len(rows), len(look.prior)))
-    told = np.empty((len(rows), features, len(look.prior)))
+    evidence = np.empty((len(rows), features, len(look.prior)))
     labels = np.empty(len(rows), dtype=np.int64)
     distance = np.empty(references)
     opened = np.empty(len(look.group_price), dtype=np.bool_)
@@ -180,15 +187,15 @@ def acquire(look, lambda_, neighbours, first, Z, start, stop, acquired, held, wa
                 z = Z[i, column]
                 for n in range(references):
                     gap = z - look.Z[n, column]
-                    if gap != gap:  # a missing value is near a missing value, and 1 from any other
+                    if gap != gap:  # two missing values have distance 0, a missing and a present one 1
                         gap = 0.0 if z != z and look.Z[n, column] != look.Z[n, column] else 1.0
                     distance[n] += gap * gap / width
             _nearest(distance, rows)
             for a in range(len(rows)):
                 labels[a] = look.y[rows[a]]
                 base[a] = look.prior
-                _tell(look.codes, look.table, look.start, rows[a], told[a])
+                _log_likelihoods(look.codes, look.table, look.start, rows[a], evidence[a])
                 for f in range(features):
                     if known[f]:
-                        base[a] += told[a, f]
-            candidate = _best(look, lambda_, known, opened, labels, base, told, stamp)
+                        base[a] += evidence[a, f]
+            candidate = _best(look, lambda_, known, opened, labels, base, evidence, stamp)

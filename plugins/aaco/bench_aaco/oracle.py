@@ -1,4 +1,4 @@
-"""What the look-ahead knows: training rows, a naive Bayes predictor for any set of features, candidates, prices."""
+"""The fitted look-ahead: reference rows, a naive Bayes predictor for any set of features, candidates, prices."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ class Look(NamedTuple):
     """The arrays that the compiled look-ahead reads.
 
     Attributes:
-        codes: int64 (references, columns): the place in `table` of each value.
+        codes: int64 (references, columns): row of `table` of each value.
         y: int64 (references,): class codes.
-        Z: float64 (references, columns): values, standardised.
-        prior: float64 (classes,): log shares of the classes.
+        Z: float64 (references, columns): standardised values.
+        prior: float64 (classes,): logarithms of the smoothed class frequencies.
         table: float64 (bins of all columns, classes): log likelihoods.
         start: int64 (features + 1,): feature f has the columns ``start[f]`` … ``start[f + 1] − 1``.
         member_start: int64 (candidates + 1,): candidate s has the features
             ``members[member_start[s]:member_start[s + 1]]``, ascending.
-        members: int64.
-        own: float64 (features,): prices, as shares of the price of everything.
-        group: int64 (features,): −1 for none.
-        group_price: float64 (groups,): shares too; paid with the group's first feature.
+        members: int64 (features of all candidates,): feature indices, candidate by candidate.
+        own: float64 (features,): prices, as shares of the price of all features.
+        group: int64 (features,): acquisition groups; −1 for none.
+        group_price: float64 (groups,): prices of the groups, in the same unit; paid with a group's first feature.
     """
 
     codes: NDArray[np.int64]
@@ -47,12 +47,14 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """How values become codes and standard scores.
+    """The binning and standardisation of columns, learned on the training part.
 
     Attributes:
-        edges: for every column, float64 ascending: a value x has the code "number of edges below x"; NaN has the last.
-        offset: int64 (columns,): place of a column's first code.
-        mean, spread: float64 (columns,) of the training rows; the spread is 1 where nothing varies.
+        edges: for every column, ascending float64: the code of a value is the number of edges below it; missing
+            values have the column's last code.
+        offset: int64 (columns,): row of a column's first code in the table of log likelihoods.
+        mean: float64 (columns,): means of the training values.
+        spread: float64 (columns,): their standard deviations; 1 for a constant column.
     """
 
     edges: tuple[NDArray[np.float64], ...]
@@ -62,7 +64,12 @@ class Bins:
 
     @classmethod
     def of(cls, X: NDArray[np.float64], max_bins: int) -> Bins:
-        """Bins of about equally many training rows; float64 X (rows, columns)."""
+        """Learn bins that hold about equally many training rows.
+
+        Args:
+            X: float64 (rows, columns); NaN is a missing value.
+            max_bins: most bins of a column, besides the one for missing values.
+        """
         edges, mean, spread = [], np.zeros(X.shape[1]), np.ones(X.shape[1])
         for c in range(X.shape[1]):
             known = np.sort(X[~np.isnan(X[:, c]), c])
@@ -75,7 +82,7 @@ class Bins:
         return cls(tuple(edges), np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), mean, spread)
 
     def codes(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Places in the table of log likelihoods: int64 (rows, columns)."""
+        """Rows of the table of log likelihoods: int64 (rows, columns)."""
         codes = np.empty(X.shape, dtype=np.int64)
         for c, cuts in enumerate(self.edges):
             code = np.searchsorted(cuts, X[:, c], side="left")
@@ -88,7 +95,7 @@ class Bins:
         return sum(len(cuts) + 2 for cuts in self.edges)
 
     def standardised(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Float64 (rows, columns); missing values stay missing."""
+        """Standardised values: float64 (rows, columns); missing values stay NaN."""
         return np.ascontiguousarray((X - self.mean) / self.spread)
 
 
@@ -97,8 +104,8 @@ class Oracle:
     """The look-ahead of a problem, shared by the policies of all λ.
 
     Attributes:
-        look: its arrays.
-        bins: of the predictor.
+        look: the arrays of the compiled look-ahead.
+        bins: the binning of the predictor.
         feature_of_column: int64 (columns,), ascending.
     """
 
@@ -113,14 +120,17 @@ class Oracle:
 
     @cached_property
     def first_losses(self) -> NDArray[np.float64]:
-        """With nothing known every reference row is a neighbour: mean loss of nothing, then of each candidate."""
+        """Mean log loss with no feature, then with each candidate; float64 (1 + candidates,).
+
+        When nothing is known, every reference row is a neighbour, so these losses are the same for all rows.
+        """
         from bench_aaco.kernels import losses_of_candidates
 
         return np.asarray(losses_of_candidates(self.look))
 
     @cached_property
     def first_prices(self) -> NDArray[np.float64]:
-        """The prices to go with `first_losses`, as shares."""
+        """Prices of the sets of `first_losses`, as shares of the price of all features; float64 (1 + candidates,)."""
         look = self.look
         prices = [0.0]
         for s in range(len(look.member_start) - 1):
@@ -130,11 +140,11 @@ class Oracle:
         return np.array(prices)
 
     def first(self, lambda_: float) -> int:
-        """The candidate to start with, −1 for none."""
+        """Index of the candidate chosen when nothing is known; −1 for the empty set."""
         return int(np.argmin(self.first_losses + lambda_ * self.first_prices)) - 1
 
     def naive_bayes(self, X: NDArray[np.float64], acquired: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Class probabilities from what was acquired: float64 (rows, classes)."""
+        """Class probabilities from the acquired features: float64 (rows, classes)."""
         codes = self.bins.codes(X)
         logs = np.repeat(self.look.prior[None, :], len(X), axis=0)
         for c, feature in enumerate(self.feature_of_column):
@@ -147,9 +157,16 @@ class Oracle:
 
 
 def fit_oracle(problem: Problem, subsets: int, reference_rows: int, max_bins: int) -> Oracle:
-    """Fit the predictor on all training rows, draw the candidates and the reference rows."""
+    """Fit the predictor on all training rows; draw the candidates and the reference rows.
+
+    Args:
+        problem: its training part, prices and seed are used.
+        subsets: number of random candidate sets.
+        reference_rows: most reference rows.
+        max_bins: most bins of a column.
+    """
     train, n = problem.train, problem.n_features
-    words = problem.rng("aaco").bit_generator.random_raw  # NumPy promises to keep these
+    words = problem.rng("aaco").bit_generator.random_raw  # NumPy keeps the raw stream stable between versions
     y = np.asarray(train.y, dtype=np.int64)
     bins = Bins.of(train.X, max_bins)
     codes = bins.codes(train.X)
@@ -191,7 +208,11 @@ def fit_oracle(problem: Problem, subsets: int, reference_rows: int, max_bins: in
 
 
 def lambda_grid(oracle: Oracle, count: int) -> list[float]:
-    """λ from where everything costs a tenth of the loss of knowing nothing to where the cheapest costs it all."""
+    """``count`` values of λ, evenly spaced in log λ.
+
+    At the lowest λ all features cost a tenth of the log loss of the class frequencies; at the highest the cheapest
+    feature costs all of it. The grid is [0] if every feature is free or that loss is 0.
+    """
     nothing = float(oracle.first_losses[0])
     singles = oracle.first_prices[1 : oracle.features + 1]
     paid = singles[singles > 0]

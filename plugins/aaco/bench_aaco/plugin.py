@@ -17,24 +17,27 @@ BENCH_CONTRACT_VERSION = 1
 
 @dataclass(frozen=True)
 class AACO(Method):
-    """Acquisition conditioned oracle: look ahead over the training rows that are nearest in what is known so far.
+    """Acquisition conditioned oracle: a look-ahead over the training rows nearest in the acquired features.
 
-    With the features o of a row known, its ``neighbours`` nearest training rows in o stand for it: of the candidate
-    sets u of further features the one of least mean loss of a naive Bayes predictor on their x_o∪u, plus λ · price(u),
-    is taken. If that is the empty set the row is answered, otherwise the cheapest feature of u is acquired and the
-    look-ahead made again. Candidates are the single features and random sets, drawn once from the problem's seed.
+    Let o be the features that a row has acquired. Its k nearest training rows in o stand in for the row: among the
+    candidate sets u of further features, the method picks the set that minimises the mean log loss of a naive Bayes
+    predictor on the neighbours' x_{o∪u}, plus λ · price(u). If u is empty, the row is classified. Otherwise its
+    cheapest feature is acquired and the look-ahead repeated. Candidates are all single features and random sets,
+    drawn once from the problem's seed.
 
     Attributes:
-        lambdas: trade-offs λ ≥ 0, in nats for the price of all features; when empty, ``count`` of them, evenly in log
-            from a tenth of the loss of knowing nothing to where not even the cheapest feature can pay.
-        count: of the automatic grid.
-        neighbours: k.
-        subsets: random candidate sets.
-        reference_rows: most training rows that neighbours are taken from; drawn from the problem's seed.
-        max_bins: of a column, in the naive Bayes predictor.
-        answer: what answers a row in the end: ``lightgbm``, trained on rows with random features masked, or
-            ``naive-bayes``, the predictor that looks ahead.
-        masked_copies, n_estimators: of LightGBM's training: masked copies of each row, and rounds.
+        lambdas: trade-offs λ ≥ 0, in nats per price of all features; when empty, ``count`` values are chosen, evenly
+            spaced in log λ: at the lowest, all features cost a tenth of the log loss of the class frequencies; at the
+            highest, the cheapest feature costs all of it.
+        count: number of λ chosen when ``lambdas`` is empty.
+        neighbours: number k of nearest training rows.
+        subsets: number of random candidate sets.
+        reference_rows: most training rows among which neighbours are searched; a random sample when there are more.
+        max_bins: most bins of a column in the naive Bayes predictor.
+        answer: the classifier of the final answer: ``lightgbm``, trained on rows with random features masked, or
+            ``naive-bayes``, the predictor of the look-ahead.
+        masked_copies: masked copies of each training row in LightGBM's training set.
+        n_estimators: LightGBM's boosting rounds.
 
     Source: Valancius, Lennon, Oliva, Acquisition conditioned oracle for nongreedy active feature acquisition, ICML
     2024.
@@ -54,7 +57,7 @@ class AACO(Method):
     n_estimators: Annotated[int, Ge(1)] = 100
 
     def fit(self, problem: Problem) -> Family:
-        """Fit the predictors on the training part; the validation part says which λ is best."""
+        """Fit the predictors on the training part; the default policy is the λ with the best validation score."""
         from bench_aaco.answers import fit_answer
         from bench_aaco.oracle import fit_oracle, lambda_grid
         from bench_aaco.policy import OraclePolicy
@@ -82,7 +85,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.boosting import BoostedModel
 
     from bench_aaco.oracle import Bins, Look, Oracle

@@ -1,4 +1,4 @@
-"""A row's features are acquired one by one, then it is answered."""
+"""The policy: acquire a row's features one by one, then classify it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bench_core import Decisions, Policy, Rows
 __all__ = ["OraclePolicy"]
 
 _BLOCK = 256
-"""Rows that a thread takes at a time."""
+"""Number of rows that a thread processes at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +26,11 @@ class OraclePolicy(Policy):
     """The acquisition conditioned oracle at one λ.
 
     Attributes:
-        oracle: the look-ahead.
-        answer: what answers in the end; None: the look-ahead's own predictor.
-        lambda_: trade-off.
-        neighbours: k.
-        threads: how many threads may decide rows.
+        oracle: the fitted look-ahead.
+        answer: the classifier of the final answer; None uses the look-ahead's naive Bayes predictor.
+        lambda_: trade-off λ, in nats per price of all features.
+        neighbours: number k of nearest training rows.
+        threads: most threads that decide rows in parallel.
     """
 
     oracle: Oracle
@@ -50,12 +50,12 @@ class OraclePolicy(Policy):
         return Decisions(acquired, self.answer.probabilities(known))
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What the look-ahead acquires after what is known."""
+        """The first feature of each row that the look-ahead needs and that is not known."""
         _, feature = self._acquired(rows, np.array(known))
         return np.asarray(feature[:, None] == np.arange(known.shape[1]))
 
     def _acquired(self, rows: Rows, held: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """What the look-ahead acquires of what is there, and the first feature that is not, see `kernels.acquire`."""
+        """Features acquired among those in `held`, and the first one needed outside it; see `kernels.acquire`."""
         from bench_aaco.kernels import acquire
 
         oracle = self.oracle

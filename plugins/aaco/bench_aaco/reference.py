@@ -1,4 +1,4 @@
-"""The look-ahead in plain Python, from its definition: the reference for the kernels."""
+"""The look-ahead in plain Python: the reference implementation of the kernels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,14 @@ def _distance(look: Look, z: NDArray[np.float64], row: int, known: list[int]) ->
 
 
 def acquire_plain(oracle: Oracle, lambda_: float, neighbours: int, z: NDArray[np.float64]) -> list[int]:
-    """The features that one row acquires, in order; float64 z (columns,), standardised."""
+    """Features that one row acquires, in order.
+
+    Args:
+        oracle: the fitted look-ahead.
+        lambda_: trade-off λ.
+        neighbours: number k of nearest training rows.
+        z: float64 (columns,), the row's standardised values.
+    """
     look, known = oracle.look, list[int]()
     sets = np.split(look.members, look.member_start[1:-1])
     while True:

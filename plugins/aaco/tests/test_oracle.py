@@ -1,4 +1,4 @@
-"""The look-ahead against its definition in plain Python, and on problems whose answer is known."""
+"""The look-ahead, compared with its reference implementation and on problems with a known optimum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bench_core.testing import make_problem
 
 @pytest.mark.parametrize("variant", ["plain", "one-hot", "missing-values", "groups"])
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
-def test_rows_acquire_what_the_definition_says(task, variant):
+def test_rows_acquire_the_features_of_the_reference_implementation(task, variant):
     problem = make_problem(task, variant)
     oracle = fit_oracle(problem, 12, 40, 4)
     X = problem.validation.X[:8]
@@ -29,7 +29,7 @@ def test_rows_acquire_what_the_definition_says(task, variant):
 
 
 def two_kinds(rows=1500, seed=0):
-    """Kind 0 tells its class by one feature, kind 1 by another; the kind is cheap and tells a little by itself."""
+    """A problem in which a cheap feature shows which of two dearer features determines a row's class."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, rows)
     kind = np.where(rng.random(rows) < 0.7, y, 1 - y)
@@ -42,7 +42,7 @@ def two_kinds(rows=1500, seed=0):
     )  # fmt: skip
 
 
-def test_what_is_acquired_next_depends_on_what_is_known():
+def test_the_next_feature_depends_on_acquired_values():
     problem = two_kinds()
     policy = AACO(lambdas=(0.3,), neighbours=60).fit(problem).policies[0]
     rows = problem.validation.rows()
@@ -55,7 +55,7 @@ def test_what_is_acquired_next_depends_on_what_is_known():
     assert problem.costs.bill(decisions.acquired).mean() < 1.3
 
 
-def test_a_higher_price_of_everything_buys_less():
+def test_a_higher_lambda_lowers_the_bill():
     problem = make_problem("binary")
     family = AACO(answer="naive-bayes").fit(problem)
     by_lambda = sorted(family.policies, key=lambda policy: policy.lambda_)
@@ -64,16 +64,16 @@ def test_a_higher_price_of_everything_buys_less():
     assert bills[-1] == 0
 
 
-def test_a_copy_from_a_pickle_decides_the_same_and_a_row_by_itself():
+def test_decisions_survive_pickling_and_do_not_depend_on_row_order():
     problem = make_problem("multiclass", "groups")
     policy = AACO(n_estimators=5, subsets=20).fit(problem).policies[0]
     rows = problem.validation.rows()
-    whole, copy = policy.decide(rows), pickle.loads(pickle.dumps(policy)).decide(rows)
-    np.testing.assert_array_equal(whole.probabilities, copy.probabilities)
-    np.testing.assert_array_equal(whole.acquired, copy.acquired)
+    original, copy = policy.decide(rows), pickle.loads(pickle.dumps(policy)).decide(rows)
+    np.testing.assert_array_equal(original.probabilities, copy.probabilities)
+    np.testing.assert_array_equal(original.acquired, copy.acquired)
     back = policy.decide(rows.take(np.arange(len(rows))[::-1]))
-    np.testing.assert_array_equal(back.probabilities[::-1], whole.probabilities)
-    np.testing.assert_array_equal(back.acquired[::-1], whole.acquired)
+    np.testing.assert_array_equal(back.probabilities[::-1], original.probabilities)
+    np.testing.assert_array_equal(back.acquired[::-1], original.acquired)
 
 
 def test_values_fall_into_bins_of_about_equal_numbers():
@@ -97,6 +97,6 @@ def test_the_same_seed_draws_the_same_candidates_and_another_seed_others():
 
 
 @pytest.mark.parametrize("wrong", [{"neighbours": 0}, {"max_bins": 1}, {"count": 1}, {"reference_rows": 0}])
-def test_senseless_parameters_are_refused(wrong):
+def test_parameters_out_of_range_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         AACO(**wrong)

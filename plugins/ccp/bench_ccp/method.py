@@ -1,4 +1,4 @@
-"""The method: grow a forest, prune every tree by cost-complexity, for every α."""
+"""The method ``ccp``: a random forest whose trees are pruned by cost complexity."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ __all__ = ["CostComplexityPruning"]
 
 @dataclass(frozen=True)
 class CostComplexityPruning(ForestMethod):
-    """A random forest whose trees are pruned by cost-complexity, all with the same α. Source: BUDGETPRUNE §5.
+    """A random forest whose trees are pruned by minimal cost-complexity pruning, all with the same α.
 
-    The family is one policy per α, rising. Feature prices are not looked at. Parameters of the forest are those
-    of `ForestMethod`.
+    The family has one policy per α, in ascending order. Pruning ignores feature prices. The parameters of the forest
+    are those of `ForestMethod`.
 
     Attributes:
-        alphas: the α; empty takes `count` of them, see `spacing`.
-        spacing: ``leaves``: α that leave numbers of leaves in geometric steps; ``cost``: α from the whole forest to
-            none, in even steps of the mean cost of a validation row.
-        count: see `alphas`.
-        risk: ``impurity``: the forest's criterion, as scikit-learn's pruning path does (gini for ``pairs``);
-            ``error``: training errors, Breiman's.
+        alphas: complexity parameters α ≥ 0; when empty, ``count`` values are chosen as ``spacing`` says.
+        spacing: how α is chosen: ``leaves`` makes the number of leaves fall in geometric steps; ``cost`` makes the
+            mean cost of a validation row fall in even steps, from the unpruned forest to one that acquires nothing.
+        count: number of α chosen when ``alphas`` is empty.
+        risk: the risk R of a node: ``impurity`` is the forest's criterion, as in scikit-learn's pruning path (Gini
+            where the criterion is ``pairs``); ``error`` is the training error, as in Breiman et al. 1984.
+
+    Source: BUDGETPRUNE §5; Breiman, Friedman, Olshen, Stone 1984, §3.3.
     """
 
     alphas: list[Annotated[float, Ge(0)]] = field(default_factory=list)
@@ -36,6 +38,13 @@ class CostComplexityPruning(ForestMethod):
     spacing: Literal["leaves", "cost"] = field(default="leaves", metadata={"omit_default": True})
 
     def fit(self, problem: Problem) -> Family:
+        """Grow the forest on the training part and prune it at every α.
+
+        The validation part is read only for ``spacing = "cost"``.
+
+        Raises:
+            RequestError: the task is regression.
+        """
         from bench_ccp.pruning import alpha_grid, alpha_steps, prune, risk
 
         forest = self.grow(problem)

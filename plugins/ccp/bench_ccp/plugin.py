@@ -13,13 +13,13 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """CCP."""
+    """Register ``ccp``."""
     register("ccp", CostComplexityPruning)
 
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.forest.policy import policy_types
 
     return policy_types()

@@ -1,7 +1,7 @@
 """Minimal cost-complexity pruning on flat arrays (Breiman et al. 1984, §3.3).
 
-For one α, the smallest tree that minimises R(T) + α |leaves of T| is found bottom-up in one pass; it is the tree
-that weakest-link pruning ends with when it stops at α.
+For one α, a single bottom-up pass finds the smallest tree that minimises R(T) + α |leaves of T|. Weakest-link pruning
+that stops at α gives the same tree.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ __all__ = ["alpha_grid", "alpha_steps", "prune", "risk"]
 
 
 def risk(forest: FlatForest, measure: Literal["entropy", "gini", "error"]) -> NDArray[np.float64]:
-    """R of each node: its share of the tree's in-bag weight times its impurity, as in scikit-learn.
+    """Risk R of each node: its share of the tree's in-bag weight times its impurity, as in scikit-learn.
 
     Args:
         forest: the trees.
-        measure: ``entropy`` (bits), ``gini``, or ``error``, the share of rows not of the most frequent class.
+        measure: the impurity: ``entropy`` (bits), ``gini``, or ``error`` (the share of rows outside the most frequent
+            class).
 
     Returns:
         float64 (nodes,).
@@ -40,7 +41,7 @@ def risk(forest: FlatForest, measure: Literal["entropy", "gini", "error"]) -> ND
 
 @numba.njit(cache=True, nogil=True)
 def _prune(left, right, parent, risk, alpha, opened):  # type: ignore[no-untyped-def]
-    """Writes the tests that stay to `opened`, returns the number of leaves; ties prune."""
+    """Mark in `opened` the nodes that remain tests, and return the number of leaves; a tie is pruned."""
     nodes = len(left)
     value = np.zeros(nodes)
     leaves = 0
@@ -49,7 +50,7 @@ def _prune(left, right, parent, risk, alpha, opened):  # type: ignore[no-untyped
         opened[h] = False
         if left[h] >= 0:
             inner = value[left[h]] + value[right[h]]
-            # Sums in another order than scikit-learn's differ in their last bits: a tie is a tie.
+            # scikit-learn adds in another order; the tolerance keeps ties that differ in their last bits.
             if inner < value[h] - 1e-12:
                 value[h] = inner
                 opened[h] = True
@@ -62,31 +63,40 @@ def _prune(left, right, parent, risk, alpha, opened):  # type: ignore[no-untyped
 
 
 def prune(forest: FlatForest, risk: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
-    """Which nodes stay tests when every tree is pruned with α; bool (nodes,)."""
+    """Nodes that remain tests when every tree is pruned with α.
+
+    Args:
+        forest: the trees.
+        risk: float64 (nodes,), from `risk`.
+        alpha: complexity parameter α ≥ 0, in the unit of the risk per leaf.
+
+    Returns:
+        bool (nodes,).
+    """
     opened = np.zeros(forest.nodes, dtype=np.bool_)
     _prune(forest.left, forest.right, forest.parent, risk, alpha, opened)
     return opened
 
 
 def alpha_grid(forest: FlatForest, risk: NDArray[np.float64], count: int) -> list[float]:
-    """Rising α, the first 0, that leave numbers of leaves in geometric steps down to one a tree.
+    """Ascending α, from 0, at which the number of leaves falls in geometric steps to one leaf per tree.
 
     Args:
         forest: the trees.
-        risk: from `risk`.
-        count: how many; fewer come back when the trees have fewer sizes.
+        risk: float64 (nodes,), from `risk`.
+        count: number of α wanted; the result is shorter when several steps have the same α.
     """
     scratch = np.zeros(forest.nodes, dtype=np.bool_)
 
     def leaves(alpha: float) -> int:
         return int(_prune(forest.left, forest.right, forest.parent, risk, alpha, scratch))
 
-    whole = leaves(0.0)
-    if whole <= forest.trees or count == 1:
+    unpruned = leaves(0.0)
+    if unpruned <= forest.trees or count == 1:
         return [0.0]
-    top = float(risk.max()) + 1.0  # no split is worth more than the whole risk
+    top = float(risk.max()) + 1.0  # no split lowers the risk by more than a node's risk
     alphas = [0.0]
-    for target in np.geomspace(whole, forest.trees, count)[1:]:
+    for target in np.geomspace(unpruned, forest.trees, count)[1:]:
         low, high = 0.0, top
         for _ in range(60):
             middle = 0.5 * (low + high) if low == 0 and high < 1e-9 else np.sqrt(max(low, 1e-12) * high)
@@ -99,17 +109,17 @@ def alpha_grid(forest: FlatForest, risk: NDArray[np.float64], count: int) -> lis
 
 
 def alpha_steps(forest: FlatForest, risk: NDArray[np.float64]) -> list[float]:
-    """Rising α, a percent or less apart: 0, and those from far below what a leaf is worth to the first to prune all.
+    """Ascending α in steps of at most 1 %: 0, then from 2^−27 to the first α that prunes every tree to its root.
 
-    128 of them to a power of two, from 2^−27 on: exact, so that they are the same on every machine.
+    Each power of two is divided into 128 steps. The values are exact, so they are the same on every machine.
 
     Args:
         forest: the trees.
-        risk: from `risk`.
+        risk: float64 (nodes,), from `risk`.
     """
     steps = [0.0]
     power = -27
-    while steps[-1] < risk.max():  # no split is worth more than the whole risk
+    while steps[-1] < risk.max():  # no split lowers the risk by more than a node's risk
         steps += [math.ldexp(1.0 + i / 128, power) for i in range(128)]
         power += 1
     first = bisect_left(steps, True, key=lambda alpha: not prune(forest, risk, alpha).any())

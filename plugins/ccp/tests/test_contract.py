@@ -1,4 +1,4 @@
-"""The contract kit on ccp."""
+"""The contract kit on the method ``ccp``."""
 
 from bench_ccp.method import CostComplexityPruning
 

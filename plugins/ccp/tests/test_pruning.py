@@ -1,4 +1,4 @@
-"""Cost-complexity pruning against scikit-learn's."""
+"""Cost-complexity pruning, compared with scikit-learn's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_step_of_scikit_learns_path_is_found(criterion):
         assert forest.leaves(prune(forest, risks, alpha)).sum() == pruned.get_n_leaves()
 
 
-def test_the_grid_leads_from_the_whole_trees_to_their_roots():
+def test_the_grid_leads_from_unpruned_trees_to_their_roots():
     trees = [DecisionTreeClassifier(max_features=5, random_state=s).fit(X, Y) for s in range(4)]
     forest = from_sklearn(trees)
     risks = risk(forest, "gini")
@@ -46,7 +46,7 @@ def test_the_grid_leads_from_the_whole_trees_to_their_roots():
     assert len(set(sizes)) >= 4
 
 
-def test_error_is_a_measure_of_risk_too():
+def test_the_error_risk_sums_the_forests_training_errors():
     forest = from_sklearn([DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)])
     assert risk(forest, "error") == pytest.approx(forest.error * forest.trees)
 
@@ -71,10 +71,10 @@ def test_prunings_are_nested_cheaper_and_err_more_as_alpha_grows(task):
     risks = risk(forest, "error")
     kept = [prune(forest, risks, alpha) for alpha in alpha_grid(forest, risks, 6)]
     assert len(kept) > 2
-    for whole, part in pairwise(kept):
-        assert forest.valid(whole)
-        assert forest.valid(part)
-        assert not (part & ~whole).any()
+    for larger, smaller in pairwise(kept):
+        assert forest.valid(larger)
+        assert forest.valid(smaller)
+        assert not (smaller & ~larger).any()
     policies = CostComplexityPruning(n_estimators=6, count=6, risk="error").fit(case.problem).policies
     bills = [case.problem.costs.bill(policy.decide(case.rows).acquired).mean() for policy in policies]
     errors = [policy.details["training_error"] for policy in policies]

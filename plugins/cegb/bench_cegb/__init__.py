@@ -1,1 +1,1 @@
-"""Cost-effective gradient boosting as LightGBM does it, with the bill of what each row really reads."""
+"""Cost-efficient gradient boosting (CEGB) by LightGBM; each row pays for the features on its own paths."""

@@ -1,8 +1,8 @@
-"""LightGBM's trees as flat arrays, and a walk that knows what it reads.
+"""LightGBM's trees as flat arrays, and a walk that records the features it reads.
 
-The walk follows LightGBM's own rule: a value within 1e-35 of 0 is 0, and so is NaN where a split knows no missing
-values; a missing value (NaN, or 0 where the split says so) goes the split's default way; else a value ≤ the
-threshold goes left.
+The walk follows LightGBM's rules. A value within 1e-35 of 0 counts as 0. NaN counts as 0 at a split without missing
+values. A missing value (NaN, or 0, as the split's type says) goes in the split's default direction. Any other value
+≤ the threshold goes left.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 __all__ = ["MISSING", "ZERO", "Forest", "walk_plain"]
 
 MISSING = {"None": 0, "Zero": 1, "NaN": 2}
-"""What a split takes for missing, as LightGBM names it."""
+"""The kinds of missing values of a split, by LightGBM's names."""
 
 ZERO = float(np.float32(1e-35))
-"""A value this close to 0 is 0 to LightGBM."""
+"""LightGBM treats values within this distance of 0 as 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +29,15 @@ class Forest:
     """Boosted trees; tree ``t`` belongs to output ``t % outputs``.
 
     Attributes:
-        outputs: trees of one round: 1, or the number of classes.
+        outputs: number of trees of a round: 1, or the number of classes.
         roots: int64 (trees,): root node of each tree.
-        column: int32 (nodes,): column tested, −1 at a leaf.
-        threshold: float64 (nodes,).
-        missing: int8 (nodes,): a value of `MISSING`.
-        default_left: bool (nodes,).
-        left, right: int32 (nodes,): children.
-        value: float64 (nodes,): what a leaf adds.
+        column: int32 (nodes,): tested column; −1 for a leaf.
+        threshold: float64 (nodes,): threshold of each test.
+        missing: int8 (nodes,): kind of missing values, a value of `MISSING`.
+        default_left: bool (nodes,): whether missing values go left.
+        left: int32 (nodes,): left child.
+        right: int32 (nodes,): right child.
+        value: float64 (nodes,): a leaf's contribution to the score.
     """
 
     outputs: int
@@ -51,10 +52,10 @@ class Forest:
 
     @classmethod
     def from_dump(cls, dump: Mapping[str, Any]) -> Forest:
-        """From what ``Booster.dump_model`` gives.
+        """Build a forest from the result of LightGBM's ``Booster.dump_model``.
 
         Raises:
-            ValueError: a split that is not a comparison with a number (a categorical one).
+            ValueError: a split is categorical.
         """
         nodes: list[tuple[int, float, int, bool, int, int, float]] = []
         roots = []
@@ -87,22 +88,22 @@ class Forest:
         return len(self.roots)
 
     def used(self) -> NDArray[np.int64]:
-        """Columns that some split tests, ascending."""
+        """Columns that at least one split tests, in ascending order."""
         return np.unique(self.column[self.column >= 0]).astype(np.int64)
 
     def run(
         self, X: NDArray[np.float64], feature_of_column: NDArray[np.int64], n_features: int
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Raw scores (rows, outputs), and the features on each row's paths (rows, features).
+        """Raw scores, float64 (rows, outputs), and the features on each row's paths, bool (rows, features).
 
         Raises:
-            ValueError: the rows have other columns than the forest was trained on.
+            ValueError: the number of columns differs from that of the training rows.
         """
         return self.additive(feature_of_column, n_features).run(X)
 
     def additive(self, feature_of_column: NDArray[np.int64], n_features: int) -> AdditiveTrees:
-        """The trees in the form that is run, for columns that belong to these features."""
-        # A split without missing values takes NaN for 0.
+        """The trees as `AdditiveTrees`, which run them; `feature_of_column` is int64 (columns,)."""
+        # A split without missing values treats NaN as 0.
         nan_left = np.where(self.missing == MISSING["None"], self.threshold >= 0, self.default_left)
         kind = np.where(nan_left, NAN_LEFT, NAN_RIGHT)
         zero = np.where(self.default_left, ZERO_LEFT, ZERO_RIGHT)
@@ -120,7 +121,7 @@ _LEAF = (-1, 0.0, 0, False, -1, -1, 0.0)
 def walk_plain(
     forest: Forest, X: NDArray[np.float64], feature_of_column: NDArray[np.int64], n_features: int
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """`Forest.run` in plain Python."""
+    """Reference implementation of `Forest.run` in plain Python."""
     scores = np.zeros((len(X), forest.outputs))
     acquired = np.zeros((len(X), n_features), dtype=bool)
     for row, x in enumerate(X):

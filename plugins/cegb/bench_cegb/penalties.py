@@ -1,4 +1,4 @@
-"""From prices to LightGBM's penalties, one per column."""
+"""Conversion of prices to LightGBM's penalties, one per column."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Shared = Literal["split", "each"]
 
 
 def column_prices(problem: Problem, shared: Shared) -> NDArray[np.float64]:
-    """What LightGBM is told that each column costs; float64 (columns,).
+    """Price of each column for LightGBM; float64 (columns,).
 
-    LightGBM knows columns only: neither features of several columns nor acquisition groups. ``split`` shares a
-    feature's price among its columns and a group's among its features (and their columns), so that all of them
-    together cost what they do; ``each`` charges the whole of both to every column, which is right for the first
-    one and too much for the others. Prices that grow with item size are averaged over the training rows.
+    LightGBM's penalties are per column: it has no features of several columns and no acquisition groups. ``split``
+    divides a feature's price among its columns and a group's among its features (and their columns), so that the total
+    is right. ``each`` charges every column the full price of both, which is right for the first column and too much
+    for the others. Prices that grow with item size are averaged over the training rows.
     """
     costs, sizes = problem.costs, problem.train.sizes
     width = np.bincount(problem.feature_of_column, minlength=problem.n_features)
@@ -41,7 +41,7 @@ class Penalties:
     """LightGBM's penalties at ``cegb_tradeoff = 1``.
 
     Attributes:
-        feature: float64 (columns,): per row for ``lazy``, once for ``coupled``.
+        feature: float64 (columns,): penalty of each column, per row for ``lazy``, once for ``coupled``.
         split: ``cegb_penalty_split``, per row and split.
     """
 
@@ -49,7 +49,7 @@ class Penalties:
     split: float
 
     def parameters(self, kind: str, tradeoff: float) -> dict[str, Any]:
-        """As LightGBM's parameters; none at all when nothing is charged."""
+        """The penalties as LightGBM's parameters; empty if all are 0."""
         if tradeoff == 0 or not (self.feature.any() or self.split):
             return {}
         parameters: dict[str, Any] = {"cegb_tradeoff": tradeoff, "cegb_penalty_split": self.split}
@@ -62,12 +62,12 @@ def penalties(problem: Problem, kind: str, shared: Shared, split_price: float, u
     """Penalties of a problem.
 
     Args:
-        problem: its costs and training part.
+        problem: the problem; its costs and training part are used.
         kind: ``coupled`` or ``lazy``.
         shared: see `column_prices`.
-        split_price: price of evaluating one split for one row.
-        unit: ``raw``: prices as they are. ``relative``: at a trade-off of 1, acquiring everything for every row must
-            bring the loss reduction of a perfect model.
+        split_price: price of evaluating one split for one row, in the unit of the prices.
+        unit: ``raw`` leaves prices unscaled. ``relative`` scales them so that, at a trade-off of 1, acquiring all
+            features for every row must gain as much as a perfect first tree.
         scale: LightGBM's gain per row of a perfect first tree: the target's variance, or 1 for log losses.
     """
     prices = column_prices(problem, shared)
@@ -82,5 +82,5 @@ def penalties(problem: Problem, kind: str, shared: Shared, split_price: float, u
 
 
 def gain_scale(problem: Problem, objective: str) -> float:
-    """LightGBM's gain per row of a tree that explains everything at the start."""
+    """LightGBM's gain per row of a perfect first tree."""
     return float(np.var(problem.train.y)) if objective == "regression" else 1.0

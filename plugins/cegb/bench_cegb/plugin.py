@@ -1,4 +1,4 @@
-"""The method ``cegb``: LightGBM's cost-effective gradient boosting."""
+"""The method ``cegb``: cost-efficient gradient boosting by LightGBM."""
 
 from __future__ import annotations
 
@@ -17,34 +17,36 @@ BENCH_CONTRACT_VERSION = 1
 
 @dataclass(frozen=True)
 class CEGB(Method):
-    """LightGBM trained with penalties on features (CEGB), billed for what each row's paths read.
+    """LightGBM trained with penalties on features (CEGB); each row pays for the features on its own paths.
 
-    Source: Peter, Diego, Hamprecht, Nadler: Cost-efficient Gradient Boosting, NeurIPS 2017, as LightGBM
-    implements it (``cegb_tradeoff``, ``cegb_penalty_feature_coupled``, ``cegb_penalty_feature_lazy``,
-    ``cegb_penalty_split``): what a practitioner would pick today. The family has one policy per λ; its first is
-    the best on validation. Probabilities are LightGBM's own (sigmoid, softmax), not calibrated. Categories are
-    plain numbers here; missing values go LightGBM's default way.
+    The family has one policy per λ; the first is the best on validation. Class probabilities are LightGBM's own
+    (sigmoid or softmax), without calibration. Categories are treated as numbers. Missing values follow LightGBM's
+    default direction.
 
     Attributes:
-        n_estimators: boosting rounds, from 1 (for more than two classes one tree per class in each).
-        max_leaf_nodes: most leaves of a tree, from 2.
+        n_estimators: boosting rounds, at least 1; more than two classes have one tree per class and round.
+        max_leaf_nodes: most leaves of a tree, at least 2.
         max_depth: most splits on a path; −1 for no limit.
-        learning_rate: above 0.
-        min_samples_leaf: fewest training rows of a leaf, from 1; LightGBM's own default is 20.
-        max_bins: most bins of a column, from 2.
-        lambdas: trade-offs λ ≥ 0 (``cegb_tradeoff``), each with a forest of its own; 0 ignores prices.
-        unit: ``relative``: λ = 1 means that acquiring everything for every row must gain what a perfect first tree
-            would, whatever the scale of prices, targets and rows. ``raw``: prices are LightGBM's penalties as
-            they are (a coupled one is then compared with a gain that is a sum over all rows).
-        penalty: ``coupled``: a feature's price is charged once, when the forest first uses it; ``lazy``: for
+        learning_rate: factor applied to each tree's prediction, above 0.
+        min_samples_leaf: fewest training rows of a leaf, at least 1; LightGBM's own default is 20.
+        max_bins: most bins of a column, at least 2.
+        lambdas: trade-offs λ ≥ 0 (``cegb_tradeoff``), each with its own forest; 0 ignores prices.
+        unit: unit of λ. ``relative`` does not depend on the scale of prices and targets or on the number of rows: with
+            λ = 1, acquiring all features for every row must gain what a perfect first tree gains. ``raw`` passes
+            prices to LightGBM unscaled; a coupled penalty is then compared with a gain summed over all rows.
+        penalty: ``coupled`` charges a feature's price once, when the forest first uses it; ``lazy`` charges it for
             every training row that reads it for the first time.
-        shared: LightGBM prices columns and knows no groups. ``split``: a feature's price is shared equally by its
-            columns, a group's by its features; ``each``: every column is charged the whole. The bill knows better.
-        split_price: price of evaluating one split for one row, in the unit of the prices
-            (``cegb_penalty_split``); it is not billed.
-        include_empty_policy: whether policies that read nothing (the class frequencies, cost 0) are in the family;
-            one always is when there is no other.
-        ranking: ``lambdarank``, or ``pointwise``: regression on the grades.
+        shared: how prices are assigned to columns, because LightGBM's penalties are per column and have no groups.
+            ``split`` divides a feature's price equally among its columns and a group's among its features; ``each``
+            charges every column the full price of both. The core's bill is exact in either case.
+        split_price: price of evaluating one split for one row, in the unit of the prices (``cegb_penalty_split``); it
+            affects training only and is not billed.
+        include_empty_policy: whether the family includes policies that acquire nothing (class frequencies, cost 0).
+            One is included in any case when no other policy exists.
+        ranking: the objective for ranking: ``lambdarank``, or ``pointwise``, regression on the grades.
+
+    Source: Peter, Diego, Hamprecht, Nadler: Cost-efficient Gradient Boosting, NeurIPS 2017, as implemented in LightGBM
+    (``cegb_tradeoff``, ``cegb_penalty_feature_coupled``, ``cegb_penalty_feature_lazy``, ``cegb_penalty_split``).
     """
 
     version: ClassVar[int] = 1
@@ -64,10 +66,10 @@ class CEGB(Method):
     ranking: Literal["lambdarank", "pointwise"] = "lambdarank"
 
     def fit(self, problem: Problem) -> Family:
-        """Train a forest for every λ on the training part; the validation part only ranks them.
+        """Train a forest for every λ on the training part; choose the default policy on the validation part.
 
         Raises:
-            ValueError: lambdarank on grades that are not whole numbers from 0 to 30.
+            ValueError: lambdarank is used with grades that are not integers from 0 to 30.
         """
         from bench_models.boosting import objective_of, train
 
@@ -116,7 +118,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.trees import AdditiveTrees, FlatTrees
 
     from bench_cegb.policy import ForestPolicy

@@ -1,4 +1,4 @@
-"""A boosted forest as a policy: every row pays for the features on its own paths."""
+"""The policy of a boosted forest: every row pays for the features on its own paths."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["ForestPolicy"]
 
 @dataclass(frozen=True, eq=False)
 class ForestPolicy(Policy):
-    """All trees of a forest, walked.
+    """A boosted forest as a policy.
 
     Attributes:
         trees: the trees.
-        classes: whether probabilities are wanted, not a score.
+        classes: whether decisions are class probabilities and not a score.
     """
 
     trees: AdditiveTrees
@@ -38,5 +38,5 @@ class ForestPolicy(Policy):
         return Decisions(acquired, probabilities=probabilities_of(scores), evaluations=evaluations)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """In every tree the first test on the row's way whose feature is not known."""
+        """For every tree, the feature of the first test on the row's path that is not known."""
         return next_units(self.trees.flat, rows.X, known)

@@ -1,8 +1,8 @@
-"""How long CEGB trains, with and without penalties, and how fast rows are walked, beside LightGBM's own predict.
+"""Time CEGB's training with and without penalties, and its decisions compared with LightGBM's predict.
 
     python benchmarks/bench_training.py [--rows 5000] [--columns 50] [--trees 300] [--threads 1]
 
-The oracle: the walk's scores equal LightGBM's to 1e-12 on every row timed.
+Check: the walk's scores equal LightGBM's to 1e-12 on every timed row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bench_core import Costs, Part, Problem
 
 
 def timed(run: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
-    """Seconds of the fastest run, and what it returned."""
+    """Seconds of the fastest run, and the returned value."""
     best, result = np.inf, None
     for _ in range(repeats):
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Penalties as LightGBM takes them, the family, threads, odd input."""
+"""LightGBM's penalties, the family, threads, and unusual input."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def features_by_lambda(method, problem):
     return [found[value] for value in sorted(found)]
 
 
-def test_prices_of_columns_share_what_is_paid_once():
+def test_column_prices_divide_prices_that_are_paid_once():
     costs = Costs(np.array([4.0, 1.0, 0.0, 2.0]), np.array([-1, 0, 0, 1]), np.array([6.0, 5.0]))
     problem = replace(make_problem(), costs=costs, feature_names=tuple("abcd"))
     problem = replace(problem, feature_of_column=np.array([0, 0, 1, 2, 2, 2, 3]))
@@ -80,7 +80,7 @@ def test_a_raw_penalty_is_weighed_against_lightgbms_gain(penalty):
 
 @pytest.mark.parametrize("task", ["regression", "binary", "multiclass"])
 def test_at_a_relative_lambda_of_one_a_perfect_feature_just_pays(task):
-    # The only feature tells everything, so its gain is that of a perfect first tree.
+    # The only feature determines the target, so its gain is that of a perfect first tree.
     x = np.repeat([0.0, 1.0], 200)
     y = 5 * x if task == "regression" else x.astype(int)
     problem = problem_of(x[:, None], y, task="binary" if task == "multiclass" else task)
@@ -91,7 +91,7 @@ def test_at_a_relative_lambda_of_one_a_perfect_feature_just_pays(task):
 
 
 def test_a_coupled_feature_is_free_once_used():
-    # Later trees gain ever less than the price, and go on with the feature that is paid for.
+    # Later trees gain less than the price, and still use the feature that is paid for.
     x = np.linspace(-1, 1, 200)
     method = CEGB(n_estimators=40, max_leaf_nodes=2, lambdas=(45.0,), unit="raw")
     problem = problem_of(x[:, None], x)
@@ -113,7 +113,7 @@ def test_fewer_features_as_lambda_grows(task, penalty):
     assert features[-1] == 0
 
 
-def test_policies_that_read_nothing_can_be_left_out():
+def test_empty_policies_can_be_left_out():
     X, y = linear()
     for lambdas, kept in (((0.1, 50.0), [0.1]), ((50.0, 90.0), [50.0, 90.0])):
         family = CEGB(**SMALL, lambdas=lambdas, include_empty_policy=False).fit(problem_of(X, y))
@@ -195,7 +195,7 @@ def test_queries_need_not_lie_together():
 
 
 @pytest.mark.parametrize("grade", [0.5, -1.0, 31.0])
-def test_grades_that_lambdarank_cannot_use_are_refused_with_a_way_out(grade):
+def test_grades_that_lambdarank_cannot_use_are_refused_with_an_alternative(grade):
     X, _ = linear(40, 2)
     y = np.full(40, grade)
     problem = problem_of(X, y, task="ranking", query=np.repeat([0, 1], 20))

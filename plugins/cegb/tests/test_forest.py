@@ -1,4 +1,4 @@
-"""The walk down dumped trees: LightGBM's predictions, and the features of each row's own paths."""
+"""The walk down dumped trees, compared with LightGBM's predictions, and the features on each row's paths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 
 def trained(objective, seed=0, rows=400, columns=6, rounds=8, holes=0.2, zeros=0.2, **others):
-    """A booster on a table with missing values, zeros, whole numbers and a constant column."""
+    """A booster on a table with missing values, zeros, integers and a constant column."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, columns))
     X[:, 1] = np.round(2 * X[:, 1])
@@ -28,8 +28,8 @@ def trained(objective, seed=0, rows=400, columns=6, rounds=8, holes=0.2, zeros=0
     return X, lightgbm.train(settings, lightgbm.Dataset(X, y, params=settings), rounds)
 
 
-def odd_rows(X, seed=1):
-    """Rows as in training, with missing values and zeros in every column, far values, and exact thresholds."""
+def edge_rows(X, seed=1):
+    """Training-like rows with missing values and zeros in every column, extreme values, and exact thresholds."""
     rng = np.random.default_rng(seed)
     rows = X[rng.permutation(len(X))[:150]]
     rows[rng.random(rows.shape) < 0.2] = np.nan
@@ -46,9 +46,9 @@ def odd_rows(X, seed=1):
     [{}, {"zero_as_missing": True}, {"use_missing": False}, {"max_bin": 4}, {"num_leaves": 300, "min_data_in_leaf": 1}],
     ids=["nan", "zero", "none", "few bins", "deep"],
 )
-def test_it_predicts_what_the_booster_does(objective, others):
+def test_predictions_equal_the_boosters(objective, others):
     X, booster = trained(objective, **others)
-    rows = odd_rows(X)
+    rows = edge_rows(X)
     forest = Forest.from_dump(booster.dump_model())
     scores, _ = forest.run(rows, np.arange(6), 6)
     raw = booster.predict(rows, raw_score=True).reshape(scores.shape)
@@ -61,9 +61,9 @@ def test_it_predicts_what_the_booster_does(objective, others):
 
 @given(seed=st.integers(0, 2**31 - 1), holes=st.sampled_from([0.0, 0.3]), as_zero=st.booleans())
 @settings(max_examples=15, deadline=None)
-def test_compiled_and_plain_walks_are_the_same_and_predict_what_the_booster_does(seed, holes, as_zero):
+def test_the_compiled_walk_equals_its_reference_implementation_and_the_booster(seed, holes, as_zero):
     X, booster = trained("multiclass", seed, rows=60, rounds=3, holes=holes, zero_as_missing=as_zero)
-    rows = odd_rows(X, seed)[:40]
+    rows = edge_rows(X, seed)[:40]
     forest = Forest.from_dump(booster.dump_model())
     feature_of_column = np.array([0, 0, 1, 2, 2, 3])
     scores, acquired = forest.run(rows, feature_of_column, 4)
@@ -73,7 +73,7 @@ def test_compiled_and_plain_walks_are_the_same_and_predict_what_the_booster_does
     np.testing.assert_allclose(scores, booster.predict(rows, raw_score=True), rtol=0, atol=1e-12)
 
 
-def test_a_threshold_itself_goes_left():
+def test_a_value_equal_to_the_threshold_goes_left():
     X, booster = trained("regression", holes=0.0)
     forest = Forest.from_dump(booster.dump_model())
     splits = np.flatnonzero(forest.column >= 0)
@@ -85,11 +85,11 @@ def test_a_threshold_itself_goes_left():
     np.testing.assert_allclose(scores[:, 0], booster.predict(rows), rtol=0, atol=1e-12)
 
 
-def test_what_is_acquired_is_what_matters():
-    # Every unread column can be anything; every read one is a split on the row's path in some tree.
+def test_unacquired_columns_do_not_change_the_score():
+    # An unread column may have any value; every read column is tested on the row's path in some tree.
     X, booster = trained("regression", rounds=2)
     forest = Forest.from_dump(booster.dump_model())
-    rows = odd_rows(X)
+    rows = edge_rows(X)
     scores, acquired = forest.run(rows, np.arange(6), 6)
     changed = np.where(acquired, rows, np.random.default_rng(0).normal(size=rows.shape) * 9)
     np.testing.assert_array_equal(forest.run(changed, np.arange(6), 6)[0], scores)

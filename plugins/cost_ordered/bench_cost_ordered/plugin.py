@@ -24,13 +24,14 @@ BENCH_CONTRACT_VERSION = 1
 class CostOrdered(Method):
     """Cost-ordered T-stage classifier (CO-T): a stage per cost class, cheapest first, early exit.
 
-    Every stage is an l2 logistic regression on all features so far, fitted on the whole training part. A row
-    leaves at the first stage whose highest class probability reaches p̂ (EMSCO §2); at the last stage the core
-    refuses what is still below it. What the cost classes are: `bench_cost_ordered.stages.stages_by_cost`.
+    Every stage is an l2 logistic regression on the features of this stage and all earlier ones, fitted on all rows
+    of the training part. A row leaves at the first stage whose highest class probability reaches the confidence
+    threshold p̂ (EMSCO §2). The core refuses rows that are still below p̂ at the last stage.
+    `bench_cost_ordered.stages.stages_by_cost` defines the cost classes.
 
     Attributes:
-        C: inverse strength of the l2 penalty, as scikit-learn's; above 0.
-        max_stages: merge cost classes by quantile into at most this many stages; leave out for one per class.
+        C: inverse strength of the l2 penalty, above 0, as in scikit-learn.
+        max_stages: most stages; cost classes are merged by quantile to fit. Without it, every class is a stage.
 
     Source: EMSCO §4.3 (after Trapeznikov et al. 2013, Wang et al. 2014).
     """
@@ -46,7 +47,7 @@ class CostOrdered(Method):
 
         Raises:
             RequestError: the protocol has no confidence threshold.
-            ValueError: missing values; the message names the features.
+            ValueError: features have missing values; the message names them.
         """
         threshold = problem.need_threshold("cost-ordered")
         refuse_missing(problem)
@@ -66,12 +67,12 @@ class CostOrdered(Method):
 
 @dataclass(frozen=True, eq=False)
 class CostOrderedPolicy(Policy):
-    """Stage by stage; only rows that are not yet conclusive are evaluated further.
+    """A cascade of classifiers: a row moves on to the next stage until its answer is conclusive.
 
     Attributes:
-        threshold: p̂.
+        threshold: the confidence threshold p̂.
         models: one per stage.
-        acquired: bool (stages, features): what a row has paid for that leaves at each stage.
+        acquired: bool (stages, features): features that a row has acquired when it leaves at each stage.
     """
 
     threshold: float
@@ -91,7 +92,7 @@ class CostOrderedPolicy(Policy):
         return next_of_stages(self.acquired, self._walk(rows)[1], known)
 
     def _walk(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Probabilities (rows, classes), and the stage, from 0, at which each row leaves."""
+        """Class probabilities (rows, classes), and the stage at which each row leaves (rows,), counted from 0."""
         count = len(rows)
         probabilities = np.zeros((count, self.models[0].n_classes))
         left_at = np.full(count, len(self.models) - 1)
@@ -114,5 +115,5 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     return [CostOrderedPolicy, ClassModel]

@@ -1,4 +1,4 @@
-"""Which features are acquired at which stage: cost classes, cheapest first (EMSCO §4.3)."""
+"""The stages of CO-T: cost classes of features, cheapest first (EMSCO §4.3)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["entry_prices", "stages_by_cost"]
 
 
 def entry_prices(problem: Problem) -> NDArray[np.float64]:
-    """What each feature would cost if it were the only one acquired: its own price plus its group's.
+    """Cost of acquiring each feature alone: its own price plus its group's.
 
-    Prices that grow with item size are taken at the training part's mean size.
+    Prices that grow with item size are taken at the mean size of the training items.
 
     Returns:
         float64 (features,).
@@ -27,15 +27,16 @@ def entry_prices(problem: Problem) -> NDArray[np.float64]:
 
 
 def stages_by_cost(problem: Problem, max_stages: int | None = None) -> list[NDArray[np.int64]]:
-    """The new features of each stage.
+    """Features that each stage adds.
 
-    The classes are the cost scheme's where it has classes, ordered by their mean price and then by number;
-    otherwise features of one price (see `entry_prices`) are a class. With ``max_stages``, and more classes than
-    that, neighbouring classes merge by quantile: with x_i the share of features whose class is not more expensive than
-    feature i's, its stage is ``ceil(max_stages · x_i)``. A class is never torn apart.
+    If the cost scheme defines cost classes, they are the stages, ordered by mean price and then by class number.
+    Otherwise, features of equal price (see `entry_prices`) form a class. More classes than ``max_stages`` are merged
+    by quantile: let x_i be the share of features whose class is not more expensive than that of feature i; then
+    the stage of feature i is ``ceil(max_stages · x_i)``. A class is never divided.
 
     Returns:
-        Features (int64, ascending) per stage; disjoint, none empty, together all features.
+        One int64 array of ascending feature indices per stage. The arrays are not empty, and every feature is in
+        exactly one of them.
     """
     prices = entry_prices(problem)
     if problem.costs.classes is None:

@@ -1,4 +1,4 @@
-"""CO-T against a plain walk, row by row, with scikit-learn's own probabilities."""
+"""CO-T, compared row by row with a plain loop over scikit-learn's models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MakeProblem = Callable[..., Problem]
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("threshold", [0.5, 0.7, 0.9, 1.0])
-def test_it_decides_and_pays_as_a_plain_walk_does(make_problem: MakeProblem, n_classes: int, threshold: float) -> None:
+def test_it_decides_and_pays_as_a_plain_loop_does(make_problem: MakeProblem, n_classes: int, threshold: float) -> None:
     prices = [1.0, 10.0, 100.0]
     classes = {1: [1, 4], 2: [0], 3: [2, 3]}
     number = np.array([2, 1, 3, 3, 1])
@@ -93,16 +93,16 @@ def test_a_rows_decision_is_the_same_bits_in_any_batch(seed: int, rows: int) -> 
     )  # fmt: skip
     [policy] = CostOrdered(C=100.0).fit(problem)
     tests = rng.normal(size=(rows, 4))
-    whole = policy.decide(Rows(tests)).checked(rows, 4, 3)
+    together = policy.decide(Rows(tests)).checked(rows, 4, 3)
     kept = np.array(tests)
     for i in rng.permutation(rows):
         alone = policy.decide(Rows(tests[i : i + 1]))
         for name in ("acquired", "probabilities", "stage", "evaluations"):
-            assert (getattr(alone, name)[0] == getattr(whole, name)[i]).all()
+            assert (getattr(alone, name)[0] == getattr(together, name)[i]).all()
     assert (tests == kept).all()
 
 
-def test_features_of_several_columns_are_acquired_whole(make_problem: MakeProblem) -> None:
+def test_all_columns_of_an_acquired_feature_are_read(make_problem: MakeProblem) -> None:
     problem = make_problem(2, feature_names=("a", "b"), feature_of_column=np.array([0, 0, 1, 1, 1]))
     problem = replace(problem, costs=Costs(np.array([9.0, 1.0])))
     [policy] = CostOrdered().fit(problem)
@@ -121,12 +121,12 @@ def test_missing_values_name_the_feature(make_problem: MakeProblem) -> None:
         CostOrdered().fit(replace(problem, train=Part(X, problem.train.y)))
 
 
-def test_it_asks_for_a_threshold(make_problem: MakeProblem) -> None:
+def test_a_protocol_without_a_threshold_is_refused(make_problem: MakeProblem) -> None:
     with pytest.raises(RequestError, match="cost-ordered needs a confidence threshold"):
         CostOrdered().fit(make_problem(2, threshold=None))
 
 
-def test_senseless_parameters_are_refused_and_toml_ones_taken() -> None:
+def test_parameters_out_of_range_are_refused_and_toml_values_accepted() -> None:
     with pytest.raises(ValueError, match="max_stages must be a whole number of at least 1 or none, not 0"):
         CostOrdered(max_stages=0)
     with pytest.raises(ValueError, match="C must be a number above 0, not 0"):

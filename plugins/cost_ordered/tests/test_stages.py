@@ -1,4 +1,4 @@
-"""Cost classes to stages."""
+"""The division of features into stages by cost class."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Decision trees whose splits are chosen by information and price: EG2, IDX, CS-ID3, a C4.5-like baseline, ICET."""
+"""Decision trees that choose tests by information gain and price: EG2, IDX, CS-ID3, ICET, and a C4.5-like baseline."""

@@ -1,4 +1,4 @@
-"""The compiled forms of `induction.grow_plain`, `pruning.pruned_plain` and `fitness.mean_cost_plain`."""
+"""Compiled versions of `induction.grow_plain`, `pruning.pruned_plain` and `fitness.mean_cost_plain`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["grow", "mean_cost", "prune"]
 _LN2 = math.log(2.0)
 _TERMS = 24
 _SORT_BELOW = 8
-"""A column with this many times more values than the node has rows is sorted instead of counted."""
+"""If a column has more than this many values per value at the node, the node's values are sorted, not counted."""
 
 
 @numba.njit(cache=True)
@@ -39,7 +39,7 @@ def grow(
 ) -> Any:
     """Grow one tree as `induction.grow_plain` does.
 
-    Sums of `sums` are exact, so that the order in which rows are counted changes no bit.
+    Additions of entries of `sums` are exact, so the order of the rows does not change the result.
     """
     columns, n_rows = len(codes), len(rows)
     most = max(2 * n_rows, 1)
@@ -145,9 +145,10 @@ def _best_threshold(
     below: Any,
     above: Any,
 ) -> Any:
-    """`induction.best_threshold`: gain (0 for none), split information, threshold, side of missing values.
+    """`induction.best_threshold`: gain (0 if there is no split), split information, threshold, side of missing values.
 
-    `histogram` (values, classes), `held` (values) and `present` (values) are scratch: zeros, as they are left again.
+    `histogram` (values, classes), `held` (values) and `present` (values) are scratch. The first two must be zero and
+    are zero again on return.
     """
     n_classes = len(below)
     above[:] = 0
@@ -210,7 +211,10 @@ def _best_threshold(
 
 @numba.njit(cache=True)
 def _choose(kind: Any, gains: Any, information: Any, divisors: Any) -> Any:
-    """`criteria.choose`; kind 0 divides the gain, 1 2^gain − 1, 2 its square, 3 is the gain ratio."""
+    """`criteria.choose` with the criterion as a number.
+
+    Kind 0 scores gain / divisor, kind 1 (2^gain − 1) / divisor, kind 2 gain² / divisor, kind 3 the gain ratio.
+    """
     least = 0.0
     if kind == 3:
         total, positive = 0.0, 0
@@ -245,7 +249,7 @@ def _choose(kind: Any, gains: Any, information: Any, divisors: Any) -> Any:
 
 @numba.njit(cache=True)
 def prune(left: Any, counts: Any, confidence: Any, z: Any) -> Any:
-    """`pruning.pruned_plain`: whether a node is a leaf of the pruned tree, or below one."""
+    """`pruning.pruned_leaves`: whether each node is a leaf of the pruned tree or lies below one; bool (nodes,)."""
     nodes, classes = counts.shape
     leaf = np.zeros(nodes, np.bool_)
     estimate = np.zeros(nodes)
@@ -294,7 +298,7 @@ def mean_cost(
     group: Any,
     error_cost: Any,
 ) -> Any:
-    """`fitness.mean_cost_plain`: mean over rows of the tests' price and the cost of a wrong label."""
+    """`fitness.mean_cost_plain`: mean over rows of the price of the tests plus the cost of a wrong label."""
     nodes = len(column)
     bill, parent = np.zeros(nodes), np.full(nodes, -1, np.int64)
     for at in range(nodes):

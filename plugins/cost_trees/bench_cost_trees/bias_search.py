@@ -1,4 +1,4 @@
-"""The search for a bias of EG2: what a string of bits means, what it costs, the tree it ends in (Turney 1995, §3.5)."""
+"""ICET's search for a bias of EG2: the coding of biases as bit strings, and their cost (Turney 1995, §3.5)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _CONFIDENCE = (1.0, 100.0)
 
 @dataclass(frozen=True, eq=False)
 class Bias:
-    """What EG2 is run with.
+    """The parameters of one run of EG2.
 
     Attributes:
         costs: float64 (features,): pseudo-prices; infinite for a feature that may not be tested.
-        omega: ω.
-        confidence: CF of pruning, in (0, 1].
+        omega: exponent ω of EG2, in [0, 1].
+        confidence: confidence factor CF of pruning, in (0, 1].
     """
 
     costs: NDArray[np.float64]
@@ -44,11 +44,11 @@ class BiasSearch:
     """The space of biases on one training table.
 
     Attributes:
-        grower: the table.
-        prices: the real ones.
-        limits: of every tree.
-        kind: what is evolved for each feature: its pseudo-price (``seeded``: beginning also with its first price), or
-            whether it may be tested at its first price.
+        grower: the training table.
+        prices: the true prices.
+        limits: size limits of every tree.
+        kind: what the bits of a feature mean. ``costs`` and ``seeded``: its pseudo-price (``seeded`` also puts EG2
+            with the true prices into the first generation). ``subsets``: whether it may be tested, at its true price.
     """
 
     grower: Grower
@@ -58,11 +58,11 @@ class BiasSearch:
 
     @property
     def bits(self) -> int:
-        """Length of a string."""
+        """Number of bits of a string."""
         return len(self.prices.first) * (1 if self.kind == "subsets" else _BITS) + 2 * _BITS
 
     def bias(self, string: NDArray[np.bool_]) -> Bias:
-        """What a string, bool (bits,), stands for: features in order, then ω, then CF."""
+        """Decode a string, bool (bits,): the features' bits in order, then ω, then CF."""
         own, rest = string[: -2 * _BITS], string[-2 * _BITS :].reshape(2, _BITS)
         if self.kind == "subsets":
             costs = np.where(own, self.prices.first, np.inf)
@@ -72,7 +72,7 @@ class BiasSearch:
         return Bias(costs, float(omega), float(confidence))
 
     def grown(self, bias: Bias, rows: NDArray[np.int64]) -> Tree:
-        """EG2's tree on some rows, not pruned."""
+        """The unpruned tree that EG2 grows on the given rows."""
         allowed = np.isfinite(bias.costs)
         costs = np.where(allowed, bias.costs, 0.0)
         prices = Prices(costs, costs, np.full(len(costs), -1, dtype=np.int64))
@@ -80,7 +80,10 @@ class BiasSearch:
         return grow_compiled(self.grower, rows, criterion, prices, self.limits, by_path=False, allowed=allowed)
 
     def cost(self, bias: Bias, error_cost: float, rng: np.random.Generator) -> float:
-        """What a tree from a random half of the rows costs on the other half, at the real prices."""
+        """Mean cost of tests and errors, at true prices, of a tree grown on a random half of the rows.
+
+        The cost is measured on the other half, in the unit of the prices.
+        """
         drawn = rng.permutation(len(self.grower.y))
         half = len(drawn) // 2
         tree = self.grown(bias, drawn[:half])
@@ -88,7 +91,7 @@ class BiasSearch:
         return mean_cost(tree, self.grower, drawn[half:], self.prices, error_cost)
 
     def known(self) -> list[NDArray[np.bool_]]:
-        """Strings of the first generation that are not drawn: EG2 itself, with ω = 1 and CF = 25 % (§4.3.3)."""
+        """Strings put into the first generation: for ``seeded``, EG2 with ω = 1 and CF = 25 % (§4.3.3)."""
         if self.kind != "seeded":
             return []
         costs = to_gray(self.prices.first, *_COSTS, _BITS).ravel()
@@ -96,7 +99,7 @@ class BiasSearch:
         return [np.concatenate([costs, *rest])]
 
     def run(self, error_cost: float, settings: Settings, rng: np.random.Generator) -> Evolution:
-        """Evolve a bias for one cost of an error."""
+        """Evolve a bias for one error cost, given in the unit of the prices."""
 
         def cost(string: NDArray[np.bool_]) -> float:
             return self.cost(self.bias(string), error_cost, rng)
@@ -104,5 +107,5 @@ class BiasSearch:
         return evolve(cost, self.bits, settings, rng, self.known())
 
     def final_tree(self, bias: Bias) -> Tree:
-        """The pruned tree of all rows."""
+        """The pruned tree that a bias gives on all rows."""
         return pruned(self.grown(bias, np.arange(len(self.grower.y))), bias.confidence)

@@ -1,6 +1,6 @@
-"""What a split is worth: its information gain, by itself or against the price of its test.
+"""Scores of a split: its information gain, alone or relative to the price of its test.
 
-| criterion | worth | source |
+| criterion | score | source |
 |---|---|---|
 | ``gain`` | ΔI | Quinlan 1986 |
 | ``gain-ratio`` | ΔI / split information, where ΔI is at least the mean of the positive ΔI | Quinlan 1993, §2.2 |
@@ -8,8 +8,8 @@
 | ``idx`` | ΔI / C | Norton 1989; Turney 1995, Eq. 5 |
 | ``cs-id3`` | ΔI² / C | Tan and Schlimmer 1990; Turney 1995, Eq. 4 |
 
-ΔI is in bits, C is the price of the test. Where C is 0 the last two are infinite: a free test with a gain comes before
-any that costs, the most informative one first.
+ΔI is the information gain in bits, C the price of the test. The last two scores are infinite where C is 0: a free test
+with a positive gain precedes all priced ones; among free tests the most informative one is first.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ __all__ = ["FLOOR", "Criterion", "CriterionName", "choose", "entropy_sums", "num
 CriterionName = Literal["gain", "gain-ratio", "eg2", "idx", "cs-id3"]
 
 FLOOR = 1e-6
-"""Least gain, in bits times rows, of a split: below it is what rounding leaves of none."""
+"""Least gain of a split, in bits times rows; smaller gains are rounding errors."""
 
 _TERMS = 24
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A rule to choose among tests.
+    """A rule for choosing among tests.
 
     Attributes:
-        name: see the table above.
-        omega: ω of EG2: 0 ignores prices, 1 weighs them most.
+        name: a criterion of the module's table.
+        omega: exponent ω of EG2, in [0, 1]: 0 ignores prices, 1 gives them the greatest weight.
     """
 
     name: CriterionName
     omega: float = 1.0
 
     def divisors(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What a gain (see `numerator`) is divided by at these prices; float64, of their shape."""
+        """Divisors of the scores at these prices: 1, C, or (C + 1)^ω; float64, of the prices' shape."""
         if self.name == "eg2":
             return np.array([(price + 1.0) ** self.omega for price in prices.tolist()], dtype=np.float64)
         if self.name in ("idx", "cs-id3"):
@@ -53,7 +53,7 @@ class Criterion:
 
 
 def two_to_the_less_one(gain: float) -> float:
-    """2^gain − 1 for a gain of at most a bit, by its series: the same bits on every machine."""
+    """2^gain − 1 for a gain of at most 1 bit, by its series, so that the result is the same on every machine."""
     step, total = gain * math.log(2.0), 0.0
     for k in range(_TERMS, 0, -1):
         total = step / k * (1.0 + total)
@@ -61,7 +61,7 @@ def two_to_the_less_one(gain: float) -> float:
 
 
 def numerator(name: CriterionName, gain: float) -> float:
-    """What a criterion divides by the price: ΔI, ΔI², or 2^ΔI − 1."""
+    """Numerator of a criterion's score: ΔI, ΔI², or 2^ΔI − 1."""
     if name == "eg2":
         return two_to_the_less_one(gain)
     return gain * gain if name == "cs-id3" else gain
@@ -70,13 +70,13 @@ def numerator(name: CriterionName, gain: float) -> float:
 def choose(
     name: CriterionName, gains: NDArray[np.float64], information: NDArray[np.float64], divisors: NDArray[np.float64]
 ) -> int:
-    """The test to make; −1 for none. Equal scores go to the greater gain, then to the earlier column.
+    """Column of the best test; −1 if there is none. Ties go to the greater gain, then to the earlier column.
 
     Args:
-        name: the criterion's.
+        name: the criterion's name.
         gains: float64 (columns,): ΔI in bits; 0 where a column has no split.
         information: float64 (columns,): split information in bits.
-        divisors: float64 (columns,): of `Criterion.divisors`; a column at infinity is never chosen.
+        divisors: float64 (columns,), from `Criterion.divisors`; a column with an infinite divisor is never chosen.
     """
     gains, least = np.where(np.isinf(divisors), 0.0, gains), 0.0
     if name == "gain-ratio" and (gains > 0).any():
@@ -100,10 +100,10 @@ def choose(
 
 
 def entropy_sums(rows: int) -> NDArray[np.float64]:
-    """n log2 n for n = 0 … rows, on a grid on which sums of them are exact; float64 (rows + 1,).
+    """n log2 n for n = 0 … rows, rounded to a grid on which their sums are exact; float64 (rows + 1,).
 
-    n times the entropy of counts is ``T[n] − Σ T[count]``. Sums on the grid have the same bits in any order, so splits
-    that are equally good tie on every machine.
+    With the table T, n times the entropy of counts is ``T[n] − Σ T[count]``. Because sums are exact, their order does
+    not matter, and equally good splits tie on every machine.
 
     Source: the identity n H = n log2 n − Σ nᵢ log2 nᵢ.
     """

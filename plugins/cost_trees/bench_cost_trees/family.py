@@ -1,4 +1,4 @@
-"""What the methods of this plugin share: the rows they learn from, and the order of their policies."""
+"""Steps common to the methods of this plugin: the training table, and the order of the policies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FitOn = Literal["training", "both"]
 
 
 def grower_of(problem: Problem, fit_on: FitOn) -> Grower:
-    """The table that trees are grown on: the training part, or training and validation part one after the other."""
+    """The table that trees are grown on: the training part, followed by the validation part for ``both``."""
     X, y = problem.train.X, problem.train.y
     if fit_on == "both":
         X, y = np.concatenate([X, problem.validation.X]), np.concatenate([y, problem.validation.y])
@@ -26,14 +26,14 @@ def grower_of(problem: Problem, fit_on: FitOn) -> Grower:
 
 
 def policy_of(problem: Problem, tree: Tree, label: str, details: dict[str, Any]) -> TreePolicy:
-    """A tree as a policy of a problem; its size joins the details."""
+    """A policy that decides by a tree; adds the tree's size to the details."""
     tested = np.unique(problem.feature_of_column[tree.column[tree.column >= 0]])
     details = {**details, "leaves": int((tree.left < 0).sum()), "features": len(tested)}
     return TreePolicy(tree, problem.feature_of_column, problem.n_features, label, details)
 
 
 def ordered(problem: Problem, policies: Sequence[TreePolicy], fit_on: FitOn) -> list[TreePolicy]:
-    """The best on validation first; in the order given where validation rows were learned from."""
+    """Policies with the best on validation first; in the given order if validation rows were used for training."""
     if fit_on == "both":
         return list(policies)
     rows = problem.validation.rows()

@@ -1,4 +1,4 @@
-"""What a tree costs on rows: the tests it makes and the errors it makes (Turney 1995, §2)."""
+"""The cost of a tree on rows: its tests and its errors (Turney 1995, §2)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["mean_cost", "mean_cost_plain"]
 
 
 def mean_cost_plain(tree: Tree, grower: Grower, rows: NDArray[np.int64], prices: Prices, error_cost: float) -> float:
-    """Mean over rows of what their tests cost, plus the cost of a wrong label.
+    """Mean over rows of the price of the tests plus the cost of a wrong label.
 
-    A feature is paid once per row, a group's price once with its first feature: what the core will bill.
+    As in the core's bill, a row pays once per feature, and pays a group's price once, with the group's first feature.
 
     Args:
         tree: the tree.
         grower: the table that holds the rows.
-        rows: int64, at least one.
-        prices: of the tests.
-        error_cost: of a wrong label.
+        rows: int64 (n,): indices of the rows; at least one.
+        prices: prices of the tests.
+        error_cost: cost of a wrong label, in the unit of the prices.
     """
     total = 0.0
     for row in rows.tolist():
@@ -40,7 +40,7 @@ def mean_cost_plain(tree: Tree, grower: Grower, rows: NDArray[np.int64], prices:
 
 
 def mean_cost(tree: Tree, grower: Grower, rows: NDArray[np.int64], prices: Prices, error_cost: float) -> float:
-    """`mean_cost_plain`, compiled."""
+    """Compiled `mean_cost_plain`."""
     from bench_cost_trees import _kernels
 
     return float(

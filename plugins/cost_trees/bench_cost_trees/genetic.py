@@ -1,8 +1,9 @@
-"""A genetic algorithm on bit strings, as GENESIS runs it with the settings of Turney 1995, §3.5.
+"""A genetic algorithm on bit strings: GENESIS with the settings of Turney 1995, §3.5.
 
-Parents are drawn in proportion to how far their cost is below the worst of the last five generations, with stochastic
-universal sampling; neighbours in the pool cross over at two points; bits are flipped; the best string of a generation
-survives into the next. Every string is evaluated in every generation, because its cost is a random number.
+A string's fitness is the worst cost of the last five generations minus its own cost. Parents are drawn in proportion
+to fitness by stochastic universal sampling; neighbours in the pool cross over at two points; bits mutate; the best
+string of a generation survives into the next. Every string is evaluated in every generation, because its cost is
+random.
 
 Source: Grefenstette 1986 (GENESIS); Baker 1987 (sampling).
 """
@@ -24,13 +25,13 @@ Bits = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Settings:
-    """How the search is run.
+    """Settings of the search.
 
     Attributes:
-        population: strings in a generation.
-        trials: evaluations in all; the last generation is cut off where they end.
+        population: number of strings in a generation.
+        trials: total number of evaluations; the last generation may be incomplete.
         crossover_rate: share of the pool that crosses over.
-        mutation_rate: chance of each bit to flip.
+        mutation_rate: probability that a bit flips.
     """
 
     population: int = 50
@@ -41,12 +42,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class Evolution:
-    """What a run gave.
+    """The result of a search.
 
     Attributes:
-        best: bool (bits,): the string of least cost over the whole run, the first among equals.
-        cost: its cost when it was evaluated.
-        lowest, mean: cost of each generation.
+        best: bool (bits,): the string of least cost over all generations, the first among equals.
+        cost: the cost of `best` at that evaluation.
+        lowest: the lowest cost of each generation.
+        mean: the mean cost of each generation.
     """
 
     best: Bits
@@ -61,11 +63,11 @@ def evolve(
     """Search for a string of low cost.
 
     Args:
-        cost: of a string, bool (bits,); asked ``trials`` times, again for the same string.
+        cost: returns the cost of a string, bool (bits,); called ``trials`` times, also for repeated strings.
         bits: length of a string.
-        settings: how.
-        rng: where chance comes from.
-        known: strings of the first generation that are not drawn.
+        settings: settings of the search.
+        rng: source of all randomness, except that of `cost`.
+        known: strings put into the first generation; the others are drawn at random.
     """
     size = settings.population
     strings = rng.random((size, bits)) < 0.5
@@ -91,7 +93,7 @@ def evolve(
 
 
 def _next(strings: Bits, fitness: NDArray[np.float64], settings: Settings, rng: np.random.Generator) -> Bits:
-    """The next generation: drawn, crossed over, mutated; the fittest string is in it."""
+    """The next generation by selection, crossover and mutation; it includes the fittest string unchanged."""
     elite = strings[int(fitness.argmax())].copy()
     pool = strings[_sampled(fitness, rng)]
     pairs = int(settings.crossover_rate * len(pool)) // 2
@@ -106,7 +108,7 @@ def _next(strings: Bits, fitness: NDArray[np.float64], settings: Settings, rng: 
 
 
 def _sampled(fitness: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Stochastic universal sampling: places of the parents, in random order; int64 (population,)."""
+    """Indices of the parents by stochastic universal sampling, in random order; int64 (population,)."""
     size = len(fitness)
     ends = np.cumsum(fitness)
     if not ends[-1] > 0:
@@ -117,11 +119,12 @@ def _sampled(fitness: NDArray[np.float64], rng: np.random.Generator) -> NDArray[
 
 
 def from_gray(bits: Bits, low: float, high: float) -> NDArray[np.float64]:
-    """The numbers in [low, high] that Gray-coded strings stand for, in equal steps.
+    """Decode Gray-coded strings as numbers in [low, high], in equal steps.
 
     Args:
         bits: bool (numbers, length), the highest bit first.
-        low, high: of a string of zeros, and of the last string of the code.
+        low: the number of the first code word, all zeros.
+        high: the number of the last code word.
 
     Returns:
         float64 (numbers,).
@@ -132,6 +135,6 @@ def from_gray(bits: Bits, low: float, high: float) -> NDArray[np.float64]:
 
 
 def to_gray(values: NDArray[np.float64], low: float, high: float, length: int) -> Bits:
-    """The strings that stand for numbers, or for the nearest ones in [low, high]; bool (numbers, length)."""
+    """Gray-code numbers, clipped to [low, high] and rounded to the nearest step; bool (numbers, length)."""
     steps = np.rint((np.clip(values, low, high) - low) / (high - low) * (2**length - 1)).astype(np.int64)
     return np.asarray((steps ^ (steps >> 1))[:, None] >> np.arange(length - 1, -1, -1) & 1, dtype=bool)

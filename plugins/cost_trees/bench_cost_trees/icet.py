@@ -1,4 +1,4 @@
-"""ICET: EG2's prices, ω and pruning, evolved against what tests and errors cost (Turney 1995, §3.5)."""
+"""ICET: a genetic algorithm evolves EG2's pseudo-prices, ω and pruning (Turney 1995, §3.5)."""
 
 from __future__ import annotations
 
@@ -19,27 +19,30 @@ __all__ = ["ICET"]
 
 @dataclass(frozen=True)
 class ICET(Method):
-    """EG2 whose prices, ω and pruning a genetic algorithm evolves against tests + errors (ICET, Turney 1995).
+    """EG2 with pseudo-prices, ω and pruning evolved by a genetic algorithm (ICET, Turney 1995, §3.5).
 
-    A string of bits holds a pseudo-price for every feature (1 to 10,000), ω (0 to 1) and the confidence factor of
-    pruning (1 to 100 %), 12 bits each. Its cost: a tree is grown with them on a random half of the rows, and the other
-    half says what tests, at their real prices with groups paid once, and errors cost on average; every evaluation draws
-    its own halves. The best string of the run grows a tree on all rows. One policy per cost of an error.
+    A bit string encodes a pseudo-price for every feature (1 to 10,000), ω (0 to 1) and the confidence factor of
+    pruning (1 to 100 %), 12 bits each. To evaluate a string, EG2 grows a tree with these parameters on a random half of
+    the rows; the string's cost is the mean cost of tests and errors on the other half, at the true prices with groups
+    paid once. Every evaluation draws new halves. The best string of the run grows the final tree on all rows. The
+    family has one policy per error cost.
 
     Attributes:
-        error_costs: what a wrong label costs, above 0: a search each.
-        unit: ``relative``: in prices of all features together; ``price``: as prices are, Turney's dollars.
-        search: ``costs`` evolves pseudo-prices, from random ones; ``seeded``: one string of the first generation is EG2
-            with the first prices, ω = 1 and a confidence factor of 25 % (§4.3.3); ``subsets`` evolves which features
-            may be tested, one bit each, at their first prices (§4.3.2).
-        population: strings in a generation.
-        trials: evaluations in all: 20 generations of 50.
-        crossover_rate, mutation_rate: of the genetic algorithm.
-        max_depth: most tests on a path; no bound when None.
+        error_costs: costs of a wrong label, above 0, with one search for each.
+        unit: unit of ``error_costs``: ``relative`` is the price of all features together; ``price`` is the unit of the
+            prices, such as Turney's dollars.
+        search: what is evolved. ``costs`` evolves pseudo-prices from random ones. ``seeded`` also puts EG2 with the
+            true prices, ω = 1 and a confidence factor of 25 % into the first generation (§4.3.3). ``subsets`` evolves
+            one bit per feature, whether it may be tested at its true price (§4.3.2).
+        population: number of strings in a generation.
+        trials: total number of evaluations; the default is 20 generations of 50.
+        crossover_rate: share of the pool that crosses over.
+        mutation_rate: probability that a bit flips.
+        max_depth: most tests on a path; no limit when None.
         min_samples_split: fewest training rows of a node that is split.
-        min_samples_leaf: fewest training rows, with a value, on either side of a split.
-        fit_on: ``training``, with validation to order the family by; or ``both``: the rows of the two parts are
-            learned from, and the first policy is that of the first cost of an error.
+        min_samples_leaf: fewest training rows with a known value on either side of a split.
+        fit_on: rows to learn from. ``training`` learns from the training part and orders the family by validation
+            score; ``both`` learns from the training and validation parts and keeps the order of ``error_costs``.
     """
 
     tasks: ClassVar[frozenset[Any]] = frozenset({"binary", "multiclass"})
@@ -58,7 +61,7 @@ class ICET(Method):
     fit_on: Literal["training", "both"] = "training"
 
     def fit(self, problem: Problem) -> Family:
-        """Evolve a tree for every cost of an error."""
+        """Evolve a tree for every error cost."""
         search = BiasSearch(
             grower_of(problem, self.fit_on),
             mean_prices(problem),

@@ -1,8 +1,8 @@
-"""Top-down induction of a tree: the plain form, which says what is done, and the compiled one, which does it.
+"""Top-down induction of a tree: the reference implementation `grow_plain`, and `grow_compiled`.
 
-A node is split by the test that `criteria.choose` takes, at the threshold of greatest gain: the middle between two
-neighbouring values of the node's rows. A row without the value is not counted on either side; the gain is that of the
-rows with a value times their share (Quinlan 1993, §3.1), and the row goes the way of most rows that have one.
+A node is split by the test that `criteria.choose` returns, at the threshold of greatest gain, half-way between two
+neighbouring values of the node's rows. Rows with a missing value count on neither side: the gain is that of the other
+rows times their share of the node (Quinlan 1993, §3.1). They follow the larger child.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _KINDS = {"gain": 0, "idx": 0, "eg2": 1, "cs-id3": 2, "gain-ratio": 3}
 
 @dataclass(frozen=True)
 class Limits:
-    """Where growing stops.
+    """Limits on the size of a tree.
 
     Attributes:
-        depth: most tests on a path; None for no bound.
+        depth: most tests on a path; None for no limit.
         split: fewest rows of a node that is split.
-        leaf: fewest rows, with a value, on either side of a split.
+        leaf: fewest rows with a known value on either side of a split.
     """
 
     depth: int | None = None
@@ -43,13 +43,13 @@ class Grower:
 
     Attributes:
         X: float64 (rows, columns); NaN is a missing value.
-        y: int64 (rows,) class codes.
+        y: int64 (rows,): class codes.
         n_classes: number of classes.
-        feature_of_column: int64 (columns,).
-        codes: int32 (columns, rows): the place of each value among its column's; −1 where it is missing.
-        values: float64, the columns' distinct values, ascending, one column after the other.
-        starts: int64 (columns + 1,): where each column's values begin.
-        sums: of `entropy_sums`.
+        feature_of_column: int64 (columns,): the feature of each column.
+        codes: int32 (columns, rows): rank of each value among its column's distinct values; −1 for a missing value.
+        values: float64: the distinct values of all columns, column by column, ascending within a column.
+        starts: int64 (columns + 1,): index of each column's first value in `values`.
+        sums: float64 (rows + 1,), from `entropy_sums`.
     """
 
     X: NDArray[np.float64]
@@ -65,7 +65,7 @@ class Grower:
     def of(
         X: NDArray[np.float64], y: NDArray[np.int64], n_classes: int, feature_of_column: NDArray[np.int64]
     ) -> Grower:
-        """Rank the values of every column."""
+        """Build the table: rank the values of every column. The arguments are those of the attributes."""
         rows, columns = X.shape
         codes = np.full((columns, rows), -1, dtype=np.int32)
         values: list[NDArray[np.float64]] = []
@@ -89,17 +89,18 @@ class Grower:
 def best_threshold(
     values: NDArray[np.float64], y: NDArray[np.int64], n_classes: int, sums: NDArray[np.float64], leaf: int
 ) -> tuple[float, float, float, bool] | None:
-    """The threshold of greatest gain on one column, the lowest among equals.
+    """The threshold of greatest gain on one column; the lowest among equals.
 
     Args:
-        values: float64 (rows,) of a node; NaN is missing.
-        y: int64 (rows,).
+        values: float64 (rows,): the column's values at a node; NaN is a missing value.
+        y: int64 (rows,): class codes.
         n_classes: number of classes.
-        sums: of `entropy_sums`.
+        sums: float64, from `entropy_sums`.
         leaf: fewest rows on either side.
 
     Returns:
-        Gain and split information, both in bits times rows; threshold; whether missing values go left. Or None.
+        Gain and split information, both in bits times rows; the threshold; whether missing values go left. None if
+        no split has a gain of at least `FLOOR`.
     """
     known = ~np.isnan(values)
     seen, labels = values[known], y[known]
@@ -125,7 +126,7 @@ def best_threshold(
 
 
 def middle(low: float, high: float) -> float:
-    """A threshold between two values: not below the lower one, and below the higher one."""
+    """A threshold t between two values, low ≤ t < high: their mean, or `low` where rounding prevents that."""
     half = low / 2 + high / 2
     return half if low <= half < high else low
 
@@ -140,17 +141,17 @@ def grow_plain(
     by_path: bool,
     allowed: NDArray[np.bool_] | None = None,
 ) -> Tree:
-    """Grow a tree on some rows; what `grow_compiled` gives is this, bit for bit.
+    """Grow a tree in plain NumPy: the reference implementation of `grow_compiled`, which equals it bit for bit.
 
     Args:
-        grower: the table.
-        rows: int64, the rows to learn from.
-        criterion: how tests are chosen.
-        prices: of the tests.
-        limits: where growing stops.
-        by_path: a test costs what it costs after those above it: nothing again, less in a group that is paid. False:
-            always what it costs first.
-        allowed: bool (features,): the features that may be tested; all when None.
+        grower: the training table.
+        rows: int64 (n,): indices of the rows to learn from.
+        criterion: the rule for choosing tests.
+        prices: prices of the tests.
+        limits: limits on the tree's size.
+        by_path: whether the price of a test depends on the tests above it: a repeated test is free, and a test in a
+            paid group costs less. If False, a test always costs its first price.
+        allowed: bool (features,): features that may be tested; None allows all.
     """
     first = _forbid(criterion.divisors(prices.first), allowed)
     later = _forbid(criterion.divisors(prices.later), allowed)
@@ -227,7 +228,7 @@ def grow_compiled(
     by_path: bool,
     allowed: NDArray[np.bool_] | None = None,
 ) -> Tree:
-    """`grow_plain`, compiled."""
+    """Compiled `grow_plain`."""
     from bench_cost_trees._kernels import grow
 
     return Tree(

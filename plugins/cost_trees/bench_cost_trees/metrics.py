@@ -1,4 +1,4 @@
-"""What a decision costs in all: tests and errors (Turney 1995, §2 and §4.1.1)."""
+"""Metrics of the total cost of a decision, tests and errors (Turney 1995, §2 and §4.1.1)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ def _mean(values: np.ndarray) -> float:
 
 
 def tests_and_errors(outcome: Outcome, k: int) -> float:
-    """Mean over rows of the bill, plus k for a wrong label; in the unit of the prices.
+    """Mean over rows of the bill plus k for a wrong label, in the unit of the prices.
 
-    A row that is refused is judged by its label all the same: a cost of refusing is not known.
+    A refused row counts by its label too, because no cost of refusing is defined.
     """
     return _mean(outcome.bill) + k * _mean(~outcome.correct)
 
 
 def standard_cost_share(outcome: Outcome, k: int) -> float:
-    """`tests_and_errors` over the standard cost: all tests, plus an error wherever the most frequent class is not.
+    """`tests_and_errors` divided by the standard cost of making all tests and naming the most frequent class.
 
-    The standard cost is ``T + min_i (1 − f_i) · max_ij C_ij`` (Turney 1995, Eq. 6), which for equal costs of an error
-    is ``T + (1 − max f) · k``. The article takes the frequencies f of the whole data set; here they are those of the
-    part, which is stratified.
+    The standard cost is ``T + min_i (1 − f_i) · max_ij C_ij`` (Turney 1995, Eq. 6), which is ``T + (1 − max f) · k``
+    for equal error costs. The article takes the class frequencies f over all rows of the data set; here they are
+    those of the evaluated part, which is stratified.
     """
     rows = len(outcome.y)
     if not rows:

@@ -15,7 +15,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """EG2, IDX, CS-ID3, a C4.5-like tree, ICET."""
+    """Register EG2, IDX, CS-ID3, the C4.5-like tree and ICET."""
     register("eg2", EG2)
     register("idx", IDX)
     register("cs-id3", CSID3)
@@ -25,14 +25,14 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl
 def bench_register_metrics(register: RegisterMetric) -> None:
-    """Tests plus errors."""
+    """Register the metrics of test and error costs."""
     for metric in METRICS:
         register(metric)
 
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_cost_trees.policy import TreePolicy
     from bench_cost_trees.tree import Tree
 

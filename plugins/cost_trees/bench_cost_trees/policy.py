@@ -1,4 +1,4 @@
-"""A tree that decides: rows walk down and pay for the tests they meet."""
+"""The policy of a decision tree: a row acquires the features that are tested on its path."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["TreePolicy"]
 
 @dataclass(frozen=True, eq=False)
 class TreePolicy(Policy):
-    """The label of the leaf that a row reaches; probabilities are its class frequencies after Laplace.
+    """A tree as a policy; class probabilities are the leaf's class frequencies with Laplace smoothing.
 
     Attributes:
-        tree: already pruned.
-        feature_of_column: int64 (columns,).
+        tree: the pruned tree.
+        feature_of_column: int64 (columns,): the feature of each column.
         features: number of features.
     """
 
@@ -40,7 +40,7 @@ class TreePolicy(Policy):
         return Decisions(acquired, probabilities=(counts / counts.sum(axis=1, keepdims=True))[leaf])
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The feature of the first test on the row's way that is not known."""
+        """The feature of the first test on each row's path that is not known."""
         column = self.tree.next_column(rows.X, known[:, self.feature_of_column])
         wanted = np.zeros_like(known)
         asks = np.flatnonzero(column >= 0)

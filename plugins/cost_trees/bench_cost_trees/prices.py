@@ -1,4 +1,4 @@
-"""What a test costs: at first, after another test of its group, and again."""
+"""Prices of tests: for a first test, after another test of the same group, and repeated."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Prices:
     """Prices of the features.
 
     Attributes:
-        first: float64 (features,): with the price of the feature's group.
-        later: float64 (features,): after another test of the group; equal to ``first`` without a group.
-        group: int64 (features,): −1 for none.
+        first: float64 (features,): own price plus the price of the feature's group.
+        later: float64 (features,): own price, due after another test of the group; equals ``first`` without a group.
+        group: int64 (features,): acquisition group; −1 for none.
     """
 
     first: NDArray[np.float64]
@@ -33,7 +33,7 @@ class Prices:
         return self.of_path(range(len(self.first)))
 
     def of_path(self, features: Sequence[int]) -> float:
-        """What tests cost one after the other; one that is made again is free."""
+        """Price of a sequence of tests; repeated tests are free."""
         total = 0.0
         paid: set[int] = set()
         opened: set[int] = set()
@@ -48,7 +48,7 @@ class Prices:
 
 
 def mean_prices(problem: Problem) -> Prices:
-    """Prices of a problem; those that grow with item size are averaged over the training rows."""
+    """Prices of a problem; prices that grow with item size are averaged over the training rows."""
     costs, sizes = problem.costs, problem.train.sizes
     own = costs.feature_prices(sizes).mean(axis=0)
     if costs.groups is None:

@@ -1,9 +1,9 @@
-"""Pessimistic pruning: a subtree becomes a leaf where that is not expected to err more.
+"""Pessimistic pruning: replace a subtree by a leaf if the estimated number of errors does not grow.
 
-The errors expected at a leaf with E errors among N training rows are N U(E, N), where U is the upper limit of the error
-rate at a confidence CF: the rate at which so few errors have the chance CF (Quinlan 1993, §4.2). For E = 0 it is exact,
-``1 − CF^(1/N)``; else it is the upper end of the Wilson interval with a correction for continuity of half an error, at
-``z = Φ⁻¹(1 − CF)``, 0 above 50 %. CF = 1 takes the training errors for what they are.
+The estimate for a leaf with E errors among N training rows is N · U(E, N). U is the upper confidence limit of the
+error rate at confidence factor CF: the rate at which at most E errors have probability CF (Quinlan 1993, §4.2). For
+E = 0 it is exact, ``1 − CF^(1/N)``. Otherwise it is the upper end of the Wilson interval with a continuity correction
+of half an error, at ``z = Φ⁻¹(1 − CF)``, or z = 0 where CF is 50 % or more.
 """
 
 from __future__ import annotations
@@ -20,12 +20,18 @@ __all__ = ["normal_quantile", "pruned", "pruned_leaves", "pruned_plain", "upper_
 
 
 def normal_quantile(confidence: float) -> float:
-    """z of a confidence in (0, 1]; 0 from 50 % on."""
+    """z = Φ⁻¹(1 − CF) for a confidence factor CF in (0, 1]; 0 where CF ≥ 50 %."""
     return 0.0 if confidence >= 0.5 else NormalDist().inv_cdf(1.0 - confidence)
 
 
 def upper_limit(errors: int, n: int, confidence: float) -> float:
-    """The error rate that is feared of a leaf with so many errors among n training rows; 0 for n = 0."""
+    """Upper confidence limit U(E, N) of the error rate of a leaf; 0 for n = 0.
+
+    Args:
+        errors: errors E among the leaf's training rows.
+        n: number N of the leaf's training rows.
+        confidence: confidence factor CF, in (0, 1].
+    """
     if n == 0:
         return 0.0
     if errors == 0:
@@ -37,7 +43,7 @@ def upper_limit(errors: int, n: int, confidence: float) -> float:
 
 
 def pruned_plain(tree: Tree, confidence: float) -> Tree:
-    """The pruned tree: subtrees are replaced by leaves bottom-up, ties by a leaf."""
+    """Prune a tree bottom-up; ties become leaves. The reference implementation of `pruned`."""
     sizes, errors = tree.counts.sum(axis=1).tolist(), tree.errors.tolist()
     leaf = np.zeros(len(tree), dtype=bool)
     estimate = [n * upper_limit(e, n, confidence) for e, n in zip(errors, sizes, strict=True)]
@@ -51,12 +57,12 @@ def pruned_plain(tree: Tree, confidence: float) -> Tree:
 
 
 def pruned(tree: Tree, confidence: float) -> Tree:
-    """`pruned_plain`, compiled."""
+    """Compiled `pruned_plain`."""
     return tree.cut(pruned_leaves(tree, confidence))
 
 
 def pruned_leaves(tree: Tree, confidence: float) -> NDArray[np.bool_]:
-    """Where the pruned tree ends; bool (nodes,). What lies below such a node means nothing."""
+    """Leaves of the pruned tree; bool (nodes,). Values of nodes below these leaves are undefined."""
     from bench_cost_trees._kernels import prune
 
     leaf: NDArray[np.bool_] = prune(tree.left, tree.counts, confidence, normal_quantile(confidence))

@@ -12,14 +12,14 @@ __all__ = ["Tree"]
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Nodes in breadth-first order: node 0 is the root, a node's children follow it and each other.
+    """A decision tree with its nodes in breadth-first order; node 0 is the root.
 
     Attributes:
-        column: int64 (nodes,): the column of X that is tested; −1 for a leaf.
-        threshold: float64 (nodes,): rows with a value of at most this go left.
-        missing_left: bool (nodes,): where rows go that have no value.
-        left: int64 (nodes,): the left child; the right one is the next node; −1 for a leaf.
-        counts: int64 (nodes, classes): training rows of each class.
+        column: int64 (nodes,): the tested column of X; −1 for a leaf.
+        threshold: float64 (nodes,): rows with a value ≤ threshold go left.
+        missing_left: bool (nodes,): whether rows with a missing value go left.
+        left: int64 (nodes,): the left child; the right child is the next node; −1 for a leaf.
+        counts: int64 (nodes, classes): number of training rows of each class.
     """
 
     column: NDArray[np.int64]
@@ -39,16 +39,16 @@ class Tree:
 
     @property
     def errors(self) -> NDArray[np.int64]:
-        """Training rows of each node that are not of its label; int64 (nodes,)."""
+        """Number of training rows of each node whose class is not its label; int64 (nodes,)."""
         wrong: NDArray[np.int64] = self.counts.sum(axis=1) - self.counts.max(axis=1)
         return wrong
 
     def ended(self, leaf: NDArray[np.bool_]) -> Tree:
-        """The tree that ends at these nodes (bool, nodes); no row reaches the nodes below them, which stay."""
+        """A copy in which the marked nodes, bool (nodes,), are leaves; unreachable nodes stay in the arrays."""
         return replace(self, column=np.where(leaf, -1, self.column), left=np.where(leaf, -1, self.left))
 
     def cut(self, leaf: NDArray[np.bool_]) -> Tree:
-        """The tree that ends at these nodes (bool, nodes); nodes below them are left out."""
+        """A copy in which the marked nodes, bool (nodes,), are leaves, without unreachable nodes."""
         remaining = np.zeros(len(self), dtype=bool)
         remaining[0] = True
         for node in range(len(self)):
@@ -67,7 +67,7 @@ class Tree:
         )
 
     def next_column(self, X: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The column of the first test on each row's way that is not known.
+        """The column of the first test on each row's path whose value is not known.
 
         Args:
             X: float64 (rows, columns); unknown values are not read.
@@ -88,13 +88,14 @@ class Tree:
         return np.asarray(self.column[node])
 
     def route(self, X: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[tuple[NDArray[np.int64], int]]]:
-        """Walk rows down.
+        """Send rows down the tree.
 
         Args:
             X: float64 (rows, columns).
 
         Returns:
-            The leaf of each row, int64 (rows,); and of every test the rows that met it, with its column.
+            The leaf of each row, int64 (rows,), and for every test that rows reach: the indices of these rows and
+            the tested column.
         """
         leaf = np.zeros(len(X), dtype=np.int64)
         met: list[tuple[NDArray[np.int64], int]] = []

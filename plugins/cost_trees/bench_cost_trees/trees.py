@@ -26,12 +26,13 @@ class _TreeMethod(Method):
     """A tree grown top-down and pruned. The family is one policy per setting of the criterion × confidence factor.
 
     Attributes:
-        confidence_factors: CF of pessimistic pruning, in (0, 1]: small prunes more, as a rule. C4.5's is 0.25.
-        max_depth: most tests on a path; no bound when None.
+        confidence_factors: confidence factors CF of pessimistic pruning, in (0, 1]; smaller values usually prune more.
+            C4.5's default is 0.25.
+        max_depth: most tests on a path; no limit when None.
         min_samples_split: fewest training rows of a node that is split.
-        min_samples_leaf: fewest training rows, with a value, on either side of a split.
-        fit_on: ``training``, with validation to order the family by; or ``both``: the rows of the two parts are
-            learned from, and the first policy is the first setting.
+        min_samples_leaf: fewest training rows with a known value on either side of a split.
+        fit_on: rows to learn from. ``training`` learns from the training part and orders the family by validation
+            score; ``both`` learns from the training and validation parts and keeps the order of the settings.
     """
 
     tasks: ClassVar[frozenset[Any]] = frozenset({"binary", "multiclass"})
@@ -44,11 +45,11 @@ class _TreeMethod(Method):
     fit_on: Literal["training", "both"] = "training"
 
     def criteria(self) -> list[tuple[str, Criterion]]:
-        """The settings of the criterion, each with what labels it."""
+        """Labels and criteria, one pair per setting."""
         raise NotImplementedError
 
     def by_path(self) -> bool:
-        """Whether a test costs what it costs after those above it."""
+        """Whether the price of a test depends on the tests above it."""
         return True
 
     def fit(self, problem: Problem) -> Family:
@@ -72,7 +73,7 @@ class _TreeMethod(Method):
 
 @dataclass(frozen=True)
 class _PricedTreeMethod(_TreeMethod):
-    """A tree whose criterion looks at prices."""
+    """A tree whose criterion depends on prices."""
 
     prices: Literal["path", "first"] = "path"
 
@@ -84,12 +85,12 @@ class _PricedTreeMethod(_TreeMethod):
 class EG2(_PricedTreeMethod):
     """A decision tree whose tests maximise (2^ΔI − 1) / (C + 1)^ω (EG2, Núñez 1991).
 
-    ΔI is the information gain in bits, C the price of the test. One policy per ω × confidence factor.
+    ΔI is the information gain in bits, C the price of the test. The family has one policy per ω × confidence factor.
 
     Attributes:
-        omegas: ω in [0, 1]: 0 ignores prices; Turney's experiments use 1.
-        prices: C is what the test costs after those above it on the ``path``: nothing again, less in a group that is
-            paid; or always what it costs ``first``, as in Turney 1995.
+        omegas: exponents ω in [0, 1]; 0 ignores prices, and Turney's experiments use 1.
+        prices: the price C of a test. ``path`` takes the tests above it into account: a repeated test is free, and a
+            test in a paid group costs less. ``first`` is always the price of a first test, as in Turney 1995.
         confidence_factors, max_depth, min_samples_split, min_samples_leaf, fit_on: as for ``c45``.
     """
 
@@ -103,12 +104,12 @@ class EG2(_PricedTreeMethod):
 class IDX(_PricedTreeMethod):
     """A decision tree whose tests maximise ΔI / C (IDX, Norton 1989; without its look-ahead).
 
-    ΔI is the information gain in bits, C the price of the test; a free test with a gain comes before any that costs.
-    One policy per confidence factor.
+    ΔI is the information gain in bits, C the price of the test; a free test with a gain precedes all priced ones.
+    The family has one policy per confidence factor.
 
     Attributes:
-        prices: C is what the test costs after those above it on the ``path``: nothing again, less in a group that is
-            paid; or always what it costs ``first``, as in Turney 1995.
+        prices: the price C of a test. ``path`` takes the tests above it into account: a repeated test is free, and a
+            test in a paid group costs less. ``first`` is always the price of a first test, as in Turney 1995.
         confidence_factors, max_depth, min_samples_split, min_samples_leaf, fit_on: as for ``c45``.
     """
 
@@ -120,12 +121,12 @@ class IDX(_PricedTreeMethod):
 class CSID3(_PricedTreeMethod):
     """A decision tree whose tests maximise ΔI² / C (CS-ID3, Tan and Schlimmer 1990; without its lazy evaluation).
 
-    ΔI is the information gain in bits, C the price of the test; a free test with a gain comes before any that costs.
-    One policy per confidence factor.
+    ΔI is the information gain in bits, C the price of the test; a free test with a gain precedes all priced ones.
+    The family has one policy per confidence factor.
 
     Attributes:
-        prices: C is what the test costs after those above it on the ``path``: nothing again, less in a group that is
-            paid; or always what it costs ``first``, as in Turney 1995.
+        prices: the price C of a test. ``path`` takes the tests above it into account: a repeated test is free, and a
+            test in a paid group costs less. ``first`` is always the price of a first test, as in Turney 1995.
         confidence_factors, max_depth, min_samples_split, min_samples_leaf, fit_on: as for ``c45``.
     """
 
@@ -135,18 +136,21 @@ class CSID3(_PricedTreeMethod):
 
 @dataclass(frozen=True)
 class C45(_TreeMethod):
-    """A decision tree by information gain ratio with pessimistic pruning, C4.5-like; it does not look at prices.
+    """A C4.5-like decision tree by information gain ratio, with pessimistic pruning; it ignores prices.
 
-    Source: Quinlan 1993. Tests are thresholds on single columns. One policy per confidence factor.
+    Tests are thresholds on single columns. The family has one policy per confidence factor.
 
     Attributes:
-        criterion: ``gain-ratio``, among tests whose gain is at least the mean; or plain ``gain``.
-        confidence_factors: CF of pessimistic pruning, in (0, 1]: small prunes more, as a rule. C4.5's is 0.25.
-        max_depth: most tests on a path; no bound when None.
+        criterion: the score of a test: ``gain-ratio``, among tests whose gain is at least the mean gain, or ``gain``.
+        confidence_factors: confidence factors CF of pessimistic pruning, in (0, 1]; smaller values usually prune more.
+            C4.5's default is 0.25.
+        max_depth: most tests on a path; no limit when None.
         min_samples_split: fewest training rows of a node that is split.
-        min_samples_leaf: fewest training rows, with a value, on either side of a split.
-        fit_on: ``training``, with validation to order the family by; or ``both``: the rows of the two parts are
-            learned from, and the first policy is the first setting.
+        min_samples_leaf: fewest training rows with a known value on either side of a split.
+        fit_on: rows to learn from. ``training`` learns from the training part and orders the family by validation
+            score; ``both`` learns from the training and validation parts and keeps the order of the settings.
+
+    Source: Quinlan 1993.
     """
 
     criterion: Literal["gain-ratio", "gain"] = "gain-ratio"

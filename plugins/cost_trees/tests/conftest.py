@@ -1,4 +1,4 @@
-"""Small random tables, and a problem made from arrays."""
+"""Fixtures: small random tables, and problems made from arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The genetic algorithm: its code, its sampling, that it searches, that chance comes from its generator only."""
+"""The genetic algorithm: Gray code, sampling, search, and reproducibility."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def test_a_gray_code_counts_in_equal_steps_and_neighbours_differ_in_a_bit():
 
 
 @given(st.lists(st.floats(1, 100), min_size=1, max_size=5), st.integers(2, 12))
-def test_a_number_comes_back_within_half_a_step(numbers, length):
+def test_decoding_recovers_a_number_within_half_a_step(numbers, length):
     back = from_gray(to_gray(np.array(numbers), 1.0, 100.0, length), 1.0, 100.0)
     assert np.abs(back - numbers).max() <= 99 / (2**length - 1) / 2 + 1e-9
 
 
-def test_numbers_outside_are_the_nearest_inside():
+def test_numbers_out_of_range_are_clipped():
     assert from_gray(to_gray(np.array([-5.0, 1e9]), 1.0, 100.0, 6), 1.0, 100.0).tolist() == [1.0, 100.0]
 
 
@@ -36,7 +36,7 @@ def test_known_strings_are_tried_in_the_first_generation():
     assert not any(np.array_equal(string, known) for string in tried[1:])
 
 
-def test_a_simple_landscape_is_climbed():
+def test_the_search_minimises_a_simple_cost():
     settings = Settings(population=40, trials=2000, mutation_rate=0.01)
     found = evolve(lambda string: float((~string).sum()), 30, settings, np.random.default_rng(0))
     assert found.cost <= 4
@@ -46,7 +46,7 @@ def test_a_simple_landscape_is_climbed():
 
 
 @given(population=st.integers(2, 20), trials=st.integers(1, 90))
-def test_so_many_strings_are_tried_and_no_more(population, trials):
+def test_exactly_the_given_number_of_strings_is_evaluated(population, trials):
     tried = []
 
     def cost(string):
@@ -73,8 +73,8 @@ def test_the_best_string_of_a_generation_is_in_the_next():
         assert (after == elite).all(axis=1).any()
 
 
-def test_parents_are_drawn_in_proportion_to_what_they_save():
-    # No crossover, no mutation: a string of half the saving has half the children, rounded either way.
+def test_parents_are_drawn_in_proportion_to_fitness():
+    # Without crossover and mutation, a string of half the fitness has half the children, rounded up or down.
     costs = {0: 0.0, 1: 5.0, 2: 10.0}
     seen = []
 

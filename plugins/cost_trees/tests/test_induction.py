@@ -1,4 +1,4 @@
-"""Trees: the compiled grower against the plain one, and the plain one against arithmetic written out."""
+"""Trees: the compiled grower compared with its reference implementation, and that with hand-written arithmetic."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def unit_prices(features: int) -> Prices:
 
 @settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), depth=st.sampled_from([None, 1, 3]), leaf=st.integers(1, 4), by_path=st.booleans())
-def test_the_compiled_grower_is_the_plain_one_bit_for_bit(table, seed, depth, leaf, by_path):
+def test_the_compiled_grower_equals_its_reference_implementation_bit_for_bit(table, seed, depth, leaf, by_path):
     grower, prices = table(seed)
     rows = np.random.default_rng(seed).permutation(len(grower.y))[: max(1, len(grower.y) * 3 // 4)]
     allowed = np.arange(len(prices.first)) != seed % 7
@@ -83,7 +83,7 @@ def test_the_series_is_the_power_less_one(gain):
 
 
 @given(seed=st.integers(0, 10**6))
-def test_worth_is_what_the_sources_say(seed):
+def test_scores_follow_the_published_formulas(seed):
     rng = np.random.default_rng(seed)
     gains, prices = rng.random(5), rng.random(5) * 20 + 0.1
     information, omega = rng.random(5) + 0.1, float(rng.random())
@@ -100,7 +100,7 @@ def test_worth_is_what_the_sources_say(seed):
 
 
 @pytest.mark.parametrize("name", ["idx", "cs-id3"])
-def test_a_free_test_with_a_gain_comes_first_the_most_informative_of_them(name):
+def test_the_most_informative_free_test_comes_first(name):
     gains, prices = np.array([0.9, 0.1, 0.2, 0.0]), np.array([1.0, 0.0, 0.0, 0.0])
     assert choose(name, gains, np.ones(4), Criterion(name).divisors(prices)) == 2
     assert choose(name, np.array([0.9, 0.0, 0.0, 0.0]), np.ones(4), Criterion(name).divisors(prices)) == 0
@@ -121,8 +121,9 @@ def test_a_threshold_separates_its_two_values(low, high):
         assert low <= middle(low, high) < high
 
 
-def test_a_group_is_cheaper_once_it_is_paid_and_a_test_is_free_again():
-    # Feature 0 splits best at the root. Below it 1 is as good as 2, which is cheaper unless the group counts.
+def test_a_paid_group_makes_tests_cheaper_and_a_repeated_test_is_free():
+    # Feature 0 is the best test at the root. Below it, features 1 and 2 are equally good; 2 is cheaper unless the paid
+    # group is taken into account.
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
     y = np.where(a == 1, 0, 1 + b)
@@ -137,7 +138,7 @@ def test_a_group_is_cheaper_once_it_is_paid_and_a_test_is_free_again():
     assert chosen == {True: {1}, False: {2}}
 
 
-def test_rows_without_the_value_go_with_the_most_and_dilute_the_gain():
+def test_rows_with_a_missing_value_follow_the_larger_child_and_lower_the_gain():
     X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [np.nan]])
     y = np.array([0, 0, 0, 1, 1, 1])
     tree = grow_compiled(

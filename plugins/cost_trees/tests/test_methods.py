@@ -1,4 +1,4 @@
-"""The methods: what they pay attention to, what they pay for, and what they refuse."""
+"""The methods: the influence of prices and error costs, the bill, the family, and refused parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bench_core.testing import make_case
 
 
 def noisy(seed=0, rows=600):
-    """Two noisy readings of the class, the second one better, and one that says nothing."""
+    """Two noisy copies of the class, the second one better, and a feature of pure noise."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, rows)
     flips = rng.random((rows, 2)) < [0.2, 0.05]
@@ -30,7 +30,7 @@ def acquired_on_average(policy, X):
 
 
 @pytest.mark.parametrize("method", [EG2(omegas=(1.0,)), IDX(), CSID3()])
-def test_a_dear_test_gives_way_to_a_cheap_one_that_says_less(method, make):
+def test_a_dear_test_loses_to_a_cheap_less_informative_one(method, make):
     X, y = noisy()
     dear = method.fit(make(X, y, prices=[1, 100, 1])).policies[0]
     even = method.fit(make(X, y, prices=[1, 1, 1])).policies[0]
@@ -56,19 +56,19 @@ def test_the_family_has_every_setting_and_the_best_on_validation_first(make):
     assert right[0] == max(right)
 
 
-def test_both_parts_are_learned_from_when_asked(make):
+def test_fit_on_both_learns_from_training_and_validation_rows(make):
     X, y = noisy()
     half = make(X[:300], y[:300], validation=(X[300:], y[300:]))
-    whole = make(X, y)
+    trained_on_all = make(X, y)
     for method in (EG2, IDX, CSID3, C45):
         both = method(fit_on="both").fit(half).policies
-        alone = method().fit(whole).policies
+        alone = method().fit(trained_on_all).policies
         assert {p.label: p.tree.counts.tolist() for p in both} == {p.label: p.tree.counts.tolist() for p in alone}
         assert both[0].details["confidence_factor"] == 0.25
         assert method().fit(half).policies[0].tree.counts.sum(axis=1)[0] == 300
 
 
-def test_a_feature_of_several_columns_is_paid_once_and_free_after():
+def test_a_feature_of_several_columns_is_paid_once():
     case = make_case("binary", "one-hot")
     policy = EG2(omegas=(1.0,), confidence_factors=(1.0,), min_samples_leaf=1).fit(case.problem).policies[0]
     tested = policy.tree.column[policy.tree.column >= 0]
@@ -80,7 +80,7 @@ def test_a_feature_of_several_columns_is_paid_once_and_free_after():
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), by_path=st.booleans())
-def test_the_fitness_is_the_plain_one(table, seed, by_path):
+def test_the_fitness_equals_its_reference_implementation(table, seed, by_path):
     grower, prices = table(seed)
     rows = np.arange(len(grower.y))
     tree = grow_compiled(grower, rows, Criterion("eg2"), prices, Limits(None, 2, 1), by_path=by_path)
@@ -89,7 +89,7 @@ def test_the_fitness_is_the_plain_one(table, seed, by_path):
 
 
 @pytest.mark.parametrize("variant", ["groups", "plain", "missing-values", "one-hot"])
-def test_the_fitness_of_a_tree_is_what_the_core_bills_and_its_errors_cost(variant):
+def test_the_fitness_of_a_tree_is_its_bill_plus_the_cost_of_its_errors(variant):
     problem = make_case("multiclass", variant).problem
     search = BiasSearch(*_parts(problem))
     bias = Bias(np.arange(1.0, problem.n_features + 1), 0.5, 0.5)
@@ -111,13 +111,13 @@ def _parts(problem):
     return grower_of(problem, "training"), mean_prices(problem), Limits()
 
 
-def test_a_string_is_judged_on_the_half_that_its_tree_has_not_seen(make):
+def test_a_string_is_evaluated_on_rows_its_tree_was_not_grown_on(make):
     rng = np.random.default_rng(0)
     problem = make(rng.normal(size=(200, 3)), rng.integers(0, 2, 200), prices=[0, 0, 0])
     search = BiasSearch(*_parts(problem)[:2], Limits(None, 2, 1))
     bias = Bias(np.ones(3), 1.0, 1.0)
     costs = [search.cost(bias, 1.0, np.random.default_rng(seed)) for seed in range(10)]
-    # Labels are noise: a tree is right on all rows that it was grown on, and on half of the others.
+    # Labels are noise: a tree classifies its training rows correctly, and half of the other rows.
     assert 0.4 < np.mean(costs) < 0.6
     assert len(set(costs)) > 3
 
@@ -133,7 +133,7 @@ def test_icet_pays_for_tests_only_where_errors_cost_more(make):
     assert spent[10_000.0][1] == 1
 
 
-def test_icet_finds_the_cheaper_of_two_tests_that_say_the_same(make):
+def test_icet_finds_the_cheaper_of_two_identical_tests(make):
     _, y = noisy()
     X = np.column_stack([y, y]).astype(float)
     for prices, cheaper in (([40, 2], 1), ([2, 40], 0)):
@@ -143,13 +143,13 @@ def test_icet_finds_the_cheaper_of_two_tests_that_say_the_same(make):
         assert acquired_on_average(policy, X).sum() == 1
 
 
-def test_a_seeded_search_begins_with_eg2(make):
+def test_a_seeded_search_starts_with_eg2(make):
     X, y = noisy()
     problem = make(X, y, costs=Costs(np.array([1.0, 40.0, 7.0]), np.array([0, -1, 0]), np.array([2.0])))
     search = BiasSearch(*_parts(problem), "seeded")
     (string,) = search.known()
     bias = search.bias(string)
-    # In steps of 2.44 dollars.
+    # Pseudo-prices have steps of 2.44.
     assert np.abs(bias.costs - [3, 40, 9]).max() < 1.23
     assert (bias.omega, round(bias.confidence, 4)) == (1.0, pytest.approx(0.25, abs=2e-4))
     assert BiasSearch(*_parts(problem)).known() == []
@@ -176,7 +176,7 @@ def test_icet_never_tests_what_its_string_forbids(kind, make):
     assert 0.01 <= bias.confidence <= 1
 
 
-def test_icets_unit_is_the_price_of_everything(make):
+def test_icets_relative_unit_is_the_price_of_all_features(make):
     X, y = noisy(rows=200)
     problem = make(X, y, costs=Costs(np.array([1.0, 2.0, 0.5]), np.array([0, 0, -1]), np.array([4.0])))
     relative = ICET(error_costs=(2.0,), population=4, trials=8).fit(problem)

@@ -1,4 +1,4 @@
-"""Tests plus errors, against sums written out."""
+"""Metrics of test and error costs, compared with sums computed by hand."""
 
 from __future__ import annotations
 

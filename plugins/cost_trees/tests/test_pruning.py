@@ -1,4 +1,4 @@
-"""Pessimistic pruning: its limit against the binomial distribution, the compiled form against the plain one."""
+"""Pessimistic pruning: the limit compared with the binomial distribution, the compiled form with its reference."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
-def chance_of_so_few(errors: int, n: int, p: float) -> float:
+def binomial_cdf(errors: int, n: int, p: float) -> float:
     return sum(comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(errors + 1))
 
 
 @pytest.mark.parametrize("confidence", [0.01, 0.1, 0.25, 0.9, 1.0])
 def test_without_errors_the_limit_is_exact(confidence):
     for n in (1, 2, 6, 16, 100):
-        assert chance_of_so_few(0, n, upper_limit(0, n, confidence)) == pytest.approx(confidence)
+        assert binomial_cdf(0, n, upper_limit(0, n, confidence)) == pytest.approx(confidence)
     # Quinlan 1993, §4.2: U_25%(0, 6) = 0.206, U_25%(0, 9) = 0.143, U_25%(0, 1) = 0.75
     assert [round(upper_limit(0, n, 0.25), 3) for n in (6, 9, 1)] == [0.206, 0.143, 0.75]
 
@@ -31,7 +31,7 @@ def test_with_errors_the_limit_is_near_the_exact_one(errors, n, confidence):
     low, high = errors / n, 1.0
     for _ in range(60):
         mid = (low + high) / 2
-        low, high = (mid, high) if chance_of_so_few(errors, n, mid) > confidence else (low, mid)
+        low, high = (mid, high) if binomial_cdf(errors, n, mid) > confidence else (low, mid)
     assert upper_limit(errors, n, confidence) == pytest.approx(low, abs=0.035)
 
 
@@ -44,7 +44,7 @@ def test_the_limit_is_a_rate_that_grows_with_errors_and_doubt(n, data):
 
 @settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), confidence=st.sampled_from([0.001, 0.01, 0.25, 0.5, 1.0]))
-def test_the_compiled_pruning_is_the_plain_one(table, seed, confidence):
+def test_compiled_pruning_equals_its_reference_implementation(table, seed, confidence):
     grower, prices = table(seed)
     rows = np.arange(len(grower.y))
     tree = grow_compiled(grower, rows, Criterion("gain"), prices, Limits(None, 2, 1), by_path=True)
@@ -52,9 +52,9 @@ def test_the_compiled_pruning_is_the_plain_one(table, seed, confidence):
     for name in ("column", "threshold", "missing_left", "left", "counts"):
         assert np.array_equal(getattr(plain, name), getattr(compiled, name))
     assert len(plain) <= len(tree)
-    # A pruned tree is the top of the whole one: rows that are in a leaf together still are.
-    whole, top = tree.route(grower.X)[0], plain.route(grower.X)[0]
-    assert len(set(zip(whole.tolist(), top.tolist(), strict=True))) == len(set(whole.tolist()))
+    # A pruned tree is the top of the unpruned one: rows of one leaf stay together.
+    unpruned, top = tree.route(grower.X)[0], plain.route(grower.X)[0]
+    assert len(set(zip(unpruned.tolist(), top.tolist(), strict=True))) == len(set(unpruned.tolist()))
 
 
 def test_full_confidence_keeps_every_split_that_saves_an_error_and_no_other(table):

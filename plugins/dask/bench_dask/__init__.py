@@ -1,1 +1,1 @@
-"""Runs trials on the workers of a Dask cluster."""
+"""Run trials on the workers of a Dask cluster."""

@@ -1,4 +1,4 @@
-"""``bench run --scheduler``."""
+"""The option ``--scheduler`` of ``bench run``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SCHEDULER = click.option(
     "--scheduler",
     metavar="ADDRESS",
     envvar="BUDGETBENCH_SCHEDULER",
-    help="Dask scheduler whose workers run the trials: tcp://host:8786. Without it --executor dask starts its own.",
+    help="Dask scheduler whose workers run the trials: tcp://host:8786. Default: --executor dask starts one.",
 )
 
 
 @hookimpl
 def bench_register_commands(group: click.Group) -> None:
-    """The address of a scheduler; it says, too, that trials are to run there."""
+    """Add ``--scheduler`` to ``bench run``; it also selects the executor ``dask`` if no other one is given."""
     run = group.commands["run"]
     if any(parameter.name == "scheduler" for parameter in run.params) or run.callback is None:
         return
@@ -32,7 +32,7 @@ def bench_register_commands(group: click.Group) -> None:
         if options.get("scheduler") and options["executor"] == "auto":
             options["executor"] = "dask"
         elif options.get("scheduler") and options["executor"] != "dask":
-            raise click.UsageError(f"--scheduler is for --executor dask, not {options['executor']}")
+            raise click.UsageError(f"--scheduler needs --executor dask, not {options['executor']}")
         return callback(*args, **options)
 
     run.callback = checked

@@ -1,4 +1,4 @@
-"""The cluster that trials run on: the one whose scheduler is named, or workers of this machine."""
+"""Connect to the cluster that runs the trials: that of a given scheduler, or workers on this machine."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["connected"]
 
 _CONNECT = "20s"
 _IDLE = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
-"""What Dask does while its tasks wait for a trial's process: it samples their stacks every 10 ms, and looks at its own
-loops every 20 ms. For a scheduler with one worker that is 4 % of a core, and nobody reads what it finds."""
+"""Settings that turn off Dask's profiling, which samples stacks every 10 ms and checks event loops every 20 ms. For a
+scheduler with one worker it takes 4 % of a core, and its results are not used."""
 
 
 @contextmanager
 def connected(work: Work) -> Iterator[Client]:
-    """A client of the scheduler that ``--scheduler`` names, or of a cluster on this machine that ends with the run.
+    """Yield a client of the scheduler given by ``--scheduler``, or of a cluster on this machine that ends with the run.
 
     Raises:
-        RequestError: nobody answers there.
+        RequestError: no scheduler answers at the address.
     """
     address = work.options.plugin_options.get("scheduler")
     with _quiet():
@@ -45,7 +45,7 @@ def _client(address: str) -> Iterator[Client]:
     from distributed.comm.addressing import get_address_host
 
     try:
-        get_address_host(address)  # raises where a client would be left half made
+        get_address_host(address)  # raises before a partly initialised client exists
         client = Client(address, timeout=_CONNECT, set_as_default=False, name="budgetbench")  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
@@ -58,7 +58,7 @@ def _client(address: str) -> Iterator[Client]:
 
 @contextmanager
 def _workers_here(work: Work) -> Iterator[str]:
-    """The address of a scheduler in this process, with ``--jobs`` workers of one trial at a time."""
+    """Yield the address of a scheduler in this process, with ``--jobs`` workers that run one trial at a time each."""
     import dask
     from distributed import LocalCluster
 
@@ -72,9 +72,9 @@ def _workers_here(work: Work) -> Iterator[str]:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",  # any free port: without one it tries 8787, and warns
-            memory_limit=0,  # trials are not in the workers' own processes
-            local_directory=str(context.cache / "dask"),  # Dask removes what dead workers left there
+            dashboard_address="127.0.0.1:0",  # any free port; by default it tries 8787, and warns
+            memory_limit=0,  # trials run in processes of their own
+            local_directory=str(context.cache / "dask"),  # Dask removes files of dead workers there
             silence_logs=logging.CRITICAL,
             env=here,
         ) as cluster,
@@ -84,7 +84,7 @@ def _workers_here(work: Work) -> Iterator[str]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Dask's own messages are left out: what matters of them is said by the run."""
+    """Silence Dask's log messages; the run reports the relevant events itself."""
     names = ("distributed", "tornado.application", "bokeh", "asyncio")
     before = {name: logging.getLogger(name).level for name in names}
     for name in names:

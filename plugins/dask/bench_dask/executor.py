@@ -1,7 +1,7 @@
-"""The coordinator of a run on a Dask cluster: it checks workers, hands out trials, and writes what comes back.
+"""The coordinator of a run on a Dask cluster: it checks workers, assigns trials, and writes their records.
 
-Every trial goes to a worker by name, so that trials of one split stay together and a worker's death is told from a
-trial's. Dask moves the messages, watches over the workers and starts them on other machines.
+Every trial is assigned to a given worker, so that trials of a split stay together, and a worker's death can be
+distinguished from a trial's. Dask transfers messages, monitors workers and starts them on other machines.
 """
 
 from __future__ import annotations
@@ -26,20 +26,21 @@ from bench_dask.trials import needs_of, planned_to_plain
 
 __all__ = ["run_on_dask"]
 
-_LOOK = 1.0
-"""Seconds between two looks at which workers there are."""
+_POLL = 1.0
+"""Seconds between two queries of the list of workers."""
 _PATIENCE = 30.0
-"""Seconds without a worker, or without a scheduler, after which something is said."""
+"""Seconds after which an unreachable scheduler ends the run, and time limit of fetching a task's exception."""
 _MOST_DEATHS = 2
+"""Deaths of its workers or its process after which a trial fails."""
 
 
 def run_on_dask(work: Work) -> None:
-    """Run trials on the workers of a Dask cluster, and write their records here.
+    """Run trials on the workers of a Dask cluster, and write their records to the store of this machine.
 
     Raises:
-        RequestError: no scheduler answers, or no worker can run the trials; why is said of each.
-        BenchError: the scheduler is gone; what was done is kept.
-        StoreError: a record cannot be written here, or kept by a worker until it is sent.
+        RequestError: no scheduler answers, or no worker can run the trials; the message names each worker's reasons.
+        BenchError: the scheduler is gone (finished trials are kept), or a worker cannot store a record temporarily.
+        StoreError: a record cannot be written here.
     """
     with connected(work) as client:
         run = _Run(work, client)
@@ -50,27 +51,27 @@ def run_on_dask(work: Work) -> None:
 
 
 @dataclass
-class _Place:
+class _WorkerState:
     """A worker of the cluster.
 
     Attributes:
-        address, name: what Dask calls it.
-        slots: how many trials it runs at a time.
-        beside: how many all workers of its machine run at a time.
-        room: bytes that its trials may need together.
-        state: ``asked`` whether it can run the trials, ``ready`` or ``refused``.
-        environment: for the records of trials that end their process.
-        handed: what it was given and has not answered, in order.
+        address, name: Dask's address and name of the worker.
+        slots: number of trials that it runs at a time.
+        concurrent: number of trials that all workers of its machine run at a time.
+        memory: bytes that its trials may need together.
+        state: ``asked`` while it checks whether it can run the trials, then ``ready`` or ``refused``.
+        environment: description of its machine, for records of trials whose process ended.
+        assigned: trials that it has not answered yet, by key of the task, in order.
     """
 
     address: str
     name: str
     slots: int
-    beside: int
-    room: float
+    concurrent: int
+    memory: float
     state: str = "asked"
     environment: dict[str, Any] = field(default_factory=dict)
-    handed: OrderedDict[str, Planned] = field(default_factory=OrderedDict)
+    assigned: OrderedDict[str, Planned] = field(default_factory=OrderedDict)
 
 
 class _Run:
@@ -80,7 +81,7 @@ class _Run:
         self.schedule = Schedule(work.todo, work.seconds, work.memory)
         self.request = json.dumps(_request_of(work.settings))
         self.needs = json.dumps(needs_of(work.todo, work.settings.metrics, work.cache.registry))
-        self.places: dict[str, _Place] = {}
+        self.workers: dict[str, _WorkerState] = {}
         self.refused: dict[str, str] = {}
         self.futures: dict[str, Any] = {}
         self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -95,121 +96,130 @@ class _Run:
         Raises: as `run_on_dask`.
         """
         self.heard = self.had_workers = time.monotonic()
-        self._look()
-        # No trial before every worker that is there has said that it can run them.
-        while any(place.state == "asked" for place in self.places.values()):
-            self._hear()
-        while len(self.schedule) or any(place.handed for place in self.places.values()):
-            self._hand_out()
-            self._hear()
+        self._update_workers()
+        # Assign no trial before every connected worker has been checked.
+        while any(worker.state == "asked" for worker in self.workers.values()):
+            self._receive()
+        while len(self.schedule) or any(worker.assigned for worker in self.workers.values()):
+            self._assign_all()
+            self._receive()
 
     def leave(self) -> None:
-        """Let go of everything on the workers."""
+        """Cancel all tasks, and end the run's processes on the workers."""
         for future in self.futures.values():
             with suppress(Exception):
                 future.cancel()
         with suppress(Exception):
-            here = [place.address for place in self.places.values()]
-            self.client.sync(self.client._run, remote.leave, self.id, workers=here, wait=False, callback_timeout=10)
+            addresses = [worker.address for worker in self.workers.values()]
+            self.client.sync(
+                self.client._run, remote.leave, self.id, workers=addresses, wait=False, callback_timeout=10
+            )
 
     # --- workers ---------------------------------------------------------------------------------------------------
 
-    def _look(self) -> None:
-        """Learn which workers there are: ask the new ones, and take back what those had that are gone."""
+    def _update_workers(self) -> None:
+        """Query the list of workers: check new ones, and take back the trials of lost ones.
+
+        Raises:
+            BenchError: the scheduler has not answered for `_PATIENCE` seconds.
+            RequestError: every worker was refused.
+        """
         self.looked = time.monotonic()
         try:
-            there = dict(self.client.scheduler_info(n_workers=-1)["workers"])
+            connected_now = dict(self.client.scheduler_info(n_workers=-1)["workers"])
         except (OSError, TimeoutError, AttributeError):
             if time.monotonic() - self.heard > _PATIENCE or self.client.status == "closed":
                 raise BenchError(
-                    "the Dask scheduler is gone; what was done is kept, run the same command to go on"
+                    "the Dask scheduler is gone; finished trials are kept, run the same command to continue"
                 ) from None
             return
         self.heard = time.monotonic()
-        for address in [address for address in self.places if address not in there]:
-            self._lost(self.places.pop(address))
-        beside = Counter[str]()
-        for info in there.values():
-            beside[str(info.get("host", ""))] += int(info.get("nthreads", 1))
-        for address, info in there.items():
-            if address not in self.places:
-                self._ask(address, info, beside[str(info.get("host", ""))])
-        usable = [place for place in self.places.values() if place.state != "refused"]
+        for address in [address for address in self.workers if address not in connected_now]:
+            self._lost(self.workers.pop(address))
+        threads = Counter[str]()
+        for info in connected_now.values():
+            threads[str(info.get("host", ""))] += int(info.get("nthreads", 1))
+        for address, info in connected_now.items():
+            if address not in self.workers:
+                self._check(address, info, threads[str(info.get("host", ""))])
+        usable = [worker for worker in self.workers.values() if worker.state != "refused"]
         if usable:
             self.had_workers, self.waiting_noticed = self.heard, False
-        elif self.places:
+        elif self.workers:
             raise RequestError("no Dask worker can run these trials: " + "; ".join(self.refused.values()))
-        elif not self.waiting_noticed and self.heard - self.had_workers > 2 * _LOOK:
+        elif not self.waiting_noticed and self.heard - self.had_workers > 2 * _POLL:
             self.waiting_noticed = True
             self.work.notice(f"{self.client.scheduler.address} has no worker; waiting for one")
 
-    def _ask(self, address: str, info: dict[str, Any], beside: int) -> None:
+    def _check(self, address: str, info: dict[str, Any], concurrent: int) -> None:
+        """Ask a new worker whether it can run the trials."""
         import psutil
 
         limit = float(info.get("memory_limit") or 0) or float(psutil.virtual_memory().total)
         name = str(info.get("name", address))
         shown = name if name == address else f"{name} ({address})"
-        place = _Place(address, shown, int(info.get("nthreads", 1)), beside, limit)
-        self.places[address] = place
-        self._submit(f"bench-check-{uuid.uuid4().hex}", place, remote.check, self.id, self.request, beside, self.needs)
+        worker = _WorkerState(address, shown, int(info.get("nthreads", 1)), concurrent, limit)
+        self.workers[address] = worker
+        key = f"bench-check-{uuid.uuid4().hex}"
+        self._submit(key, worker, remote.check, self.id, self.request, concurrent, self.needs)
 
-    def _lost(self, place: _Place) -> None:
-        """Take back what a worker had that is gone. What it was at has seen a death."""
-        for key in [key for key, future in self.futures.items() if getattr(future, "bench_place", None) is place]:
+    def _lost(self, worker: _WorkerState) -> None:
+        """Take back the trials of a lost worker, and count a death for each trial that it was running."""
+        for key in [key for key, future in self.futures.items() if getattr(future, "bench_worker", None) is worker]:
             self._drop(key)
-        for number, planned in enumerate(place.handed.values()):
-            if number < place.slots:
-                self.deaths[planned.name].append(place.name)
+        for number, planned in enumerate(worker.assigned.values()):
+            if number < worker.slots:
+                self.deaths[planned.name].append(worker.name)
             if len(self.deaths[planned.name]) >= _MOST_DEATHS:
                 message = f"the workers that ran it died: {', '.join(self.deaths[planned.name])}"
-                self._failed(planned, TrialStopped("killed", message), place)
+                self._failed(planned, TrialStopped("killed", message), worker)
             else:
                 self.schedule.put(planned)
-        self.schedule.leave(place.address)
+        self.schedule.leave(worker.address)
 
-    def _checked(self, place: _Place, answer: dict[str, Any]) -> None:
+    def _checked(self, worker: _WorkerState, answer: dict[str, Any]) -> None:
         if answer["reasons"]:
-            place.state = "refused"
-            line = f"{place.name}: {'; '.join(answer['reasons'])}"
-            self.refused[place.address] = line
+            worker.state = "refused"
+            line = f"{worker.name}: {'; '.join(answer['reasons'])}"
+            self.refused[worker.address] = line
             self.work.notice(f"Dask worker refused: {line}")
             return
-        place.state = "ready"
-        place.environment = answer["environment"]
+        worker.state = "ready"
+        worker.environment = answer["environment"]
 
     # --- trials ----------------------------------------------------------------------------------------------------
 
-    def _hand_out(self) -> None:
-        """Give every worker what it can run, and a little more while there is much."""
-        ready = [place for place in self.places.values() if place.state == "ready"]
-        slots = sum(place.slots for place in ready)
-        largest = max((place.room for place in ready), default=0.0)
+    def _assign_all(self) -> None:
+        """Assign trials to the free slots of every worker, and as many in advance while plenty of trials are left."""
+        ready = [worker for worker in self.workers.values() if worker.state == "ready"]
+        slots = sum(worker.slots for worker in ready)
+        largest = max((worker.memory for worker in ready), default=0.0)
         for more in (False, True):
-            for place in ready:
-                most = place.slots * (1 + more)
-                while len(self.schedule) > (2 * slots if more else 0) and len(place.handed) < most:
-                    planned = self.schedule.take(place.address, max(1, slots), self._room(place, largest))
+            for worker in ready:
+                limit = worker.slots * (1 + more)
+                while len(self.schedule) > (2 * slots if more else 0) and len(worker.assigned) < limit:
+                    planned = self.schedule.take(worker.address, max(1, slots), self._free_memory(worker, largest))
                     if planned is None:
                         break
-                    self._hand(planned, place)
+                    self._assign(planned, worker)
 
-    def _room(self, place: _Place, largest: float) -> float:
-        """Bytes that a worker's next trial may need; what is too large for all runs alone on one of the largest."""
-        if place.room == largest and not place.handed:
+    def _free_memory(self, worker: _WorkerState, largest: float) -> float:
+        """Return the bytes that a worker's next trial may need; an idle worker of the largest kind takes any trial."""
+        if worker.memory == largest and not worker.assigned:
             return math.inf
-        return place.room - sum(self.work.memory.get(planned.name, 0.0) for planned in place.handed.values())
+        return worker.memory - sum(self.work.memory.get(planned.name, 0.0) for planned in worker.assigned.values())
 
-    def _hand(self, planned: Planned, place: _Place) -> None:
+    def _assign(self, planned: Planned, worker: _WorkerState) -> None:
         key = f"bench-{planned.name[:16]}-{uuid.uuid4().hex}"
-        place.handed[key] = planned
+        worker.assigned[key] = planned
         trial = json.dumps(planned_to_plain(planned))
-        self._submit(key, place, remote.run_trial, self.id, self.request, place.beside, trial)
+        self._submit(key, worker, remote.run_trial, self.id, self.request, worker.concurrent, trial)
 
-    def _submit(self, key: str, place: _Place, task: Any, *arguments: Any) -> None:
+    def _submit(self, key: str, worker: _WorkerState, task: Any, *arguments: Any) -> None:
         future = self.client.submit(
-            task, key, *arguments, key=key, workers=[place.address], allow_other_workers=False, pure=False
+            task, key, *arguments, key=key, workers=[worker.address], allow_other_workers=False, pure=False
         )
-        future.bench_place = place
+        future.bench_worker = worker
         self.futures[key] = future
         future.add_done_callback(self.answers.put)
 
@@ -217,24 +227,24 @@ class _Run:
         with suppress(Exception):
             self.futures.pop(key).cancel()
 
-    def _hear(self) -> None:
-        """Wait a moment for answers, and do what they ask for."""
-        heard: list[Any] = []
+    def _receive(self) -> None:
+        """Wait up to `_POLL` seconds for answers, process them, and update the list of workers."""
+        finished: list[Any] = []
         future: Any
         with suppress(queue.Empty):
-            heard.append(self.answers.get(timeout=_LOOK))
+            finished.append(self.answers.get(timeout=_POLL))
             while True:
-                heard.append(self.answers.get_nowait())
-        known: list[Any] = [future for future in heard if self.futures.get(future.key) is future]
+                finished.append(self.answers.get_nowait())
+        known: list[Any] = [future for future in finished if self.futures.get(future.key) is future]
         for future, answer in zip(known, self._gathered(known), strict=True):
-            place = future.bench_place
+            worker = future.bench_worker
             if self.futures.pop(future.key, None) is not None:
-                self._answered(future.key, place, answer)
-        if time.monotonic() - self.looked > _LOOK:
-            self._look()
+                self._answered(future.key, worker, answer)
+        if time.monotonic() - self.looked > _POLL:
+            self._update_workers()
 
     def _gathered(self, futures: list[Any]) -> list[Any]:
-        """What tasks returned; an exception for each that did not, None for each whose worker is gone."""
+        """Return the tasks' results; the exception of a task that raised one, None for a task of a lost worker."""
         done = [future for future in futures if future.status == "finished"]
         answers: dict[str, Any] = {}
         if done:
@@ -248,57 +258,62 @@ class _Run:
                     answers[future.key] = future.exception(timeout=_PATIENCE)
         return [answers.get(future.key) for future in futures]
 
-    def _answered(self, key: str, place: _Place, answer: Any) -> None:
-        """One task's answer: of a worker that was asked, or of a trial."""
-        planned = place.handed.pop(key, None)
+    def _answered(self, key: str, worker: _WorkerState, answer: Any) -> None:
+        """Process the answer of a worker's check or of a trial."""
+        planned = worker.assigned.pop(key, None)
         if isinstance(answer, str):
-            self._checked(place, json.loads(answer))
+            self._checked(worker, json.loads(answer))
         elif planned is None:
-            if answer is None:  # its worker is gone, or going
-                self.places.pop(place.address, None)
+            if answer is None:  # the worker is gone or closing
+                self.workers.pop(worker.address, None)
             else:
-                self._checked(place, {"reasons": [_one_line(answer)]})
+                self._checked(worker, {"reasons": [_one_line(answer)]})
         elif answer is None:
             self.schedule.put(planned)
         elif isinstance(answer, BaseException):
-            self._again(planned, TrialStopped("error", f"its worker could not run it: {_one_line(answer)}"), place)
+            self._again(planned, TrialStopped("error", f"its worker could not run it: {_one_line(answer)}"), worker)
         else:
-            self._write(planned, place, *answer)
+            self._write(planned, worker, *answer)
 
-    def _write(self, planned: Planned, place: _Place, text: str, record: bytes, decisions: bytes | None) -> None:
-        """Write what a worker gave back."""
+    def _write(self, planned: Planned, worker: _WorkerState, text: str, record: bytes, decisions: bytes | None) -> None:
+        """Write a trial's record to the store; repeat or fail a trial whose process ended.
+
+        Raises:
+            BenchError: the worker could not store the record temporarily.
+            StoreError: the record cannot be written here.
+        """
         result = json.loads(text)
         if "error" in result:
-            raise BenchError(f"Dask worker {place.name}: {result['error']}")
+            raise BenchError(f"Dask worker {worker.name}: {result['error']}")
         if "stopped" in result:
             stopped = TrialStopped(*result["stopped"])
             if stopped.kind == "killed":
-                self._again(planned, stopped, place)
+                self._again(planned, stopped, worker)
             else:
-                self._failed(planned, stopped, place)
+                self._failed(planned, stopped, worker)
             return
         try:
             self.store.add(planned.name, record, decisions)
         except ValueError as error:
-            self._again(planned, TrialStopped("error", f"what {place.name} gave back is damaged: {error}"), place)
+            self._again(planned, TrialStopped("error", f"the record from {worker.name} is damaged: {error}"), worker)
             return
         self.work.note(TrialStatus(planned.name, result["status"], result["message"], result["seconds"]))
 
-    def _again(self, planned: Planned, stopped: TrialStopped, place: _Place) -> None:
-        """Run a trial once more whose process was killed, or fail it."""
+    def _again(self, planned: Planned, stopped: TrialStopped, worker: _WorkerState) -> None:
+        """Run a trial again after its process was killed, or fail it after `_MOST_DEATHS` times."""
         self.killed[planned.name] += 1
         if self.killed[planned.name] >= _MOST_DEATHS:
-            self._failed(planned, stopped, place)
+            self._failed(planned, stopped, worker)
         else:
             self.schedule.put(planned)
 
-    def _failed(self, planned: Planned, stopped: TrialStopped, place: _Place) -> None:
+    def _failed(self, planned: Planned, stopped: TrialStopped, worker: _WorkerState) -> None:
         seconds = self.work.options.timeout or 0.0 if stopped.kind == "time" else 0.0
-        self.work.note(fail(planned, self.work.settings, stopped, seconds, place.environment or None))
+        self.work.note(fail(planned, self.work.settings, stopped, seconds, worker.environment or None))
 
 
 def _request_of(settings: WorkerSettings) -> dict[str, Any]:
-    """What a `bench_dask.process.TrialProcess` needs to know of a run's settings, as plain JSON values."""
+    """Return the settings of a run that a `bench_dask.process.TrialProcess` needs, as plain JSON values."""
     same = {
         name: getattr(settings, name) for name in ("metrics", "memory", "isolation", "timeout", "audit_seed", "judge")
     }

@@ -1,4 +1,4 @@
-"""The executor ``dask``."""
+"""The plugin's entry point, which registers the executor ``dask``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_executors(register: RegisterExecutor) -> None:
-    """Trials on the workers of a Dask cluster."""
+    """Register the executor."""
     register("dask", _run)
 
 

@@ -1,4 +1,4 @@
-"""A process of a Dask worker that runs trials, and can be killed at any time."""
+"""A process that runs trials for a Dask worker, and can be killed at any time."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ from bench_core.records import StoreError
 __all__ = ["TrialProcess"]
 
 _MARK = "BUDGETBENCH_TRIALS"
-"""An environment variable of the process and of all that it starts: its folder."""
-_START_SECONDS, _GRACE, _LOOK = 300.0, 5.0, 0.5
+"""Environment variable with the process's folder, inherited by all processes that it starts."""
+_START_SECONDS, _GRACE, _POLL = 300.0, 5.0, 0.5
 
 
 class TrialProcess:
-    """Runs trials, one after another, as a worker on the run's own machine would.
+    """A process that runs trials one after another, as a worker on the run's machine does.
 
     Args:
-        request: ``metrics``, ``memory`` in bytes or None, ``isolation``, ``timeout`` in seconds or None, ``offline``.
-        threads: how many threads a method may use.
-        folder: where it may keep a folder of its own; the caller sees to what is left there when it is killed itself.
+        request: ``metrics``, ``memory`` in bytes or None, ``isolation``, ``timeout`` in seconds or None,
+            ``audit_seed``, ``judge`` and ``offline``.
+        threads: number of threads that a method may use.
+        folder: directory for the process's temporary folder. If this process is killed, the caller must delete it.
 
     Raises:
-        TrialStopped: it cannot be started.
+        TrialStopped: the process cannot be started.
     """
 
     def __init__(self, request: Mapping[str, Any], threads: int, folder: Path) -> None:
         self._memory = request["memory"]
-        # Else the process itself ends a method that takes too long.
+        # With isolation, the process itself stops a method at the time limit.
         self._timeout = request["timeout"] if request["isolation"] == "none" else None
         self._folder = tempfile.mkdtemp(prefix="trials-", dir=folder)
         self._connection, theirs = Pipe()
@@ -59,13 +60,17 @@ class TrialProcess:
         self._ask({**request, "folder": self._folder, "threads": threads}, _START_SECONDS)
 
     def check(self, needs: Mapping[str, Any], gone: Callable[[], bool]) -> dict[str, Any]:
-        """Why it cannot run what needs something (`bench_dask.trials.needs_of`), and where it runs.
+        """Check whether the process can run trials with the given needs.
+
+        Args:
+            needs: from `bench_dask.trials.needs_of`.
+            gone: returns True once the answer is no longer needed; the process is then killed.
 
         Returns:
-            ``reasons`` (sentences; none when it can) and ``environment``.
+            ``reasons`` why it cannot (empty if it can), and its ``environment``.
 
         Raises:
-            TrialStopped: it died, or was killed since ``gone()`` said that nobody waits for the answer.
+            TrialStopped: the process died or was killed.
         """
         return self._ask({"needs": needs}, None, gone)[0]
 
@@ -74,14 +79,15 @@ class TrialProcess:
 
         Args:
             trial: from `bench_dask.trials.planned_to_plain`.
-            gone: asked now and then whether nobody waits for it any more; the process is then killed.
+            gone: returns True once the result is no longer needed; the process is then killed.
 
         Returns:
-            ``status``, ``message`` and ``seconds``; the bytes of the record, and those of its decisions.
+            ``status``, ``message`` and ``seconds``; the bytes of the record, and those of its decisions if there are
+            any.
 
         Raises:
-            TrialStopped: it died, took too long or was killed, and is gone.
-            StoreError: this machine cannot keep what it makes.
+            TrialStopped: the process died, took too long or was killed; it cannot be used again.
+            StoreError: the record cannot be stored temporarily on this machine.
         """
         answer, parts = self._ask({"trial": trial}, self._timeout, gone)
         if "error" in answer:
@@ -95,12 +101,12 @@ class TrialProcess:
         self._is_idle = False
         try:
             self._connection.send_bytes(json.dumps(asked).encode())
-            while not self._connection.poll(_LOOK if until is None else max(0.0, min(_LOOK, until - time.monotonic()))):
+            while not self._connection.poll(_POLL if until is None else max(0.0, min(_POLL, until - time.monotonic()))):
                 if not self.is_alive:
                     raise EOFError
                 if gone():
                     self.close()
-                    raise TrialStopped("killed", "nobody waited for it any more")
+                    raise TrialStopped("killed", "its result was no longer needed")
                 if until is not None and time.monotonic() >= until:
                     self.close()
                     raise TrialStopped("time", f"it took longer than the time limit of {seconds:g} s")
@@ -117,11 +123,11 @@ class TrialProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked something."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def close(self) -> None:
-        """End it and whatever it started: at once, where it is at work."""
+        """End the process and all processes that it started; an idle one gets a few seconds to exit."""
         self._connection.close()
         if self._is_idle:
             with suppress(subprocess.TimeoutExpired):
@@ -132,20 +138,20 @@ class TrialProcess:
 
 
 def _kill_marked(folder: str) -> None:
-    """Kill the processes that were started with a folder as their mark, whoever is their parent by now."""
+    """Kill all processes whose environment names a folder, including orphaned processes."""
     until = time.monotonic() + _GRACE
-    # One may start another while it is being killed: look again until there is none.
+    # A process may start another one before it is killed, so repeat until none is left.
     while (left := [process for process in psutil.process_iter() if _is_marked(process, folder)]) and (
         time.monotonic() < until
     ):
         for process in left:
             with suppress(psutil.Error):
                 process.kill()
-        psutil.wait_procs(left, timeout=_LOOK)
+        psutil.wait_procs(left, timeout=_POLL)
 
 
 def _is_marked(process: psutil.Process, folder: str) -> bool:
     try:
         return bool(process.environ().get(_MARK) == folder)
-    except (psutil.Error, OSError):  # another user's, or gone
+    except (psutil.Error, OSError):  # another user's process, or one that ended
         return False

@@ -1,6 +1,6 @@
-"""What a Dask worker does for a run: it keeps processes that run trials, and hands them what it is asked.
+"""The tasks of a Dask worker, which manages processes that run trials.
 
-No method's code runs in the worker's own process, whatever the isolation: a trial can be ended at any time.
+With any isolation, no method's code runs in the worker's own process, so a trial can be stopped at any time.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from bench_dask.process import TrialProcess
 __all__ = ["check", "leave", "run_trial"]
 
 _IDLE_SECONDS = 20.0
-"""Seconds after which a process that nobody asks is ended: its run is over, or was killed."""
+"""Seconds after which an idle process is ended, as its run is over or was killed."""
 
 _LOCK = threading.Lock()
 _IDLE: dict[str, list[tuple[float, TrialProcess]]] = defaultdict(list)
 _WATCHING = threading.Event()
 
 
-def check(key: str, run: str, request: str, beside: int, needs: str) -> str:
-    """Why this worker cannot run what needs something, and what it is: JSON of `TrialProcess.check`.
+def check(key: str, run: str, request: str, concurrent: int, needs: str) -> str:
+    """Check whether this worker can run trials with the given needs; return the JSON of `TrialProcess.check`.
 
     Args:
-        key: of this task.
-        run: of which run it is.
-        request: JSON of what a `TrialProcess` needs to know.
-        beside: how many trials run on this machine at a time.
+        key: key of this task.
+        run: id of the run.
+        request: JSON of the settings of a `TrialProcess`.
+        concurrent: number of trials that run on this machine at a time.
         needs: JSON of `bench_dask.trials.needs_of`.
     """
     try:
-        process = _taken(run, request, beside)
+        process = _taken(run, request, concurrent)
         answer = process.check(json.loads(needs), lambda: _is_cancelled(key))
     except TrialStopped as stopped:
         return json.dumps({"reasons": [f"it cannot start a process for trials: {stopped}"]})
@@ -45,13 +45,20 @@ def check(key: str, run: str, request: str, beside: int, needs: str) -> str:
     return json.dumps(answer)
 
 
-def run_trial(key: str, run: str, request: str, beside: int, trial: str) -> tuple[str, bytes, bytes | None]:
-    """Run a trial: JSON of how it went, the bytes of its record and of its decisions.
+def run_trial(key: str, run: str, request: str, concurrent: int, trial: str) -> tuple[str, bytes, bytes | None]:
+    """Run a trial.
 
-    A process that ended is said as ``stopped``: kind and message; a disk that does not take the record as ``error``.
+    Args:
+        key, run, request, concurrent: as for `check`.
+        trial: JSON of `bench_dask.trials.planned_to_plain`.
+
+    Returns:
+        JSON of the trial's status, message and seconds; the bytes of its record, and those of its decisions. If the
+        process ended, the JSON holds kind and message under ``stopped``; if the record could not be stored, the message
+        under ``error``.
     """
     try:
-        process = _taken(run, request, beside)
+        process = _taken(run, request, concurrent)
         result, record, decisions = process.run(json.loads(trial), lambda: _is_cancelled(key))
     except TrialStopped as stopped:
         return json.dumps({"stopped": [stopped.kind, str(stopped)]}), b"", None
@@ -63,10 +70,10 @@ def run_trial(key: str, run: str, request: str, beside: int, trial: str) -> tupl
 
 
 def leave(run: str) -> None:
-    """A run is over: end its processes."""
+    """End the processes of a run that is over."""
     with _LOCK:
         left = _IDLE.pop(run, [])
-    for _, process in left:  # not in the thread that answers the scheduler
+    for _, process in left:  # in threads of their own, as closing would block the scheduler's thread
         threading.Thread(target=process.close, name="bench-leave").start()
 
 
@@ -75,8 +82,8 @@ def _put_back(run: str, process: TrialProcess) -> None:
         _IDLE[run].append((time.monotonic(), process))
 
 
-def _taken(run: str, request: str, beside: int) -> TrialProcess:
-    """A process of a run that has nothing to do, or a new one, with a folder where Dask removes what is left."""
+def _taken(run: str, request: str, concurrent: int) -> TrialProcess:
+    """Return an idle process of a run, or a new one, whose folder Dask deletes with the worker's directory."""
     from distributed import get_worker
 
     if not _WATCHING.is_set():
@@ -87,7 +94,7 @@ def _taken(run: str, request: str, beside: int) -> TrialProcess:
             idle = _IDLE[run]
             process = idle.pop()[1] if idle else None
         if process is None:
-            threads = max(1, (os.cpu_count() or 1) // max(1, beside))
+            threads = max(1, (os.cpu_count() or 1) // max(1, concurrent))
             return TrialProcess(json.loads(request), threads, Path(get_worker().local_directory))
         if process.is_alive:
             return process
@@ -95,7 +102,7 @@ def _taken(run: str, request: str, beside: int) -> TrialProcess:
 
 
 def _watch() -> None:
-    """End processes that have had nothing to do for a while."""
+    """End processes that have been idle for `_IDLE_SECONDS`, forever; runs in a thread of its own."""
     while True:
         time.sleep(1.0)
         before = time.monotonic() - _IDLE_SECONDS
@@ -110,7 +117,7 @@ def _watch() -> None:
 
 
 def _is_cancelled(key: str) -> bool:
-    """Whether nobody waits for a task any more."""
+    """Return whether a task's result is no longer needed."""
     from distributed import get_worker
 
     try:

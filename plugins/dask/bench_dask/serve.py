@@ -1,7 +1,8 @@
-"""A process that runs trials for a Dask worker: ``python -m bench_dask.serve NUMBER``, started by `bench_dask.process`.
+"""The main program of a process that runs trials for a Dask worker.
 
-Messages go over a `multiprocessing.connection.Connection`, as JSON; nothing is unpickled. The bytes of a record and of
-its decisions follow the answer to a trial.
+`bench_dask.process` starts it as ``python -m bench_dask.serve NUMBER`` with the number of a file descriptor. Messages
+are JSON over a `multiprocessing.connection.Connection`; nothing is unpickled. The bytes of a record and of its
+decisions follow the answer to a trial.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
+    """Answer requests until the connection is closed."""
     die_with_parent()
     adopt_orphans()
     number = int(sys.argv[1])
     os.set_inheritable(number, False)
     connection = Connection(number)
     with suppress(EOFError):
-        settings, registry = _begun(json.loads(connection.recv_bytes()))
+        settings, registry = _set_up(json.loads(connection.recv_bytes()))
         with closing(registry), closing(Worker(settings, registry)) as worker:
             _send(connection, {})
             while True:
@@ -46,14 +47,14 @@ def main() -> None:
                     _send(connection, *_ran(asked["trial"], registry, worker))
 
 
-def _begun(request: Mapping[str, Any]) -> tuple[WorkerSettings, Registry]:
-    """What the first message says, with the limits that it sets, and the plugins."""
+def _set_up(request: Mapping[str, Any]) -> tuple[WorkerSettings, Registry]:
+    """Apply the limits of the first message, and return its settings and the plugins."""
     memory, isolation = request["memory"], request["isolation"]
     if memory is not None and isolation == "none":
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    import_module("pyarrow.parquet")  # what the first trial would need is no part of its time
+    import_module("pyarrow.parquet")  # not within the first trial's time
     folder = Path(request["folder"])
     context = DataContext.from_environment(offline=True if request["offline"] else None)
     closed = [folder, *([context.mirror] if context.mirror else [])]
@@ -63,7 +64,7 @@ def _begun(request: Mapping[str, Any]) -> tuple[WorkerSettings, Registry]:
 
 
 def _ran(plain: Mapping[str, Any], registry: Registry, worker: Worker) -> tuple[dict[str, Any], list[bytes]]:
-    """Run a trial: how it went, and the bytes of its files, which are not kept here."""
+    """Run a trial, and return its status and the bytes of its files, which are removed here."""
     try:
         status = worker.run(planned_from_plain(plain, registry))
         record, decisions = worker.store.take(status.name)

@@ -1,4 +1,4 @@
-"""Trials as plain JSON values, and what a machine must have to run them."""
+"""Convert trials to plain JSON values and back, and check that a machine has the plugins and data to run them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["needs_of", "planned_from_plain", "planned_to_plain", "unmet"]
 
 _SAME = ("dataset", "costs", "method", "point", "encode", "threshold", "reject", "seed", "audit_rounds")
 _OF_THE_CORE = "error"
-"""A metric of the core, which is a plugin as others are."""
+"""A metric of the core, which makes the core itself one of the plugins that a machine must have."""
 
 
 def planned_to_plain(planned: Planned) -> dict[str, Any]:
-    """A trial, the hash of its data and its name, as plain JSON values; `planned_from_plain` is the inverse."""
+    """Return a trial, its data's content hash and its name as plain JSON values; see `planned_from_plain`."""
     trial = planned.trial
     used = {
         "source": [trial.dataset_use, parameters_of(trial.source)],
@@ -29,10 +29,10 @@ def planned_to_plain(planned: Planned) -> dict[str, Any]:
 
 
 def planned_from_plain(plain: Mapping[str, Any], registry: Registry) -> Planned:
-    """The trial, made by the plugins of this machine.
+    """Build a trial with the plugins of this machine; the inverse of `planned_to_plain`.
 
     Raises:
-        RequestError: a plugin is missing, does not take the parameters, or makes another trial of them.
+        RequestError: a plugin is missing or refuses the parameters, or the trial built from them has another name.
     """
     name = plain["name"]
     where = f"trial {name[:16]}"
@@ -52,12 +52,12 @@ def planned_from_plain(plain: Mapping[str, Any], registry: Registry) -> Planned:
         split=build(SplitRule, plain["split"], f"{where}: split"),
     )
     if trial.name(plain["content"]) != name:
-        raise RequestError(f"{where}: the plugins here make another trial of it: {trial.identity(plain['content'])}")
+        raise RequestError(f"{where}: this machine's plugins build another trial: {trial.identity(plain['content'])}")
     return Planned(trial, plain["content"], name, "missing")
 
 
 def needs_of(todo: Iterable[Planned], metrics: Iterable[str], registry: Registry) -> dict[str, Any]:
-    """What a machine must have to run trials as this one would, as plain JSON values: the same plugins and data."""
+    """Return the plugins and data that a machine needs to run trials as this one does, as plain JSON values."""
     datasets = {planned.content: planned for planned in todo}
     uses = {(kind, name) for planned in todo for kind, name in planned.trial.uses.items()}
     uses |= {("metrics", name) for name in [*metrics, _OF_THE_CORE]}
@@ -70,9 +70,15 @@ def needs_of(todo: Iterable[Planned], metrics: Iterable[str], registry: Registry
 
 
 def unmet(needs: Mapping[str, Any], registry: Registry, worker: Worker) -> list[str]:
-    """Why this machine cannot run trials as the one that said what they need; empty when it can."""
+    """Return the reasons why this machine cannot run trials with the given needs; empty if it can.
+
+    Args:
+        needs: from `needs_of`, on the run's machine.
+        registry: the plugins of this machine.
+        worker: loads the data sets.
+    """
     if needs["contract"] != CONTRACT_VERSION:
-        return [f"it is of contract {CONTRACT_VERSION}, the run of contract {needs['contract']}"]
+        return [f"it has contract {CONTRACT_VERSION}, the run has contract {needs['contract']}"]
     reasons = []
     for name, (version, source) in needs["plugins"].items():
         plugin = registry.plugins.get(name)
@@ -82,12 +88,12 @@ def unmet(needs: Mapping[str, Any], registry: Registry, worker: Worker) -> list[
             reasons.append(f"its plugin {name!r} could not be loaded: {plugin.error}")
         elif (plugin.version, plugin.source[:16]) != (version, source):
             theirs = f"version {plugin.version or '-'}, source {plugin.source[:16] or '-'}"
-            reasons.append(f"its plugin {name!r} is another ({theirs}; the run's: version {version}, source {source})")
+            reasons.append(f"its plugin {name!r} differs ({theirs}; the run's: version {version}, source {source})")
     return reasons or [reason for plain in needs["datasets"] for reason in _unmet_data(plain, registry, worker)]
 
 
 def _unmet_data(plain: Mapping[str, Any], registry: Registry, worker: Worker) -> list[str]:
-    """What is wrong with a trial's data set here."""
+    """Return the reasons why a trial's data set cannot be used on this machine."""
     try:
         planned = planned_from_plain(plain, registry)
     except Exception as error:
@@ -98,6 +104,6 @@ def _unmet_data(plain: Mapping[str, Any], registry: Registry, worker: Worker) ->
     except Exception as error:
         return [f"its data set {trial.dataset!r} cannot be used: {with_hint(error)}"]
     if content != planned.content:
-        hashes = f"its content is {content[:16]}, the run's {planned.content[:16]}"
-        return [f"its data set {trial.dataset!r} is another: {hashes}"]
+        hashes = f"its content hash is {content[:16]}, the run's {planned.content[:16]}"
+        return [f"its data set {trial.dataset!r} differs: {hashes}"]
     return []

@@ -13,7 +13,7 @@ from support.bench import Bench
 
 
 class Cluster:
-    """``dask scheduler`` and ``dask worker`` as processes of their own."""
+    """A cluster of ``dask scheduler`` and ``dask worker`` processes."""
 
     def __init__(self, folder: Path, plugins: Path) -> None:
         self.folder, self.plugins = folder, plugins
@@ -57,12 +57,12 @@ class Cluster:
             client.wait_for_workers(count, timeout=180)
 
     def processes_of(self, name: str) -> list[psutil.Process]:
-        """A worker's nanny and all below it."""
+        """Return a worker's nanny and all its descendants."""
         nanny = psutil.Process(self.processes[name].pid)
         return [nanny, *nanny.children(recursive=True)]
 
     def trials_of(self, name: str) -> list[psutil.Process]:
-        """The processes of a worker that run trials."""
+        """Return a worker's processes that run trials."""
         found = []
         for process in self.processes_of(name):
             try:
@@ -73,7 +73,7 @@ class Cluster:
         return found
 
     def close(self) -> None:
-        """End everything; what is left of it is an error."""
+        """End all processes, and assert that none is left."""
         below = []
         for process in self.processes.values():
             if process.poll() is None:

@@ -1,4 +1,4 @@
-"""A real scheduler and real workers on loopback, with the tests' tiny plugin."""
+"""Fixtures: a scheduler and workers on loopback, with the tests' plugins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.bench import Bench, install
 
 @pytest.fixture(scope="module")
 def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the tiny plugin, and with the one that misbehaves."""
+    """A folder with the plugins ``tiny`` and ``rogue``; the latter's methods misbehave."""
     folder = tmp_path_factory.mktemp("plugins")
     tiny = Path(tiny_plugin.__file__)
     install(folder, "tiny_plugin", tiny, "tiny")
@@ -39,5 +39,5 @@ def two_workers(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def bench(plugins: Path, tmp_path: Path) -> Bench:
-    """A folder to run in, with the plugins."""
+    """A working folder for ``bench``, with the plugins."""
     return Bench(tmp_path, plugins)

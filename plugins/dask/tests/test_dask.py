@@ -1,4 +1,4 @@
-"""Trials on real Dask workers: the same records, refusals by name, limits, deaths, and nothing left."""
+"""Trials on real Dask workers: equal records, refused workers, limits, deaths, and no leaked processes or files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def slow(seconds: float, name: str = "slow") -> str:
 
 
 def soon(what: Callable[[], Any]) -> Any:
-    """What comes of something before long."""
+    """Call a function until its result is true, and return the result; fail after two minutes."""
     deadline = time.monotonic() + 120
     while not (found := what()):
         assert time.monotonic() < deadline
@@ -63,7 +63,7 @@ def without_traceback(store: Path) -> dict[str, Any]:
 
 
 def errors(store: Path) -> dict[str, Any]:
-    """Method's parameters ``how`` or ``seconds`` → error."""
+    """Return the errors of the records by the method's parameter ``how`` or ``seconds``."""
     found = {}
     for record in contents(store).values():
         parameters = json.loads(record["trial"])["method"]["parameters"]
@@ -79,11 +79,11 @@ def start(bench: Bench, suite: str, *more: str) -> subprocess.Popen[str]:
 
 
 AUDIT = "--audit-seed", "1"
-"""A failed audit names its seed, which is drawn where none is given."""
+"""A fixed seed, as the record of a failed audit holds it."""
 
 
 @pytest.mark.parametrize("isolation", ["none", pytest.param("process", marks=pytest.mark.slow)])
-def test_workers_give_what_one_process_gives_byte_for_byte(bench: Bench, two_workers: Any, isolation: str) -> None:
+def test_workers_give_the_same_records_as_one_process(bench: Bench, two_workers: Any, isolation: str) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite, "--store", "serial", "--out", "serial pages", *AUDIT, expect=1)
     dask = ["--scheduler", two_workers.address, "--isolation", isolation, *AUDIT]
@@ -93,7 +93,7 @@ def test_workers_give_what_one_process_gives_byte_for_byte(bench: Bench, two_wor
     assert decisions(bench.folder / "dask") == decisions(bench.folder / "serial")
     assert bench.page(out="dask pages") == bench.page(out="serial pages")
     assert "0 trial(s) computed" in bench("run", suite, "--store", "dask", *dask, expect=1).stdout
-    # Nothing of a run is left with the workers.
+    # The run leaves no processes or files with the workers.
     soon(lambda: not two_workers.trials_of("one") and not two_workers.trials_of("two"))
     soon(lambda: not list(two_workers.folder.glob("space */*/worker-*/trials-*")))
 
@@ -110,11 +110,11 @@ def test_pages_are_the_same_through_every_executor_with_and_without_isolation(be
             bench("run", suite, *places, *options, "--isolation", isolation, "--private")
             out = bench.folder / f"{key} pages"
             files = {file.relative_to(out) for file in out.rglob("*") if file.is_file()}
-            # What says how long something took and where it ran.
-            told = {
+            # Without the files on times and machines.
+            compared = {
                 file: (out / file).read_bytes() for file in files if file.name not in ("runs.parquet", "timings.md")
             }
-            pages[key] = told, contents(bench.folder / key), decisions(bench.folder / key)
+            pages[key] = compared, contents(bench.folder / key), decisions(bench.folder / key)
     first, *others = pages.values()
     assert Path("s.md") in first[0]
     assert Path("s/records.parquet") in first[0]
@@ -124,9 +124,7 @@ def test_pages_are_the_same_through_every_executor_with_and_without_isolation(be
 
 
 @pytest.mark.slow
-def test_a_trial_that_ends_its_process_or_takes_too_long_or_too_much_fails_alone(
-    bench: Bench, two_workers: Any
-) -> None:
+def test_a_trial_that_crashes_or_exceeds_a_limit_does_not_affect_others(bench: Bench, two_workers: Any) -> None:
     suite = bench.suite(
         ONE + rogue("os._exit") + rogue("segfault") + rogue("killed") + slow(600)
         + '[[methods]]\nuse = "fails"\nname = "memory"\nparameters = { how = "memory" }\n' + SLOPES
@@ -143,7 +141,7 @@ def test_a_trial_that_ends_its_process_or_takes_too_long_or_too_much_fails_alone
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("how", "kind"), [("children, then dies", "killed"), ("children, then hangs", "time")])
-def test_what_a_trial_started_is_ended_with_its_process(
+def test_processes_started_by_a_trial_end_with_its_process(
     bench: Bench, two_workers: Any, tmp_path: Path, how: str, kind: str
 ) -> None:
     numbers = tmp_path / "numbers"
@@ -151,7 +149,7 @@ def test_what_a_trial_started_is_ended_with_its_process(
     bench("run", bench.suite(ONE + entry), "--scheduler", two_workers.address, "--timeout", "30", expect=None)
     assert errors(bench.folder / ".bench-store")[how]["kind"] == kind
     started = [int(number) for number in numbers.read_text().split()]
-    assert len(started) in (3, 6)  # what is killed is run twice
+    assert len(started) in (3, 6)  # a killed trial is run twice
     soon(lambda: not any(map(_is_asleep, started)))
 
 
@@ -170,7 +168,7 @@ def test_methods_do_not_run_in_the_workers_own_process(bench: Bench, two_workers
     finally:
         run.kill()
         run.communicate()
-    # Its run is gone, and nobody waits for it: it is ended though it would take ten minutes.
+    # The run was killed, so the trial is stopped, though it would take ten minutes.
     soon(lambda: not two_workers.trials_of("one") and not two_workers.trials_of("two"))
 
 
@@ -197,9 +195,9 @@ def test_a_workers_process_imports_no_methods_plugin(bench: Bench, two_workers: 
     text = (bench.folder / suite).read_text()
     (bench.folder / suite).write_text('metrics = ["seen"]\n' + text)
     bench("run", suite, "--scheduler", two_workers.address, "--isolation", "process", "--private")
-    told = [set(path.read_text().splitlines()) for path in two_workers.folder.glob("cache */seen *")]
-    assert told
-    for modules in told:
+    imported = [set(path.read_text().splitlines()) for path in two_workers.folder.glob("cache */seen *")]
+    assert imported
+    for modules in imported:
         assert "watch_plugin" in modules
         assert not {"rogue_plugin", "bench_emsco", "bench_lasso"} & modules
 
@@ -227,9 +225,9 @@ def _is_running(mark: Path, trial: bytes = b"") -> bool:
 
 
 @pytest.mark.slow
-def test_the_trials_of_a_worker_that_dies_are_run_elsewhere(bench: Bench, two_workers: Any) -> None:
+def test_the_trials_of_a_worker_that_dies_run_on_another_worker(bench: Bench, two_workers: Any) -> None:
     suite = bench.suite("[protocol]\nseeds = 8\n" + ONE + slow(0.5))
-    bench("run", suite, "--store", "calm", "--out", "calm pages")  # what is published counts as done
+    bench("run", suite, "--store", "calm", "--out", "calm pages")  # records in the default --out count as done
     run = start(bench, suite, "--scheduler", two_workers.address)
     soon(lambda: len(contents(bench.folder / ".bench-store")) >= 1)
     nanny, *below = two_workers.processes_of("one")
@@ -245,7 +243,7 @@ def test_the_trials_of_a_worker_that_dies_are_run_elsewhere(bench: Bench, two_wo
 def test_a_trial_whose_workers_die_twice_is_failed(bench: Bench, two_workers: Any) -> None:
     run = start(bench, bench.suite(ONE + slow(600) + SLOPES), "--scheduler", two_workers.address)
     for death in range(2):
-        # Of the slow one alone: the other trial's worker can die, too, and then this one has seen no death.
+        # Kill the worker that runs the slow trial, and not the one that runs the other trial.
         marks = soon(
             lambda: [
                 mark
@@ -269,7 +267,7 @@ def test_a_trial_whose_workers_die_twice_is_failed(bench: Bench, two_workers: An
 
 
 @pytest.mark.slow
-def test_workers_that_are_not_as_this_machine_are_refused_by_name_before_any_trial(
+def test_workers_with_other_plugins_or_data_are_refused_before_any_trial(
     bench: Bench, two_workers: Any, tmp_path: Path
 ) -> None:
     from bench_dask_cluster import Cluster
@@ -288,16 +286,16 @@ def test_workers_that_are_not_as_this_machine_are_refused_by_name_before_any_tri
         made.worker("edited", plugins=other)
         made.worker("lacking", plugins=lacks)
         made.worker("old", plugins=old)
-        made.worker("elsewhere", TINY_SEED="5")
+        made.worker("remote", TINY_SEED="5")
         made.worker("without", TINY_GONE="1")
         made.wait_for(5)
         lent = bench.suite('[[datasets]]\nuse = "lent"\n' + SLOPES)
         said = bench("run", lent, "--scheduler", made.address, expect=2)
         refused = {
-            "edited": "its plugin 'tiny' is another",
+            "edited": "its plugin 'tiny' differs",
             "lacking": "it has no plugin 'tiny' (version 1.0)",
             "old": "built for contract 0",
-            "elsewhere": "its data set 'lent' is another: its content is",
+            "remote": "its data set 'lent' differs: its content hash is",
             "without": "its data set 'lent' cannot be used: the blobs are out on loan",
         }
         for name, why in refused.items():
@@ -315,7 +313,7 @@ def test_workers_that_are_not_as_this_machine_are_refused_by_name_before_any_tri
 
 
 @pytest.mark.slow
-def test_without_a_scheduler_there_are_workers_of_this_machine_and_nothing_of_them_is_left(bench: Bench) -> None:
+def test_without_a_scheduler_workers_are_started_here_and_leave_nothing_behind(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     said = bench("run", suite, "--executor", "dask", "--jobs", "2", "--store", "dask", *AUDIT, expect=1, fresh=True)
     assert "12 trial(s) computed" in said.stdout
@@ -334,11 +332,11 @@ LONG = pytest.mark.skipif("BUDGETBENCH_KILLS" not in os.environ, reason="takes a
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [8, pytest.param(200, marks=LONG)])
-def test_random_kills_of_coordinator_workers_and_trials_leave_the_store_of_an_undisturbed_run(
+def test_random_kills_of_coordinator_workers_and_trials_do_not_change_the_final_store(
     bench: Bench, two_workers: Any, count: int
 ) -> None:
     suite = bench.suite("[protocol]\nseeds = 10\n" + ONE + slow(0.3))
-    bench("run", suite, "--store", "calm", "--out", "calm pages")  # what is published counts as done
+    bench("run", suite, "--store", "calm", "--out", "calm pages")  # records in the default --out count as done
     rng, kills, rounds = random.Random(3), 0, 0
     while kills < count:
         rounds += 1
@@ -379,10 +377,10 @@ def _is_worker(process: psutil.Process) -> bool:
     [
         (["--scheduler", "tcp://127.0.0.1:1"], "no Dask scheduler answers at tcp://127.0.0.1:1"),
         (["--scheduler", "nonsense://x"], "no Dask scheduler answers at nonsense://x"),
-        (["--scheduler", "tcp://127.0.0.1:1", "--executor", "serial"], "--scheduler is for --executor dask"),
+        (["--scheduler", "tcp://127.0.0.1:1", "--executor", "serial"], "--scheduler needs --executor dask"),
     ],
 )
-def test_a_wrong_scheduler_is_said_in_one_line(
+def test_a_wrong_scheduler_is_reported_in_one_line(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
 ) -> None:
     done = bench("run", bench.suite(ONE + SLOPES), *arguments, expect=2, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="2s")

@@ -1,8 +1,7 @@
-"""Sharing the compilation of the subset regressions between processes that start one soon after the other.
+"""Sharing the compilation of the subset regressions between processes that start at about the same time.
 
-Two workers without compiled kernels that both fit subset regressions would compile the same functions in the same
-order, side by side. What one of them has compiled the other loads from numba's cache on disk, so it helps when the
-second begins with what the first comes to last.
+Two such processes would compile the same functions in the same order. A function that one has compiled, the other loads
+from numba's cache on disk. So the second process compiles in reverse order, and each compiles about half.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ __all__ = ["compile_after_others", "compile_from_the_end"]
 
 
 def compile_after_others() -> None:
-    """`compile_from_the_end` where another process has begun to fill numba's cache.
+    """Call `compile_from_the_end` if another process has started to fill numba's cache.
 
-    That is told by compiled functions in the folder that the cache was given; without one there is nothing to do.
+    The sign of this is a compiled function in numba's cache folder. Without a configured folder, nothing is done.
     """
     folder = getattr(config, "CACHE_DIR", "")
     if folder and any(Path(folder).rglob("*.nbc")):
@@ -30,9 +29,9 @@ def compile_after_others() -> None:
 
 
 def compile_from_the_end() -> None:
-    """Compile, or load, what a fit comes to last, the last first; nothing that fitting would not need.
+    """Compile or load the kernels of a fit, the last used first.
 
-    With these signatures: those of arrays as `SubsetModels` and `SubsetCache` make them.
+    The signatures are those of the arrays that `SubsetModels` and `SubsetCache` create.
     """
     lines, numbers, matrix = int64[::1], float64[::1], float64[:, ::1]
     flags, words, sets, places = boolean[:, ::1], uint64[:, ::1], uint64[::1], int32[::1]

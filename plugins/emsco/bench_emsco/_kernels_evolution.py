@@ -1,9 +1,8 @@
-"""Compiled kernels of the genetic algorithm; each repeats, bit for bit, a plain NumPy function named in its
-docstring.
+"""Compiled kernels of the genetic algorithm; each equals its NumPy reference implementation bit for bit.
 
-Nothing here draws random numbers or calls log or exp: words come in as arrays, and only exactly rounded
-operations are used, so that results do not depend on compiler, threads or machine. Imported only when a run
-needs it (numba is heavy).
+The kernels draw no random numbers (random words are arguments) and call neither log nor exp. They use only correctly
+rounded operations, so results do not depend on compiler, threads or machine. The module is imported only when a run
+needs it, because importing numba is slow.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def _unit(word):
 
 @njit(cache=True)
 def unique_rows(chromosomes):
-    """`chromosome.unique_rows`: hash every row, compare whole rows on a hit."""
+    """`chromosome.unique_rows` by hashing; rows with the same slot are compared in full."""
     size, n = chromosomes.shape
     capacity = 4
     while capacity < 2 * size:
@@ -95,8 +94,8 @@ def cumulative_words(chromosomes, k):
 
 
 def _slot(keys, mask):
-    """Where the set is in the open table `keys` (all zeros = free, a power of two long), or the free place for it."""
-    raise NotImplementedError  # compiled only, for sets of one word and of several
+    """Slot of a set, or its free slot, in the hash table `keys` (length a power of two; zeros are free slots)."""
+    raise NotImplementedError  # replaced by the overload: one version for sets of one word, one for several words
 
 
 @overload(_slot, inline="always")
@@ -134,7 +133,7 @@ def _slot_of_words(keys, mask):
 
 @njit(cache=True)
 def remember(keys, rows, prices, masks, new_rows, new_prices):
-    """Enter sets, all new, into the open table (keys, rows, prices); rows are -1 where it is free."""
+    """Insert new sets into the hash table (keys, rows, prices); rows are -1 in free slots."""
     for i in range(masks.shape[0]):
         at = _slot(keys, masks[i])
         keys[at] = masks[i]
@@ -146,12 +145,11 @@ def remember(keys, rows, prices, masks, new_rows, new_prices):
 def advance(
     masks, stages, keys, rows, prices, confident, right_bits, at_stage, done, conclusive, right, cost, n_rows, missing
 ):
-    """Send every chromosome's rows on through its stages until none is undecided or a subset is not in the
-    table.
+    """Advance every chromosome's rows through its stages, until all are decided or a subset is not in the table.
 
-    Continues from `at_stage` (C,), `done` (C, words), `conclusive`, `right`, `cost` (C,), all updated in
-    place. Writes the subsets not known into `missing` (at most one per chromosome) and returns their number;
-    0 means all are finished. The outcome is that of `evaluation.evaluate`.
+    The state is `at_stage` (C,), `done` (C, words), `conclusive`, `right` and `cost` (C,); all are updated in place.
+    Unknown subsets are written to `missing`, at most one per chromosome. Returns their number; 0 means that all
+    chromosomes are finished. The outcome equals that of `evaluation.evaluate`.
     """
     size = stages.size
     words = confident.shape[1]

@@ -71,7 +71,7 @@ def scan_short(c, u, v, costs, rows, two_stages, best, ties, chains, stored):
 @njit(cache=True, nogil=True)
 def _enter(keys, totals, length, best, ties, chains, stored, sets, prefix, prefix_step, above, upper, upper_step, full):
     """Compare `length` chains with the table. Chain i is prefix number prefix + i * prefix_step, then the subset
-    above[upper + i * upper_step], then F; it is written down if it ties while `chains` has room."""
+    above[upper + i * upper_step], then F; it is stored if it ties and `chains` has room."""
     for i in range(length):
         key = keys[i]
         total = totals[i]
@@ -96,7 +96,7 @@ def _enter(keys, totals, length, best, ties, chains, stored, sets, prefix, prefi
 
 @njit(cache=True, nogil=True)
 def _column(blank, words, j):
-    """words[:, j] as a tuple; `blank`, a tuple of as many zeros, makes their number known when compiling."""
+    """words[:, j] as a tuple; `blank`, a tuple of as many zeros, gives the compiler its length."""
     column = blank
     for w in range(len(blank)):
         column = tuple_setitem(column, w, words[w, j])

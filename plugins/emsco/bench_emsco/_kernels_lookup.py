@@ -1,6 +1,6 @@
 """Compiled look-up of subsets: a direct table for few features, else open addressing with linear probing.
 
-A kernel that wants to look subsets up takes the three arrays of `SubsetCache.lookup` and calls `find`.
+A kernel that looks subsets up takes the three arrays of `SubsetCache.lookup` and calls `find`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _home(mask, size):
 
 @njit(cache=True, nogil=True)
 def find(mask, direct, keys, slots):
-    """Index of a subset, -1 when it is not known. `slots` is -1 where nothing is stored; `direct` is empty or 2**n."""
+    """Index of a subset, -1 if it is unknown. `slots` is -1 in free slots; `direct` is empty or of length 2**n."""
     if direct.shape[0] > 0:
         return np.int64(direct[np.int64(mask)])
     size = keys.shape[0]
@@ -35,7 +35,7 @@ def find(mask, direct, keys, slots):
 
 @njit(cache=True, nogil=True)
 def find_many(masks, direct, keys, slots, out):
-    """out[i] = find(masks[i]); returns how many are not known."""
+    """out[i] = find(masks[i]); returns the number of unknown subsets."""
     missing = 0
     for i in range(masks.shape[0]):
         out[i] = find(masks[i], direct, keys, slots)

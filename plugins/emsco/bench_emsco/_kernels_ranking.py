@@ -1,7 +1,7 @@
-"""Compiled kernels of non-dominated sorting and fitness; equivalents of functions in `pareto` and `ranking`, bit
-for bit.
+"""Compiled kernels of non-dominated sorting and fitness; they equal functions of `pareto` and `ranking` bit for bit.
 
-Only exactly rounded operations are used (no log, no exp). Imported only when a run needs it (numba is heavy).
+They use only correctly rounded operations (no log, no exp). The module is imported only when a run needs it, because
+importing numba is slow.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from numba import njit
 def fronts(accuracy, cost):
     """`pareto.fronts` by efficient non-dominated sorting.
 
-    A front needs to remember only its staircase: members not covered by another in (accuracy, cost), by
-    rising cost and so rising accuracy. Being dominated by a front is then one binary search, finding the
-    front another. The staircases lie one after the other in `stair`; the one of front f is
-    stair[start[f]:start[f + 1]].
+    Only the staircase of a front is stored: its members that no other member covers in (accuracy, cost), by ascending
+    cost and therefore ascending accuracy. One binary search then tests whether a front dominates a point, and another
+    finds the point's front. The staircase of front f is stair[start[f]:start[f + 1]].
     """
     size = accuracy.size
     front = np.empty(size, np.int64)

@@ -3,13 +3,13 @@
 One driver serves both losses. With `basis` of shape (1, 1) the model is the binary one: one score z per row and
 p = 1 / (1 + exp(-z)). With K >= 3 classes, `basis` is a (K, K - 1) matrix whose orthonormal columns span the vectors
 that sum to zero; the class scores are basis @ coordinates. The optimum of the K-vector problem lies in that span (the
-penalty pulls the mean of the class vectors to zero), and there 0.5 * ||W||^2 equals 0.5 * ||coordinates||^2: nothing
-is lost and a K-th of the Hessian is saved.
+penalty pulls the mean of the class vectors to zero), and there 0.5 * ||W||^2 equals 0.5 * ||coordinates||^2. So the
+result is the same, with a smaller Hessian.
 
-The solver is Newton's method with a Cholesky factor that is kept while it contracts well (the squared Newton decrement
-must fall by `REFRESH` a step) and rebuilt when it does not. It starts from the minimiser, over the subset's
-coefficients, of one quadratic expansion of the loss on all features, whose factor is the first one used. So the result
-for a subset is a function of that subset alone: neither the order of requests nor the number of threads shows in it.
+The solver is Newton's method. A Cholesky factor is reused while it contracts well (the squared Newton decrement must
+fall by `REFRESH` per step), and recomputed otherwise. The start is the minimiser, over the subset's coefficients, of
+one quadratic expansion of the loss on all features; its factor is the first one used. So the result for a subset is a
+function of that subset alone, whatever the order of requests and the number of threads.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ._kernels_linalg import SUMS, cholesky_inplace, cholesky_solve, linear_scor
 Floats = NDArray[np.float64]
 
 REFRESH = 1e-3  # measured on Synthetic30: a Hessian at every step is 30 % slower, keeping it longer no faster
-TOLERANCE = 1e-20  # squared Newton decrement expected to be left after the last step; scores are good to ~1e-10
-_TRUSTING = 25  # steps after which a step has to lower the loss
-_FLOOR = 1e-15  # a decrement below this that no longer falls under a fresh Hessian is rounding, not distance
+TOLERANCE = 1e-20  # expected squared Newton decrement after the last step; scores are accurate to ~1e-10
+_TRUSTING = 25  # number of steps after which every step must lower the loss
+_FLOOR = 1e-15  # a smaller decrement that does not fall with a new Hessian is a rounding error
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -122,7 +122,7 @@ def _dot(x, y, size):
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def _quadratic_start(pull, anchor_hessian, lines, cols, size, axes, rhs, hessian, theta):
-    """Minimise the quadratic model over the subset's coefficients, theta = H_SS^-1 pull_S; leaves the factor behind."""
+    """Minimise the quadratic model over the subset's coefficients, theta = H_SS^-1 pull_S; keeps its factor."""
     dim = axes * size
     for a in range(axes):
         for i in range(size):
@@ -185,7 +185,7 @@ def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, 
                 decrement = _dot(gradient, step, dim)
                 have = True
                 fresh = True
-            # What one more step leaves: a kept factor contracts as it did last time, a fresh one quadratically.
+            # Estimate after one more step: a reused factor contracts as in the last step, a new one quadratically.
             left = decrement
             if fresh:
                 left *= 16.0 * decrement
@@ -247,7 +247,7 @@ def quadratic_model(
     """(H theta - g, H) of the model on all lines at coordinates `theta` (axes * lines): its quadratic expansion.
 
     Restricted to a subset S (the other coefficients zero) the expansion has its minimum at H_SS^-1 (H theta - g)_S.
-    It runs once for a data set, so it is not compiled itself; what it calls is, for `fit_range`.
+    It runs once per data set, so it is not compiled; the kernels that it calls are compiled for `fit_range` anyway.
     """
     classes, axes = basis.shape
     lines, padded = design.shape

@@ -1,10 +1,9 @@
 """Chromosomes: ordered feature set partitions as integer vectors (EMSCO §2.1 and §3.1).
 
-A chromosome is an int8 vector (int16 where more than 127 stages are allowed) with one stage number per feature,
-counted from 0. Its stage count ||Q|| is the
-greatest stage plus one, and every stage below it has at least one feature: a vector with an empty stage is no
-solution, and `compress` repairs it. All functions take a single chromosome, shape (n,), or a population,
-shape (P, n).
+A chromosome is an int8 vector (int16 if more than 127 stages are allowed) with one stage number per feature, counted
+from 0. Its stage count ||Q|| is the greatest stage plus one. Every stage below it has at least one feature: a vector
+with an empty stage is not a solution, and `compress` repairs it. All functions take a single chromosome, shape (n,), or
+a population, shape (P, n).
 """
 
 from __future__ import annotations
@@ -24,7 +23,11 @@ MAX_STAGES = 2**15 - 1
 
 
 def stage_type(k: int) -> type[np.int8] | type[np.int16]:
-    """The type of chromosomes with at most `k` stages. Raises ValueError when `k` is above 32767."""
+    """The array type of chromosomes with at most `k` stages.
+
+    Raises:
+        ValueError: `k` is above 32767.
+    """
     if k > MAX_STAGES:
         raise ValueError(f"k must be at most {MAX_STAGES}, not {k}")
     return np.int8 if k <= np.iinfo(np.int8).max else np.int16
@@ -37,9 +40,10 @@ def default_stages(n_features: int) -> int:
 
 
 def ordered_partitions(n_features: int, stages: int) -> int:
-    """How many solutions have exactly `stages` stages: j! S2(n, j), exact (Eq. 1).
+    """Number of solutions with exactly j = `stages` stages: j! S2(n, j), exact (Eq. 1).
 
-    Raises ValueError when `n_features` < 1 or `stages` < 0.
+    Raises:
+        ValueError: `n_features` < 1 or `stages` < 0.
     """
     if n_features < 1:
         raise ValueError(f"n_features must be at least 1, not {n_features}")
@@ -56,8 +60,9 @@ def solution_count(n_features: int, k: int) -> int:
 def as_population(chromosomes: ArrayLike, n_features: int | None = None, k: int | None = None) -> Chromosomes:
     """Return a checked (P, n) copy of one chromosome or a population of them.
 
-    Raises ValueError when a stage is negative or not below `k` (default 127), a stage is empty, there are no
-    features, or the length is not `n_features`.
+    Raises:
+        ValueError: a stage is negative or not below `k` (default 127), a stage is empty, there are no features, or the
+            length is not `n_features`.
     """
     given = np.asarray(chromosomes)
     if given.ndim == 1:
@@ -100,9 +105,9 @@ def compress(chromosomes: Chromosomes) -> Chromosomes:
 
 
 def cumulative_masks(chromosomes: Chromosomes, k: int) -> Masks:
-    """The features a row has paid for after each stage, as sets (see `sets`).
+    """The features that a row has paid for after each stage, as sets (see `sets`).
 
-    Shape (P, n) -> (P, k) uint64, or (P, k, words) with 64 features and more; beyond a chromosome's last stage the set
+    Shape (P, n) -> (P, k) uint64, or (P, k, words) for 64 features and more. Beyond a chromosome's last stage, the set
     of all features is repeated.
     """
     population = _table(chromosomes)
@@ -123,8 +128,9 @@ def keys(chromosomes: Chromosomes) -> list[bytes]:
 def unique_rows(chromosomes: Chromosomes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The unique chromosomes of a (P, n) population, in the order in which they first occur.
 
-    Returns (first, counts), both of shape (U,): the row of each one's first occurrence, and how often it
-    occurs.
+    Returns:
+        first: (U,): row of the first occurrence of each.
+        counts: (U,): number of occurrences of each.
     """
     seen: dict[bytes, int] = {}
     first: list[int] = []
@@ -139,7 +145,7 @@ def unique_rows(chromosomes: Chromosomes) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _present(population: Chromosomes) -> NDArray[np.bool_]:
-    """(P, n) stages -> (P, greatest stage + 1): which stages have a feature."""
+    """Whether each stage has a feature: (P, n) stages -> bool (P, greatest stage + 1)."""
     present = np.zeros((population.shape[0], int(population.max(initial=0)) + 1), dtype=np.bool_)
     present[np.arange(population.shape[0])[:, None], population] = True
     return present
@@ -151,5 +157,5 @@ def _check_feature_count(n_features: int) -> None:
 
 
 def _table(chromosomes: Chromosomes) -> Chromosomes:
-    """Chromosomes as (P, n), one as (1, n)."""
+    """Chromosomes as (P, n); a single one as (1, n)."""
     return cast(Chromosomes, np.atleast_2d(chromosomes))

@@ -1,15 +1,15 @@
 """The three objectives of a population, from per-subset bit masks over evaluation rows (EMSCO §2.2).
 
-A row leaves at the first stage whose classifier is confident; it pays for every feature up to there, and a
-row that no stage is confident about pays for all. So a chromosome needs, per stage, two bit masks of its
-cumulative subset: confident, and confident and right. They come from a *subset cache*: an object with
-`indices(masks) -> int64 (m,)` for m sets (see `sets`), row numbers into its `confident` and `right`, uint64 (capacity,
-words). A call of `indices` may fit models and may reallocate the two arrays. Bits beyond the last row must be
-0, and right a part of confident.
+A row leaves at the first stage whose classifier is confident, and pays for all features up to that stage; a row that
+leaves at no stage pays for all features. So a chromosome needs two bit masks per stage, for its cumulative subset: rows
+that are confident, and rows that are confident and right. They come from a *subset cache*: an object with
+`indices(masks) -> int64 (m,)` for m sets (see `sets`), which returns row numbers of its arrays `confident` and `right`,
+uint64 (capacity, words). A call of `indices` may fit models and may reallocate the two arrays. Bits beyond the last row
+must be 0, and the bits of `right` must be a subset of those of `confident`.
 
-Evaluation goes stage by stage over the whole batch and asks only for subsets that some chromosome still
-needs: once every row has left, later stages are never looked at, so their models need not exist. `evaluate`
-is the plain version; a `CompiledEvaluator` asks for the same subsets, each only once in its life.
+Evaluation proceeds stage by stage over the batch and requests only subsets that some chromosome still needs: once every
+row has left, later stages are never evaluated, so their models need not be fitted. `evaluate` is the NumPy reference
+implementation; a `CompiledEvaluator` requests the same subsets, each only once.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from bench_emsco.pareto import MAX_ROWS, Ints
 from bench_emsco.sets import ONE_WORD, all_features, distinct_sets, new_sets, unique_sets
 
 CostsOf = Callable[[Masks], NDArray[Any]]
-"""Sets of features, m of them -> the price of each, int64 (ties are exact) or float64, in [0, inf)."""
+"""A function from m sets of features to their prices (m,): int64 (ties are exact) or float64, in [0, inf)."""
 Outcome = tuple[Ints, Ints, NDArray[Any]]
 """(conclusive, right, total cost over the rows), each of shape (P,)."""
 
 
 class SubsetSource(Protocol):
-    """What the algorithm needs of a subset cache."""
+    """The interface of a subset cache; see the module's docstring."""
 
     confident: NDArray[np.uint64]
     right: NDArray[np.uint64]
@@ -67,10 +67,10 @@ def evaluate(chromosomes: Chromosomes, k: int, n_rows: int, cache: SubsetSource,
 
 
 class CompiledEvaluator:
-    """Callable form of `evaluate` that remembers where each subset is, so a warm generation is one compiled
-    call.
+    """Compiled `evaluate`; it stores the place of each subset, so a generation of known subsets is one compiled call.
 
-    Raises ValueError when `n_rows` is not in 1..2^26 or prices are negative or not finite.
+    Raises:
+        ValueError: `n_rows` is not in 1..2^26, or a price is negative or not finite.
     """
 
     def __init__(self, n_features: int, k: int, n_rows: int, cache: SubsetSource, costs_of: CostsOf) -> None:
@@ -132,5 +132,5 @@ def _prices(costs_of: CostsOf, subsets: Masks) -> NDArray[Any]:
 
 
 def _cost_dtype(costs_of: CostsOf, n_features: int) -> np.dtype[Any]:
-    """int64 when the prices are integers, else float64; asked of the set of all features."""
+    """int64 if prices are integers, else float64, judged by the price of the set of all features."""
     return np.dtype(np.int64 if _prices(costs_of, all_features(n_features)).dtype.kind in "iu" else np.float64)

@@ -1,21 +1,19 @@
 """EMSCO: evolve ordered feature set partitions towards the Pareto front (Algorithm 3, EMSCO §3.4).
 
     generation 0: mutations of the one-stage chromosome
-    repeat: rank and sort; stop when converged; keep the elite; fill up with children of the whole generation
+    repeat: rank and sort; stop when converged; keep the elite; fill up with children of all chromosomes
 
-Settled where the paper is silent or its letter does not work:
+Choices where the paper is silent or its rule does not work:
 
-- *Ties flood the elite.* Often hundreds of chromosomes share one objective point (one feature decides every
-  row, say). The elite takes at most `max_per_point` chromosomes of a point. So Property 1 holds for *points*:
-  every globally non-dominated objective point met is returned by at least one chromosome. With
-  `max_per_point=None` it holds as in the paper for chromosomes: every globally non-dominated one that was met
-  is returned.
-- *The elite may not fill the population.* When it would, the generation grows until at least 1/20 of it are
-  children.
-- Roulette turns over the whole generation, repeated chromosomes included as often as they occur.
-- `patience` (the paper's g) counts generations: the run stops once the fittest chromosome is the same as g
-  generations ago and has not changed in between. `max_iter` counts bred generations, so at most max_iter + 1
-  are ranked.
+- *Ties can flood the elite.* Often hundreds of chromosomes share one objective point, for example if one feature
+  decides every row. The elite takes at most `max_per_point` chromosomes of a point. So Property 1 holds for *points*:
+  every globally non-dominated objective point that was met is returned with at least one chromosome. With
+  `max_per_point=None`, it holds for chromosomes, as in the paper: every globally non-dominated chromosome that was
+  met is returned.
+- *The elite must not fill the population.* If it would, the generation grows until at least 1/20 of it are children.
+- Roulette selection draws from all chromosomes of the generation, with repeats.
+- `patience` (the paper's g) counts generations: the run stops if the fittest chromosome has been the same for g
+  generations. `max_iter` counts bred generations, so at most max_iter + 1 generations are ranked.
 """
 
 from __future__ import annotations
@@ -42,11 +40,11 @@ Point = tuple[int, int, float]
 """(conclusive rows, right rows, total cost over all rows)."""
 
 WORTH_COMPILING = 20_000
-"""Chromosomes of a run, bred at most, from which on compiled kernels are used: compiling takes seconds, and both
-backends give the same bits."""
+"""Least number of chromosomes of a run for which compiled kernels are used; compiling takes seconds, and both backends
+give the same result."""
 
 ELITES_PER_CHILD = 19
-"""At most this many elites to a child: 1/20 of a generation are children."""
+"""Most elites per child, so that at least 1/20 of a generation are children."""
 
 
 @dataclass
@@ -57,16 +55,16 @@ class History:
     population_size: list[int] = field(default_factory=list)
     unique: list[int] = field(default_factory=list)
     non_dominated: list[int] = field(default_factory=list)
-    """Unique non-dominated chromosomes, ||E0*||, before `max_per_point` is applied."""
+    """Number of unique non-dominated chromosomes, ||E0*||, before `max_per_point` is applied."""
     mean_stages: list[float] = field(default_factory=list)
     """Mean stage count over the population."""
     best_log_fitness: list[float] = field(default_factory=list)
     best_norm: list[float] = field(default_factory=list)
     best_chromosome: list[Chromosomes] = field(default_factory=list)
     front_chromosomes: list[int] = field(default_factory=list)
-    """Elites on the given front; empty when none was given."""
+    """Number of elites on the given front; empty if no front was given."""
     front_points: list[int] = field(default_factory=list)
-    """Distinct points of the given front among the elite; empty when none was given."""
+    """Number of distinct points of the given front among the elite; empty if no front was given."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class EvolutionResult:
     objectives: Floats
     """(F, 3): g1, g2, g3, the last relative to the cheapest chromosome of the last generation."""
     generations: int
-    """How many were bred after generation 0."""
+    """Number of generations bred after generation 0."""
     stopped_by: Literal["max_iter", "patience"]
     history: History
 
@@ -105,12 +103,12 @@ class _Ranked:
     chromosomes: Chromosomes
     outcome: Outcome
     point: Ints
-    """(U,) -> which point of `standing`."""
+    """(U,): each chromosome's point, as an index into `standing`."""
     standing: Standing
     weights: Floats
-    """Relative probability of selection, repeats of a chromosome included."""
+    """(U,): relative selection probability, counting repeats of a chromosome."""
     elite: Ints
-    """Positions of the elite."""
+    """Positions of the elite among the unique chromosomes."""
     mean_stages: float
 
 
@@ -128,11 +126,20 @@ def evolve(
 ) -> EvolutionResult:
     """Run EMSCO; the same arguments give the same result, with either backend, on every machine.
 
-    `k` bounds the stage count (None: the paper's default; more than `n_features` is the same as
-    `n_features`). `cache` and `costs_of` are described in `evaluation`. `front`, the exact global front's
-    points if known, only adds counts to the history. `backend`: compiled kernels, NumPy, or whichever is sooner done
-    on a fresh machine. Raises ValueError when `n_features` or `k` is below 1, the stage count may exceed 32767,
-    `n_rows` is not in 1..2^26, or `backend` is unknown.
+    Args:
+        n_features: number n of features.
+        k: most stages; None for the paper's default. A number above n means n.
+        n_rows: number of evaluation rows.
+        cache: see `evaluation`.
+        costs_of: see `evaluation`.
+        params: parameters of the genetic algorithm; None for the defaults.
+        seed: seed of all randomness.
+        front: points of the exact global front, if known; they only add counts to the history.
+        backend: compiled kernels, NumPy, or ``auto``, whichever finishes first including compilation.
+
+    Raises:
+        ValueError: `n_features` or `k` is below 1, there may be more than 32767 stages, `n_rows` is not in 1..2^26, or
+            `backend` is unknown.
     """
     params = params or EvolutionParams()
     limit = chromosome.default_stages(n_features)
@@ -200,7 +207,7 @@ def _backend(name: Backend, n_features: int, k: int, n_rows: int, cache: SubsetS
 def _rank(
     generation: Chromosomes, known: Outcome | None, n_rows: int, run: _Backend, params: EvolutionParams
 ) -> _Ranked:
-    """Evaluate what is new (the elite comes first and is known), rank, sort by fitness, choose the elite."""
+    """Evaluate new chromosomes (the elite comes first and is known), rank, sort by fitness, and choose the elite."""
     first, counts = run.unique_rows(generation)
     unique = generation[first]
     conclusive, right, cost = run.evaluate(unique if known is None else unique[known[0].size :])

@@ -1,10 +1,10 @@
 """The exact global Pareto front over all ordered partitions with at most k stages (EMSCO, sections 2.1, 2.2, 4.2).
 
 An ordered partition of the features is a chain of nested subsets S1 < S2 < ... < F: the features acquired up to each
-stage. A row leaves at the first subset whose classifier is confident, having paid for that subset; a row that none
-decides has paid for all features. Instead of comparing hundreds of millions of chromosomes with each other, every chain
-is entered into a table: the least cost seen for each pair (conclusive rows, correct rows), and how many chains attain
-it. The front is then read off the few hundred pairs that occur.
+stage. A row leaves at the first subset whose classifier is confident, and pays for that subset; a row that no
+classifier decides pays for all features. Comparing hundreds of millions of chromosomes with each other is not feasible.
+Instead, a table stores the least cost for each pair (conclusive rows, correct rows), and the number of chains that
+attain it. The front is computed from the few hundred pairs that occur.
 """
 
 from __future__ import annotations
@@ -39,15 +39,17 @@ def chromosome_count(n_features: int, max_stages: int) -> int:
 class GlobalFront:
     """The global Pareto front of one data set, at most k stages.
 
-    Points are sorted by conclusive, then correct, both falling. Point i stands for `multiplicity[i]` distinct
-    chromosomes with the same objectives.
+    Points are sorted by conclusive, then by correct, both descending.
 
     Attributes:
-        conclusive, correct: int64 (p,), rows decided and rows decided rightly: g1 = conclusive / n_rows,
-            g2 = correct / conclusive (0 when nothing is conclusive).
-        cost: (p,), summed over the rows, in the units of the cost table: g3* = cost / n_rows.
-        multiplicity: int64 (p,). n_rows, n_features, max_stages.
-        n_chromosomes: chromosomes evaluated, all of them.
+        conclusive: int64 (p,): number of decided rows; g1 = conclusive / n_rows.
+        correct: int64 (p,): number of correctly decided rows; g2 = correct / conclusive, 0 if no row is conclusive.
+        cost: (p,): sum over the rows, in the units of the cost table; g3* = cost / n_rows.
+        multiplicity: int64 (p,): number of distinct chromosomes with the objectives of each point.
+        n_rows: number of evaluation rows.
+        n_features: number of features.
+        max_stages: most stages k.
+        n_chromosomes: number of chromosomes evaluated: all that exist.
     """
 
     conclusive: NDArray[np.int64]
@@ -62,12 +64,12 @@ class GlobalFront:
 
     @property
     def n_points(self) -> int:
-        """Distinct objective vectors on the front."""
+        """Number of distinct objective vectors on the front."""
         return int(self.conclusive.size)
 
     @property
     def n_optimal(self) -> int:
-        """Distinct chromosomes on the front (what Table 6 counts)."""
+        """Number of distinct chromosomes on the front, as in Table 6."""
         return int(self.multiplicity.sum())
 
     @property
@@ -98,19 +100,19 @@ class GlobalFront:
 
     @property
     def tables(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[Any]]:
-        """The tables it was found with: confident, right, costs of every subset."""
+        """The tables that the front was computed from: confident, right and cost of every subset."""
         return self._tables
 
     def only(self, points: NDArray[np.int64]) -> GlobalFront:
-        """The same front with some of its points only, to list their chromosomes."""
+        """The front restricted to some of its points, to list their chromosomes."""
         chosen = {name: getattr(self, name)[points] for name in ("conclusive", "correct", "cost", "multiplicity")}
         return replace(self, **chosen)
 
     def chromosomes(self, limit: int, *, threads: int | None = None) -> NDArray[np.int8]:
         """Up to `limit` optimal chromosomes, int8 (m, n_features): the stage of each feature, from 0.
 
-        Evaluates all chains once more. On some data millions of chromosomes share a point: hence the limit. Which ones
-        come first is fixed, whatever the number of threads.
+        This evaluates all chains again. The limit is needed because millions of chromosomes may share a point. The
+        result does not depend on the number of threads.
 
         Raises:
             ValueError: limit is below 1.
@@ -135,10 +137,12 @@ def exact_front(
     """Evaluate every chromosome and return the global Pareto front.
 
     Args:
-        confident, right: uint64 (2**n, words), index = subset (`SubsetCache` after `fill_all`).
-        costs: (2**n,) cost of each subset; int64 units for exact ties, float64 as a fallback.
-        n_rows: evaluation rows. max_stages: k, at least 1; above n it means n.
-        threads: default at most two; the result does not depend on it.
+        confident: uint64 (2**n, words): confident rows of each subset (`SubsetCache` after `fill_all`).
+        right: uint64 (2**n, words): confident rows with the right label.
+        costs: (2**n,): cost of each subset; int64 units for exact ties, float64 as a fallback.
+        n_rows: number of evaluation rows.
+        max_stages: most stages k, at least 1; a number above n means n.
+        threads: number of threads; by default at most two. The result does not depend on it.
 
     Raises:
         ValueError: shapes do not match, n is 0 or above 24, a cost is negative, or integer totals could reach 2**53.
@@ -191,7 +195,7 @@ def _scan(
     target: NDArray[Any] | None,
     limit: int,
 ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64], int]:
-    """All chains into one table; with `target` (a least-cost table, -1 where nothing counts) list what meets it."""
+    """Enter all chains into one table; with `target` (least costs, -1 where undefined), list chains that attain it."""
     from ._kernels_front import scan_long, scan_short, union_tables
 
     c, u, v = union_tables(confident, right)
@@ -234,9 +238,10 @@ def _scan(
 def exact_front_reference(
     confident: ArrayLike, right: ArrayLike, costs: ArrayLike, n_rows: int, max_stages: int
 ) -> list[tuple[int, int, int, int]]:
-    """The scalar reference implementation, for small n: every chain row by row.
+    """Scalar reference implementation for small n: evaluates every chain row by row.
 
-    Sorted (conclusive, correct, cost, multiplicity).
+    Returns:
+        Sorted tuples (conclusive, correct, cost, multiplicity).
     """
     c = [sum(int(word) << (64 * w) for w, word in enumerate(words)) for words in np.asarray(confident)]
     r = [sum(int(word) << (64 * w) for w, word in enumerate(words)) for words in np.asarray(right)]

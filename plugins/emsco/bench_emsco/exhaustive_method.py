@@ -1,4 +1,4 @@
-"""The method `exhaustive`: every multi-stage classifier with at most k stages, and the front of them (EMSCO §4.2)."""
+"""The method `exhaustive`: the exact Pareto front of all multi-stage classifiers with at most k stages (EMSCO §4.2)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ _LISTED_AT_ONCE = 50_000
 class Exhaustive(Method):
     """The exact global Pareto front over all multi-stage classifiers with at most k stages (EMSCO §4.2).
 
-    The family has one policy per point of the front (coverage, accuracy, cost on validation): the classifier with
-    the fewest stages among those listed for it. The first is the one with the greatest ‖(g1, g2, g3)‖, where g3 is
+    The family has one policy per point of the front (coverage, accuracy, cost on validation): the classifier with the
+    fewest stages among those listed for the point. The first policy has the greatest ‖(g1, g2, g3)‖, where g3 is
     relative to the cheapest point of the front. The diagnostics count points, chromosomes and solutions.
 
     Attributes:
-        k: greatest number of stages; 0 means as many as features.
-        C: inverse l2 penalty of the stage classifiers.
-        most_solutions: refuse problems with more solutions than this.
+        k: most stages; 0 means the number of features.
+        C: inverse strength of the stage classifiers' l2 penalty.
+        most_solutions: most solutions; a problem with more is refused.
+
+    Source: EMSCO §4.2.
     """
 
     version: ClassVar[int] = 1
@@ -47,7 +49,7 @@ class Exhaustive(Method):
     most_solutions: int = 10**11
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """As every method; or more solutions than ``most_solutions``."""
+        """Reason not to run: those of every method, or more solutions than ``most_solutions``."""
         refused = super().inapplicable(data)
         if refused is not None:
             return refused
@@ -63,7 +65,8 @@ class Exhaustive(Method):
         """Evaluate every solution on the validation part.
 
         Raises:
-            RequestError: no threshold. ValueError: too many features or solutions, missing values.
+            RequestError: the protocol has no confidence threshold.
+            ValueError: there are too many features or solutions, or features have missing values.
         """
         from bench_emsco._compile import compile_after_others
         from bench_emsco.prepare import policies_of, prepare
@@ -108,7 +111,7 @@ def front_of(search: Search, n_features: int, n_rows: int, k: int, threads: int)
     """The exact front of a prepared search; fits the classifiers of all 2**n subsets.
 
     Raises:
-        ValueError: more than 20 features.
+        ValueError: there are more than 20 features.
     """
     from bench_emsco.exhaustive import exact_front
 
@@ -124,16 +127,16 @@ def _require_few(n_features: int) -> None:
 
 
 def representatives(front: GlobalFront, threads: int) -> Chromosomes:
-    """One chromosome per point of the front, int8 (points, n): the fewest stages among those listed for it.
+    """One chromosome per point of the front, int8 (points, n): one with the fewest stages among those listed.
 
-    Millions of chromosomes may share a point, so listing goes on over the points that have none yet.
+    Millions of chromosomes may share a point, so listing is repeated for the points without a chromosome.
     """
     from bench_emsco.evaluation import evaluate
     from bench_emsco.subset_cache import TableCache
 
     confident, correct, costs = front.tables
     cache = TableCache(confident, correct, front.n_rows)
-    # On the front a pair of counts has one cost; the cost itself may be rounded another way in `evaluate`.
+    # On the front, a pair of counts has a single cost; `evaluate` may round that cost differently.
     where = {(decided, right): i for i, (decided, right, _) in enumerate(front.points)}
     chosen: dict[int, Chromosomes] = {}
     while len(chosen) < front.n_points:
@@ -147,7 +150,7 @@ def representatives(front: GlobalFront, threads: int) -> Chromosomes:
 
 
 def fittest_first(front: GlobalFront) -> NDArray[np.int64]:
-    """Points in falling order of ‖(g1, g2, g3)‖, g3 relative to the cheapest point (EMSCO §3.3, Fig. 6)."""
+    """Indices of the points by descending ‖(g1, g2, g3)‖, g3 relative to the cheapest point (EMSCO §3.3, Fig. 6)."""
     from bench_emsco.fitness import norms, objectives
     from bench_emsco.pareto import conclusive_accuracy
 

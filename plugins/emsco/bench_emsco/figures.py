@@ -1,6 +1,6 @@
-"""Stage assignment by cost class (EMSCO Fig. 13): a kind of figure, ``stage-by-cost-class``.
+"""The figure kind ``stage-by-cost-class``: mean stage of features by cost class (EMSCO Fig. 13).
 
-Stages come from a list of stages in a policy's details: the ``chromosome``, a stage per feature, from 0.
+Stages come from a detail of a policy, by default its ``chromosome``: a list with the stage of each feature, from 0.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class StageEntry(FigureEntry):
     """``kind = "stage-by-cost-class"``.
 
     Attributes:
-        field: the detail of a policy that holds a stage per feature, from 0.
+        field: the detail of a policy that holds the stage of each feature, from 0.
     """
 
     field: str = "chromosome"
@@ -64,14 +64,14 @@ class StagesByClass:
     """Mean stage of every feature in the selected policies (EMSCO Fig. 13).
 
     Attributes:
-        features: names.
-        stages: per feature, the mean stage over seeds, from 1, with its margin.
-        classes: int64 (features,): place of each feature's cost class in ``labels``; the most frequent over seeds
-            where a cost scheme learns its classes.
-        labels: what each cost class is called, cheapest first.
-        means: per class, the mean over seeds of the mean stage of its features, classes as they were in each seed.
-        seeds: how many policies it is the mean of.
-        settled: whether every feature had the same class in every seed.
+        features: names of the features.
+        stages: for each feature, the mean stage over seeds, from 1, with its margin.
+        classes: int64 (features,): index in ``labels`` of each feature's cost class; the most frequent class over
+            seeds if the cost scheme learns its classes.
+        labels: names of the cost classes, cheapest first.
+        means: for each class, the mean over seeds of the mean stage of its features, with the classes of each seed.
+        seeds: number of policies averaged.
+        settled: whether every feature has the same class in all seeds.
     """
 
     features: tuple[str, ...]
@@ -84,13 +84,14 @@ class StagesByClass:
 
 
 def stages_by_class(records: Records, chosen: pd.DataFrame, field: str = "chromosome") -> StagesByClass | None:
-    """Stages by cost class; None when no policy has such a detail.
+    """Stages by cost class; None if no policy has such a detail.
 
-    Without cost classes, features of one price are a class.
+    Without cost classes, features of equal price form a class.
 
     Args:
+        records: the records of the suite.
         chosen: selected policies of one method on one data set under one cost scheme.
-        field: the detail: a list of stages, one per feature, from 0.
+        field: the detail that holds the stage of each feature, from 0.
     """
     stages: list[NDArray[np.float64]] = []
     kinds: list[NDArray[np.float64]] = []
@@ -134,10 +135,10 @@ _MOST_NAMES = 60
 
 
 def stage_figure(panels: Sequence[tuple[str, StagesByClass]], title: str) -> bytes:
-    """Mean stage of every feature, features by cost class; a panel per method.
+    """Draw the mean stage of every feature by cost class, with one panel per method; returns the SVG.
 
     Args:
-        panels: (method, its stages).
+        panels: pairs of a method and its stages.
         title: the figure's heading.
     """
     widest = max(len(stages.features) for _, stages in panels)

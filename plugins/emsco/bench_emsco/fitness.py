@@ -1,18 +1,18 @@
 """Objectives and fitness of a generation (EMSCO §2.2 and §3.3.2).
 
-Fitness is f = gamma^rank * E with E the Euclidean norm of (g1, g2, g3). gamma^rank overflows, so it is never
-formed: `log_fitness` is its logarithm, and the wheel turns on fitness divided by gamma^(greatest rank), which
-is at most sqrt(3). Those weights need only +, *, / and sqrt, which every machine computes alike, so a seed
-gives the same run everywhere.
+Fitness is f = gamma^rank * E, where E is the Euclidean norm of (g1, g2, g3). gamma^rank overflows, so it is never
+computed: `log_fitness` is its logarithm, and roulette selection uses fitness divided by gamma^(greatest rank), which
+is at most sqrt(3). These weights need only +, *, / and sqrt, which are exactly specified, so a seed gives the same run
+on every machine.
 
-Settled where the paper is silent:
+Choices where the paper is silent:
 
 - g3 = 1 for a chromosome that costs nothing, and 0 for any other when the cheapest of the generation costs
   nothing.
 - A norm of zero (nothing conclusive, and free chromosomes exist) counts as half the smallest positive norm,
   so gamma is finite and Property 2 holds without exception.
-- In a weight, differences below what float64 can hold vanish: far-off ranks get weight 0. `log_fitness` keeps
-  them.
+- Weights that underflow float64 become 0, so chromosomes of far lower rank are never selected; `log_fitness` still
+  distinguishes them.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ EPSILON = 0.01
 def objectives(conclusive: Ints, accuracy: Floats, cost: NDArray[Any], n_rows: int) -> Floats:
     """(g1, g2, g3) of each of P chromosomes, shape (P, 3) (Eq. 3-5); g3 relative to the cheapest of them.
 
-    `accuracy` is g2 (see `pareto.conclusive_accuracy`), `cost` the total over rows. Raises ValueError when
-    `n_rows` < 1, a count of conclusive rows is not in 0..n_rows, or a cost is negative or not finite.
+    `accuracy` is g2 (see `pareto.conclusive_accuracy`), `cost` the total over rows.
+
+    Raises:
+        ValueError: `n_rows` < 1, a count of conclusive rows is not in 0..n_rows, or a cost is negative or not finite.
     """
     if n_rows < 1:
         raise ValueError(f"n_rows must be at least 1, not {n_rows}")
@@ -49,7 +51,7 @@ def objectives(conclusive: Ints, accuracy: Floats, cost: NDArray[Any], n_rows: i
 
 
 def norms(goals: Floats) -> Floats:
-    """E(Q) of each row of a (P, 3) array of objectives, shape (P,); zeros are lifted (see the module)."""
+    """E(Q) of each row of a (P, 3) array of objectives, shape (P,); zeros are replaced (see the module's docstring)."""
     squares = goals * goals
     size = np.sqrt(squares[:, 0] + squares[:, 1] + squares[:, 2])
     zero = size == 0.0
@@ -59,7 +61,11 @@ def norms(goals: Floats) -> Floats:
 
 
 def gamma(norm: Floats, epsilon: float = EPSILON) -> float:
-    """gamma = u / l + epsilon, with u and l the greatest and smallest norm. ValueError when epsilon <= 0."""
+    """gamma = u / l + epsilon, where u and l are the greatest and the smallest norm.
+
+    Raises:
+        ValueError: `epsilon` is not in (0, inf).
+    """
     if not epsilon > 0:
         raise ValueError(f"epsilon must be in (0, inf), not {epsilon}")
     return float(norm.max() / norm.min() + epsilon)

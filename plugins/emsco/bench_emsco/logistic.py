@@ -24,12 +24,15 @@ def fit_logistic_subsets(
     """Fit a binary logistic regression on every subset of features in `masks`.
 
     Args:
-        X: (rows, columns). y: (rows,) of 0 and 1, both present. masks: uint64 (m,), bit f = feature f; 0 is the
-            intercept alone. C: as in scikit-learn. column_of_feature: see `subset_models.feature_index`.
-        threads: default at most two; the result is bit-identical for any number.
+        X: float64 (rows, columns).
+        y: (rows,): labels 0 and 1, both present.
+        masks: uint64 (m,): subsets, bit f is feature f; 0 is the intercept alone.
+        C: inverse strength of the l2 penalty, as in scikit-learn.
+        column_of_feature: see `subset_models.feature_index`.
+        threads: number of threads; by default at most two. The result is bit-identical for any number.
 
     Raises:
-        ValueError: an argument does not fit.
+        ValueError: an argument is malformed or out of range; the message names it.
 
     Source: EMSCO section 2, footnote 3; definition of the fit as in scikit-learn's LogisticRegression.
     """
@@ -37,7 +40,7 @@ def fit_logistic_subsets(
 
 
 def logistic_reference(X: ArrayLike, y: ArrayLike, *, C: float = 1.0) -> NDArray[np.float64]:
-    """The NumPy reference implementation: coefficients (1, 1 + d) of the fit on all d columns of X.
+    """NumPy reference implementation: coefficients float64 (1, 1 + d) of the fit on all d columns of X.
 
     Damped Newton steps from zero.
     """

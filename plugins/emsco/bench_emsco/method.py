@@ -1,4 +1,4 @@
-"""The method `emsco`: Algorithm 3 on a problem, its family the last generation's non-dominated set (EMSCO §3.4)."""
+"""The method `emsco`: Algorithm 3; the family is the non-dominated set of the last generation (EMSCO §3.4)."""
 
 from __future__ import annotations
 
@@ -21,20 +21,29 @@ __all__ = ["Emsco"]
 class Emsco(Method):
     """EMSCO: a genetic algorithm over ordered feature set partitions (Hamilton & Fulp, Algorithm 3).
 
-    The family is the last generation's unique non-dominated chromosomes, fittest first, so selection ``first`` is
-    the paper's. Defaults are those of §4.3.1 and Table 2.
+    The family consists of the unique non-dominated chromosomes of the last generation, fittest first, so the suite's
+    selection ``first`` is the paper's. Defaults are those of §4.3.1 and Table 2.
 
     Attributes:
-        k: greatest number of stages; 0 means max(⌈n/2⌉, 10), capped at n (§4.3.1).
-        population: ‖G‖.
-        mutation_rate: m̂. recombination_rate: r̂. elitism: b. beta: stage count bias β.
-        mutation: ``beta-binomial`` (Eq. 7), or ``uniform`` as the authors' released program draws.
-        max_iter: generations. patience: g, generations the fittest may stay the same; 0 never stops early.
-        max_per_point: how many elites may share one objective point; 0 for no bound (see `evolution`).
-        epsilon: of γ (§3.3.2).
-        C: inverse l2 penalty of the stage classifiers.
-        runs: independent runs; the family is the first one's, the history is the mean over all (§4.2).
-        exact_front: also find the exact global front, and count its members held in every generation (§4.2).
+        k: most stages; 0 means max(⌈n/2⌉, 10), capped at n (§4.3.1).
+        population: population size ‖G‖.
+        mutation_rate: probability m̂ that a feature mutates.
+        recombination_rate: probability r̂ that a child recombines two parents.
+        elitism: share b of the unique chromosomes that survives.
+        beta: stage count bias β of the mutation, at least 1; a greater value gives fewer stages.
+        mutation: distribution of a mutated stage: ``beta-binomial`` (Eq. 7), or ``uniform``, as in the authors'
+            released program.
+        max_iter: most generations to breed.
+        patience: number g of generations without a new fittest chromosome after which a run stops; 0 never stops
+            early.
+        max_per_point: most elites that share an objective point; 0 for no limit (see `evolution`).
+        epsilon: ε of γ = u / l + ε (§3.3.2).
+        C: inverse strength of the stage classifiers' l2 penalty.
+        runs: number of independent runs; the family is that of the first, the history is the mean over all (§4.2).
+        exact_front: whether to compute the exact global front as well, and count its members that every generation
+            holds (§4.2).
+
+    Source: Hamilton & Fulp, EMSCO, Algorithm 3.
     """
 
     version: ClassVar[int] = 1
@@ -75,7 +84,8 @@ class Emsco(Method):
         """Evolve on the validation part, with classifiers learned from the training part.
 
         Raises:
-            RequestError: no threshold. ValueError: missing values; with `exact_front` more than 20 features.
+            RequestError: the protocol has no confidence threshold.
+            ValueError: features have missing values, or ``exact_front`` is set for more than 20 features.
         """
         from bench_emsco._compile import compile_after_others
         from bench_emsco.evolution import evolve
@@ -128,7 +138,7 @@ _SERIES = ("elite_size", "population_size", "unique", "non_dominated", "mean_sta
 
 
 def _stacked(results: list[Any], name: str) -> NDArray[np.float64]:
-    """A history series of every run, (runs, generations); a run that stopped keeps its last value."""
+    """A history series of all runs, float64 (runs, generations); a run that stopped early repeats its last value."""
     series = [np.asarray(getattr(result.history, name), dtype=np.float64) for result in results]
     longest = max(len(values) for values in series)
     return np.stack([np.pad(values, (0, longest - len(values)), mode="edge") for values in series])

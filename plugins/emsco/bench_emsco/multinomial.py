@@ -26,7 +26,7 @@ def fit_multinomial_subsets(
 
     The penalty is 0.5 * ||W||^2 over all K class vectors, the K intercepts are free (scikit-learn >= 1.8). Class
     vectors and intercepts come out summing to zero over the classes; scikit-learn's intercepts may differ from these
-    by a constant, which no probability sees.
+    by a constant, which changes no probability.
 
     Args and errors as in `logistic.fit_logistic_subsets`; n_classes: K, every class present in y.
     """

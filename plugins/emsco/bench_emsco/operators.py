@@ -5,12 +5,12 @@ bit. Randomness is passed in as raw 64-bit words of a bit generator, whose strea
 versions, in a fixed layout per child (`words_before_mutation` and the functions below). A word becomes a
 number in [0, 1) by its upper 53 bits (`uniforms`).
 
-Settled where the paper is silent:
+Choices where the paper is silent:
 
 - Rounding in Algorithm 2 is to the nearest integer, halves to even, of ([R]_i + 1) ||C|| / ||R|| (multiplied
   first, so that one correctly rounded division of small integers decides, and a half is exactly a half).
 - ||Q|| in Algorithm 1 is the stage count *at that moment* of the traversal: a mutation that opens stage ||Q||
-  raises it for the features that follow. So no mutation ever leaves a gap or goes beyond k stages.
+  raises it for the features that follow. So no mutation leaves a gap or exceeds k stages.
 - Parents are drawn independently, with replacement.
 """
 
@@ -44,8 +44,10 @@ def uniforms(words: Words) -> Floats:
 def mutation_pmf(support: int, beta: float, mutation: MutationKind = "beta-binomial") -> Floats:
     """Probability of each stage 0..support, shape (support + 1,) (Eq. 7, alpha = 1).
 
-    "uniform" gives every stage the same probability, as the authors' released program in effect does. Raises
-    ValueError when `support` < 0, `beta` is not in [1, inf), or `mutation` is unknown.
+    "uniform" gives every stage the same probability, as the authors' released program does in effect.
+
+    Raises:
+        ValueError: `support` < 0, `beta` is not in [1, inf), or `mutation` is unknown.
     """
     if support < 0:
         raise ValueError(f"support must be at least 0, not {support}")
@@ -65,8 +67,8 @@ def mutation_pmf(support: int, beta: float, mutation: MutationKind = "beta-binom
 def mutation_cdf(k: int, beta: float, mutation: MutationKind = "beta-binomial") -> Floats:
     """Cumulative probabilities for every stage count, shape (k, k).
 
-    Row s is for the support {0..s}; from s on it holds 1. A number v in [0, 1) draws the count of entries <=
-    v.
+    Row s is for the support {0..s}; its entries from s on are 1. A uniform number v in [0, 1) draws the stage that
+    equals the number of entries <= v.
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")

@@ -10,33 +10,36 @@ from bench_emsco import fitness, operators
 
 @dataclass(frozen=True)
 class EvolutionParams:
-    """Parameters of a run, checked when made; the defaults are the paper's for Heart (Table 2, §4.3.1)."""
+    """Parameters of a run; the defaults are the paper's for Heart (Table 2, §4.3.1).
+
+    Raises:
+        ValueError: a parameter is out of range; the message names it.
+    """
 
     population: int = 300
-    """||G||, at least 2."""
+    """Population size ||G||, at least 2."""
     mutation_rate: float = 0.075
-    """m, per feature, in [0, 1]."""
+    """Probability m that a feature mutates, in [0, 1]."""
     recombination_rate: float = 0.75
-    """r, in [0, 1]; otherwise a child starts as a copy of one parent."""
+    """Probability r of recombination, in [0, 1]; otherwise a child starts as a copy of one parent."""
     elitism: float = 0.2
-    """b, in (0, 1): share of the unique chromosomes that survives."""
+    """Share b of the unique chromosomes that survives, in (0, 1)."""
     beta: float = 2.0
-    """Stage count bias of the mutation, in [1, inf); greater means fewer stages."""
+    """Stage count bias of the mutation, in [1, inf); a greater value gives fewer stages."""
     mutation: operators.MutationKind = "beta-binomial"
-    """How a mutated stage is drawn; "uniform" is what the authors' released program does."""
+    """Distribution of a mutated stage; the authors' released program draws it uniformly ("uniform")."""
     max_iter: int = 150
-    """Generations to breed, at least 0."""
+    """Most generations to breed, at least 0."""
     patience: int | None = 20
-    """g, at least 1; None to run all of max_iter."""
+    """Generations g without a new fittest chromosome before a run stops, at least 1; None never stops early."""
     max_per_point: int | None = 4
-    """Greatest number of elites that share an objective point, at least 1; None for no bound (the paper).
+    """Most elites that share an objective point, at least 1; None for no limit, as in the paper.
 
-    On Credit (k = 4) bounds from 1 to 8 find the same share of the exact front; from 16 on the search gets
-    slower, and without a bound some runs grow to thousands of elites, nearly all of them ties. The default
-    keeps a few of each.
+    On Credit (k = 4), limits from 1 to 8 find the same share of the exact front. From 16 on the search gets slower, and
+    without a limit some runs grow to thousands of elites, nearly all of them ties. The default keeps a few per point.
     """
     epsilon: float = fitness.EPSILON
-    """Of gamma, in (0, inf)."""
+    """ε of γ = u / l + ε, in (0, inf)."""
 
     def __post_init__(self) -> None:
         require(self.population >= 2, "population", "at least 2", self.population)

@@ -1,9 +1,8 @@
 """Non-dominated sorting of objective points (EMSCO §3.3.1).
 
-An objective point is (conclusive, right, cost): how many rows got a confident answer, how many of those
-answers were right, and the total cost of all rows. A chromosome dominates another when g1 = conclusive / N is
-not smaller, g2 = right / conclusive (0 when nothing is conclusive) is not smaller, cost is not greater, and
-one of them differs.
+An objective point is (conclusive, right, cost): the number of rows with a confident answer, the number of these with a
+right answer, and the total cost of all rows. A chromosome dominates another if g1 = conclusive / N is not smaller,
+g2 = right / conclusive (0 if no row is conclusive) is not smaller, cost is not greater, and one of them differs.
 
 Comparisons are exact. N is the same for all, so g1 compares as an integer. Two different fractions with
 denominators up to N differ by at least 1 / N^2, so for N <= 2^26 their correctly rounded float64 quotients
@@ -24,7 +23,7 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[Any]
 
 MAX_ROWS = 2**26
-"""Up to here float64 quotients order the conclusive accuracies exactly."""
+"""Most rows for which float64 quotients order conclusive accuracies exactly."""
 
 
 def conclusive_accuracy(conclusive: Ints, right: Ints) -> Floats:
@@ -35,9 +34,11 @@ def conclusive_accuracy(conclusive: Ints, right: Ints) -> Floats:
 def distinct_points(conclusive: Ints, accuracy: Floats, cost: Numbers) -> tuple[Ints, Ints]:
     """Sort the (P,) points by conclusive, then accuracy (both descending), then cost, and drop repeats.
 
-    Returns (members, point): `members` (D,) has one row number per distinct point, in that order; `point`
-    (P,) has for each row the position of its point in `members`. Nothing that comes later can dominate what
-    comes earlier.
+    No later point can dominate an earlier one.
+
+    Returns:
+        members: (D,): one row number per distinct point, in that order.
+        point: (P,): for each row, the position of its point in `members`.
     """
     order = np.lexsort((cost, -accuracy, -conclusive))
     c, a, p = conclusive[order], accuracy[order], cost[order]
@@ -51,9 +52,9 @@ def distinct_points(conclusive: Ints, accuracy: Floats, cost: Numbers) -> tuple[
 def fronts(accuracy: Floats, cost: Numbers) -> Ints:
     """The front t of each distinct point (E_0 is the best), in the order given by `distinct_points`.
 
-    In that order conclusive never increases, so an earlier point dominates a later one exactly when its
-    accuracy is not smaller and its cost not greater. This version peels the fronts off a (D, D) table; the
-    compiled equivalent does not.
+    In that order conclusive never increases, so an earlier point dominates a later one exactly if its accuracy is not
+    smaller and its cost is not greater. This version finds one front after another in a (D, D) table; the compiled
+    version needs no such table.
     """
     size = accuracy.size
     earlier = np.arange(size)[:, None] < np.arange(size)[None, :]
@@ -72,7 +73,8 @@ def pareto_rank(
 ) -> Ints:
     """rank(Q) = t* - t (Eq. 8) of each of P points, shape (P,): the non-dominated have the greatest rank.
 
-    Raises ValueError when right is not in 0..conclusive or conclusive is above 2^26.
+    Raises:
+        ValueError: right is not in 0..conclusive, or conclusive is above 2^26.
     """
     if np.any(right < 0) or np.any(right > conclusive):
         raise ValueError("right must be in 0..conclusive")

@@ -20,13 +20,13 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_register_figures(register: Callable[[str, str], None]) -> None:
-    """Stages by cost class (EMSCO Fig. 13). Imported when a suite draws them."""
+    """Register the figure of stages by cost class (EMSCO Fig. 13); its module is imported when a suite draws it."""
     register("stage-by-cost-class", "bench_emsco.figures:StageByCostClass")
 
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.linear import ConstantPolicy
 
     from bench_emsco.policy import MultiStagePolicy, Stage

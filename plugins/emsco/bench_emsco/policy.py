@@ -1,4 +1,4 @@
-"""A multi-stage classifier at work (EMSCO §2): stages of growing feature sets, early exit, terminal reject."""
+"""The policy of a multi-stage classifier (EMSCO §2): stages of growing feature sets, early exit, terminal reject."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["MultiStagePolicy", "Stage"]
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: what has been acquired by then, and its classifier.
+    """One stage of a multi-stage classifier.
 
     Attributes:
-        acquired: bool (features,): features of this stage and all before.
+        acquired: bool (features,): features of this stage and all earlier ones.
         columns: int64 (d,): their columns of X, ascending.
-        coefficients: (1, 1 + d) or (K, 1 + d), intercept first.
+        coefficients: float64 (1, 1 + d) for two classes or (K, 1 + d), intercept first.
     """
 
     acquired: NDArray[np.bool_]
@@ -31,16 +31,17 @@ class Stage:
 
 
 class MultiStagePolicy(Policy):
-    """Rows go through the stages until one is confident; the terminal stage keeps the rest.
+    """A policy in which a row passes through stages until one is confident, at the latest the terminal stage.
 
-    Whether an answer of the terminal stage is accepted is the core's to say: it applies the same threshold.
+    The core applies the same threshold to decide whether it accepts the answer of the terminal stage.
 
     Args:
-        stages: at least one, each acquiring more than the one before.
-        classes: the class codes the classifiers speak of, ascending.
-        n_classes: how many classes there are; the others get probability 0.
-        threshold: confidence p̂ at which a row leaves.
-        label, details: for the record.
+        stages: at least one stage; each acquires more than the previous one.
+        classes: class codes of the classifiers, ascending.
+        n_classes: number of classes of the problem; classes that are not in ``classes`` have probability 0.
+        threshold: confidence threshold p̂ at which a row leaves.
+        label: the policy's label in the record.
+        details: the policy's details in the record.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class MultiStagePolicy(Policy):
         self.details = details or {}
 
     def decide(self, rows: Rows) -> Decisions:
-        """See `bench_core.Policy.decide`; a row at stage m has paid for the features of stages 1..m."""
+        """See `bench_core.Policy.decide`; a row that leaves at stage m pays for the features of stages 1..m."""
         count = len(rows)
         probabilities = np.zeros((count, self.n_classes))
         acquired = np.zeros((count, self.stages[-1].acquired.size), dtype=bool)
@@ -80,7 +81,7 @@ class MultiStagePolicy(Policy):
         return Decisions(acquired, probabilities, stage=left_at)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What the next stage reads."""
+        """The unknown features of each row's next stage."""
         left_at = np.zeros(len(rows), dtype=np.int64)
         waiting = np.arange(len(rows))
         for stage in self.stages[:-1]:

@@ -1,7 +1,7 @@
-"""From the core's problem to what the search works on: subset models, integer prices, policies.
+"""Preparation of a search from the core's problem: subset models, integer prices, policies; used by both methods.
 
-Both methods of the plugin share this. Prices that grow with item size count, while searching, with their mean over
-the validation rows (the paper has fixed prices); the bill the core writes is exact in any case.
+During the search, prices that grow with item size are averaged over the validation rows (the paper has constant
+prices). The core's bill is exact in any case.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _BATCH = 2048
 
 @dataclass(frozen=True)
 class Search:
-    """What a search needs.
+    """The inputs of a search.
 
     Attributes:
-        cache: decisions of every subset's classifier on the validation rows, fitted when asked for.
-        prices: price of every subset, in integer units where that is exact.
+        cache: decisions of every subset's classifier on the validation rows, fitted on request.
+        prices: price of every subset, in integer units if they are exact.
         classes: int64: class codes that occur in the training part, ascending.
-        threshold: confidence p̂.
+        threshold: confidence threshold p̂.
     """
 
     cache: SubsetCache
@@ -47,7 +47,7 @@ def prepare(problem: Problem, C: float, method: str) -> Search:
 
     Raises:
         RequestError: the problem has no threshold.
-        ValueError: missing values in X.
+        ValueError: a feature has missing values; the message names it.
     """
     threshold = problem.need_threshold(method)
     for part in (problem.train, problem.validation):
@@ -56,7 +56,7 @@ def prepare(problem: Problem, C: float, method: str) -> Search:
             name = problem.feature_names[problem.feature_of_column[missing.argmax()]]
             raise ValueError(f"{method}: feature {name!r} has missing values; use an encoding that imputes")
     classes = np.unique(problem.train.y)
-    # A validation label that training never saw is no classifier's answer: code −1 is never right.
+    # No classifier predicts a label that is not in training; its code −1 is never right.
     position = np.searchsorted(classes, problem.validation.y)
     known = classes[np.minimum(position, len(classes) - 1)] == problem.validation.y
     cache = SubsetCache(
@@ -86,13 +86,13 @@ def _prices(problem: Problem) -> SubsetPrices:
 def policies_of(
     search: Search, problem: Problem, chromosomes: Chromosomes, objectives: Sequence[dict[str, Any]]
 ) -> list[Policy]:
-    """A policy per chromosome, in order; classifiers of shared subsets are fitted once.
+    """One policy per chromosome, in order; classifiers of shared subsets are fitted once.
 
     Args:
         search: from `prepare`.
         problem: the problem.
         chromosomes: (m, n).
-        objectives: what to keep of each in its details, beside the chromosome.
+        objectives: further details of each policy, besides its chromosome.
     """
     stages = chromosomes.max(axis=1) + 1
     masks = cumulative_masks(chromosomes, int(stages.max()))
@@ -100,7 +100,7 @@ def policies_of(
     place = place.reshape(masks.shape[:2])
     acquired = members(subsets, np.arange(problem.n_features))
     built: list[Stage] = []
-    for start in range(0, len(subsets), _BATCH):  # a fit holds a number for every column, also outside its subset
+    for start in range(0, len(subsets), _BATCH):  # a fit stores a number for every column, also outside its subset
         fits = search.cache.models.fit(subsets[start : start + _BATCH], threads=problem.threads)
         for mask, weights in zip(fits.masks, fits.coefficients, strict=True):
             columns = search.cache.columns(mask)

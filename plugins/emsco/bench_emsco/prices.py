@@ -1,8 +1,8 @@
-"""What a subset of features costs, exactly (EMSCO, sections 2 and 2.2.3).
+"""Exact costs of feature subsets (EMSCO, sections 2 and 2.2.3).
 
-The price of a subset is the sum of its features' prices, plus each group's price once if any of its members is in the
-subset. Decimal prices become integers by one common scaling (0.1 is taken as one tenth, not as the nearest double), so
-that chains of equal cost compare equal.
+The price of a subset is the sum of its features' prices, plus the price of each group with at least one member in the
+subset. Decimal prices are scaled to integers by a common factor (0.1 counts as one tenth, not as the nearest double),
+so that chains of equal cost compare equal.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ class SubsetPrices:
     Args:
         feature_prices: price of each feature, finite and >= 0; numbers, Decimal or Fraction. A float counts as the
             decimal number it prints as.
-        groups: features of each group; a feature may be in several. group_prices: price of each group.
-        rows: rows a total is summed over; units * rows must stay below 2**53 for the integers to be used.
+        groups: features of each group; a feature may be in several groups.
+        group_prices: price of each group.
+        rows: number of rows of a total; integers are used only if units * rows stays below 2**53.
 
     Attributes:
-        exact: costs are int64 and cost ties are exact. If not, costs are float64 in the prices' own unit: sums are
+        exact: whether costs are int64, with exact ties. Otherwise they are float64 in the unit of the prices: sums are
             rounded, and two chains whose costs differ only by rounding count as different.
-        scale: units per unit of price (Fraction, 1 if not exact): cost = units / scale.
-        n_features.
+        scale: units per unit of price (a Fraction, 1 if not exact): cost = units / scale.
+        n_features: number of features.
 
     Raises:
-        ValueError: a price is negative or not finite, a group names no such feature, or the lengths differ.
+        ValueError: a price is negative or not finite, a group names a feature that does not exist, or lengths differ.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ def subset_costs(
     *,
     rows: int = 1,
 ) -> SubsetPrices:
-    """Prices ready for costing subsets; see `SubsetPrices`."""
+    """Create `SubsetPrices`; the arguments are the same."""
     return SubsetPrices(feature_prices, groups, group_prices, rows=rows)
 
 

@@ -1,10 +1,9 @@
-"""Rank a generation, sort it by fitness, choose its elite (EMSCO §3.2.2 and §3.3); compiled equivalents in the
-kernels.
+"""Ranking of a generation, sorting by fitness, and choice of the elite (EMSCO §3.2.2 and §3.3), in NumPy.
 
-Chromosomes of one objective point have the same rank, norm and fitness, so all but the order within a point
-is done once per distinct point. Settled where the paper is silent: of points with equal fitness the one with
-more conclusive rows (then greater accuracy, then smaller cost) comes first; within a point the chromosome
-with fewer stages, then the older one.
+`_kernels_ranking` has compiled equivalents. Chromosomes with the same objective point have the same rank, norm and
+fitness, so these are computed once per distinct point. Choices where the paper is silent: of points with equal fitness,
+the one with more conclusive rows (then greater accuracy, then smaller cost) comes first; within a point, the
+chromosome with fewer stages, then the older one.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from bench_emsco import fitness, pareto
 from bench_emsco.pareto import Floats, Ints
 
 UNBOUNDED = np.iinfo(np.int64).max
-"""As `max_per_point`: any number of elites may share an objective point."""
+"""Value of `max_per_point` for no limit."""
 
 
 class Standing(NamedTuple):
-    """What a generation's distinct points are worth; arrays of shape (D,), goals (D, 3)."""
+    """Rank and fitness of a generation's distinct points; arrays of shape (D,), goals (D, 3)."""
 
     goals: Floats
     norm: Floats
@@ -37,7 +36,11 @@ class Standing(NamedTuple):
 
 
 def rank_points(conclusive: Ints, accuracy: Floats, cost: NDArray[Any], n_rows: int, epsilon: float) -> Standing:
-    """Assess distinct points in the order of `pareto.distinct_points`; checks as `fitness.objectives`."""
+    """Rank distinct points, given in the order of `pareto.distinct_points`.
+
+    Raises:
+        ValueError: as `fitness.objectives`.
+    """
     front = pareto.fronts(accuracy, cost)
     goals = fitness.objectives(conclusive, accuracy, cost, n_rows)
     norm = fitness.norms(goals)
@@ -54,8 +57,11 @@ def sort_chromosomes(
     """Sort the unique chromosomes of a generation, fittest first, and choose the elite (§3.2.2).
 
     `place` and `front` (D,) are per point, `point` and `stages` (U,) per chromosome. The elite are the first
-    max(at_least, size of front 0) chromosomes, counting and taking at most `max_per_point` of a point.
-    Returns (order, elite): row numbers fittest first (U,), and the positions of the elite in that order.
+    max(at_least, size of front 0) chromosomes, where at most `max_per_point` of a point are counted and taken.
+
+    Returns:
+        order: (U,): row numbers, fittest first.
+        elite: positions of the elite in that order.
     """
     order = np.lexsort((stages, place[point]))
     place_of = place[point][order]

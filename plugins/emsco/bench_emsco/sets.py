@@ -1,8 +1,8 @@
 """Sets of features as bits of 64-bit words.
 
-With up to 63 features a set is one uint64, bit f for feature f, and m sets have shape (m,). With more a set is
-ceil(n / 64) words, bit f % 64 of word f // 64, and m sets have shape (m, words). Few features are the common case, and
-a single number is the faster one; code that treats sets as whole items works on either shape.
+With up to 63 features, a set is one uint64, bit f for feature f, and m sets have shape (m,). With more features, a set
+has ceil(n / 64) words, with feature f in bit f % 64 of word f // 64, and m sets have shape (m, words). A single number
+is faster, and few features are the common case. Code that does not access single features works on either shape.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 Sets = NDArray[np.uint64]
 
 ONE_WORD = 63
-"""Up to so many features a set is a single number; its top bit stays free."""
+"""Most features of a set that is a single number; its top bit stays free."""
 
 
 def new_sets(count: int, n_features: int) -> Sets:
@@ -52,7 +52,7 @@ def from_flags(flags: NDArray[np.bool_]) -> Sets:
 
 
 def has(sets: Sets, feature: int) -> NDArray[np.uint64]:
-    """Whether a feature is in each of m sets: 1 or 0, (m,)."""
+    """Whether a feature is in each of m sets: uint64 (m,) of 1 and 0."""
     words = sets if sets.ndim == 1 else sets[:, feature // 64]
     return (words >> np.uint64(feature % 64)) & np.uint64(1)
 
@@ -67,7 +67,7 @@ def members(sets: Sets, features: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def unique_sets(sets: Sets) -> tuple[Sets, NDArray[np.int64]]:
-    """The distinct sets, and for each of m sets which of them it is, int64 (m,)."""
+    """The distinct sets, and for each of m sets its index among them, int64 (m,)."""
     if sets.ndim == 1:
         return np.unique(sets, return_inverse=True)
     distinct, place = np.unique(sets, axis=0, return_inverse=True)
@@ -88,7 +88,7 @@ def check_sets(sets: ArrayLike, n_features: int) -> Sets:
     """Sets as contiguous uint64, (m,) or (m, words).
 
     Raises:
-        ValueError: another shape, or a bit at or above n_features.
+        ValueError: the shape is wrong, or a bit at or above n_features is set.
     """
     given = np.asarray(sets, dtype=np.uint64)
     if n_features <= ONE_WORD:

@@ -1,7 +1,8 @@
-"""Which evaluation rows each subset's classifier decides, fitted when first asked for (EMSCO, sections 2 and 4.2).
+"""A cache of the evaluation rows that each subset's classifier decides, fitted on request (EMSCO, sections 2 and 4.2).
 
-Chromosomes share stages, so a run needs far fewer models than it evaluates stages. A subset is kept as two bit masks
-over the evaluation rows; objectives of a chain of subsets then need only bit operations and population counts.
+Chromosomes share stages, so a run needs far fewer models than it evaluates stages. The cache stores two bit masks over
+the evaluation rows per subset; the objectives of a chain of subsets then need only bit operations and population
+counts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _BLOCK = 64
 
 
 class Lookup(NamedTuple):
-    """Arrays for `_kernels_lookup.find`; replaced (not grown in place) when the cache grows, so take them afresh."""
+    """Arrays for `_kernels_lookup.find`; replaced when the cache grows, so do not keep references to them."""
 
     direct: NDArray[np.int32]
     keys: NDArray[np.uint64]
@@ -45,19 +46,25 @@ class SubsetCache:
     """Lazily fitted subset models and their decisions on evaluation rows.
 
     Args:
-        X_train, y_train: (rows, columns) float64, encoded and standardised; codes 0..n_classes-1, each present.
-        X_eval, y_eval: the rows objectives are measured on, same encoding; code -1 is a label no classifier knows,
-            never right.
+        X_train: float64 (rows, columns): training rows, encoded and standardised.
+        y_train: (rows,): codes 0..n_classes-1, each present.
+        X_eval: the rows on which objectives are measured, in the same encoding.
+        y_eval: their codes; -1 is a label that no classifier predicts, so it is never right.
         n_classes: 2 (binary logistic regression) or more (multinomial).
-        threshold: a row is confident when its best class probability is at least this.
-        column_of_feature: see `subset_models.feature_index`; default one column a feature.
-        C: inverse strength of the l2 penalty. threads: default at most two.
+        threshold: a row is confident if its highest class probability is at least this.
+        column_of_feature: see `subset_models.feature_index`; by default one column per feature.
+        C: inverse strength of the l2 penalty.
+        threads: number of threads; by default at most two.
 
     Attributes (index i = order of first request; after `fill_all`, i == subset):
-        masks: `capacity` sets (see `sets`), the subset at each index; valid below `n_fitted`.
-        confident, right: uint64 (capacity, words): confident rows; confident rows whose first best class is correct.
-        n_fitted: known subsets. not_converged: subsets whose solver stopped early (a RuntimeWarning says so as well).
-        n_features, n_rows, n_words: features, evaluation rows, words per bit mask.
+        masks: `capacity` sets (see `sets`): the subset at each index; valid below `n_fitted`.
+        confident: uint64 (capacity, words): confident rows.
+        right: uint64 (capacity, words): confident rows whose most probable class, the first among equals, is correct.
+        n_fitted: number of known subsets.
+        not_converged: subsets whose solver stopped early; a RuntimeWarning reports their number.
+        n_features: number of features.
+        n_rows: number of evaluation rows.
+        n_words: number of words per bit mask.
 
     The bits of a subset depend on that subset alone, not on the order of requests or the number of threads.
 
@@ -108,10 +115,10 @@ class SubsetCache:
         )
 
     def indices(self, masks: ArrayLike) -> NDArray[np.int64]:
-        """Index of each of m subsets, int64 (m,); subsets not known yet are fitted first, in one batch.
+        """Index of each of m subsets, int64 (m,); unknown subsets are fitted first, in one batch.
 
         Raises:
-            ValueError: a subset has a feature that X_train has not.
+            ValueError: a subset has a feature that X_train does not have.
         """
         subsets = check_sets(masks, self.n_features)
         places = self._find(subsets)
@@ -121,7 +128,7 @@ class SubsetCache:
         return places
 
     def _find(self, subsets: Sets) -> NDArray[np.int64]:
-        """Index of each subset, -1 when it is not known."""
+        """Index of each subset; -1 if it is unknown."""
         if self._index_of is not None:
             known = self._index_of
             return np.array([known.get(subset.tobytes(), -1) for subset in subsets], dtype=np.int64)
@@ -130,14 +137,14 @@ class SubsetCache:
         return places
 
     def _enter(self, subsets: Sets, first: int) -> None:
-        """Let the subsets be found at the indices from `first` on."""
+        """Register the subsets in the look-up tables, at the indices from `first` on."""
         if self._index_of is not None:
             self._index_of.update((subset.tobytes(), first + i) for i, subset in enumerate(subsets))
             return
         self._kernels.insert_many(subsets, first, *self.lookup)
 
     def fill_all(self) -> None:
-        """Fit every subset; from then on a subset's index is the subset itself. Earlier indices are void.
+        """Fit every subset; afterwards the index of a subset is the subset itself, and earlier indices are invalid.
 
         Raises:
             ValueError: there are more than 20 features.
@@ -152,8 +159,8 @@ class SubsetCache:
     def coefficients(self, mask: int | Sets) -> NDArray[np.float64]:
         """The fit of one subset, (1, 1 + d) or (K, 1 + d): intercept first, then the subset's columns, ascending.
 
-        Computed again on each call (the fit is a pure function of the subset, so this is the very model whose bits are
-        stored); for `subset_models.stage_probabilities` on X[:, cache.columns(mask)].
+        Use it with `subset_models.stage_probabilities` on X[:, cache.columns(mask)]. The model is fitted again on each
+        call; the fit is a pure function of the subset, so it is the model of the stored bits.
         """
         fits = self.models.fit(np.asarray(mask, dtype=np.uint64), threads=1)
         return fits.coefficients[0][:, np.concatenate([[0], self.columns(mask) + 1])]
@@ -218,11 +225,12 @@ class TableCache:
     """The cache's interface over given decisions of all 2**n subsets, for tests and for tables computed elsewhere.
 
     Args:
-        confident, right: uint64 (2**n, words), row index = subset; `right` within `confident`.
-        n_rows: evaluation rows; default all bits of the words.
+        confident: uint64 (2**n, words): confident rows of each subset; the row index is the subset.
+        right: uint64 (2**n, words): confident and right rows, a subset of the bits of `confident`.
+        n_rows: number of evaluation rows; by default all bits of the words.
 
     Raises:
-        ValueError: shapes differ, the number of rows is no power of two, or a bit is set where it may not be.
+        ValueError: shapes differ, the number of subsets is not a power of two, or a bit is set that must be 0.
     """
 
     def __init__(self, confident: ArrayLike, right: ArrayLike, n_rows: int | None = None) -> None:
@@ -251,4 +259,4 @@ class TableCache:
         return check_sets(masks, self.n_features).astype(np.int64)
 
     def fill_all(self) -> None:
-        """Nothing to do: the table is complete."""
+        """Do nothing: the table is complete."""

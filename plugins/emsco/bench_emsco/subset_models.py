@@ -1,8 +1,8 @@
-"""What the two kinds of stage classifier share: inputs, the result of a batch, probabilities (EMSCO, section 2).
+"""Stage classifiers on feature subsets, for two and for more classes: inputs, fits, probabilities (EMSCO, section 2).
 
 A stage classifier is an l2-regularised logistic regression on the features acquired so far. A *subset* is a set of
-features as in `sets`: a uint64 with bit f set when feature f is in it, or several words with 64 features and more. A
-feature may own several columns of X.
+features as in `sets`: one uint64 in which bit f is feature f, or several words for 64 features and more. A feature may
+own several columns of X.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .sets import Sets, all_features, check_sets, members
 
 __all__ = ["SubsetFits", "SubsetModels", "feature_index", "stage_probabilities", "subset_columns"]
 
-# Expand the loss at this fraction of the full fit: 0.6 to 0.7 save a fifth of the steps that 0 or 1 need.
+# Expand the loss at this fraction of the full fit: 0.6 to 0.7 need a fifth fewer steps than 0 or 1.
 _EXPANSION = 0.65
 _MAX_STEPS = 200
 _BLOCK = 64
@@ -33,9 +33,9 @@ class SubsetFits:
         masks: the m subsets.
         coefficients: float64 (m, 1, 1 + columns) for two classes, (m, K, 1 + columns) for K >= 3; intercept first,
             zeros for columns outside the subset.
-        steps: int64 (m,), Newton steps taken.
-        converged: bool (m,).
-        chosen: bool (m, columns), the columns of each subset.
+        steps: int64 (m,): number of Newton steps.
+        converged: bool (m,): whether the solver converged.
+        chosen: bool (m, columns): the columns of each subset.
     """
 
     masks: Sets
@@ -50,11 +50,11 @@ def feature_index(columns: int, column_of_feature: Sequence[ArrayLike] | ArrayLi
 
     Args:
         columns: number of columns of X.
-        column_of_feature: None (one column a feature); or one list of columns per feature; or the feature of each
-            column as a flat integer array.
+        column_of_feature: None (one column per feature), one list of columns per feature, or the feature of each column
+            as a flat integer array.
 
     Raises:
-        ValueError: a column is owned by none or by two features.
+        ValueError: a column belongs to no feature or to two.
     """
     if column_of_feature is None:
         owner = np.arange(columns, dtype=np.int64)
@@ -89,10 +89,10 @@ def stage_probabilities(X: ArrayLike, coefficients: ArrayLike) -> NDArray[np.flo
     """Class probabilities of one stage classifier, (rows, classes).
 
     Args:
-        X: (rows, d), exactly the columns the coefficients are for; nothing else is read.
+        X: (rows, d): exactly the columns of the coefficients.
         coefficients: (1, 1 + d) for two classes or (K, 1 + d) for K >= 3, intercept first.
 
-    A row's result does not depend on the rows beside it: columns are added one after the other, in order.
+    A row's result does not depend on the other rows, because columns are added one after the other, in order.
 
     Raises:
         ValueError: the shapes do not match.
@@ -121,7 +121,11 @@ def design_lines(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def check_matrix(name: str, X: ArrayLike) -> NDArray[np.float64]:
-    """X as float64 (rows, columns). Raises ValueError, naming it, when it is not a finite matrix with rows."""
+    """X as float64 (rows, columns).
+
+    Raises:
+        ValueError: it is not a finite matrix with at least one row; the message contains `name`.
+    """
     data = np.asarray(X, dtype=np.float64)
     if data.ndim != 2 or data.shape[0] == 0:
         raise ValueError(f"{name} must be a matrix with at least one row, got shape {data.shape}")
@@ -131,7 +135,11 @@ def check_matrix(name: str, X: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_labels(name: str, y: ArrayLike, rows: int, n_classes: int, lowest: int = 0) -> NDArray[np.int64]:
-    """Labels as int64 (rows,). Raises ValueError, naming them, for a wrong shape or code (lowest..n_classes-1)."""
+    """Labels as int64 (rows,).
+
+    Raises:
+        ValueError: the shape is wrong, or a code is not in lowest..n_classes-1; the message contains `name`.
+    """
     labels = np.asarray(y)
     if labels.shape != (rows,):
         raise ValueError(f"{name} must have shape ({rows},), got {labels.shape}")
@@ -148,12 +156,14 @@ class SubsetModels:
     Binary for two classes, multinomial for more. The fit of a subset is a pure function of that subset.
 
     Args:
-        X: (rows, columns), encoded and standardised. y: (rows,) codes 0..n_classes-1, each present.
-        n_classes: number of classes, at least 2. C: inverse strength of the penalty.
+        X: (rows, columns), encoded and standardised.
+        y: (rows,): codes 0..n_classes-1, each present.
+        n_classes: number of classes, at least 2.
+        C: inverse strength of the penalty.
         column_of_feature: see `feature_index`.
 
     Raises:
-        ValueError: an argument does not fit, or a class has no training row.
+        ValueError: an argument is malformed or out of range, or a class has no training row.
     """
 
     def __init__(
@@ -197,10 +207,10 @@ class SubsetModels:
         )
 
     def fit(self, masks: ArrayLike, *, threads: int | None = None) -> SubsetFits:
-        """Fit the m subsets `masks`. Non-convergence is reported in the result, per subset.
+        """Fit the m subsets `masks`; the result reports convergence per subset.
 
         Raises:
-            ValueError: a subset has a feature that X has not.
+            ValueError: a subset has a feature that X does not have.
         """
         from ._kernels_regression import fit_range
 

@@ -1,4 +1,4 @@
-"""How long the genetic algorithm takes: 150 generations of 300 chromosomes (EMSCO §4.3.1).
+"""Time the genetic algorithm: 150 generations of 300 chromosomes (EMSCO §4.3.1).
 
     python bench_evolution.py [--seeds 5]
 
@@ -8,11 +8,10 @@
   logistic regression per subset, fitted by scikit-learn when first asked for. "cold" includes the fits,
   "warm" does not; the same again with the plugin's own subset cache. Oracle: the counts of the sample below,
   computed by scikit-learn row by row, must be those of the algorithm.
-- *baseline*, same run, same data: scikit-learn fits every stage of a chromosome anew, without any cache.
-  Timed on a sample (every m-th chromosome of the non-dominated set of the first seed's run, at most 30) and
-  scaled by the number of stages to the
-  chromosomes of all generations; its own breeding and sorting are not even counted.
-- The authors' released program took 117 s for Heart in an earlier study: a number quoted, not measured here.
+- *baseline*, on the same data: scikit-learn fits every stage of a chromosome again, without a cache. It is timed on a
+  sample (every m-th chromosome of the non-dominated set of the first seed's run, at most 30) and scaled by the number
+  of stages to the chromosomes of all generations. Breeding and sorting do not count.
+- The authors' released program took 117 s for Heart in an earlier study; this number is quoted, not measured here.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Table:
 
 
 class FittedTable(Table):
-    """As `Table`, but a row is fitted by scikit-learn when it is first asked for."""
+    """A `Table` whose rows scikit-learn fits at the first request."""
 
     def __init__(self, data: HeartData) -> None:
         shape = (1 << data.train.shape[1], data.labels.size)

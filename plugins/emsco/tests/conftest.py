@@ -1,4 +1,4 @@
-"""Fixtures that load the paper's real data from a directory, and skip with the reason when it is not there.
+"""Fixtures that load the paper's real data from a directory; tests are skipped with a reason if it is missing.
 
 BUDGETBENCH_SHARED (or BUDGETBENCH_MIRROR) names the directory; it holds `uci/143`, `uci/519` and `openml_cache/`, the
 first two possibly below `files/`. The preprocessing is the suite's: median imputation and standardisation of numeric
@@ -50,7 +50,7 @@ def _find(*relative: str) -> Path:
 
 
 def load_table(name: str) -> Table:
-    """heart, credit or pima as a matrix; skips the test when it is not in the mirror."""
+    """The data set heart, credit or pima as a matrix; skips the test if it is not in the directory."""
     if name == "credit":
         data = np.loadtxt(_find("uci/143/australian.dat", "files/uci/143/australian.dat"))
         prices = [10**c for c in (2, 2, 2, 1, 2, 1, 2, 3, 1, 2, 1, 1, 1, 2)]

@@ -1,4 +1,4 @@
-"""Whole runs: evaluation, the paper's Property 1, convergence, growth, determinism, kernels against NumPy."""
+"""Complete runs: evaluation, the paper's Property 1, convergence, growth, determinism, kernels compared with NumPy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUICK = EvolutionParams(population=40, max_iter=12, mutation_rate=0.3, patience=
 
 
 class RandomTable:
-    """A subset cache of coin flips that makes its rows on demand, as a cache that fits models would."""
+    """A subset cache of random bits that creates its rows on request, as a cache that fits models does."""
 
     def __init__(self, n_features: int, n_rows: int, seed: int = 0, confidence: float = 0.5) -> None:
         rng = np.random.default_rng(seed)
@@ -125,7 +125,7 @@ def test_evaluation_follows_the_definitions_row_by_row(seed: int, rows: int, con
 
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 10**6), st.floats(0.5, 3.0))
-def test_only_subsets_that_some_row_still_needs_are_asked_for(seed: int, confidence: float) -> None:
+def test_only_subsets_that_some_row_still_needs_are_requested(seed: int, confidence: float) -> None:
     population = all_solutions(5, 5)
     asked = []
     for method in (CompiledEvaluator, None):
@@ -139,7 +139,7 @@ def test_only_subsets_that_some_row_still_needs_are_asked_for(seed: int, confide
     assert asked[0] == asked[1]
 
 
-def test_later_stages_are_not_looked_at_once_every_row_has_left() -> None:
+def test_later_stages_are_not_evaluated_once_every_row_has_left() -> None:
     table = RandomTable(3, 10)
     table._all[0][0b001] = (1 << 10) - 1  # feature 0 alone decides every row
     CompiledEvaluator(3, 3, 10, table, Prices([1, 2, 4]))(np.array([[0, 1, 2]], np.int8))
@@ -191,7 +191,7 @@ def test_globally_non_dominated_solutions_are_kept_and_returned(
     assert {point[key] for keys in met for key in keys} == found
 
 
-def test_a_long_run_finds_the_whole_front_of_a_small_problem() -> None:
+def test_a_long_run_finds_every_point_of_a_small_problems_front() -> None:
     table, prices = problem(5, 40, 11)
     outcome = evaluate(all_solutions(5, 3), 3, 40, table, prices)
     front = global_front(list(zip(*(part.tolist() for part in outcome), strict=True)))
@@ -254,7 +254,7 @@ def test_a_seed_gives_one_run_and_another_seed_another() -> None:
     assert one.unique != other.unique
 
 
-def test_a_short_run_gives_what_a_compiled_one_gives_without_compiling() -> None:
+def test_a_short_run_does_not_compile_and_equals_a_compiled_one() -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import test_evolution as t;"
         "table, prices = t.problem(8, 50, 2);"

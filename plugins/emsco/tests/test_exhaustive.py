@@ -1,4 +1,4 @@
-"""The exact front is the front of brute force, multiplicities included."""
+"""The exact front, compared with brute force, including multiplicities."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_kernel_and_scalar_reference_agree_on_longer_chains(n, stages):
     assert rows_of(front) == exact_front_reference(confident, right, costs, 70, stages)
 
 
-def test_counts_of_chromosomes_are_the_papers():
+def test_chromosome_counts_equal_the_papers():
     assert chromosome_count(14, 4) == 254_152_083
     assert round(chromosome_count(12, 4), -6) == 15_000_000  # 'nearly 15 million'
     assert [chromosome_count(3, k) for k in (1, 2, 3, 9)] == [1, 7, 13, 13]
@@ -107,7 +107,7 @@ def test_listed_chromosomes_and_membership_are_those_of_brute_force(stages):
     assert len(front.chromosomes(3)) == min(3, front.n_optimal)
 
 
-def test_nothing_conclusive_leaves_the_one_point():
+def test_without_conclusive_rows_the_front_has_one_point():
     none = np.zeros((8, 1), dtype=np.uint64)
     front = exact_front(none, none, np.arange(8), 10, 3)
     assert rows_of(front) == [(0, 0, 70, 13)]
@@ -181,7 +181,7 @@ def test_wrong_input_is_named(change, word):
         exact_front(**arguments)
 
 
-def test_membership_and_listing_refuse_nonsense():
+def test_membership_and_listing_refuse_impossible_arguments():
     table = np.zeros((8, 1), dtype=np.uint64)
     front = exact_front(table, table, np.arange(8), 9, 3)
     with pytest.raises(ValueError, match="counts"):

@@ -73,7 +73,7 @@ def test_columns_on_wild_scales_converge():
     assert fits.converged.all()
 
 
-def test_result_does_not_depend_on_threads_or_company():
+def test_results_do_not_depend_on_threads_or_batch():
     X, y = make_rows(6)
     models = SubsetModels(X, y)
     masks = np.tile(np.arange(32), 10)

@@ -1,4 +1,4 @@
-"""The two methods on whole problems: what they found is what their policies do."""
+"""The two methods on synthetic problems: policies attain the objectives that the search found."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench_core import Costs, Family, Part, Policy, Problem, RequestError, Rows
 
 
 def problem(n: int = 6, rows: int = 90, classes: int = 2, seed: int = 0, prices: np.ndarray | None = None) -> Problem:
-    """A learnable problem with n features, of which each tells a little."""
+    """A learnable problem with n features, each slightly informative."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(2 * rows, n))
     score = X @ rng.normal(size=(n, classes)) + rng.gumbel(size=(2 * rows, classes))
@@ -53,7 +53,7 @@ def dominated(a: tuple[int, int, float], b: tuple[int, int, float]) -> bool:
 
 @given(st.integers(0, 50), st.integers(2, 3), st.integers(2, 5))
 @settings(max_examples=15, deadline=None)
-def test_a_policy_does_on_validation_what_the_search_saw(seed: int, classes: int, n: int) -> None:
+def test_a_policy_attains_the_searchs_objectives_on_validation(seed: int, classes: int, n: int) -> None:
     given_problem = problem(n=n, rows=60, classes=classes, seed=seed)
     family = Emsco(population=20, max_iter=5).fit(given_problem)
     for policy in family.policies:
@@ -121,7 +121,7 @@ def test_groups_are_paid_once_in_the_search_too() -> None:
         assert policy.details["cost"] == pytest.approx(outcome(policy, given_problem)[2] / rows)
 
 
-def test_a_label_that_training_never_saw_is_never_right() -> None:
+def test_a_label_missing_from_training_is_never_right() -> None:
     base = problem(classes=3)
     y = np.where(base.train.y == 2, 0, base.train.y)
     given_problem = replace(base, train=Part(base.train.X, y))
@@ -133,7 +133,7 @@ def test_a_label_that_training_never_saw_is_never_right() -> None:
         assert (probabilities[:, 2] == 0).all()
 
 
-def test_one_class_in_training_is_answered_for_nothing() -> None:
+def test_one_class_in_training_is_a_constant_and_costs_nothing() -> None:
     base = problem()
     given_problem = replace(base, train=Part(base.train.X, np.ones(90, dtype=np.int64)))
     for method in (Emsco(), Exhaustive()):
@@ -165,7 +165,7 @@ def test_wrong_parameters_and_problems_are_refused() -> None:
         Emsco(exact_front=True, max_iter=1).fit(problem(n=100))
 
 
-def test_a_row_that_is_just_confident_enough_leaves() -> None:
+def test_a_row_at_the_threshold_leaves() -> None:
     # The first stage gives every row exactly 1/2: a coefficient of 0 for its feature, no intercept.
     even, sure = np.array([[0.0, 0.0]]), np.array([[0.0, 0.0, 5.0]])
     stages = [

@@ -69,7 +69,7 @@ def test_separable_and_constant_columns_converge():
         np.testing.assert_allclose(ours, reference, atol=1e-8)
 
 
-def test_result_does_not_depend_on_threads_or_company():
+def test_results_do_not_depend_on_threads_or_batch():
     X, y = make_rows(4)
     models = SubsetModels(X, y, 3)
     masks = np.tile(np.arange(32), 8)

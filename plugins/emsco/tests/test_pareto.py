@@ -58,7 +58,7 @@ def test_a_large_population_is_sorted_the_same_by_both_versions() -> None:
     assert rank.max() > 5
 
 
-def test_accuracies_that_differ_by_the_least_possible_are_told_apart() -> None:
+def test_accuracies_with_the_least_possible_difference_are_distinguished() -> None:
     n = pareto.MAX_ROWS
     conclusive, right = np.array([n, n - 1]), np.array([n - 1, n - 2])
     accuracy = pareto.conclusive_accuracy(conclusive, right)

@@ -1,4 +1,4 @@
-"""Subset costs are exact sums: decimal prices tie where they should, groups are paid once."""
+"""Subset costs are exact sums: equal decimal sums tie, and groups are paid once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the search takes from a problem, and the margin of its history, with parts that differ."""
+"""Prices and labels that the search reads from a problem with different parts, and the margin of its history."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_core import Costs, Part, Problem, Rows
 
 
 def problem(classes: int = 2) -> Problem:
-    """Four features, of which each tells a little."""
+    """A problem with four features, each slightly informative."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(160, 4))
     y = (X.sum(axis=1) + rng.normal(size=160) > 0).astype(np.int64)
@@ -31,7 +31,7 @@ def problem(classes: int = 2) -> Problem:
 
 
 def test_the_search_pays_the_prices_of_the_validation_items() -> None:
-    """Items to validate are of size 10, those to learn from of size 1; prices and a group's price grow with size."""
+    """Validation items have size 10, training items size 1; prices, also a group's, grow with size."""
     given = problem()
     costs = Costs(
         np.array([[1.0, 0.0], [2.0, 1.0], [3.0, 2.0], [4.0, 0.5]]), np.array([0, 0, -1, -1]), np.array([[1.0, 3.0]])
@@ -46,8 +46,8 @@ def test_the_search_pays_the_prices_of_the_validation_items() -> None:
     assert max(found) > 0
 
 
-def test_a_label_that_training_never_saw_is_never_answered_rightly() -> None:
-    """A third of the validation rows have a class that is missing in training: the last, the middle, the first."""
+def test_a_label_missing_from_training_is_never_predicted() -> None:
+    """A third of the validation rows have a class that is missing from training: the last, the middle or the first."""
     for renamed, unseen in (((0, 1), 2), ((0, 2), 1), ((1, 2), 0)):
         given = problem(classes=3)
         label = np.array(renamed)

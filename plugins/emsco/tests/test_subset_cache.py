@@ -89,7 +89,7 @@ def test_ties_between_classes_go_to_the_lowest():
     assert int(cache.right[index, 0]).bit_count() == 2
 
 
-def test_table_cache_has_the_same_face():
+def test_table_cache_has_the_same_interface():
     rng = np.random.default_rng(0)
     confident = pack_rows(rng.random((16, 70)) < 0.5)
     right = confident & pack_rows(rng.random((16, 70)) < 0.5)
@@ -138,7 +138,7 @@ def test_not_one_confident_bit_differs_from_scikit_learn(real_split, name):
     assert differing == 0
 
 
-def test_kernels_are_compiled_from_the_end_where_another_process_has_compiled_some(tmp_path, monkeypatch):
+def test_kernels_are_compiled_from_the_end_if_another_process_has_compiled_some(tmp_path, monkeypatch):
     began = []
     monkeypatch.setattr(_compile, "compile_from_the_end", lambda: began.append(True))
     for folder, others in (("", False), (str(tmp_path / "none"), False), (str(tmp_path), False), (str(tmp_path), True)):
@@ -150,7 +150,7 @@ def test_kernels_are_compiled_from_the_end_where_another_process_has_compiled_so
         assert bool(began) == others
 
 
-def test_every_kernel_is_compiled_for_one_kind_of_array_whatever_it_is_given():
+def test_every_kernel_is_compiled_for_a_single_kind_of_array():
     compile_from_the_end()
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 4)), rng.permutation(np.repeat([0, 1], 30))

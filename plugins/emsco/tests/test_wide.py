@@ -1,4 +1,4 @@
-"""More features than a single word has bits: the same search, on sets of several words."""
+"""More than 63 features: the same search, on sets of several words."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def test_sets_of_another_shape_are_refused(n: int, shape: tuple[int, ...]) -> No
 
 
 @pytest.mark.parametrize("n", [65, 100, 191])
-def test_a_feature_that_is_not_there_is_refused(n: int) -> None:
+def test_a_feature_out_of_range_is_refused(n: int) -> None:
     beyond = sets.from_flags(np.arange(n + 1)[None, :] == n)
     with pytest.raises(ValueError, match=f"above {n - 1}"):
         sets.check_sets(beyond, n)
 
 
 class HighBits:
-    """Decisions that depend on a few features beyond the first word only, those of a random table."""
+    """Random decisions that depend only on a few features beyond the first word."""
 
     def __init__(self, n: int, rows: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
         self.n, self.rows = n, rows
-        self.telling = np.sort(rng.choice(np.arange(64, n), 4, replace=False))
+        self.informative = np.sort(rng.choice(np.arange(64, n), 4, replace=False))
         confident = rng.random((16, rows)) < rng.random((16, 1))
         right = confident & (rng.random((16, rows)) < 0.7)
         self.table = TableCache(pack_rows(confident), pack_rows(right), n_rows=rows)
@@ -62,11 +62,11 @@ class HighBits:
         self.price = rng.integers(1, 5, 4)
 
     def indices(self, masks: np.ndarray) -> np.ndarray:
-        return sum(sets.has(masks, f).astype(np.int64) << place for place, f in enumerate(self.telling))
+        return sum(sets.has(masks, f).astype(np.int64) << place for place, f in enumerate(self.informative))
 
     def costs_of(self, masks: np.ndarray) -> np.ndarray:
         return sum(
-            sets.has(masks, f).astype(np.int64) * price for f, price in zip(self.telling, self.price, strict=True)
+            sets.has(masks, f).astype(np.int64) * price for f, price in zip(self.informative, self.price, strict=True)
         )
 
     def narrow_costs(self, masks: np.ndarray) -> np.ndarray:
@@ -75,13 +75,13 @@ class HighBits:
 
 @settings(deadline=None, max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from([68, 100, 130, 200]))
-def test_wide_chromosomes_are_worth_what_their_telling_features_are(seed: int, n: int) -> None:
+def test_wide_chromosomes_have_the_objectives_of_their_informative_features(seed: int, n: int) -> None:
     wide = HighBits(n, 70, seed)
     rng = np.random.default_rng(seed)
     population = chromosome.compress(rng.integers(0, 5, (40, n)).astype(np.int8))
-    narrow = chromosome.compress(population[:, wide.telling])
+    narrow = chromosome.compress(population[:, wide.informative])
     expected = evaluate(narrow, 5, 70, wide.table, wide.narrow_costs)
-    # A set without a telling feature is set 0 of the table; the narrow chromosome starts with a feature.
+    # A set without an informative feature is set 0 of the table; the narrow chromosome starts with a feature.
     wide.confident[0] = wide.right[0] = 0
     for found in (
         evaluate(population, 5, 70, wide, wide.costs_of),
@@ -172,14 +172,14 @@ def test_wide_sets_cost_the_sum_of_prices_and_of_groups_once(seed: int, n: int) 
     assert costs.in_price(costs.costs_of(sets.from_flags(flags))) == pytest.approx(expected)
 
 
-def wide_problem(n: int, telling: list[int]) -> Problem:
-    """A problem in which only the telling features vary and cost; the others are constant and free."""
+def wide_problem(n: int, informative: list[int]) -> Problem:
+    """A problem in which only the informative features vary and cost; the others are constant and free."""
     rng = np.random.default_rng(3)
     X = np.zeros((180, n))
-    X[:, telling] = rng.normal(size=(180, len(telling)))
-    y = (X[:, telling] @ rng.normal(size=len(telling)) + 0.5 * rng.normal(size=180) > 0).astype(np.int64)
+    X[:, informative] = rng.normal(size=(180, len(informative)))
+    y = (X[:, informative] @ rng.normal(size=len(informative)) + 0.5 * rng.normal(size=180) > 0).astype(np.int64)
     price = np.zeros(n)
-    price[telling] = np.arange(1, len(telling) + 1)
+    price[informative] = np.arange(1, len(informative) + 1)
     return Problem(
         train=Part(X[:90], y[:90]),
         validation=Part(X[90:], y[90:]),
@@ -207,10 +207,10 @@ def better(a: tuple[int, int, float], b: tuple[int, int, float]) -> bool:
     return a != b and a[0] >= b[0] and a[1] * max(b[0], 1) >= b[1] * max(a[0], 1) and a[2] <= b[2]
 
 
-def test_a_hundred_features_are_searched_and_those_that_tell_are_found() -> None:
-    telling = [70, 71, 85, 99]
-    wide, narrow = wide_problem(100, telling), wide_problem(4, [0, 1, 2, 3])
-    assert (wide.train.X[:, telling] == narrow.train.X).all()
+def test_the_informative_ones_of_a_hundred_features_are_found() -> None:
+    informative = [70, 71, 85, 99]
+    wide, narrow = wide_problem(100, informative), wide_problem(4, [0, 1, 2, 3])
+    assert (wide.train.X[:, informative] == narrow.train.X).all()
     exact = {outcome(policy, narrow) for policy in Exhaustive(k=4).fit(narrow).policies}
     family = Emsco(k=4, population=80, max_iter=40, patience=0, mutation_rate=0.1).fit(wide)
     found = {outcome(policy, wide) for policy in family.policies}

@@ -1,4 +1,4 @@
-"""The compiled form of `tree.grow_tree`."""
+"""Compiled `tree.grow_tree`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 __all__ = ["grow"]
 
 _MOST_KEPT = 1 << 22
-"""Places of all histograms that nodes keep for their children (64 MiB); the children of others are counted anew."""
+"""Most places of all histograms kept for child nodes (64 MiB); other histograms are counted from the rows again."""
 
 _SLACK = 1 - 1e-12
-"""What products may be off by, many times over."""
+"""A factor that covers the rounding errors of the products it is applied to."""
 
 
 @numba.njit(cache=True)
@@ -39,8 +39,8 @@ def grow(
 ) -> Any:
     """Grow one tree as `tree.grow_tree` does, from packed rows (`packed.Packed`) as well as bins (columns, rows).
 
-    Of two siblings only the smaller one's rows are counted; the other's histogram is their parent's less that. All
-    sums are exact (`tree.summable`), so that neither this nor the order of rows changes a bit.
+    Of two siblings, only the rows of the smaller one are counted; the other's histogram is the parent's minus that.
+    All sums are exact (`tree.summable`), so neither this nor the order of the rows changes the result.
     """
     columns, rows = bins.shape
     places = len(counts)
@@ -55,7 +55,7 @@ def grow(
     begin, end, total = np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most)
     end[0], total[0] = rows, residual.sum()
 
-    # Histograms (sum, count): those that nodes hold for their children, and one for nodes that hold none.
+    # Histograms (sum, count): one for each node that keeps its own for its children, and a scratch one for the others.
     n_free = max(1, min(2 ** max(depth - 2, 0), _MOST_KEPT // max(places, 1)))
     scratch, free = n_free, np.arange(n_free)
     histograms = np.empty((n_free + 1, places, 2))
@@ -161,20 +161,20 @@ def grow(
 
 @numba.njit(cache=True)
 def _count_all(histogram: Any, codes: Any, starts: Any, counts: Any, residual: Any) -> None:
-    """The histogram of all rows, whose counts are known."""
+    """Fill the histogram of all rows; its counts are given."""
     for place in range(len(counts)):
         histogram[place, 0] = 0.0
         histogram[place, 1] = counts[place]
     for row in range(len(codes)):
         value = residual[row]
         for lane in range(len(starts)):
-            # Unsigned: no test for negative indices in the innermost loop.
+            # Unsigned indices save numba's test for negative ones in the innermost loop.
             histogram[np.uint64(starts[lane]) + np.uint64(codes[row, lane]), 0] += value
 
 
 @numba.njit(cache=True)
 def _count(histogram: Any, codes: Any, starts: Any, residual: Any, rows: Any) -> None:
-    """The histogram of some rows."""
+    """Fill the histogram of the given rows."""
     histogram[:] = 0.0
     for row in rows:
         value = residual[row]
@@ -188,7 +188,7 @@ def _count(histogram: Any, codes: Any, starts: Any, residual: Any, rows: Any) ->
 def _part(
     order: Any, spare: Any, begin: Any, end: Any, code: Any, gone: Any, cut: Any, gone_left: Any, residual: Any
 ) -> Any:
-    """Put a node's left rows before its right ones, both in their order; where the right ones begin, left sum."""
+    """Partition a node's rows stably, left rows first; return where the right rows begin, and the left rows' sum."""
     middle, n_right, total = begin, 0, 0.0
     for i in range(begin, end):
         row = order[i]
@@ -206,7 +206,7 @@ def _part(
 
 @numba.njit(cache=True)
 def _cost(feature: Any, prices: Any) -> Any:
-    """What a feature costs now; prices as in `grow`."""
+    """Current price of a feature; `prices` as in `grow`."""
     price, group_of, group_price, used, opened = prices
     if used[feature]:
         return 0.0
@@ -218,7 +218,7 @@ def _cost(feature: Any, prices: Any) -> Any:
 
 @numba.njit(cache=True)
 def _choose(gains: Any, floor: Any, feature_of_column: Any, prices: Any) -> Any:
-    """The column of greatest gain less what its feature costs now, the first among equals; −1 when none pays."""
+    """The column of greatest gain minus current price, the first among equals; −1 if no split pays."""
     chosen, best = -1, 0.0
     for c in range(len(gains)):
         if gains[c] <= floor:
@@ -245,11 +245,12 @@ def _best_cuts(
     cuts: Any,
     sides: Any,
 ) -> None:
-    """Of each column the greatest gain at a node, its cut, and the side of missing values.
+    """For each column: the greatest gain at a node, its cut, and the side of missing values.
 
-    The gain stays −inf where there is no cut, and where the column cannot be chosen: costs (columns,) are those of
-    now and can but fall, so that whatever is chosen will be worth at least the greatest gain less cost found so far.
-    Cuts that cannot reach that, or their column's best, are told by a product; only the others are divided for.
+    The gain stays −inf for a column without a cut, and for one that cannot be chosen. `costs` (columns,) are the
+    current prices, which can only fall; so the chosen split is worth at least the greatest gain minus cost found so
+    far. Cuts that cannot reach this bound, or the best gain of their column, are rejected by comparing products, which
+    saves the divisions.
     """
     n = float(count)
     parent = total * total / n
@@ -261,7 +262,7 @@ def _best_cuts(
         best, where, side, larger = -np.inf, 0, False, False
         reach = (bound + parent) * _SLACK
         if shares[c]:
-            # What is not in the upper bin is in the lower one.
+            # The lower bin holds all rows that are not in the upper one.
             rest, above = histogram[start, 0], histogram[start, 1]
             s, m = total - rest, n - above
             if m >= least and above >= least:
@@ -295,7 +296,7 @@ def _best_cuts(
             last = values - 1
         if best == -np.inf:
             continue
-        # In the middle of bins that are empty here.
+        # Put the cut in the middle of the bins that are empty at this node.
         cut = where
         if last > 0:
             upper = where + 1

@@ -1,4 +1,4 @@
-"""Columns as small integers: bins by quantiles of the training part, or one bin per distinct value."""
+"""Binning of columns: by quantiles of the training part, or one bin per distinct value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_greedymiser.packed import Packed, pack
 __all__ = ["MOST_BINS", "Bins", "fit_bins"]
 
 MOST_BINS = 255
-"""Bins of values; one more code is kept for missing values, so that a code fits a byte."""
+"""Most bins of a column; one further code stands for missing values, and a code must fit in a byte."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,10 +21,10 @@ class Bins:
     """A binned training matrix.
 
     Attributes:
-        codes: uint8 (columns, rows): bin of each value; ``n_values[column]`` stands for a missing value.
-        n_values: int64 (columns,): bins of each column.
-        thresholds: float64 (columns, 255): a row goes left of cut ``b`` when its value ≤ ``thresholds[column, b]``;
-            the last bin's entry is +inf (a cut there parts the missing values from all others).
+        codes: uint8 (columns, rows): bin of each value; ``n_values[column]`` for a missing value.
+        n_values: int64 (columns,): number of bins of each column.
+        thresholds: float64 (columns, 255): a row goes left of cut ``b`` if its value ≤ ``thresholds[column, b]``.
+            The last bin's entry is +inf: a cut there separates missing values from all others.
     """
 
     codes: NDArray[np.uint8]
@@ -33,7 +33,7 @@ class Bins:
 
     @cached_property
     def packed(self) -> Packed:
-        """The rows as the compiled grower reads them; made once for all trees."""
+        """The rows in the form that the compiled grower reads; computed once for all trees."""
         return pack(self.codes, self.n_values)
 
 
@@ -41,9 +41,9 @@ def fit_bins(X: NDArray[np.float64], bins: int = MOST_BINS) -> Bins:
     """Bin every column.
 
     Args:
-        X: float64 (rows, columns), finite or NaN.
-        bins: most bins of a column, 2..255. A column with no more distinct values than that has a bin for each:
-            then a cut between bins is any cut between values. Otherwise cuts are at quantiles.
+        X: float64 (rows, columns); NaN is a missing value.
+        bins: most bins of a column, 2..255. A column with at most this many distinct values has one bin per value, so
+            that its cuts are exact. Otherwise cuts are at quantiles.
     """
     rows, columns = X.shape
     codes = np.zeros((columns, rows), dtype=np.uint8)
@@ -63,7 +63,7 @@ def fit_bins(X: NDArray[np.float64], bins: int = MOST_BINS) -> Bins:
 
 
 def _cuts(present: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
-    """Ascending cuts, each half-way between two neighbouring distinct values."""
+    """Cuts in ascending order, each half-way between two neighbouring distinct values."""
     distinct, counts = np.unique(present, return_counts=True)
     if len(distinct) < 2:
         return np.zeros(0)

@@ -21,7 +21,12 @@ Grower = Callable[..., Tree]
 
 @dataclass(frozen=True, eq=False)
 class Boosted:
-    """An ensemble, and the mean training loss after 0, 1, … rounds."""
+    """A grown ensemble and its training loss.
+
+    Attributes:
+        ensemble: the trees.
+        losses: mean training loss after 0, 1, … rounds.
+    """
 
     ensemble: Ensemble
     losses: list[float]
@@ -42,21 +47,24 @@ def boost(
 ) -> Boosted:
     """Grow an ensemble.
 
-    All classes of a round are fitted to the gradient at the round's start, in class order; what one class's tree
-    acquires is free for the next. It ends early at the first round in which no tree splits: nothing would change
-    after it but constants.
+    The trees of a round are fitted to the gradients at its start, in class order. Features that one class's tree
+    acquires are free for the next. Boosting ends early at the first round in which no tree splits, because later
+    rounds would only change constants.
 
     Args:
         bins: the binned training rows.
-        feature_of_column: int64 (columns,).
-        loss: with the targets of the training rows.
-        penalties: in the unit of a *mean* squared residual.
-        rounds, depth, learning_rate, least: as the method's parameters.
-        newton: leaves take a Newton step instead of the mean residual.
-        grow: the tree grower (the plain form, in tests).
+        feature_of_column: int64 (columns,): the feature of each column.
+        loss: the loss, with the targets of the training rows.
+        penalties: prices in the unit of a *mean* squared residual.
+        rounds: most rounds.
+        depth: most splits on a path.
+        learning_rate: factor applied to each tree's prediction.
+        least: fewest training rows of a leaf.
+        newton: whether leaves predict a Newton step instead of the mean residual.
+        grow: the tree grower: compiled, or the reference implementation in tests.
 
     Raises:
-        ValueError: the scores diverged.
+        ValueError: the scores diverged, because the learning rate is too large.
     """
     start = loss.start()
     rows = bins.codes.shape[1]
@@ -89,7 +97,7 @@ def boost(
 def _leaves(
     tree: Tree, residual: NDArray[np.float64], curvature: NDArray[np.float64] | None, step: float
 ) -> NDArray[np.float64]:
-    """What each node would predict as a leaf (0 at inner nodes); float64 (nodes,)."""
+    """Prediction of each leaf; 0 at inner nodes; float64 (nodes,)."""
     nodes = len(tree.column)
     top = np.asarray(np.bincount(tree.node, weights=residual, minlength=nodes), dtype=np.float64)
     below = np.asarray(np.bincount(tree.node, weights=curvature, minlength=nodes), dtype=np.float64)

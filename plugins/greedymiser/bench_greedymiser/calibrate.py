@@ -1,4 +1,4 @@
-"""From scores to class probabilities: Platt's sigmoid on the validation part, or the loss's own link.
+"""Links from scores to class probabilities: Platt's sigmoid, fitted on the validation part, or the loss's own link.
 
 NOTES for GM*: "class probabilities for the reject option from a sigmoid calibration on validation (Platt);
 multi-class by one-vs-rest, normalised".
@@ -21,21 +21,21 @@ Floats = NDArray[np.float64]
 
 
 class Link(ABC):
-    """Scores (rows, outputs) → probabilities (rows, classes); each row by itself."""
+    """A function from scores (rows, outputs) to class probabilities (rows, classes), row by row."""
 
     @abstractmethod
     def probabilities(self, scores: Floats) -> Floats:
-        """Float64 (rows, classes), each row summing to 1."""
+        """Class probabilities of scores (rows, outputs): float64 (rows, classes); each row sums to 1."""
 
 
 def _normalised(table: Floats) -> Floats:
-    """Rows divided by their sum; equal shares where the sum is 0."""
+    """Rows divided by their sum; a row that sums to 0 becomes uniform."""
     total = table.sum(axis=1, keepdims=True)
     return np.where(total > 0, table / np.where(total > 0, total, 1.0), 1.0 / table.shape[1])
 
 
 class Odds(Link):
-    """The score is the log-odds of the second of two classes."""
+    """Link for two classes: the score is the log-odds of the second class."""
 
     def probabilities(self, scores: Floats) -> Floats:
         second = expit(scores[:, 0])
@@ -43,14 +43,14 @@ class Odds(Link):
 
 
 class Soft(Link):
-    """The scores are logarithms of the classes' weights."""
+    """Softmax link: the scores are the classes' log weights."""
 
     def probabilities(self, scores: Floats) -> Floats:
         return softmax(scores)
 
 
 class Clipped(Link):
-    """Least-squares scores of 0/1 targets, clipped to [0, 1] (and normalised when there are many)."""
+    """Link for least-squares scores of 0/1 targets: clipped to [0, 1], and normalised for more than two classes."""
 
     def probabilities(self, scores: Floats) -> Floats:
         clipped = np.clip(scores, 0.0, 1.0)
@@ -61,10 +61,10 @@ class Clipped(Link):
 
 @dataclass(frozen=True, eq=False)
 class Sigmoids(Link):
-    """Platt's sigmoid of each output; one-vs-rest and normalised when there are several.
+    """Platt's sigmoid of each output; one-vs-rest and normalised for several outputs.
 
     Attributes:
-        sigmoids: one per output.
+        sigmoids: one sigmoid per output.
     """
 
     sigmoids: tuple[Platt, ...]
@@ -80,7 +80,7 @@ def fit_sigmoids(scores: Floats, y: NDArray[np.int64]) -> Sigmoids:
 
     Args:
         scores: float64 (rows, outputs), of rows that the trees were not grown on.
-        y: int64 class codes (rows,).
+        y: int64 (rows,): class codes.
     """
     positive = [1] if scores.shape[1] == 1 else range(scores.shape[1])
     return Sigmoids(tuple(fit_platt(score, y == code) for score, code in zip(scores.T, positive, strict=True)))

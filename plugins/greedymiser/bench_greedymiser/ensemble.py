@@ -1,4 +1,4 @@
-"""Boosted trees as flat arrays, shared by all policies that stop at one of their prefixes."""
+"""Boosted trees as flat arrays, shared by all policies that use a prefix of them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Ensemble", "Growing"]
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Rounds of trees in the order they were grown.
+    """Rounds of trees, in the order of growing.
 
     Attributes:
         start: float64 (outputs,): scores before the first tree.
-        trees: one tree a round and output.
-        used: bool (rounds + 1, features): features in the trees of the first r rounds.
+        trees: one tree per round and output.
+        used: bool (rounds + 1, features): row r marks the features in the trees of the first r rounds.
     """
 
     start: NDArray[np.float64]
@@ -31,32 +31,39 @@ class Ensemble:
 
     @property
     def outputs(self) -> int:
-        """Trees of a round."""
+        """Number of trees of a round."""
         return len(self.start)
 
     @property
     def rounds(self) -> int:
-        """Rounds grown."""
+        """Number of rounds."""
         return len(self.used) - 1
 
     def empty(self, rows: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Scores before the first tree (rows, outputs), and nothing acquired (rows, features)."""
+        """State before the first round: start scores (rows, outputs), and no feature acquired (rows, features)."""
         return np.tile(self.start, (rows, 1)), np.zeros((rows, self.used.shape[1]), dtype=bool)
 
     def advance(
         self, X: NDArray[np.float64], first: int, last: int, scores: NDArray[np.float64], acquired: NDArray[np.bool_]
     ) -> None:
-        """Run rounds ``first`` … ``last − 1``: add to the scores and mark what each row's paths read, in place.
+        """Run rounds ``first`` … ``last − 1``, updating scores and acquired features in place.
+
+        Args:
+            X: float64 (rows, columns).
+            first: first round to run, from 0.
+            last: round after the last one to run.
+            scores: float64 (rows, outputs): the trees' predictions are added.
+            acquired: bool (rows, features): the features on each row's paths are marked.
 
         Raises:
-            ValueError: the rows have other columns than the trees were grown on.
+            ValueError: the number of columns differs from that of the training rows.
         """
         self.trees.advance(X, first * self.outputs, last * self.outputs, scores, acquired)
 
 
 @dataclass
 class Growing:
-    """An ensemble while it grows."""
+    """Builder of an ensemble."""
 
     start: NDArray[np.float64]
     feature_of_column: NDArray[np.int64]
@@ -65,7 +72,7 @@ class Growing:
     used: list[NDArray[np.bool_]] = field(default_factory=list)
 
     def finish(self) -> Ensemble:
-        """Lay the trees out as flat arrays."""
+        """Return the ensemble, with its trees as flat arrays."""
         sizes = [len(tree.column) for tree, _ in self.trees]
         roots = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
 

@@ -1,6 +1,6 @@
-"""Losses of stage-wise regression: where it starts, and the negative gradient that each tree is fitted to.
+"""Losses of stage-wise regression: start scores, and the negative gradients that trees are fitted to.
 
-A loss has one output per ensemble: one for regression, ranking grades and two classes, one per class otherwise.
+A loss has one output per ensemble: a single one for regression, ranking grades and two classes, else one per class.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Loss(ABC):
     """A loss with its targets.
 
     Attributes:
-        targets: float64 (rows, outputs): values, or 1 for the row's class and 0 for others.
+        targets: float64 (rows, outputs): values, or 1 for the row's class and 0 for the other classes.
     """
 
     targets: Floats
@@ -49,14 +49,14 @@ class Loss(ABC):
 
     @abstractmethod
     def start(self) -> Floats:
-        """The best constant scores; float64 (outputs,)."""
+        """Constant scores of least loss; float64 (outputs,)."""
 
     @abstractmethod
     def residual(self, scores: Floats) -> Floats:
-        """Negative gradient per row at scores (rows, outputs); of the same shape."""
+        """Negative gradient at scores (rows, outputs); of the same shape."""
 
     def curvature(self, scores: Floats) -> Floats:
-        """Second derivative per row, for Newton leaves; of the same shape."""
+        """Second derivative at scores (rows, outputs), for Newton leaves; of the same shape."""
         return np.ones_like(scores)
 
     @property
@@ -66,7 +66,7 @@ class Loss(ABC):
 
     @abstractmethod
     def mean(self, scores: Floats) -> float:
-        """Mean loss of a row."""
+        """Mean loss over rows."""
 
 
 class Squared(Loss):
@@ -123,7 +123,7 @@ class Softmax(Loss):
 
 
 def _shares(targets: Floats) -> Floats:
-    """Share of each output's class; a class without a row (or with all) counts half a row, so logs are finite."""
+    """Frequency of each output's class; a count of 0 or of all rows is moved by half a row, so that logs are finite."""
     half = 0.5 / len(targets)
     shares: Floats = np.clip(targets.mean(axis=0), half, 1 - half)
     return shares
@@ -133,7 +133,8 @@ def loss_of(name: str, problem: Problem) -> Loss:
     """The loss of a problem.
 
     Args:
-        name: ``auto``, ``squared`` or ``logistic`` (with more than two classes: multi-class logistic).
+        name: ``auto``, ``squared`` or ``logistic`` (multi-class logistic for more than two classes).
+        problem: the problem; its task and training targets are used.
 
     Raises:
         ValueError: logistic loss for a task without classes.

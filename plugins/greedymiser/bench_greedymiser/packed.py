@@ -1,9 +1,9 @@
-"""The binned rows as the compiled grower reads them: row by row, with exclusive two-valued columns in one lane.
+"""Binned rows packed for the compiled grower: row by row, with mutually exclusive binary columns in one lane.
 
-Two-valued columns of which no row has more than one in its upper bin (the columns of a category, or a data set's own
-one-hot columns) share a lane: its code says which of them it is, 0 for none. Counting a lane then counts all of
-them, and the lower bin of each holds whatever is not in its upper one. That is exact only because sums over rows
-are (`tree.summable`).
+Binary columns share a lane if no row has more than one of them in its upper bin, as one-hot columns do. The lane's code
+says which column is in its upper bin; 0 means none. One histogram of the lane then serves all its columns: the lower
+bin of a column is the node's total minus its upper bin. This is exact because sums over rows are exact
+(`tree.summable`).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _LANES_TRIED = 32
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Binned rows for counting; a *place* is an entry of the histogram over all lanes.
+    """Binned rows for building histograms; a *place* is an entry of the histogram over all lanes.
 
     Attributes:
         codes: uint8 (rows, lanes), each row contiguous.
-        starts: int64 (lanes,): place of code 0.
-        first: int64 (columns,): place of a column's lowest bin, or of its upper one when it shares a lane; −1 for a
-            column with nothing to split.
+        starts: int64 (lanes,): place of each lane's code 0.
+        first: int64 (columns,): place of a column's lowest bin, or of its upper bin if it shares a lane; −1 for a
+            constant column, which cannot be split.
         shares: bool (columns,): whether a column shares a lane.
-        missing: bool (columns,): whether a column has missing values; their place follows its last bin's.
-        counts: float64 (places,): rows of each place.
+        missing: bool (columns,): whether a column has missing values; their place follows that of its last bin.
+        counts: float64 (places,): number of rows of each place.
     """
 
     codes: NDArray[np.uint8]
@@ -79,7 +79,7 @@ def pack(codes: NDArray[np.uint8], n_values: NDArray[np.int64]) -> Packed:
 
 
 def _bundles(codes: NDArray[np.uint8], candidates: NDArray[np.int64]) -> list[list[int]]:
-    """Sets of two or more of the candidates whose upper bins share no row: the first of some sets that fits."""
+    """Greedy first-fit sets of at least two candidate columns whose upper bins have no row in common."""
     taken: list[NDArray[np.bool_]] = []
     sets: list[list[int]] = []
     for column in candidates:

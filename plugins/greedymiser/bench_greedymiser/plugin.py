@@ -28,44 +28,46 @@ BENCH_CONTRACT_VERSION = 1
 class GreedyMiser(Method):
     """Boosted regression trees that pay for every feature the first time one of them uses it (GreedyMiser).
 
-    Stage-wise regression (Friedman 2001) with depth-limited regression trees. The impurity of a tree is the mean
-    squared error to the negative gradient, plus λ × the price of every feature that no earlier tree uses. A
-    feature acquired at any node is free at all nodes grown after it, in the same tree (level by level, left to
-    right), in the other classes' trees and in later rounds. An acquisition group's price is paid once, with its
-    first feature; a feature of several columns is one feature. Prices that grow with item size are averaged over
-    the training rows.
+    The method is stage-wise regression (Friedman 2001) with depth-limited regression trees. The impurity of a tree is
+    its mean squared error on the negative gradient, plus λ times the price of every feature that no earlier tree
+    uses. A feature acquired at a node is free at all nodes grown after it: in the same tree (level by level, left to
+    right), in the other classes' trees, and in later rounds. An acquisition group's price is paid once, with its
+    first feature. A feature of several columns is paid once. Prices that grow with item size are averaged over the
+    training rows.
 
-    The family is every kept prefix × λ; its first policy is the best on validation.
+    The family has one policy per λ and kept prefix of the ensemble; the first is the best on validation.
 
-    Which features a row acquires: the paper's cost c(H) charges each input for all features of the ensemble
-    (``acquire = "ensemble"``). A row needs only those on its own paths, and the budgeted forests that
-    GreedyMiser is compared with are charged for just these ("the average number of unique features used by test
-    examples", BUDGETPRUNE Table 1), so ``"paths"`` is the default; it never costs more.
+    The paper's cost c(H) charges each row for all features of the ensemble (``acquire = "ensemble"``). A row needs only
+    the features on its own paths, and the budgeted forests that are compared with GreedyMiser are charged for exactly
+    these ("the average number of unique features used by test examples", BUDGETPRUNE Table 1). So ``"paths"`` is the
+    default; it never costs more.
 
     Attributes:
-        n_estimators: boosting rounds: one tree each, for more than two classes one per class; from 1. A round in which
-            no tree splits is the end.
+        n_estimators: most boosting rounds, at least 1. A round grows one tree, or one per class for more than two
+            classes. Boosting ends early at a round in which no tree splits.
         max_depth: most splits on a path of a tree, 1..10.
-        learning_rate: what a tree's prediction is multiplied by; above 0.
-        lambdas: trade-offs λ ≥ 0, each with an ensemble of its own; 0 ignores prices.
-        unit: what λ is measured in. ``relative``: λ = 1 means that acquiring everything must explain as much
-            squared error as there is at the start, whatever the scale of prices and targets. ``price``: the
-            paper's: mean squared error (of one output) per unit of price.
-        loss: ``squared`` (regression; grades of a ranking; 0/1 targets of classes), ``logistic`` (two classes;
-            more: multi-class logistic, one ensemble per class), ``auto``: logistic where there are classes.
-        leaf: ``mean``: a leaf predicts the mean negative gradient, which is stage-wise regression;
-            ``newton``: it takes Friedman's Newton step (the same for squared loss).
-        min_samples_leaf: fewest training rows of a leaf, from 1.
-        max_bins: most bins of a column, 2..255, at training quantiles; splits are exact when a column has no more
-            distinct values than that.
-        calibrate: ``platt``: class probabilities by Platt's sigmoid, fitted on the validation part for every
-            policy, one-vs-rest and normalised for more than two classes (what the star of GM* needs); ``none``:
-            the loss's own (sigmoid, softmax; for squared loss clipped to [0, 1]).
-        prefixes: numbers of rounds to keep as policies, 0 for no tree at all; ``geometric`` is 1, 2, 4, … and
-            all rounds; ``all`` is every one.
-        acquire: ``paths`` or ``ensemble``, see above.
-        include_empty_policy: whether policies that read nothing (the class frequencies, cost 0) are in the family;
-            one always is when there is no other.
+        learning_rate: factor applied to each tree's prediction, above 0.
+        lambdas: trade-offs λ ≥ 0, each with its own ensemble; 0 ignores prices.
+        unit: unit of λ. ``relative`` does not depend on the scale of prices and targets: with λ = 1, acquiring all
+            features must explain the squared error of the constant model. ``price`` is the paper's unit: mean squared
+            error (of one output) per unit of price.
+        loss: ``squared`` (regression, ranking grades, or 0/1 targets of classes), ``logistic`` (for more than two
+            classes multi-class logistic, with one ensemble per class), or ``auto``: logistic for classification,
+            squared otherwise.
+        leaf: the prediction of a leaf. ``mean`` is the mean negative gradient (stage-wise regression); ``newton`` is
+            Friedman's Newton step, which is the same for squared loss.
+        min_samples_leaf: fewest training rows of a leaf, at least 1.
+        max_bins: most bins of a column, 2..255, at training quantiles. Splits are exact for a column with at most
+            this many distinct values.
+        calibrate: source of class probabilities. ``platt`` fits Platt's sigmoid on the validation part for every
+            policy, one-vs-rest and normalised for more than two classes, as GM* needs. ``none`` uses the loss's own
+            link (sigmoid or softmax; squared loss is clipped to [0, 1]).
+        prefixes: numbers of rounds to keep as policies, where 0 means no tree. ``geometric`` keeps 1, 2, 4, … and all
+            rounds; ``all`` keeps every number of rounds from 1 on.
+        acquire: features that a row is charged for: ``paths``, those on its own paths, or ``ensemble``, all features
+            of the policy's trees.
+        include_empty_policy: whether the family includes policies that acquire nothing (class frequencies, cost 0).
+            One is included in any case when no other policy exists.
 
     Missing values need no encoding: a cut sends them to the side where they fit best.
     """
@@ -87,7 +89,7 @@ class GreedyMiser(Method):
     include_empty_policy: bool = True
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """As every method; or a loss of classes where there are none."""
+        """Reason not to run: those of every method, or logistic loss for a task without classes."""
         if self.loss == "logistic" and not data.n_classes:
             return f"loss = 'logistic' needs classes; the task is {data.task}"
         return super().inapplicable(data)
@@ -137,14 +139,14 @@ class GreedyMiser(Method):
         )
 
     def _scale(self, loss: Loss, total: float) -> float:
-        """What turns λ into mean squared error per unit of price."""
+        """Factor that converts λ to mean squared error per unit of price."""
         if self.unit == "price":
             return 1.0
         start = loss.residual(np.tile(loss.start(), (len(loss.targets), 1)))
         return float(np.square(start).mean()) / total if total > 0 else 0.0
 
     def _prefix_lengths(self, rounds: int) -> list[int]:
-        """The prefixes to keep of an ensemble of that many rounds."""
+        """Prefixes to keep of an ensemble, as ascending numbers of rounds."""
         if self.prefixes == "all":
             return list(range(min(rounds, 1), rounds + 1))
         if self.prefixes == "geometric":
@@ -155,7 +157,7 @@ class GreedyMiser(Method):
     def _policies(
         self, problem: Problem, loss: Loss, boosted: Boosted, value: float
     ) -> tuple[list[PrefixPolicy], list[tuple[float, float]]]:
-        """Policies of one ensemble, and their validation scores; one pass over its trees."""
+        """Policies of one ensemble, and their validation scores."""
         from bench_core import validation_score
         from bench_greedymiser.policy import PrefixPolicy
 
@@ -197,7 +199,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.linear import Platt
     from bench_models.trees import AdditiveTrees, FlatTrees
 

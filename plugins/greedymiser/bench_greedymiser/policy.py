@@ -1,4 +1,4 @@
-"""A prefix of an ensemble as a policy."""
+"""The policy of a prefix of an ensemble."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["PrefixPolicy"]
 
 @dataclass(frozen=True, eq=False)
 class PrefixPolicy(Policy):
-    """The first rounds of an ensemble.
+    """The first rounds of an ensemble, as a policy.
 
     Attributes:
-        ensemble: shared with the other prefixes.
-        rounds: how many rounds are run.
-        link: scores → probabilities; None where a score is wanted.
-        whole: every row acquires all features of the prefix, not only those on its own paths.
+        ensemble: the ensemble, shared with the policies of other prefixes.
+        rounds: number of rounds to run.
+        link: link from scores to class probabilities; None for tasks with a score.
+        whole: whether every row acquires all features of the prefix, and not only those on its own paths.
     """
 
     ensemble: Ensemble
@@ -41,13 +41,16 @@ class PrefixPolicy(Policy):
         return self.decided(scores, acquired)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """In every tree of the prefix the first test on the row's way whose feature is not known; or all of them."""
+        """For every tree of the prefix, the feature of the first test on the row's path that is not known.
+
+        With `whole`, all features of the prefix that are not known.
+        """
         if self.whole:
             return np.asarray(self.ensemble.used[self.rounds] & ~known)
         return next_units(self.ensemble.trees.flat, rows.X, known, self.rounds * self.ensemble.outputs)
 
     def decided(self, scores: NDArray[np.float64], acquired: NDArray[np.bool_]) -> Decisions:
-        """Decisions from the scores of this prefix (rows, outputs) and what the rows' paths read."""
+        """Decisions from this prefix's scores (rows, outputs) and the features on the rows' paths (rows, features)."""
         if self.whole:
             acquired = np.tile(self.ensemble.used[self.rounds], (len(scores), 1))
         evaluations = np.full(len(scores), float(self.rounds * self.ensemble.outputs))

@@ -1,4 +1,4 @@
-"""What a split pays: the price of a feature, and of its group, the first time either is used."""
+"""Prices that splits pay: a feature's own price and its group's, each at first use."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["Penalties", "mean_prices"]
 
 @dataclass(frozen=True, eq=False)
 class Penalties:
-    """Prices as the tree grower uses them, in whatever unit.
+    """Prices in the form that the tree grower uses, in any unit.
 
     Attributes:
-        feature: float64 (features,): a feature's own price.
-        group_of: int64 (features,): its acquisition group, −1 for none.
-        group: float64 (groups,): price of each group, paid with its first feature; at least one entry.
+        feature: float64 (features,): each feature's own price.
+        group_of: int64 (features,): its acquisition group; −1 for none.
+        group: float64 (groups,): price of each group, paid with its first feature; has at least one entry.
     """
 
     feature: NDArray[np.float64]
@@ -27,23 +27,23 @@ class Penalties:
     group: NDArray[np.float64]
 
     def times(self, factor: float) -> Penalties:
-        """The same prices in another unit."""
+        """All prices multiplied by a factor."""
         return Penalties(self.feature * factor, self.group_of, self.group * factor)
 
     @property
     def total(self) -> float:
-        """Price of everything (groups without a member are not acquired)."""
+        """Price of all features; groups without a member do not count."""
         named = np.unique(self.group_of[self.group_of >= 0])
         return float(self.feature.sum() + self.group[named].sum())
 
     def of(self, used: NDArray[np.bool_]) -> float:
-        """Price of a set of features, bool (features,)."""
+        """Price of a set of features, given as bool (features,)."""
         named = np.unique(self.group_of[used & (self.group_of >= 0)])
         return float(self.feature[used].sum() + self.group[named].sum())
 
 
 def mean_prices(problem: Problem) -> Penalties:
-    """Prices of a problem; those that grow with item size are averaged over the training rows."""
+    """Prices of a problem; prices that grow with item size are averaged over the training rows."""
     costs, sizes = problem.costs, problem.train.sizes
     feature = costs.feature_prices(sizes).mean(axis=0)
     if costs.groups is None or costs.group_prices is None or not len(costs.group_prices):

@@ -1,20 +1,19 @@
 """One weak learner: a depth-limited regression tree whose splits pay for new features (Xu et al. 2012, §4).
 
-The impurity of a tree is the sum of squared errors to the residuals plus the penalties of the features it is the
-first to use. A node is split where that sum falls most, and only if it falls: the gain of the split (the fall of
-the squared error) must exceed the penalty of its feature. Nodes are grown level by level, each level from left
-to right; a feature (or an acquisition group) that one node pays for is free at every node grown after it, in this
-tree and in all later ones. Among equal net gains the first column and the lowest cut win; a cut that falls into
-bins empty at its node is put in the middle of them.
+The impurity of a tree is its sum of squared errors on the residuals plus the penalties of the features that it is the
+first to use. A node gets the split that lowers the impurity most, and is not split if none lowers it: the gain of a
+split (the reduction of the squared error) must exceed the penalty of its feature. Nodes are grown level by level, each
+level from left to right. A feature (or an acquisition group) that one node pays for is free at every node grown
+after it, in this tree and in all later ones. Ties in net gain go to the first column, then to the lowest cut. A cut
+next to bins that are empty at its node is put in the middle of them.
 
-A missing value has a bin of its own. Where a node holds missing values, each cut is tried with them on either
-side, and also the cut between them and all others; where it holds none, a later missing value follows the larger
-child.
+Missing values have their own bin. At a node with missing values, each cut is tried with them on either side, and so
+is the cut that separates them from all others. At a node without, missing values follow the larger child.
 
-Before a tree is grown, residuals are rounded so that every sum of some of them is exact (`summable`). So equally
-good splits have equal gains whichever column says it, and no way of adding up changes a tree.
+Before a tree is grown, residuals are rounded so that all their partial sums are exact (`summable`). So equally good
+splits have equal gains in every column, and the order of summation does not change a tree.
 
-`grow_tree` here is the plain NumPy form; ``_kernels.grow`` is the compiled one and gives the same bits.
+`grow_tree` is the NumPy reference implementation; ``_kernels.grow`` is compiled and equals it bit for bit.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ from bench_greedymiser.prices import Penalties
 __all__ = ["LEAST_GAIN", "Spent", "Tree", "grow_compiled", "grow_tree", "summable"]
 
 LEAST_GAIN = 1e-11
-"""A split must lower the squared error by this share of the tree's own sum of squares: less is rounding."""
+"""Least gain of a split, as a share of the tree's sum of squares; smaller gains are rounding errors."""
 
 
 class Spent(NamedTuple):
-    """What was acquired so far; both arrays are updated in place by growing a tree.
+    """Features and groups that are paid for; growing a tree updates both arrays in place.
 
     Attributes:
-        used: bool (features,).
-        opened: bool (groups,).
+        used: bool (features,): acquired features.
+        opened: bool (groups,): groups whose price is paid.
     """
 
     used: NDArray[np.bool_]
@@ -47,7 +46,7 @@ class Spent(NamedTuple):
 
     @classmethod
     def nothing(cls, penalties: Penalties) -> Spent:
-        """At the start of boosting."""
+        """The state at the start of boosting: nothing is paid for."""
         return cls(np.zeros(len(penalties.feature), dtype=bool), np.zeros(len(penalties.group), dtype=bool))
 
 
@@ -55,10 +54,10 @@ class Tree(NamedTuple):
     """The structure of one grown tree; node 0 is the root.
 
     Attributes:
-        column: int64 (nodes,): column tested, −1 at a leaf.
+        column: int64 (nodes,): tested column; −1 for a leaf.
         cut: int64 (nodes,): rows whose bin ≤ cut go left.
         missing_left: bool (nodes,): whether missing values go left.
-        left: int64 (nodes,): the left child; the right one is the next node.
+        left: int64 (nodes,): the left child; the right child is the next node.
         node: int64 (rows,): the leaf of each training row.
     """
 
@@ -70,11 +69,13 @@ class Tree(NamedTuple):
 
 
 def summable(residual: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Residuals rounded to a common grid so coarse that the sum of any of them, in any order, is exact.
+    """Residuals rounded to a grid on which the sum of any of them, in any order, is exact; float64 (rows,).
 
-    The grid is a power of two: at least 2^−53 of rows × the greatest residual, which leaves more than 36 bits of a
-    residual for 60,000 rows. Source: the pre-rounding of reproducible summation (Demmel, Nguyen: Fast reproducible
-    floating-point summation, ARITH 2013).
+    The grid's step is a power of two, at least 2^−53 times the number of rows times the greatest residual. For 60,000
+    rows this keeps more than 36 bits of a residual.
+
+    Source: pre-rounding for reproducible summation (Demmel, Nguyen: Fast reproducible floating-point summation,
+    ARITH 2013).
     """
     _, exponent = math.frexp(float(np.abs(residual).max(initial=0.0)))
     step = math.ldexp(1.0, max(exponent + len(residual).bit_length() - 53, -1074))
@@ -91,7 +92,7 @@ def grow_compiled(
     depth: int,
     least: int,
 ) -> Tree:
-    """`grow_tree`, compiled."""
+    """Compiled `grow_tree`."""
     from bench_greedymiser._kernels import grow
 
     packed = bins.packed
@@ -131,10 +132,10 @@ def grow_tree(
 
     Args:
         bins: the binned training rows.
-        feature_of_column: int64 (columns,).
-        residual: float64 (rows,): what the tree is to predict.
-        penalties: in the unit of the sum of squared residuals.
-        spent: what is free already; updated.
+        feature_of_column: int64 (columns,): the feature of each column.
+        residual: float64 (rows,): the target of the regression.
+        penalties: prices in the unit of the sum of squared residuals.
+        spent: features and groups that are free; updated in place.
         depth: most splits on a path.
         least: fewest training rows of a leaf.
     """
@@ -172,7 +173,7 @@ def _floor(residual: NDArray[np.float64]) -> float:
 
 
 def _price(penalties: Penalties, spent: Spent) -> NDArray[np.float64]:
-    """What each feature would cost now; float64 (features,)."""
+    """Current price of each feature; float64 (features,)."""
     grouped = penalties.group_of >= 0
     closed = np.where(spent.opened, 0.0, penalties.group)[penalties.group_of]
     return np.where(spent.used, 0.0, penalties.feature + np.where(grouped, closed, 0.0))
@@ -187,7 +188,11 @@ def _pay(penalties: Penalties, spent: Spent, feature: int) -> None:
 def _best_cuts(
     bins: Bins, residual: NDArray[np.float64], here: NDArray[np.bool_], least: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Of each column the greatest gain at a node (−inf: no cut), its cut, and whether missing values go left."""
+    """For each column: the greatest gain at a node (−inf if there is no cut), its cut, and the side of missing values.
+
+    Returns:
+        float64 (columns,), int64 (columns,), and bool (columns,): whether missing values go left.
+    """
     columns = len(bins.codes)
     gains, cuts = np.full(columns, -np.inf), np.zeros(columns, dtype=np.int64)
     sides = np.zeros(columns, dtype=bool)

@@ -1,4 +1,4 @@
-"""Random small problems, and plain oracles that share no code with the plugin."""
+"""Fixtures: small random problems, and plain oracles that share no code with the plugin."""
 
 from __future__ import annotations
 

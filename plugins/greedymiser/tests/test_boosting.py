@@ -1,4 +1,4 @@
-"""Boosting: without prices it is plain gradient boosting; with prices it acquires less."""
+"""Boosting: plain gradient boosting without prices, and fewer acquired features with prices."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_without_prices_it_predicts_what_scikit_learn_does(make, least):
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_with_newton_leaves_it_predicts_what_scikit_learn_does(make, classes):
-    # Few and large leaves: two-valued residuals make equally good splits elsewhere, and theirs are drawn by lot.
+    # Few and large leaves, because scikit-learn breaks ties between equally good splits at random.
     X, signal = data(3, 250)
     y = np.searchsorted(np.quantile(signal, np.arange(1, classes) / classes), signal)
     problem = make(X, y, task="binary" if classes == 2 else "multiclass")
@@ -136,7 +136,7 @@ def test_a_used_feature_is_free_to_later_trees(make):
     assert np.var(x) * 0.75 > 0.2 > np.var(x - scores_of(made, x[:, None], 29)[0][:, 0])
 
 
-def test_what_is_used_only_grows_and_is_what_the_trees_test(make):
+def test_used_features_only_grow_and_are_those_that_trees_test(make):
     X, y = data(6, 200, 8)
     made = boosted(make(X, y), value=0.01, rounds=30).ensemble
     for rounds in range(31):
@@ -163,7 +163,7 @@ def test_the_training_loss_falls(make):
         assert (np.diff(losses) < 0).all()
 
 
-def test_classes_share_what_was_acquired(make):
+def test_classes_share_acquired_features(make):
     # Every class needs x0; the price is more than any one class gains on x1, which copies it.
     x = np.repeat([0.0, 1.0, 2.0], 30)
     y = np.repeat([0, 1, 2], 30)

@@ -1,4 +1,4 @@
-"""The contract kit on the method, both ways of acquiring."""
+"""The contract kit on the method, with both values of ``acquire``."""
 
 from bench_greedymiser.plugin import GreedyMiser
 

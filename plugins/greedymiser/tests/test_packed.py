@@ -1,4 +1,4 @@
-"""Packing: which columns share a lane, and that no row is counted in a place where it is not."""
+"""Packing: columns that share a lane, and the rows counted in each place."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_a_constant_column_has_no_place_unless_values_are_missing():
     assert packed.codes.shape[1] == 2
 
 
-def test_a_lane_holds_no_more_than_a_byte_can_say():
+def test_the_codes_of_a_lane_fit_in_a_byte():
     _, packed = packed_of(np.eye(300))
     assert packed.shares.all()
     assert packed.codes.max(axis=0).tolist() == [255, 45]

@@ -1,4 +1,4 @@
-"""The family: what its policies say, what they acquire, how they are calibrated and ranked; odd input."""
+"""The family: its policies' decisions, bills, calibration and order, and unusual input."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ SMALL = {"n_estimators": 10, "min_samples_leaf": 3}
 
 
 def by_hand(policy, x):
-    """Scores and features read of one row, walked in plain Python."""
+    """Scores of one row and the features on its paths, by a walk in plain Python."""
     own, outputs = policy.ensemble.trees.flat, policy.ensemble.outputs
     scores, read = [float(s) for s in policy.ensemble.start], set()
     for tree in range(policy.rounds * outputs):
@@ -29,7 +29,7 @@ def by_hand(policy, x):
 
 @pytest.mark.parametrize("task", ["regression", "multiclass"])
 @pytest.mark.parametrize("variant", ["plain", "missing-values", "one-hot", "groups"])
-def test_a_row_is_scored_and_billed_as_a_plain_walk_says(task, variant):
+def test_scores_and_bills_equal_those_of_a_plain_walk(task, variant):
     case = make_case(task, variant)
     family = GreedyMiser(**SMALL, lambdas=(0.0, 0.1), calibrate="none").fit(case.problem)
     for policy in family.policies:
@@ -45,11 +45,11 @@ def test_a_row_is_scored_and_billed_as_a_plain_walk_says(task, variant):
         assert (decisions.evaluations == policy.rounds * policy.ensemble.outputs).all()
 
 
-def test_the_ensemble_buys_for_every_row_what_paths_buy_for_some():
+def test_acquiring_by_ensemble_buys_every_feature_that_some_path_reads():
     case = make_case("binary", rows=400)
     paths = GreedyMiser(**SMALL).fit(case.problem)
-    whole = GreedyMiser(**SMALL, acquire="ensemble").fit(case.problem)
-    by_label = {policy.label: policy for policy in whole.policies}
+    by_ensemble = GreedyMiser(**SMALL, acquire="ensemble").fit(case.problem)
+    by_label = {policy.label: policy for policy in by_ensemble.policies}
     for policy in paths.policies:
         a, b = policy_audit(policy, case.rows, case.problem), by_label[policy.label].decide(case.rows)
         np.testing.assert_array_equal(a.probabilities, b.probabilities)
@@ -72,7 +72,7 @@ def test_the_prefixes_asked_for_are_kept(prefixes, kept):
     assert sorted(p.rounds for p in family.policies) == kept
 
 
-def test_policies_that_read_nothing_can_be_left_out():
+def test_empty_policies_can_be_left_out():
     problem = make_case().problem
     for lambdas, kept in (((0.1, 50.0), {0.1}), ((50.0, 90.0), {50.0, 90.0})):
         family = GreedyMiser(**SMALL, lambdas=lambdas, include_empty_policy=False, prefixes=(0, 5, 10)).fit(problem)
@@ -141,7 +141,7 @@ def test_sigmoids_stay_finite(score, y):
     assert (table.argmax(axis=1) == y).mean() >= 0.5
 
 
-def test_links_give_probabilities_far_out():
+def test_links_give_probabilities_for_extreme_scores():
     far = np.array([[-1e4], [0.0], [1e4]])
     np.testing.assert_allclose(Odds().probabilities(far)[:, 1], [0, 0.5, 1])
     np.testing.assert_allclose(Clipped().probabilities(far + 0.25)[:, 1], [0, 0.25, 1])
@@ -154,7 +154,7 @@ def test_links_give_probabilities_far_out():
 @pytest.mark.parametrize("loss", ["auto", "squared"])
 @pytest.mark.parametrize("calibrate", ["platt", "none"])
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
-def test_it_learns(task, loss, calibrate):
+def test_it_is_accurate_on_learnable_data(task, loss, calibrate):
     case = make_case(task, rows=600)
     method = GreedyMiser(n_estimators=60, lambdas=(0.0,), loss=loss, calibrate=calibrate, prefixes=(60,))
     table = method.fit(case.problem).policies[0].decide(case.rows).probabilities

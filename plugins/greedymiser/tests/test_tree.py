@@ -1,4 +1,4 @@
-"""Growing one tree: the best split of all, prices, what is free afterwards; compiled and plain form alike."""
+"""Growing one tree: the best split, prices, and free features; the compiled form equals its reference."""
 
 import itertools
 from fractions import Fraction
@@ -27,7 +27,7 @@ def cases(draw, missing=True):
     if missing and draw(st.booleans()):
         X[rng.random(X.shape) < 0.2] = np.nan
     if draw(st.booleans()):
-        # A category as one-hot columns, and two-valued columns beside it.
+        # One-hot columns of a category, and further binary columns.
         X = np.hstack([X, np.eye(4)[rng.integers(0, 4, rows), : draw(st.integers(2, 4))]])
         X = np.hstack([X, rng.integers(0, 2, (rows, 2)).astype(np.float64)])[:, rng.permutation(X.shape[1] + 2)]
         columns = X.shape[1]
@@ -49,7 +49,7 @@ def sse(y):
 
 
 def every_split(X, y, least):
-    """(column, gain) of every way to part the rows by one column's values, missing ones on either side."""
+    """(column, gain) of every split of the rows by one column's values, with missing values on either side."""
     for column in range(X.shape[1]):
         x = X[:, column]
         gone = np.isnan(x)
@@ -62,7 +62,7 @@ def every_split(X, y, least):
 @pytest.mark.parametrize("grow", [grow_tree, grow_compiled])
 @given(cases())
 @settings(max_examples=60, deadline=None)
-def test_every_node_makes_the_best_of_all_splits_or_none_pays(grow, case):
+def test_every_node_gets_the_best_split_that_pays(grow, case):
     X, residual, prices, depth, least = case
     bins = fit_bins(X)
     spent = Spent.nothing(prices)
@@ -97,7 +97,7 @@ def test_every_node_makes_the_best_of_all_splits_or_none_pays(grow, case):
 
 @given(cases(), st.integers(2, 6), st.integers(1, 7))
 @settings(max_examples=200, deadline=None)
-def test_compiled_and_plain_trees_are_the_same(case, n_bins, depth):
+def test_compiled_trees_equal_those_of_the_reference_implementation(case, n_bins, depth):
     X, residual, prices, _, least = case
     bins = fit_bins(X, n_bins)
     features = np.arange(X.shape[1]) // 2
@@ -137,7 +137,7 @@ def test_a_split_is_made_only_where_it_gains_more_than_its_price(grow):
 
 
 def test_a_node_pays_and_its_right_neighbour_splits_for_free():
-    # After x0 parts four and four rows, x1 explains 4 on either side: the left node pays 3, the right one nothing.
+    # After x0 splits the rows four to four, x1 explains 4 on either side: the left node pays 3, the right one nothing.
     X = np.array([[a, b] for a in (0, 1) for b in (0, 0, 1, 1)], dtype=float)
     residual = np.where(X[:, 0] > 0, 5.0, -5.0) + np.where(X[:, 1] > 0, 1.0, -1.0) * np.repeat([1.0, 0.5], 4)
     prices = penalties([0.0, 3.0])
@@ -175,8 +175,8 @@ def test_the_order_of_rows_changes_no_split(case, random):
     np.testing.assert_array_equal(one.node[order], two.node)
 
 
-def test_of_two_columns_that_part_rows_alike_the_first_is_bought():
-    # The columns mirror each other: what is left of the one is right of the other, and rounding must not choose.
+def test_of_two_columns_with_the_same_splits_the_first_is_bought():
+    # The columns mirror each other, so their gains are equal; rounding must not decide.
     rng = np.random.default_rng(0)
     for grow in (grow_tree, grow_compiled):
         for _ in range(50):
@@ -206,7 +206,7 @@ def test_sums_of_rounded_residuals_are_exact_in_any_order(values, scale, random)
         assert Fraction(total) == exact
 
 
-def test_what_is_on_the_grid_is_not_rounded():
+def test_values_on_the_grid_are_not_rounded():
     residual = np.array([-3.0, 0.5, 0.0, 2.25])
     np.testing.assert_array_equal(summable(residual), residual)
     np.testing.assert_array_equal(summable(np.zeros(3)), np.zeros(3))
@@ -214,7 +214,7 @@ def test_what_is_on_the_grid_is_not_rounded():
 
 @given(st.integers(0, 2**32), st.integers(2, 255), st.sampled_from([1, 5, 300, 700]))
 @settings(max_examples=60, deadline=None)
-def test_bins_and_thresholds_part_rows_alike(seed, n_bins, levels):
+def test_bins_and_thresholds_split_rows_alike(seed, n_bins, levels):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, levels, (400, 2)) * 0.1 + 1e9 * (seed % 2)
     X[rng.random(X.shape) < 0.05] = np.nan

@@ -1,1 +1,1 @@
-"""l1-penalised linear models as budgeted methods: what has a zero coefficient need not be acquired (EMSCO §4.3)."""
+"""l1-penalised linear models as budgeted methods: features with zero coefficients are not acquired (EMSCO §4.3)."""

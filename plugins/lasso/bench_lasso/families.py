@@ -1,8 +1,8 @@
-"""From a problem and a grid of λ to fitted models: one per λ whose model differs from the others'.
+"""Models of a problem along a grid of λ: one per distinct model.
 
-Above λ_max, the largest entry of the null model's gradient, every coefficient is zero; below it no two λ share a
-model, because a nonzero coefficient's derivative is λ in absolute value. So λ_max alone says, exactly, which λ
-can be left out.
+From λ_max on, the largest absolute entry of the null model's gradient, every coefficient is zero. Below it, different
+λ have different models, because the derivative at a nonzero coefficient is λ in absolute value. So exactly the
+λ ≥ λ_max share one model.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Fitted:
     """One model of the path.
 
     Attributes:
-        penalty: λ on the mean-loss scale; for the null model the least one asked for.
-        model: reads exactly the columns with a nonzero coefficient.
-        stands_for: how many of the λ asked for give this very model.
-        residual: largest violation of the KKT conditions, each column's in units of its root mean square; for
-            λ = 0 the model's own (ridge) problem is solved, and this is NaN.
-        converged: whether the solver met its tolerance.
+        penalty: λ on the mean-loss scale; for the null model, the smallest requested λ ≥ λ_max.
+        model: the linear model; it reads exactly the columns with a nonzero coefficient.
+        stands_for: number of requested λ that give this model.
+        residual: largest violation of the KKT conditions, in units of the column's root mean square (in regression,
+            of its standard deviation times the target's); NaN for the ridge model of λ = 0 in classification.
+        converged: whether the solver reached its tolerance.
     """
 
     penalty: float
@@ -45,7 +45,10 @@ class Fitted:
 
 
 def penalty_max(problem: Problem) -> float:
-    """The least λ (mean-loss scale) at which every coefficient is zero; 0 when there is nothing to learn."""
+    """λ_max: the least λ, on the mean-loss scale, at which every coefficient is zero.
+
+    It is 0 if all columns are constant or the training part has one class only.
+    """
     columns = _varying(problem)
     X = problem.train.X[:, columns]
     if not problem.n_classes:
@@ -58,16 +61,19 @@ def penalty_max(problem: Problem) -> float:
 
 
 def fit_classifiers(problem: Problem, penalties: Sequence[float], ridge: float) -> list[Fitted]:
-    """l1 logistic regression for every λ, ascending; λ at or above λ_max share one null model, which comes last.
+    """l1 logistic regression for every λ, in ascending order.
+
+    All λ ≥ λ_max share one null model, which comes last.
 
     Args:
         problem: a classification problem.
         penalties: λ ≥ 0 on the mean-loss scale.
-        ridge: λ = 0 has no finite solution where a hyperplane separates the classes; it is fitted with this much
-            of an l2 penalty, ``(1/n) Σ loss + (ridge/2) Σ (σ_j β_j)²`` with σ_j the column's standard deviation.
+        ridge: strength of the l2 penalty for λ = 0, which has no finite solution where a hyperplane separates the
+            classes. The objective is then ``(1/n) Σ loss + (ridge/2) Σ (σ_j β_j)²``, where σ_j is the standard
+            deviation of column j.
 
     Raises:
-        ValueError: missing values; the message names the features.
+        ValueError: features have missing values; the message names them.
     """
     refuse_missing(problem)
     asked = np.unique(np.asarray(penalties, dtype=np.float64))
@@ -104,24 +110,25 @@ def fit_classifiers(problem: Problem, penalties: Sequence[float], ridge: float) 
 
 
 def _unpenalised(problem: Problem, columns: NDArray[np.int64], ridge: float) -> ClassModel:
-    """λ = 0: all but unpenalised, on standardised columns, and brought back to the columns as they are."""
+    """The model for λ = 0: fitted on standardised columns with an l2 penalty, then rescaled to the given columns."""
     X = problem.train.X[:, columns]
     shift, scale = X.mean(axis=0), X.std(axis=0)
-    whole = np.zeros_like(problem.train.X)
-    whole[:, columns] = (X - shift) / scale
-    scaled = replace(problem, train=Part(whole, problem.train.y))
+    standardised = np.zeros_like(problem.train.X)
+    standardised[:, columns] = (X - shift) / scale
+    scaled = replace(problem, train=Part(standardised, problem.train.y))
     model = fit_logistic(scaled, columns, C=1.0 / (ridge * len(X)))
     coef = model.coef / scale
     return replace(model, coef=coef, intercept=model.intercept - coef @ shift)
 
 
 def fit_regressions(problem: Problem, penalties: Sequence[float]) -> list[Fitted]:
-    """Lasso for every λ, ascending: ``(1/2n) Σ (y − βx − b)² + λ Σ |β|``; λ = 0 is least squares.
+    """Lasso for every λ, in ascending order: minimises ``(1/2n) Σ (y − βx − b)² + λ Σ |β|``.
 
-    λ at or above λ_max share one null model, which comes last. Ranking grades are fitted as values (pointwise).
+    λ = 0 is ordinary least squares. All λ ≥ λ_max share one null model, which comes last. Ranking grades are fitted
+    as values (pointwise).
 
     Raises:
-        ValueError: missing values; the message names the features.
+        ValueError: features have missing values; the message names them.
     """
     refuse_missing(problem)
     asked = np.unique(np.asarray(penalties, dtype=np.float64))
@@ -138,7 +145,7 @@ def fit_regressions(problem: Problem, penalties: Sequence[float]) -> list[Fitted
         from sklearn.linear_model import lasso_path
 
         with warnings.catch_warnings():
-            # What is reached is measured below, by the KKT conditions.
+            # Convergence is checked below, by the KKT conditions.
             warnings.simplefilter("ignore", ConvergenceWarning)
             path = lasso_path(X, y, alphas=wanted, tol=1e-14, max_iter=_SWEEPS, random_state=0)[1]
             coefs = list(path.T)
@@ -163,7 +170,7 @@ def fit_regressions(problem: Problem, penalties: Sequence[float]) -> list[Fitted
 
 
 def _varying(problem: Problem) -> NDArray[np.int64]:
-    """Columns that are not constant in the training part; a constant one always has coefficient 0."""
+    """Indices of the columns that are not constant in the training part; the others always have coefficient 0."""
     X = problem.train.X
     return np.flatnonzero((X[:1] != X).any(axis=0)) if len(X) else np.zeros(0, dtype=np.int64)
 
@@ -175,7 +182,7 @@ def _regression_max(X: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 def _regression_residual(
     X: NDArray[np.float64], y: NDArray[np.float64], coef: NDArray[np.float64], penalty: float
 ) -> float:
-    """Largest violation of KKT, in units of the column's and the target's standard deviation."""
+    """Largest violation of the KKT conditions, in units of the column's standard deviation times the target's."""
     gradient = X.T @ (X @ coef - y) / len(y)
     violation = np.where(
         coef == 0.0, np.maximum(np.abs(gradient) - penalty, 0.0), np.abs(gradient + penalty * np.sign(coef))

@@ -1,4 +1,4 @@
-"""The one compiled kernel: coordinate descent on an l1-penalised quadratic; ``.py_func`` is the reference."""
+"""Compiled coordinate descent on an l1-penalised quadratic; ``.py_func`` is the reference implementation."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ def coordinate_descent(
 ) -> int:
     """Minimise ``½ wᵀHw − qᵀw + penalty·‖w‖₁`` in place, from ``w``.
 
-    Sweeps run over the nonzero coordinates until they stand still, then over all; it ends when a sweep over all
-    moves no coordinate's partial derivative by more than ``tol``.
+    Sweeps visit the nonzero coordinates until they converge, then all coordinates. The descent ends when a sweep over
+    all coordinates changes no partial derivative by more than ``tol``.
 
     Args:
         H: float64 (p, p), symmetric, positive on the diagonal.
         q: float64 (p,).
         penalty: weight of the l1 norm.
-        w: float64 (p,): where to start; the answer, with exact zeros.
-        tol: in units of the derivative.
-        max_sweeps: bound on the number of sweeps.
+        w: float64 (p,): the starting point; overwritten with the solution, which has exact zeros.
+        tol: tolerance, in units of the partial derivatives.
+        max_sweeps: most sweeps.
 
     Returns:
-        Sweeps done.
+        The number of sweeps.
     """
     p = len(w)
     r = q.copy()

@@ -1,14 +1,14 @@
-"""l1 logistic regression along a path of λ: proximal Newton with strong rules, solved until KKT holds.
+"""l1 logistic regression along a path of λ: proximal Newton with strong rules, until the KKT conditions hold.
 
-Minimises ``(1/n) Σ loss + λ Σ |β|`` with unpenalised intercepts: glmnet's objective (its λ), which is
-scikit-learn's with ``λ = 1 / (n C)``. Two classes have one coefficient per column; more have one per column and
-class, the symmetric multinomial of glmnet and of scikit-learn's saga. Columns are taken as they come: nothing is
-standardised here.
+It minimises ``(1/n) Σ loss + λ Σ |β|`` with unpenalised intercepts. This is glmnet's objective, and scikit-learn's
+with ``λ = 1 / (n C)``. Two classes have one coefficient per column. More classes have one per column and class: the
+symmetric multinomial model of glmnet and of scikit-learn's saga solver. Columns are not standardised here.
 
-Written out because of columns in units of their own (encoding ``impute``): there saga stops far from the optimum
-even after 5,000 passes, with wrong supports and so with wrong bills. On standardised columns it is as accurate,
-and about ten times slower (``benchmarks/path.py``). liblinear penalises the intercept and has no multinomial.
-Friedman, Hastie, Tibshirani 2010 (coordinate descent), Lee, Sun, Saunders 2014 (proximal Newton), Tibshirani
+Why not scikit-learn: on columns that are not standardised (encoding ``impute``), saga is still far from the optimum
+after 5,000 passes, so its supports, and with them the bills, are wrong. On standardised columns saga is as accurate
+and about ten times slower (``benchmarks/path.py``). liblinear penalises the intercept and has no multinomial model.
+
+Source: Friedman, Hastie, Tibshirani 2010 (coordinate descent); Lee, Sun, Saunders 2014 (proximal Newton); Tibshirani
 et al. 2012 (strong rules).
 """
 
@@ -36,7 +36,7 @@ class PathPoint:
         penalty: λ on the mean-loss scale.
         coef: float64 (m, columns), with exact zeros; m is 1 for two classes, else the number of classes.
         intercept: float64 (m,); sums to zero when m > 1.
-        residual: largest violation of the KKT conditions, each column's in units of its root mean square.
+        residual: largest violation of the KKT conditions, in units of the column's root mean square.
         iterations: Newton steps taken.
     """
 
@@ -49,7 +49,7 @@ class PathPoint:
 
 @dataclass(frozen=True, eq=False)
 class L1Logistic:
-    """A training set, to be solved for one λ after the other.
+    """A training set and its l1 logistic regression for any λ.
 
     Attributes:
         X: float64 (rows, columns), no NaN.
@@ -63,7 +63,7 @@ class L1Logistic:
 
     @property
     def outputs(self) -> int:
-        """Rows of the coefficient matrix."""
+        """Number of rows of the coefficient matrix."""
         return 1 if self.n_classes == 2 else self.n_classes
 
     @cached_property
@@ -74,7 +74,7 @@ class L1Logistic:
 
     @cached_property
     def _scale(self) -> NDArray[np.float64]:
-        """Root mean square of each column: the unit in which its derivative is judged."""
+        """Root mean square of each column: the unit of its KKT violation; float64 (columns,)."""
         scale = np.sqrt(np.mean(np.square(self.X), axis=0))
         return np.where(scale > 0, scale, 1.0)
 
@@ -104,7 +104,11 @@ class L1Logistic:
         return float(np.mean(np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top - own))
 
     def path(self, penalties: Sequence[float]) -> Iterator[PathPoint]:
-        """Solutions for positive λ below `penalty_max`, in descending order, each starting from the one before."""
+        """Yield the solution for each λ, starting from the previous solution.
+
+        Args:
+            penalties: λ on the mean-loss scale, above 0 and below `penalty_max`, in descending order.
+        """
         m, d = self.outputs, self.X.shape[1]
         coef = np.zeros((m, d))
         share = self._targets.mean(axis=0)
@@ -118,7 +122,7 @@ class L1Logistic:
     def _residuals(
         self, gradient: NDArray[np.float64], coef: NDArray[np.float64], penalty: float
     ) -> NDArray[np.float64]:
-        """Violation of KKT per coefficient, in units of the column's scale."""
+        """Violation of the KKT condition of each coefficient, in units of the column's scale; shape of `coef`."""
         off = np.maximum(np.abs(gradient) - penalty, 0.0)
         on = np.abs(gradient + penalty * np.sign(coef))
         violation: NDArray[np.float64] = np.where(coef == 0.0, off, on) / self._scale
@@ -175,7 +179,7 @@ class L1Logistic:
         penalty: float,
         tol: float,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The step to the minimum of the penalised second-order model over the working coefficients."""
+        """Step to the minimum of the penalised quadratic model over the working set of coefficients."""
         from bench_lasso.kernels import coordinate_descent
 
         m = self.outputs
@@ -185,8 +189,8 @@ class L1Logistic:
         bias = np.arange(m) * width + len(columns)
         outs, places = np.nonzero(working[:, columns])
         at = outs * width + places
-        # Intercepts are free: minimise over them first. All of them may move together without effect, hence the
-        # constant that makes their block invertible.
+        # Intercepts are unpenalised: eliminate them first. Shifting all of them by a constant has no effect, so a
+        # constant is added to make their block invertible.
         corner = hessian[np.ix_(bias, bias)]
         corner = corner + (np.trace(corner) / m + 1e-300) * (1.0 if m > 1 else 0.0) + 1e-14 * np.eye(m)
         cross = hessian[np.ix_(bias, at)]
@@ -205,7 +209,7 @@ class L1Logistic:
         return step, -(solved[:, :-1] @ change + solved[:, -1])
 
     def _hessian(self, probabilities: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Second derivatives for some columns and the intercept, output by output: (m(c+1), m(c+1))."""
+        """Hessian over c columns and the intercept, one block per output: float64 (m(c+1), m(c+1))."""
         m, n = self.outputs, len(self.X)
         Z = np.column_stack([self.X[:, columns], np.ones(n)])
         width = Z.shape[1]

@@ -1,4 +1,4 @@
-"""The methods ``cact-lasso`` (CaCT LASSO, EMSCO §4.3) and ``lasso`` (a plain path for every task)."""
+"""The methods ``cact-lasso`` (CaCT LASSO, EMSCO §4.3) and ``lasso`` (the Lasso path, for every task)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ BENCH_CONTRACT_VERSION = 1
 class CaCTLasso(Method):
     """Cost-and-coverage-tuned LASSO: l1 logistic regression for λ in {0, 0.1, …, 100}, tuned on validation.
 
-    The family is one policy per λ whose model differs; the first is the one with the highest
-    ``g1 + g2 + (1 − g3*/Σc)`` on validation (metric ``combined``; the larger λ among equals), the others follow
-    by ascending λ. A policy acquires the features with a nonzero coefficient, in any class, for every row.
+    The family has one policy per distinct model of the path. The first maximises ``g1 + g2 + (1 − g3*/Σc)`` on
+    validation (metric ``combined``; ties go to the larger λ); the others follow by ascending λ. A policy acquires,
+    for every row, the features with a nonzero coefficient in any class.
 
-    Objective: ``Σ loss + λ Σ |β|``, intercepts unpenalised, on columns as encoded. Two classes: one logit; more: the
-    symmetric multinomial, which is both glmnet's and what scikit-learn's saga solves.
+    The objective is ``Σ loss + λ Σ |β|`` with unpenalised intercepts, on the encoded columns. Two classes have one
+    logit; more have the symmetric multinomial model of glmnet and of scikit-learn's saga solver.
 
     Attributes:
-        highest, step: the grid of λ, from 0.
-        scale: ``sum``: λ weighs against the sum of the losses, so that it is scikit-learn's ``1/C``, the library that
-            the paper cites. ``mean``: against their mean, as in glmnet; λ times the number of training rows.
-        include_empty_policy: whether the policy that reads nothing (λ ≥ λ_max: class frequencies, cost 0) is in the
-            family; it always is when there is no other.
-        ridge: λ = 0 is unpenalised but for this much of an l2 penalty on standardised columns, because there is
-            no finite solution where the classes can be separated; see `families.fit_classifiers`.
+        highest: the largest λ; the grid is 0, step, 2 · step, …, highest.
+        step: the distance between neighbouring λ, above 0.
+        scale: the loss that λ Σ |β| is added to. ``sum`` is the sum over training rows, so that λ is ``1/C`` of
+            scikit-learn, the library that the paper cites. ``mean`` is the mean over training rows, as in glmnet.
+        include_empty_policy: whether the family includes the policy that acquires nothing (λ ≥ λ_max: class
+            frequencies, cost 0). It does in any case when no other policy exists.
+        ridge: strength of an l2 penalty on standardised columns, used only for λ = 0, where separable classes have no
+            finite solution; see `families.fit_classifiers`.
 
     Source: EMSCO §4.3.
     """
@@ -53,15 +54,15 @@ class CaCTLasso(Method):
             raise ValueError(f"step must not be above highest, {self.highest}, not {self.step}")
 
     def grid(self) -> list[float]:
-        """The λ asked for, ascending, on the chosen scale."""
+        """Requested λ, in ascending order, on the chosen scale."""
         count = int(np.floor(self.highest / self.step + 1e-9))
         return [float(f"{i * self.step:.12g}") for i in range(count + 1)]
 
     def fit(self, problem: Problem) -> Family:
-        """Fit the path on the training part, choose on the validation part.
+        """Fit the path on the training part; choose the default policy on the validation part.
 
         Raises:
-            ValueError: missing values; the message names the features.
+            ValueError: features have missing values; the message names them.
         """
         from bench_core import combined, default_policy_first
         from bench_lasso.families import fit_classifiers, penalty_max
@@ -89,14 +90,16 @@ class CaCTLasso(Method):
 class Lasso(Method):
     """Lasso path for any task: l1 linear or logistic regression, one policy per λ.
 
-    Regression and ranking (pointwise, on the grade): ``(1/2n) Σ (y − βx − b)² + λ Σ |β|``. Classification: as
-    ``cact-lasso``, mean-loss scale. The first policy is the best on validation by squared error or log loss (the
-    larger λ among equals); the others follow by ascending λ.
+    Regression and ranking (pointwise, on the grade) minimise ``(1/2n) Σ (y − βx − b)² + λ Σ |β|``. Classification
+    minimises the objective of ``cact-lasso`` with ``scale = "mean"``. The first policy has the least squared error or
+    log loss on validation (ties go to the larger λ); the others follow by ascending λ.
 
     Attributes:
-        lambdas: the λ; when empty, ``count`` values spaced evenly in log from λ_max down to ``ratio · λ_max``.
-        count, ratio: the automatic grid, as glmnet's.
-        ridge: see ``cact-lasso``; only for λ = 0 in classification.
+        lambdas: the λ, on the mean-loss scale; when empty, ``count`` values are chosen, evenly spaced in log λ from
+            λ_max down to ``ratio · λ_max``, as glmnet does.
+        count: number of λ chosen when ``lambdas`` is empty.
+        ratio: the smallest λ chosen, as a share of λ_max.
+        ridge: strength of the l2 penalty for λ = 0 in classification; see ``cact-lasso``.
 
     Source: Tibshirani 1996; Friedman, Hastie, Tibshirani 2010.
     """
@@ -108,10 +111,10 @@ class Lasso(Method):
     ridge: Annotated[float, Gt(0)] = 1e-6
 
     def fit(self, problem: Problem) -> Family:
-        """Fit the path on the training part, choose on the validation part.
+        """Fit the path on the training part; choose the default policy on the validation part.
 
         Raises:
-            ValueError: missing values; the message names the features.
+            ValueError: features have missing values; the message names them.
         """
         from bench_models.linear import refuse_missing
 
@@ -134,7 +137,7 @@ class Lasso(Method):
 
 
 def _loss(outcome: Outcome) -> float:
-    """Mean squared error, or mean log loss (probabilities held above 1e-15); 0 on no rows."""
+    """Mean squared error, or mean log loss with probabilities clipped at 1e-15; 0 if there are no rows."""
     if not len(outcome.y):
         return 0.0
     if outcome.decisions.score is not None:
@@ -154,7 +157,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.linear import ClassModel, ScoreModel
 
     from bench_lasso.policies import LinearPolicy

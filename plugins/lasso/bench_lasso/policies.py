@@ -1,4 +1,4 @@
-"""Policies of fitted linear models: acquire what has a nonzero coefficient, decide once."""
+"""Policies of fitted linear models: acquire the features with nonzero coefficients, decide once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LinearPolicy(Policy):
     """One linear model on a fixed set of features.
 
     Attributes:
-        features: indices of the features acquired for every row, ascending; maybe none.
+        features: indices of the features acquired for every row, in ascending order; may be empty.
     """
 
     n_features: int
@@ -45,12 +45,12 @@ class LinearPolicy(Policy):
 
 
 def policies_of(problem: Problem, fitted: list[Fitted], unit: float = 1.0) -> list[LinearPolicy]:
-    """A policy per model, in the same order.
+    """One policy per model, in the same order.
 
     Args:
-        problem: what they were fitted on.
+        problem: the problem that the models were fitted to.
         fitted: the models.
-        unit: λ in labels and details is the mean-loss λ times this.
+        unit: factor from the mean-loss λ to the λ shown in labels and details.
     """
     policies = []
     for fit in fitted:
@@ -69,6 +69,6 @@ def policies_of(problem: Problem, fitted: list[Fitted], unit: float = 1.0) -> li
 
 
 def outcome_on(policy: Policy, problem: Problem, part: Part) -> Outcome:
-    """What a policy achieves on labelled rows, billed as the core bills."""
+    """Outcome of a policy on a part, with the core's bill."""
     decisions = policy.decide(Rows(part.X, part.sizes))
     return outcome_of(decisions, part, problem.costs, problem.task, threshold=problem.threshold)

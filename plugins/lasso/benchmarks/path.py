@@ -1,8 +1,9 @@
-"""A path's time and its distance from the optimum, beside scikit-learn's saga: ``python benchmarks/path.py``.
+"""Compare time and accuracy of the path solver with scikit-learn's saga: ``python benchmarks/path.py``.
 
-500 rows × 30 features, columns standardised or in units of their own; saga goes down the same λ, warm-started, to
-tolerance 1e-8 or 5,000 passes. The oracle of both is the KKT conditions, in units of each column's root mean square;
-``supports`` counts the features on which the two disagree, summed over the path.
+The data have 500 rows and 30 features, either standardised or each in a unit of its own. saga solves for the same λ,
+warm-started, until tolerance 1e-8 or 5,000 passes. Accuracy is the largest violation of the KKT conditions, in units
+of each column's root mean square. ``supports`` counts the features that only one of the two solvers uses, summed
+over the path.
 """
 
 from __future__ import annotations

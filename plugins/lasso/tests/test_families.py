@@ -1,4 +1,4 @@
-"""From a grid of λ to policies: which λ are one model, and λ = 0."""
+"""Models along a grid of λ: which λ share a model, and λ = 0."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_penalties_above_the_largest_useful_one_share_the_null_model(make_proble
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_no_two_models_below_it_are_the_same(make_problem: MakeProblem, n_classes: int) -> None:
+def test_smaller_penalties_have_distinct_models(make_problem: MakeProblem, n_classes: int) -> None:
     problem = make_problem(n_classes)
     fitted = fit_classifiers(problem, (penalty_max(problem) * np.linspace(0, 0.999, 40)).tolist(), 1e-6)
     models = [one.model for one in fitted if isinstance(one.model, ClassModel)]
@@ -40,7 +40,7 @@ def test_no_two_models_below_it_are_the_same(make_problem: MakeProblem, n_classe
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_zero_is_unpenalised(make_problem: MakeProblem, n_classes: int) -> None:
+def test_a_penalty_of_zero_is_unpenalised(make_problem: MakeProblem, n_classes: int) -> None:
     problem = make_problem(n_classes)
     X = np.array(problem.train.X) * np.array([1.0, 1e3, 1e-3, 1.0, 1.0]) + 3.0
     problem = replace(problem, train=Part(X, problem.train.y))
@@ -52,7 +52,7 @@ def test_zero_is_unpenalised(make_problem: MakeProblem, n_classes: int) -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_zero_stays_finite_where_the_classes_can_be_separated(make_problem: MakeProblem, n_classes: int) -> None:
+def test_a_penalty_of_zero_is_finite_on_separable_classes(make_problem: MakeProblem, n_classes: int) -> None:
     problem = make_problem(n_classes)
     signal = problem.train.X[:, 0]
     y = np.searchsorted(np.quantile(signal, np.arange(1, n_classes) / n_classes), signal)

@@ -1,4 +1,4 @@
-"""The path solver against the KKT conditions, written out in plain NumPy, and against scikit-learn."""
+"""The path solver, checked against the KKT conditions in plain NumPy and against scikit-learn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def plain_probabilities(X: Array, coef: Array, intercept: Array) -> Array:
 
 
 def kkt_violation(X: Array, y: NDArray[np.int64], penalty: float, coef: Array, intercept: Array) -> float:
-    """Largest violation of: gradient = −λ sign(β) where β ≠ 0, |gradient| ≤ λ where β = 0, 0 for intercepts."""
+    """Largest violation of the KKT conditions.
+
+    The gradient is −λ sign(β) where β ≠ 0, at most λ in absolute value where β = 0, and 0 for intercepts.
+    """
     n_classes = max(2, len(coef))
     error = plain_probabilities(X, coef, intercept) - np.eye(n_classes)[y]
     error = error[:, 1:] if len(coef) == 1 else error
@@ -51,7 +54,7 @@ def kkt_violation(X: Array, y: NDArray[np.int64], penalty: float, coef: Array, i
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_the_whole_path_satisfies_kkt(n_classes: int, seed: int) -> None:
+def test_every_point_of_the_path_satisfies_kkt(n_classes: int, seed: int) -> None:
     X, y = table(n_classes, seed)
     learner = L1Logistic(X, y, n_classes)
     penalties = (learner.penalty_max * np.geomspace(0.99, 1e-3, 9)).tolist()
@@ -76,7 +79,7 @@ def test_penalty_max_is_where_the_null_model_stops_being_optimal(n_classes: int)
 
 
 @pytest.mark.parametrize(("n_classes", "solver"), [(2, "saga"), (3, "saga")])
-def test_it_finds_what_scikit_learn_finds(n_classes: int, solver: str) -> None:
+def test_coefficients_and_supports_equal_scikit_learns(n_classes: int, solver: str) -> None:
     X, y = table(n_classes, 3)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     learner = L1Logistic(X, y, n_classes)
@@ -115,7 +118,7 @@ def test_more_columns_than_rows_are_solved() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), p=st.integers(0, 12))
-def test_the_kernel_does_what_its_reference_implementation_does_and_solves_its_problem(seed: int, p: int) -> None:
+def test_the_kernel_equals_its_reference_implementation_and_reaches_the_optimum(seed: int, p: int) -> None:
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(p + 3, p))
     H = root.T @ root / (p + 3) + 0.1 * np.eye(p)

@@ -1,4 +1,4 @@
-"""``cact-lasso`` and ``lasso``: the family, what comes first in it, and what its policies acquire."""
+"""``cact-lasso`` and ``lasso``: the family, its default policy, and the features that policies acquire."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def scores_of(policy: Policy, X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def by_hand(policy: Policy, problem: Problem) -> float:
-    """g1 + g2 + (1 − g3*/Σc), as EMSCO §2.2 and Fig. 12 write it, row by row."""
+    """g1 + g2 + (1 − g3*/Σc) of EMSCO §2.2 and Fig. 12, computed row by row."""
     prices = problem.costs.prices[:, 0]
     part = problem.validation
     decisions = policy.decide(Rows(part.X))
@@ -60,7 +60,7 @@ def test_the_first_policy_is_the_best_on_validation(
     assert max(family.history["validation_combined"]) == pytest.approx(values[0], abs=1e-12)
 
 
-def test_the_paper_grid_is_all_there(make_problem: MakeProblem) -> None:
+def test_the_family_covers_the_papers_grid(make_problem: MakeProblem) -> None:
     grid = CaCTLasso().grid()
     assert len(grid) == 1001
     assert grid[:4] == [0.0, 0.1, 0.2, 0.3]
@@ -116,9 +116,9 @@ def test_a_rows_decision_is_the_same_bits_in_any_batch(make_problem: MakeProblem
     for problem in (make_problem(2), make_problem(3)):
         X = problem.validation.X
         for policy in CaCTLasso().fit(problem).policies:
-            whole = table_of(policy, X)
+            together = table_of(policy, X)
             for i in range(len(X)):
-                assert (table_of(policy, X[i : i + 1]) == whole[i]).all()
+                assert (table_of(policy, X[i : i + 1]) == together[i]).all()
             assert policy.decide(Rows(X[:0])).checked(0, 5, problem.n_classes).acquired.shape == (0, 5)
 
 
@@ -167,7 +167,7 @@ def test_missing_values_name_the_feature(make_problem: MakeProblem) -> None:
         ({"lambda": 1.0}, "there is no parameter 'lambda'"),
     ],
 )
-def test_senseless_parameters_are_refused(parameters: dict[str, float], said: str) -> None:
+def test_parameters_out_of_range_are_refused_by_name(parameters: dict[str, float], said: str) -> None:
     with pytest.raises(RequestError, match=said):
         build(CaCTLasso, parameters, "here")
 

@@ -1,6 +1,6 @@
-"""From a table with prices to a policy in use: recommend, fit, keep, ask.
+"""Recommend a method for a table with prices, fit a policy, save it, and ask it feature by feature.
 
-The names in the stub beside are loaded on first use.
+The names in ``__init__.pyi`` are imported on first use.
 """
 
 from __future__ import annotations

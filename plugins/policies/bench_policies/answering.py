@@ -1,4 +1,4 @@
-"""How class probabilities become an answer: the most probable class, or the one of least expected cost."""
+"""Turn class probabilities into answers: the most probable class, or the class of least expected cost."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Answering:
-    """The rule by which answers are given.
+    """The rule that turns class probabilities into answers and refusals.
 
     Attributes:
-        threshold: rows whose most probable class is less probable than this are refused; None: none is.
-        error_costs: float64 (classes, classes), what answering a column costs where a row is the truth; None: the most
-            probable class is answered.
-        refused_cost: of a refusal: rows for which every answer is expected to cost more are refused. None: none is.
+        threshold: confidence threshold: rows whose highest class probability is below it are refused; None: the
+            threshold refuses no row.
+        error_costs: float64 (classes, classes): entry (t, a) is the cost of answering class a where class t is true;
+            None: the answer is the most probable class.
+        refused_cost: cost of refusing a row: rows for which every answer has a higher expected cost are refused; None:
+            no row is refused for its expected cost.
     """
 
     threshold: float | None = None
@@ -24,9 +26,10 @@ class Answering:
     refused_cost: float | None = None
 
     def answers(self, probabilities: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Class codes (rows,) and whether each is refused, bool (rows,); of equal costs the more probable class.
+        """Return the class code of every row, int64 (rows,), and whether the row is refused, bool (rows,).
 
-        A row's answer does not depend on the rows beside it, to the last bit.
+        Among classes of equal expected cost, the most probable one is answered. The other rows do not change a row's
+        answer by a single bit.
 
         Args:
             probabilities: float64 (rows, classes).
@@ -37,7 +40,7 @@ class Answering:
         if self.error_costs is None:
             return np.asarray(probabilities.argmax(axis=1)), refused
         expected = np.zeros(probabilities.shape)
-        for truth, costs in enumerate(self.error_costs):  # a matrix product rounds by the number of rows
+        for truth, costs in enumerate(self.error_costs):  # a matrix product's rounding depends on the number of rows
             expected += probabilities[:, truth, None] * costs
         least = expected.min(axis=1, keepdims=True)
         if self.refused_cost is not None:

@@ -1,4 +1,4 @@
-"""The card of a policy, in Markdown: what it costs, how sure it is, on which data."""
+"""The card of a policy, in Markdown: cost, quality, features with prices, and data."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 
 def card(fitted: FittedPolicy) -> str:
-    """The card's text."""
+    """Return a policy's card as Markdown."""
     about = fitted.about
     data, measured = about["data"], about["measured"]
-    label = f", `{one_line(about['policy']['label'])}`" if about["policy"]["label"] else ""
+    label = f" `{one_line(about['policy']['label'])}`" if about["policy"]["label"] else ""
     lines = [
         f"# A policy for {one_line(about['target'] or data['name'])}",
         "",
-        f"Method `{about['method']}`{label}, one of {about['policy']['of']} that it gave. "
-        f"Wanted: {about['goal_in_words']}.",
+        f"Method `{about['method']}`, policy{label or ' chosen'} from a family of {about['policy']['of']}. "
+        f"Goal: {about['goal_in_words']}.",
         "",
         _chosen(fitted),
         "",
-        "## What it costs, how sure it is",
+        "## Cost and quality",
         "",
         *_measured(fitted, measured),
         "",
         *_trivial(fitted),
         f"All features together cost a mean of {about['full_cost']:.4g} a row.",
         *answering_in_words(fitted),
-        "It asks for nothing that its answer does not need."
+        "The policy asks only for features that its answer needs."
         if fitted.exact
-        else "It is asked by substitution: feature by feature it may ask for more than its answer needs.",
+        else "The policy is asked by substitution: step by step it may ask for more features than its answer needs.",
         "",
         "## Features and prices",
         "",
@@ -53,7 +53,7 @@ def card(fitted: FittedPolicy) -> str:
         f"encoded `{about['encode']}`. "
         f"A missing value {_missing(fitted)}. An unknown category is refused.",
         "",
-        "## Made with",
+        "## Versions",
         "",
         *(f"- {name} {number}" for name, number in about["versions"].items()),
         "",
@@ -63,14 +63,14 @@ def card(fitted: FittedPolicy) -> str:
 
 def _measured(fitted: FittedPolicy, measured: Any) -> list[str]:
     if not measured["splits"]:
-        return ["Not measured on rows that were not used to choose: fitted without splits."]
+        return ["Not measured: the policy was fitted without test splits."]
     lines = [_on(measured["splits"]), ""]
     if fitted.classes:
         lines.append(f"- right answers: {with_half(measured, 'quality', 100, ' %')} of all rows")
         if fitted.threshold is not None or fitted.answering.refused_cost is not None:
             lines.append(f"- answered: {with_half(measured, 'coverage', 100, ' %')}")
             lines.append(
-                f"- right among the answered: {with_half(measured, 'accuracy', 100, ' %') or 'none is answered'}"
+                f"- right among the answered: {with_half(measured, 'accuracy', 100, ' %') or 'no row is answered'}"
             )
     else:
         lines.append(f"- mean squared error: {with_half(measured, 'quality', -1)}")
@@ -78,7 +78,7 @@ def _measured(fitted: FittedPolicy, measured: Any) -> list[str]:
     goal = fitted.about["goal"]
     if "error_costs" in goal:
         lines.append(f"- mean cost of wrong answers and refusals: {with_half(measured, 'loss', 1)}")
-        lines.append(f"- mean total, which was to be least: {with_half(measured, 'total', 1)}")
+        lines.append(f"- mean total, which was minimised: {with_half(measured, 'total', 1)}")
     if "budget" in goal:
         lines.append(f"- the budget, a mean of {goal['budget']:g}, is kept on {_of_splits(measured)}")
     if "quality" in goal:
@@ -91,7 +91,7 @@ def _of_splits(measured: Any) -> str:
 
 
 def _chosen(fitted: FittedPolicy) -> str:
-    """What the rows that chose the policy say, and that they promise nothing."""
+    """Return the policy's quality and cost on the rows that chose it, with a warning that these are optimistic."""
     seen, goal = fitted.about["validation"], fitted.about["goal"]
     quality = f"a mean squared error of {-seen['quality']:.4g}"
     if fitted.classes:
@@ -100,12 +100,12 @@ def _chosen(fitted: FittedPolicy) -> str:
     if "error_costs" in goal:
         text += f", a mean total with errors of {seen['total']:.4g}"
     if not seen["met"]:
-        text += f"; that is below the {100 * goal['quality']:.4g} % wanted, which no policy of the method reaches"
-    return f"{text}. These rows chose it, so that is optimistic."
+        text += f"; that is below the goal of {100 * goal['quality']:.4g} %, which no policy of the method reaches"
+    return f"{text}. These figures are optimistic, as the policy was chosen by them."
 
 
 def _trivial(fitted: FittedPolicy) -> list[str]:
-    """Answers that buy nothing, as a table: the five best."""
+    """Return a table of the five best answers that buy no feature."""
     rows = fitted.about.get("trivial")
     if not rows:
         return []
@@ -121,34 +121,31 @@ def _trivial(fitted: FittedPolicy) -> list[str]:
 
 def _on(splits: int) -> str:
     if splits == 1:
-        return "On the test part of one random split, rows not used to choose; it says nothing of the uncertainty:"
-    return (
-        f"On the test parts of {splits} random splits, rows not used to choose (± half of the 95 % interval, or the "
-        "interval in brackets):"
-    )
+        return "On the test part of one random split (its uncertainty is unknown; more splits would show it):"
+    return f"On the test parts of {splits} random splits (± half of the 95 % interval, or the interval in brackets):"
 
 
 def answering_in_words(fitted: FittedPolicy) -> list[str]:
-    """How answers are given, when one is refused, and when a row stops early: a sentence each."""
+    """Return sentences on how answers are given, when one is refused, and when a row stops early."""
     rule, exit_at = fitted.answering, fitted.about.get("exit_threshold")
-    said = []
+    sentences = []
     if rule.error_costs is not None:
-        said.append("The answer is the class of least expected cost, by the policy's class probabilities.")
+        sentences.append("The answer is the class of least expected cost, by the policy's class probabilities.")
     if rule.threshold is not None:
-        said.append(refused_below(rule.threshold, rule.error_costs is not None, rule.refused_cost))
+        sentences.append(refused_below(rule.threshold, rule.error_costs is not None, rule.refused_cost))
     if rule.refused_cost is not None:
-        said.append(f"A row is refused where every answer is expected to cost more than {rule.refused_cost:g}.")
+        sentences.append(f"A row is refused where every answer is expected to cost more than {rule.refused_cost:g}.")
     if rule.threshold is None and rule.refused_cost is None:
-        said.append("No answer is refused.")
+        sentences.append("No answer is refused.")
     if exit_at is not None:
-        said.append(f"A row stops where its most probable class has at least {exit_at:g}.")
-    return said
+        sentences.append(f"A row stops as soon as its highest class probability is at least {exit_at:g}.")
+    return sentences
 
 
 def _missing(fitted: FittedPolicy) -> str:
     if fitted.about["encode"] != "raw":
-        return "is taken as the training rows' median, for a category as the most frequent one"
-    return "is read as missing" if fitted.takes_missing else "is refused"
+        return "is replaced by the median of the training rows, or by their most frequent category"
+    return "stays missing" if fitted.takes_missing else "is refused"
 
 
 def _feature(fitted: FittedPolicy, f: int) -> list[str]:

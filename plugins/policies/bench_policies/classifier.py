@@ -1,4 +1,4 @@
-"""A scikit-learn classifier that pays for what it looks at."""
+"""A scikit-learn classifier that pays for the features it acquires."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from bench_policies.goals import Goal
 
 
 class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A policy of a method, as a scikit-learn classifier.
+    """A scikit-learn classifier that fits a budgetbench method and predicts with one of its policies.
 
     Args:
         method: a registered name, or a `bench_core.Method`.
-        prices: one per column of X; None: each costs 1. Also what `bench_policies.read_prices` takes.
-        budget: the largest mean cost of a row, kept on the rows that choose the policy; on other rows the mean differs
-            by chance. None: quality decides.
-        error_costs: truth → answer → cost, by the labels in y, in the unit of prices; what is not named costs 0. The
-            policy of least total is taken, and `predict` gives the class of least expected cost. Not beside a budget.
-        exit_threshold: the confidence at which methods stop early that need one; None: chosen on the rows that choose
-            the policy. Nothing is refused.
-        parameters: of a method given by name.
-        random_state: of the division into rows that train and rows that choose; an integer.
+        prices: a price for each column of X, or anything else that `bench_policies.read_prices` accepts; None: every
+            column costs 1.
+        budget: the largest mean cost of a row. It holds on the validation rows, which choose the policy; on other rows
+            the mean differs by chance. None: the policy of best quality is chosen.
+        error_costs: true label → answered label → cost, in the unit of the prices; pairs that are left out cost 0. The
+            policy of least total cost is chosen, and `predict` returns the class of least expected cost. Cannot be
+            combined with a budget.
+        exit_threshold: the class probability at which a method with early stopping stops; None: chosen on the
+            validation rows. No row is refused.
+        parameters: parameters of a method given by name.
+        random_state: integer seed of the split into training and validation rows, and of the method.
 
     Attributes:
-        classes_: the classes.
+        classes_: the labels, (classes,), sorted.
         policy_: the `FittedPolicy`.
-        n_features_in_: columns of X.
+        n_features_in_: number of columns of X.
 
-    `cost_` gives what each row of X costs.
+    The method `cost_` returns the cost of every row of X.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -67,9 +69,9 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Fit on X (rows, columns) and labels y (rows,).
 
         Raises:
-            ValueError: X or y is no table of numbers or labels, or there is one class only.
-            RequestError: the method, a parameter, the prices or the error costs are wrong, or no policy of the method
-                keeps to the budget; the least budget that one does is said.
+            ValueError: X is not a table of finite numbers, y does not hold labels, or y holds one class only.
+            RequestError: the method, a parameter, the prices or the error costs are invalid, or no policy of the method
+                keeps to the budget; the message names the least budget that works.
         """
         from bench_policies.fitting import fit_policy
 
@@ -103,30 +105,30 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities, float64 (rows, classes)."""
+        """Return class probabilities, float64 (rows, classes)."""
         decided = self._decide(X)
         table: NDArray[np.float64] = np.asarray(decided.probabilities)
         return table
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of every row: the most probable one, or with error costs the one of least expected cost."""
+        """Return the class of every row, (rows,): the most probable, or that of least expected cost."""
         table = self.predict_proba(X)
         labels: NDArray[Any] = self.classes_[self.policy_.answering.answers(table)[0]]
         return labels
 
     def cost_(self, X: Any) -> NDArray[np.float64]:
-        """What every row costs, float64 (rows,)."""
+        """Return the cost of every row, float64 (rows,), in the unit of the prices."""
         return self.policy_.costs.bill(np.asarray(self._decide(X).acquired))
 
     def _error_costs(self) -> dict[str, dict[str, float]] | None:
-        """Error costs by the names that the classes have in the data set."""
+        """Return the error costs by the class names that the data set uses (codes as text)."""
         if self.error_costs is None:
             return None
         number = {label: str(code) for code, label in enumerate(self.classes_.tolist())}
         known = self.classes_.tolist()
         for label in (one for truth, row in self.error_costs.items() for one in (truth, *row)):
             if label not in number:
-                raise RequestError(f"error costs name {label!r}, which is no class; classes: {known[:20]}")
+                raise RequestError(f"error costs name {label!r}, which is not a class; classes: {known[:20]}")
         return {number[t]: {number[a]: float(c) for a, c in row.items()} for t, row in self.error_costs.items()}
 
     def _decide(self, X: Any) -> Any:
@@ -138,7 +140,7 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _scheme(prices: Any, columns: int) -> Any:
-    """Prices as `fit_policy` takes them."""
+    """Return prices in a form that `fit_policy` accepts."""
     if prices is None:
         return [1.0] * columns
     if isinstance(prices, Costs):
@@ -147,7 +149,7 @@ def _scheme(prices: Any, columns: int) -> Any:
 
 
 class _Fixed(CostScheme):
-    """Prices that are there already."""
+    """A cost scheme that returns given costs."""
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs

@@ -1,4 +1,4 @@
-"""The commands ``bench recommend``, ``fit`` and ``explain``. Heavy imports happen inside them."""
+"""The commands ``bench recommend``, ``bench fit`` and ``bench explain``, which import heavy modules when they run."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _TABLE: list[Callable[[Any], Any]] = [
     click.option("--target", required=True, help="The column to predict."),
     click.option("--prices", required=True, type=_FILE, help="A TOML file of prices."),
     click.option("--budget", type=float, help="The largest mean cost of a row."),
-    click.option("--accuracy", type=float, help="The least share of all rows to be answered rightly, such as 0.9."),
-    click.option("--error-costs", type=_FILE, help="A TOML file of what wrong answers cost."),
-    click.option("--threshold", type=float, help="Refuse answers that are less sure than this."),
-    click.option("--categorical", multiple=True, metavar="COLUMN", help="A number column of categories; repeatable."),
-    click.option("--drop", multiple=True, metavar="COLUMN", help="A column that is not used; repeatable."),
+    click.option("--accuracy", type=float, help="The least share of right answers among all rows, such as 0.9."),
+    click.option("--error-costs", type=_FILE, help="A TOML file with the costs of wrong answers."),
+    click.option("--threshold", type=float, help="Refuse rows whose highest class probability is below this."),
+    click.option("--categorical", multiple=True, metavar="COLUMN", help="A numeric column of categories; repeatable."),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; repeatable."),
     click.option("--size", metavar="COLUMN", help="The column with item sizes, for prices that grow with them."),
-    click.option("--task", type=click.Choice(["binary", "multiclass", "regression"]), help="Guessed when left out."),
+    click.option("--task", type=click.Choice(["binary", "multiclass", "regression"]), help="Default: guessed."),
     click.option(
         "--encode", type=click.Choice(["onehot", "ordinal", "impute", "raw"]), default="onehot", show_default=True,
-        help="What methods see: raw leaves missing values.",
+        help="How columns are encoded; raw keeps missing values.",
     ),
 ]  # fmt: skip
 
@@ -55,7 +55,7 @@ def _table_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
-    """Read everything that is asked for and check it, before anything runs."""
+    """Read and check the table, prices and goal before anything runs."""
     from bench_policies.goals import Goal, read_error_costs
     from bench_policies.prices import read_prices
     from bench_policies.tables import read_table
@@ -63,7 +63,7 @@ def _checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
     registry = installed_plugins()
     threshold = given["threshold"]
     if threshold is not None and not 0 < threshold <= 1:
-        raise RequestError(f"--threshold is a probability above 0 and up to 1, not {threshold}")
+        raise RequestError(f"--threshold must be a probability above 0 and at most 1, not {threshold}")
     options = {name: given[name] for name in ("categorical", "drop", "size", "task")}
     dataset = read_table(given["data"], given["target"], registry, **options)
     read_prices(given["prices"], dataset.feature_names, registry, dataset.sizes is not None)
@@ -84,7 +84,7 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
 
 
 def _errors(verb: Callable[..., int]) -> Callable[..., None]:
-    """As `cli_errors`; what a message repeats of a table cannot move the cursor."""
+    """Wrap a command as `cli_errors` does, with control characters in messages escaped."""
 
     @wraps(verb)
     def escaped(*args: Any, **kwargs: Any) -> int:
@@ -101,12 +101,14 @@ def _errors(verb: Callable[..., int]) -> Callable[..., None]:
 
 @click.command()
 @_table_options
-@click.option("--method", "methods", multiple=True, help="Try this method; repeatable. All that apply when left out.")
-@click.option("--splits", type=click.IntRange(min=1), default=8, show_default=True, help="Most random splits.")
-@click.option("--time", "seconds", default="10m", show_default=True, callback=_seconds, help="90, 10m, 2h.")
+@click.option("--method", "methods", multiple=True, help="A method to try; repeatable. Default: all that apply.")
+@click.option(
+    "--splits", type=click.IntRange(min=1), default=8, show_default=True, help="The largest number of splits."
+)
+@click.option("--time", "seconds", default="10m", show_default=True, callback=_seconds, help="Time limit: 90, 10m, 2h.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("recommendation"), show_default=True,
-    help="Folder of the page.",
+    help="Folder for the page.",
 )  # fmt: skip
 @ISOLATION
 @_errors
@@ -160,13 +162,13 @@ def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, 
 
 @click.command()
 @_table_options
-@click.option("--method", required=True, help="What to fit; bench list methods shows them.")
+@click.option("--method", required=True, help="The method to fit; see bench list methods.")
 @click.option("--parameters", default="{}", metavar="JSON", help="The method's parameters, such as '{\"C\": 0.5}'.")
-@click.option("--splits", type=click.IntRange(min=0), default=5, show_default=True, help="Splits to measure it on.")
+@click.option("--splits", type=click.IntRange(min=0), default=5, show_default=True, help="Splits to measure on.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the policy.")
 @_errors
 def fit(method: str, parameters: str, splits: int, out: Path, **given: Any) -> int:
-    """Fit a policy on all rows of a table, and keep it in a folder."""
+    """Fit a policy on all rows of a table and save it in a folder."""
     from bench_policies.fitting import fit_policy
     from bench_policies.folder import check_place, policy_types, save_policy
     from bench_policies.wording import for_terminal
@@ -175,7 +177,7 @@ def fit(method: str, parameters: str, splits: int, out: Path, **given: Any) -> i
     check_place(out)  # before anything is fitted
     registry, dataset, goal = _checked(given)
     registry.method(method)
-    policy_types(registry, registry.plugin_of("methods", method).name)  # what cannot be kept is not fitted
+    policy_types(registry, registry.plugin_of("methods", method).name)  # fail early if it cannot be saved
     fitted = fit_policy(
         method,
         dataset,
@@ -199,7 +201,7 @@ def fit(method: str, parameters: str, splits: int, out: Path, **given: Any) -> i
 @click.option("--row", metavar="JSON", help="Trace one row: '{\"age\": 50, …}'.")
 @_errors
 def explain(policy: Path, row: str | None) -> int:
-    """Show what a policy buys when, what an answer costs, and how it decides on a row."""
+    """Show which features a policy buys and when, what an answer costs, and how it decides on a row."""
     from bench_policies.explaining import explain as explanation
     from bench_policies.folder import load_policy
     from bench_policies.wording import for_terminal

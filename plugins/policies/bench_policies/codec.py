@@ -1,8 +1,8 @@
-"""Policies as JSON, arrays and models of libraries: nothing that is read is run.
+"""Encode policies as JSON, arrays and library models, and decode them without running code from the files.
 
-Objects are made of classes that installed plugins name (`bench_policies.hookspecs`), from their fields, without a call
-of the class. Arrays are NumPy's own format without objects; scikit-learn's estimators are skops files; a LightGBM model
-is its text.
+Objects are instances of classes that installed plugins name (`bench_policies.hookspecs`); they are restored from their
+fields without calling the class. Arrays use NumPy's format without Python objects, scikit-learn estimators use skops
+files, and LightGBM models use LightGBM's text format.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from bench_core import RequestError
 
 
 def type_name(cls: type) -> str:
-    """What a class is called in a folder: module and qualified name."""
+    """Return the name of a class in a saved policy: ``module:qualified name``."""
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
 @dataclasses.dataclass
 class Encoded:
-    """An object in files.
+    """An encoded object.
 
     Attributes:
-        root: the object.
-        objects: every instance of a registered class, once: its type and fields.
-        arrays: by key.
-        models: file name → content.
+        root: the object as JSON values, with references to the entries below.
+        objects: type and fields of every instance of a registered class, each instance once.
+        arrays: arrays by key.
+        models: file contents by file name.
     """
 
     root: Any = None
@@ -42,26 +42,26 @@ class Encoded:
     models: dict[str, bytes] = dataclasses.field(default_factory=dict)
 
     def as_plain(self) -> dict[str, Any]:
-        """The part that is JSON."""
+        """Return the JSON part."""
         return {"root": self.root, "objects": self.objects}
 
     def arrays_file(self) -> bytes:
-        """The arrays as an ``.npz`` file."""
+        """Return the arrays as the content of an ``.npz`` file."""
         out = io.BytesIO()
         np.savez(out, **self.arrays)  # type: ignore[arg-type]
         return out.getvalue()
 
 
 def encode(value: Any, types: Iterable[type]) -> Encoded:
-    """An object as files.
+    """Encode an object.
 
     Args:
-        value: made of registered classes, containers, numbers, texts, arrays, estimators of scikit-learn and models of
-            LightGBM.
+        value: an object made of registered classes, containers, numbers, strings, arrays, scikit-learn estimators and
+            LightGBM models.
         types: the registered classes.
 
     Raises:
-        RequestError: something in it is none of these; its type and where it stands are said.
+        RequestError: it holds an object of another type; the message names the type and the attribute.
     """
     writer = _Writer({type_name(cls): cls for cls in types})
     writer.out.root = writer.put(value, "policy")
@@ -101,7 +101,7 @@ class _Writer:
 
     def _array(self, value: Any, where: str) -> Any:
         if value.dtype.hasobject:
-            raise RequestError(f"{where} holds Python objects in an array: it cannot be saved")
+            raise RequestError(f"{where} is an array of Python objects, which cannot be saved")
         key = f"a{len(self.out.arrays)}"
         self.out.arrays[key] = np.asarray(value)
         return {"$": "array" if isinstance(value, np.ndarray) else "number", "v": key}
@@ -111,7 +111,7 @@ class _Writer:
         entry: dict[str, Any] = {"type": type_name(type(value)), "fields": {}}
         self.out.objects.append(entry)
         node = {"$": "object", "v": place}
-        self.done[id(value)] = value, node  # before its fields: they may hold it
+        self.done[id(value)] = value, node  # before its fields, which may refer back to it
         for name, item in _fields(value).items():
             entry["fields"][name] = self.put(item, f"{where}.{name}")
         return node
@@ -133,15 +133,15 @@ class _Writer:
             self.out.models[name] = content
             return {"$": "skops", "v": name}
         raise RequestError(
-            f"{where} is a {type(value).__module__}.{type(value).__qualname__}, which its plugin does not name "
-            "among the types of saved policies (hook bench_policy_types): it cannot be saved"
+            f"{where} cannot be saved: its plugin does not name {type(value).__module__}.{type(value).__qualname__} "
+            "in the hook bench_policy_types"
         )
 
 
 def _fields(value: Any) -> dict[str, Any]:
     if hasattr(value, "saved_fields"):
         return dict(value.saved_fields())
-    if isinstance(value, tuple):  # a named one
+    if isinstance(value, tuple):  # a named tuple
         return dict(value._asdict())  # type: ignore[attr-defined]
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -149,13 +149,17 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 class Decoder:
-    """Reads what `encode` wrote.
+    """Decodes what `encode` wrote.
 
     Args:
         plain: the JSON part.
-        arrays: the ``.npz`` file.
-        models: by file name.
+        arrays: content of the ``.npz`` file.
+        models: file contents by file name.
         types: the registered classes.
+
+    Raises:
+        zipfile.BadZipFile: the ``.npz`` file is not a zip archive.
+        ValueError: the ``.npz`` file is compressed, or holds Python objects.
     """
 
     def __init__(
@@ -170,7 +174,7 @@ class Decoder:
         self.read: dict[str, Any] = {}
 
     def get(self) -> Any:
-        """The object.
+        """Return the decoded object.
 
         Raises:
             RequestError: it needs a class that no installed plugin names, or is malformed.
@@ -178,7 +182,7 @@ class Decoder:
         try:
             return self._get(self.plain["root"])
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, json.JSONDecodeError) as error:
-            raise RequestError(f"what it holds is not a saved policy: {type(error).__name__}: {error}") from None
+            raise RequestError(f"not a saved policy: {type(error).__name__}: {error}") from None
 
     def _get(self, node: Any) -> Any:
         if isinstance(node, list):
@@ -204,7 +208,7 @@ class Decoder:
                     _check_archive(self.models[held], held)
                 self.read[held] = _skops(self.models[held]) if kind == "skops" else _lightgbm(self.models[held])
             return self.read[held]
-        raise ValueError(f"there is no kind of thing {kind!r}")
+        raise ValueError(f"unknown kind of node {kind!r}")
 
     def _object(self, place: int) -> Any:
         if place not in self.objects:
@@ -230,14 +234,14 @@ class Decoder:
 
 
 def _check_archive(content: bytes, name: str) -> None:
-    """Refuse an archive that is larger inside than outside: what is written here is not compressed."""
+    """Refuse a compressed archive, which could expand to any size; `encode` writes uncompressed ones."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
             raise ValueError(f"{name} is compressed")
 
 
 _TRUSTED = frozenset({"sklearn.tree._tree.Tree"})
-"""scikit-learn's own, that skops trusts in an estimator only."""
+"""A scikit-learn type that skops trusts only inside an estimator."""
 
 
 def _skops(content: bytes) -> Any:

@@ -1,7 +1,7 @@
-"""A policy drawn as a tree of text: what it asks for, by which values it goes on, what it answers.
+"""Draw a policy as a tree of text: the features it asks for, the values it branches on, and its answers.
 
-Nothing is read from inside a policy: it is asked on typical rows, which are told apart by what it does next. Where the
-values of a feature asked for last tell them apart, the values at which that changes are found by asking in between.
+The policy is treated as a black box: it decides on sampled rows, which are grouped by its next step. Where the last
+acquired features separate the groups, the threshold between two groups is located by asking on values in between.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ __all__ = ["draw"]
 
 _ROWS, _MOST_LINES = 400, 60
 _BETWEEN, _ROUNDS = 257, 2
-"""Values tried between two rows to find where a policy changes its mind, and how often that is narrowed."""
+"""Values tried between two rows to locate a threshold, and how many times that interval is refined."""
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
 def draw(fitted: FittedPolicy) -> str:
-    """The tree of a policy, a line per step: the share of the typical rows there, under which values, what then.
+    """Return the tree of a policy, a line per step: share of the sampled rows, their condition, and the next step.
 
-    Rows are drawn feature by feature around the training part's mean, so shares are no shares of real rows.
+    Rows are sampled feature by feature around the mean of the training part, so the shares are not shares of real rows.
     """
     lines: list[str] = []
-    _walk(fitted, lines, _Place(_typical(fitted), np.zeros(len(fitted.feature_names), dtype=bool), ()), "")
+    _walk(fitted, lines, _Node(_sample(fitted), np.zeros(len(fitted.feature_names), dtype=bool), ()), "")
     return "\n".join([*lines[:_MOST_LINES], *(["…"] if len(lines) > _MOST_LINES else [])])
 
 
 @dataclass(frozen=True)
-class _Place:
-    """A place in the tree.
+class _Node:
+    """A node of the tree.
 
     Attributes:
-        raw: float64 (rows, features), as the encoder takes them; the rows that come there.
-        known: bool (features,), alike for all of them.
-        asked: the features asked for last.
+        raw: float64 (rows, features), the sampled rows that reach the node, before encoding.
+        known: bool (features,), the features acquired so far, the same for all these rows.
+        asked: the features acquired in the last step.
     """
 
     raw: Numbers
@@ -53,27 +53,27 @@ class _Place:
     asked: tuple[int, ...]
 
 
-def _walk(fitted: FittedPolicy, lines: list[str], place: _Place, indent: str) -> None:
-    steps = _next(fitted, place.raw, place.known)
-    whole = len(place.raw)
+def _walk(fitted: FittedPolicy, lines: list[str], node: _Node, indent: str) -> None:
+    steps = _next(fitted, node.raw, node.known)
+    total = len(node.raw)
     for step in sorted(set(steps), key=lambda step: (-steps.count(step), str(step))):
         if len(lines) > _MOST_LINES:
             return
         here = np.array([row_step == step for row_step in steps])
-        under = _conditions(fitted, place, steps, here)
-        prefix = f"{indent}{100 * here.sum() / whole:.0f} %{', ' if under else ''}{' and '.join(under)}: "
+        under = _conditions(fitted, node, steps, here)
+        prefix = f"{indent}{100 * here.sum() / total:.0f} %{', ' if under else ''}{' and '.join(under)}: "
         if isinstance(step, str):
             lines.append(prefix + step)
             continue
-        known = place.known.copy()
+        known = node.known.copy()
         known[list(step)] = True
         names = ", ".join(one_line(fitted.feature_names[f]) for f in step)
-        lines.append(f"{prefix}ask for {names} ({_bill(fitted, known) - _bill(fitted, place.known):.4g})")
-        _walk(fitted, lines, _Place(place.raw[here], known, step), indent + "  ")
+        lines.append(f"{prefix}ask for {names} ({_bill(fitted, known) - _bill(fitted, node.known):.4g})")
+        _walk(fitted, lines, _Node(node.raw[here], known, step), indent + "  ")
 
 
 def _next(fitted: FittedPolicy, raw: Numbers, known: Flags) -> list[tuple[int, ...] | str]:
-    """What a policy does next on every row: the features it asks for, or its answer in words."""
+    """Return a policy's next step on every row: the features it asks for, or its answer as text."""
     columns = fitted.encoder.feature_of_column
     X = fitted.encoder.transform(raw)
     X[:, ~known[columns]] = 0.0
@@ -97,14 +97,14 @@ def _answers(fitted: FittedPolicy, rows: Rows) -> list[str]:
     return ["refuse" if no else texts[code] for code, no in zip(best, refused, strict=True)]
 
 
-def _conditions(fitted: FittedPolicy, place: _Place, steps: list[tuple[int, ...] | str], here: Flags) -> list[str]:
-    """Which values of the features asked for last tell some rows from all others, feature by feature."""
+def _conditions(fitted: FittedPolicy, node: _Node, steps: list[tuple[int, ...] | str], here: Flags) -> list[str]:
+    """Return the conditions on the last acquired features that hold for the rows ``here`` and no others."""
     if here.all():
         return []
     conditions = []
-    for f in place.asked:
+    for f in node.asked:
         name = one_line(fitted.feature_names[f])
-        inside, outside = place.raw[here, f], place.raw[~here, f]
+        inside, outside = node.raw[here, f], node.raw[~here, f]
         if f in fitted.categories or f in fitted.numeric_categories:
             codes = np.unique(inside)
             if not np.isin(outside, codes).any():
@@ -115,36 +115,36 @@ def _conditions(fitted: FittedPolicy, place: _Place, steps: list[tuple[int, ...]
             continue
         least, most = None, None
         if (outside < low).any():
-            least = _turn(fitted, place, steps, here, f, float(low), float(outside[outside < low].max()))
+            least = _cut(fitted, node, steps, here, f, float(low), float(outside[outside < low].max()))
         if (outside > high).any():
-            most = _turn(fitted, place, steps, here, f, float(high), float(outside[outside > high].min()))
+            most = _cut(fitted, node, steps, here, f, float(high), float(outside[outside > high].min()))
         if least is not None or most is not None:
             start = "" if least is None else f"{least:.4g} < "
             conditions.append(f"{start}{name}" + ("" if most is None else f" ≤ {most:.4g}"))
-    return [_turned(condition) for condition in conditions]
+    return [_feature_first(condition) for condition in conditions]
 
 
-def _turned(condition: str) -> str:
-    """``3 < x`` as ``x > 3``."""
+def _feature_first(condition: str) -> str:
+    """Rewrite ``3 < x`` as ``x > 3``."""
     left, sign, right = condition.partition(" < ")
     return f"{right} > {left}" if sign and " ≤ " not in right else condition
 
 
-def _turn(
+def _cut(
     fitted: FittedPolicy,
-    place: _Place,
+    node: _Node,
     steps: list[tuple[int, ...] | str],
     here: Flags,
     f: int,
     inside: float,
     outside: float,
 ) -> float | None:
-    """The value of a feature at which a row inside begins to be treated as one outside; None if that does not hold."""
-    at = int(np.flatnonzero(here & (place.raw[:, f] == inside))[0])
+    """Return the value of a feature, between two others, at which the next step changes; None if it does not change."""
+    at = int(np.flatnonzero(here & (node.raw[:, f] == inside))[0])
     for _ in range(_ROUNDS):
-        raw = np.repeat(place.raw[at : at + 1], _BETWEEN, axis=0)
+        raw = np.repeat(node.raw[at : at + 1], _BETWEEN, axis=0)
         raw[:, f] = np.linspace(inside, outside, _BETWEEN)
-        same = np.array([step == steps[at] for step in _next(fitted, raw, place.known)])
+        same = np.array([step == steps[at] for step in _next(fitted, raw, node.known)])
         if not same[0] or same[-1]:
             return None
         last = int(np.flatnonzero(~same)[0])
@@ -164,8 +164,8 @@ def _sizes(fitted: FittedPolicy, count: int) -> Numbers | None:
     return np.ones(count) if fitted.costs.depends_on_size else None
 
 
-def _typical(fitted: FittedPolicy) -> Numbers:
-    """Rows to draw by: float64 (rows, features), values around the training part's mean, or any category."""
+def _sample(fitted: FittedPolicy) -> Numbers:
+    """Return sampled rows, float64 (rows, features): values around the training mean, and uniform categories."""
     rng, encoder = np.random.default_rng(0), fitted.encoder
     raw = np.empty((_ROWS, len(fitted.feature_names)))
     for f in range(raw.shape[1]):

@@ -1,4 +1,4 @@
-"""Methods on one's own data, in a notebook: a tidy table of policies."""
+"""Evaluate a method on your own data, in a notebook: a tidy table of its policies."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def method_of(method: str | Method, parameters: Mapping[str, Any] | None, registry: Registry) -> tuple[str, Method]:
-    """A method by name with parameters, or as it is; and what it is called.
+    """Return a method's name and the method itself, built from its parameters where it is given by name.
 
     Raises:
-        RequestError: no such method or parameter; the nearest name is said.
+        RequestError: there is no such method or parameter; the message names the nearest one.
     """
     if isinstance(method, Method):
         if parameters:
@@ -46,29 +46,29 @@ def evaluate(
     exit_threshold: float | None = None,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Every policy of a method on repeated splits, audited and billed as in a suite.
+    """Evaluate every policy of a method on repeated splits, audited and billed as in a suite.
 
     Args:
         method: a registered name, or a method.
         data: a DataFrame, a path to CSV or Parquet, or a data set.
-        prices: by name, in order, as a file's path, or a cost scheme.
+        prices: prices by name or in the columns' order, a file's path, or a cost scheme.
         target: the column to predict; None for a data set.
-        parameters: of a method given by name.
-        threshold: answers less sure than this are refused.
-        metrics: names; all that apply when empty.
-        splits: random splits, with seeds 0, 1, …
+        parameters: parameters of a method given by name.
+        threshold: rows whose highest class probability is below it are refused; None: no row is.
+        metrics: names; empty: all that apply.
+        splits: number of random splits, with seeds 0, 1, …
         encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``.
         size: the column with item sizes.
-        exit_threshold: the confidence at which methods stop early that need one, where nothing is refused; None: each
-            of `bench_policies.trials.EXIT_THRESHOLDS`.
-        threads: of the method's kernels.
+        exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
+            None: each of `bench_policies.trials.EXIT_THRESHOLDS` is tried.
+        threads: number of threads of the method's kernels.
 
     Returns:
         A row per split, policy and part: ``method``, ``seed``, ``policy``, ``label``, ``exit_threshold`` (None where
         the method needs none), ``part`` (``validation`` or ``test``), and a column per metric.
 
     Raises:
-        RequestError: a name, a price or the table is wrong, the method cannot do it, or it failed.
+        RequestError: a name, a price or the table is invalid, the method does not apply to the data, or it failed.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What a fitted policy does: what it buys when, what an answer costs, its stages or tree, the trace of a row."""
+"""Explain a fitted policy: the features it buys, its stages and their cost, its tree, and the trace of a row."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from bench_policies.wording import one_line, price_text, with_half
 
 @dataclass(frozen=True)
 class Explanation:
-    """Texts on a policy.
+    """An explanation of a policy, as texts.
 
     Attributes:
-        usage: a line per feature: price, how often and when it is bought.
-        stages: where rows leave, and what that costs.
-        drawing: what is asked for, by which values it goes on, and what is answered, as a tree of text.
-        trace: one row, step by step; empty without one.
+        usage: a line per feature: its price, how often it is bought, and in which stage and step.
+        stages: the share of rows that leave at each stage, and their mean cost.
+        drawing: a tree of the features asked for, the values that the policy branches on, and the answers.
+        trace: the steps of the decision on one row; empty without a row.
     """
 
     usage: str
@@ -42,14 +42,14 @@ class Explanation:
 
 
 def explain(fitted: FittedPolicy, row: Mapping[str, Any] | None = None) -> Explanation:
-    """Explain a policy; with a row, how it decides on it.
+    """Explain a policy, and its decision on a row if one is given.
 
     Args:
         fitted: the policy.
-        row: every feature's value by name; for prices by item size, also the size under the name of its column.
+        row: feature values by name; where prices depend on item size, also the size under the name of its column.
 
     Raises:
-        RequestError: a feature of the row is missing or refused.
+        RequestError: the row lacks a feature that the policy asks for, or its size, or holds an invalid value.
     """
     usage = fitted.about["usage"]
     bought = usage["bought"]
@@ -86,19 +86,20 @@ def _stages(fitted: FittedPolicy, usage: Mapping[str, Any]) -> str:
 
 
 def _rules(fitted: FittedPolicy) -> list[str]:
-    """What was wanted, how answers are given, and what comes without features."""
+    """Return sentences on the goal, on how answers are given, and on answers that buy no feature."""
     about = fitted.about
     measured, trivial = about["measured"], about.get("trivial")
-    said = [f"Wanted: {about['goal_in_words']}.", *answering_in_words(fitted)]
+    sentences = [f"Goal: {about['goal_in_words']}.", *answering_in_words(fitted)]
     if "error_costs" in about["goal"] and measured["splits"]:
-        said.append(f"Prices and errors come to a mean total of {with_half(measured, 'total', 1)} a row on test parts.")
+        total = with_half(measured, "total", 1)
+        sentences.append(f"On the test parts, prices and errors add up to a mean total of {total} a row.")
     if trivial:
-        said += [
+        sentences += [
             f"Without any feature: {one_line(row['answer'])}: {with_half(row, 'quality', 100, ' % right')}"
             + (f", a mean total of {with_half(row, 'total', 1)}" if "error_costs" in about["goal"] else "")
             for row in trivial[:5]
         ]
-    return said
+    return sentences
 
 
 def _trace(fitted: FittedPolicy, row: Mapping[str, Any] | None) -> str:
@@ -115,7 +116,7 @@ def _trace(fitted: FittedPolicy, row: Mapping[str, Any] | None) -> str:
         wanted = session.wanted
         for name in wanted:
             if name not in row:
-                raise RequestError(f"the row has no {name!r}, which is asked for")
+                raise RequestError(f"the row has no {name!r}, which the policy asks for")
         session.give({name: row[name] for name in wanted})
         asked = ", ".join(
             f"{one_line(name)} = {one_line(row[name])} (price {price:.4g})" for name, price in wanted.items()

@@ -1,4 +1,4 @@
-"""A fitted policy with all that is needed to use it: encoder, prices, names and types of features, classes."""
+"""A fitted policy with everything needed to use it: encoder, prices, names and types of features, classes."""
 
 from __future__ import annotations
 
@@ -24,21 +24,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FittedPolicy:
-    """A policy in use.
+    """A policy with its encoder, prices and names, ready to decide on tables and single rows.
 
     Attributes:
-        policy: decides on encoded rows, and can be asked step by step.
-        encoder: from values as they are to the columns that the policy reads.
-        costs: prices.
-        feature_names: in order.
-        categories: feature → its categories' texts, in the order of their codes.
+        policy: the policy, which decides on encoded rows and can be asked step by step.
+        encoder: maps a table's values to the columns that the policy reads.
+        costs: prices of the features and groups.
+        feature_names: names in the order of the features.
+        categories: feature → names of its categories, in the order of their codes.
         numeric_categories: feature → its categories, where they are numbers.
-        classes: names of the classes; none for regression.
+        classes: names of the classes; empty for regression.
         task: ``binary``, ``multiclass`` or ``regression``.
-        answering: how class probabilities become answers.
-        takes_missing: whether the policy reads missing values where the encoder leaves them (``raw``).
-        size_column: the column of a table that holds item sizes, where prices depend on them.
-        about: where it comes from: method, parameters, data, what repeated splits said, versions.
+        answering: the rule that turns class probabilities into answers.
+        takes_missing: whether the policy accepts missing values, which the encoding ``raw`` keeps.
+        size_column: the table's column with item sizes; None where prices do not depend on them.
+        about: method, parameters, data, results on repeated splits, and versions, as JSON values.
+
+    Raises:
+        RequestError: the policy cannot be asked step by step; wrap it in `AskedBySubstitution`.
     """
 
     policy: Policy
@@ -60,19 +63,19 @@ class FittedPolicy:
 
     @property
     def threshold(self) -> float | None:
-        """Answers less sure than this are refused; None: none is."""
+        """Confidence threshold: rows whose highest class probability is below it are refused; None: it refuses none."""
         return self.answering.threshold
 
     @property
     def exact(self) -> bool:
-        """Whether it asks for nothing that `decide` would not acquire."""
+        """Whether it asks only for features that `decide` acquires as well."""
         return not isinstance(self.policy, AskedBySubstitution)
 
     def number(self, feature: str) -> int:
-        """A feature's place.
+        """Return the index of a feature.
 
         Raises:
-            RequestError: there is none; the nearest name is said.
+            RequestError: there is no such feature; the message names the nearest one.
         """
         try:
             return self.feature_names.index(feature)
@@ -81,11 +84,11 @@ class FittedPolicy:
             raise RequestError(f"there is no feature {feature!r}; {hint}") from None
 
     def value(self, feature: int, given: Any) -> float:
-        """A value as the encoder takes it: numbers are themselves, categories their codes, a missing one NaN.
+        """Return a value as the encoder's input: a number as it is, a category as its code, a missing value as NaN.
 
         Raises:
-            RequestError: not a number where one is needed, an unknown category, infinite, missing where nothing stands
-                in for it.
+            RequestError: the value is not a finite number where one is needed, is an unknown category, or is missing
+                where the encoder has no replacement for it.
         """
         name = one_line(self.feature_names[feature])
         if given is None or (isinstance(given, float | np.floating) and math.isnan(given)) or _is_na(given):
@@ -109,10 +112,10 @@ class FittedPolicy:
         return number
 
     def values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        """A table's features as the encoder takes them; float64 (rows, features). Other columns are left out.
+        """Return a table's features as the encoder's input, float64 (rows, features); other columns are ignored.
 
         Raises:
-            RequestError: a column is missing, or a value is refused; the column and the row are said.
+            RequestError: a column is missing or a value is invalid; the message names the column and the row.
         """
         import pandas as pd
 
@@ -125,18 +128,19 @@ class FittedPolicy:
             if feature in self.categories:
                 codes = {text: float(code) for code, text in enumerate(self.categories[feature])}
                 table[:, feature] = column.map(lambda given, codes=codes: codes.get(str(given), np.nan))
-                odd = np.isnan(table[:, feature]) & column.notna().to_numpy()
+                invalid = np.isnan(table[:, feature]) & column.notna().to_numpy()
             elif pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
                 table[:, feature] = column.to_numpy(dtype=np.float64, na_value=np.nan)
-                odd = np.isinf(table[:, feature])
+                invalid = np.isinf(table[:, feature])
                 if feature in self.numeric_categories:
-                    odd |= ~np.isin(table[:, feature], self.numeric_categories[feature]) & column.notna().to_numpy()
+                    known = np.isin(table[:, feature], self.numeric_categories[feature])
+                    invalid |= ~known & column.notna().to_numpy()
             else:
                 table[:, feature] = [self._in_row(feature, given, row) for row, given in enumerate(column)]
                 continue
-            odd |= self._refused_missing(feature, table[:, feature])
-            if odd.any():
-                row = int(odd.argmax())
+            invalid |= self._refused_missing(feature, table[:, feature])
+            if invalid.any():
+                row = int(invalid.argmax())
                 self._in_row(feature, column.iloc[row], row)
         return table
 
@@ -152,7 +156,11 @@ class FittedPolicy:
             raise RequestError(f"row {row} (from 0): {error}") from None
 
     def rows(self, frame: pd.DataFrame) -> Rows:
-        """A table as encoded rows. Raises like `values`; item sizes must be there where prices depend on them."""
+        """Return a table as encoded rows, with item sizes where prices depend on them.
+
+        Raises:
+            RequestError: a column is missing, or a value or an item size is invalid.
+        """
         sizes = None
         if self.costs.depends_on_size:
             if self.size_column not in frame.columns:
@@ -163,20 +171,20 @@ class FittedPolicy:
         return Rows(self.encoder.transform(self.values(frame)), sizes)
 
     def decisions(self, frame: pd.DataFrame) -> Decisions:
-        """What the policy decides on a table's rows, in the core's form."""
+        """Return the policy's `Decisions` on a table's rows. Raises `RequestError` as `rows` does."""
         rows = self.rows(frame)
         return self.policy.decide(rows).checked(len(rows), len(self.feature_names), len(self.classes))
 
     def decide(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Answers to a table that holds every feature.
+        """Answer every row of a table that holds every feature.
 
         Returns:
-            A table with the same index. ``label`` (None where refused), ``best`` (the answer, refused or not: the most
-            probable class, or the one of least expected cost), its ``probability`` and ``refused`` for classes,
-            ``value`` for regression; ``cost``; ``acquired``: names of the features that were bought.
+            A table with the same index. For classes: ``label`` (None where refused), ``best`` (the answer, even where
+            it is refused), ``probability`` of ``best``, and ``refused``. For regression: ``value``. For both: ``cost``
+            in the unit of the prices, and ``acquired``, the names of the features that were bought.
 
         Raises:
-            RequestError: a column is missing or a value is refused.
+            RequestError: a column is missing, or a value or an item size is invalid.
         """
         import pandas as pd
 
@@ -202,10 +210,13 @@ class FittedPolicy:
         return pd.DataFrame(columns, index=frame.index)
 
     def start(self, size: float | None = None) -> Session:
-        """A session: one row, feature by feature. Sessions share nothing that changes; start as many as you like.
+        """Start a session, which answers one row feature by feature. Sessions are independent of each other.
 
         Args:
             size: the item's size, where prices depend on it.
+
+        Raises:
+            RequestError: prices depend on the item's size, and ``size`` is missing, negative or not finite.
         """
         from bench_policies.sessions import Session
 

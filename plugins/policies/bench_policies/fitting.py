@@ -1,4 +1,4 @@
-"""Fitting a policy for use: on all rows, at the operating point that serves a goal, measured on repeated splits."""
+"""Fit a policy for use: on all rows, at the operating point that serves a goal, measured on repeated splits."""
 
 from __future__ import annotations
 
@@ -58,36 +58,37 @@ def fit_policy(
     threads: int = 1,
     target_name: str = "",
 ) -> FittedPolicy:
-    """Fit a method on all rows and take the policy of its family that serves a goal.
+    """Fit a method on all rows and choose the policy of its family that serves a goal best.
 
-    Three quarters of the rows train, the others choose (a method may also use them, for calibration say); none is left
-    out. What the policy costs and how good it is, is measured apart, on ``splits`` random splits with a test part.
+    Three quarters of the rows are training rows. The others are validation rows: they choose the policy, and a method
+    may use them too, for calibration for example. Cost and quality are measured separately, by fitting again on
+    ``splits`` random splits with a test part.
 
     Args:
         method: a registered name, or a method.
         data: a DataFrame, a path to CSV or Parquet, or a data set.
-        prices: by name, in order, as a file's path, or a cost scheme.
+        prices: prices by name or in the columns' order, a file's path, or a cost scheme.
         target: the column to predict; None for a data set.
-        parameters: of a method given by name.
-        goal: what is wanted; see `Goal`.
-        threshold: answers less sure than this are refused.
-        splits: random splits to measure on; 0 measures nothing.
+        parameters: parameters of a method given by name.
+        goal: the goal; None: best quality. See `Goal`.
+        threshold: rows whose highest class probability is below it are refused; None: no row is.
+        splits: number of random splits to measure on; 0 measures nothing.
         encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``.
         categorical, drop, size, task: see `bench_policies.tables.read_table`.
-        seed: of the division into rows that train and rows that choose, and of the method.
-        exit_threshold: the confidence at which methods stop early that need one, where nothing is refused; None: chosen
-            on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
-        threads: of the method's kernels.
-        target_name: what the card calls the target of a data set.
+        seed: seed of the split into training and validation rows, and of the method.
+        exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
+            None: chosen on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
+        threads: number of threads of the method's kernels.
+        target_name: the target's name on the card, where ``data`` is a data set.
 
     Raises:
-        RequestError: a name, a price or the table is wrong, the method cannot do it, or none of its policies keeps to
-            the budget on the rows that choose; the least budget that one does is said.
+        RequestError: a name, a price or the table is invalid, the method does not apply to the data, or none of its
+            policies keeps to the budget on the validation rows; the message names the least budget that works.
     """
     registry, goal = load_registry(), goal or Goal()
     dataset = read_table(data, target, registry, categorical=categorical, drop=drop, size=size, task=task)
     if dataset.task == "ranking":
-        raise RequestError("a policy for use answers row by row; ranking data has queries")
+        raise RequestError("a policy answers single rows, so it cannot be fitted on ranking data, which has queries")
     goal.check(dataset.task, dataset.classes)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
     name, estimator = method_of(method, parameters, registry)
@@ -145,7 +146,7 @@ def fit_policy(
 
 
 def _problem(bench: Bench, seed: int) -> tuple[Problem, Encoder]:
-    """All rows: the training and the test part of a random split train, its validation part chooses."""
+    """Return the problem on all rows: a random split's training and test parts train, its validation part chooses."""
     dataset = bench.dataset
     split = make_split(dataset, SplitRule(), seed)
     train = np.sort(np.concatenate([split.train, split.test]))
@@ -184,17 +185,17 @@ def _chosen(name: str, family: Sequence[Policy], problem: Problem, bench: Bench,
 
 
 def beyond_budget(budget: float, least: Mapping[str, float]) -> str:
-    """That no method keeps to a budget, and the least that one does.
+    """Return the message that no method keeps to a budget, with the least budget that works.
 
     Args:
         budget: mean cost of a row.
-        least: mean cost of each method's cheapest policy on the rows that choose, by name.
+        least: mean cost of each method's cheapest policy on the validation rows, by name.
     """
     name = min(least, key=lambda name: least[name])
     enough = Context(prec=6, rounding=ROUND_CEILING).create_decimal(least[name])
-    who = f"{name} cannot" if len(least) == 1 else "no method here can"
+    subject = f"{name} cannot" if len(least) == 1 else "no method here can"
     return (
-        f"{who} keep to a mean cost of {budget:g} a row; the least budget that will do is {float(enough):g}"
+        f"{subject} keep to a mean cost of {budget:g} a row; the least budget that works is {float(enough):g}"
         + f" ({name})" * (len(least) > 1)
     )
 
@@ -203,13 +204,14 @@ def _plain(judged: Judged) -> dict[str, float]:
     return {name: getattr(judged, name) for name in ("quality", "cost", "loss", "total")}
 
 
-_ASKED_ROWS = 300
+_REPLAYED_ROWS = 300
 
 
 def _usage(policy: Policy, askable: Policy, problem: Problem) -> dict[str, Any]:
-    """On all rows: how often each feature is bought, by exit stage; what an answer costs, by exit stage.
+    """Return the share of rows that buy each feature, also by exit stage, and the mean cost by exit stage.
 
-    On the first few of them: in which step a feature is asked for, the mean over the rows that ask; None for never.
+    ``steps`` holds the mean step in which each feature is asked for, by replaying the first `_REPLAYED_ROWS` rows; None
+    where none of them asks for it.
     """
     X = np.concatenate([problem.train.X, problem.validation.X])
     sizes = None
@@ -228,7 +230,7 @@ def _usage(policy: Policy, askable: Policy, problem: Problem) -> dict[str, Any]:
         }
         for number in np.unique(stage)
     ]
-    asked = replay(askable, rows.take(np.arange(min(len(X), _ASKED_ROWS))), problem.feature_of_column).bought_in
+    asked = replay(askable, rows.take(np.arange(min(len(X), _REPLAYED_ROWS))), problem.feature_of_column).bought_in
     steps = [float(step[step > 0].mean().round(2)) if step.any() else None for step in asked.T]
     bought = np.asarray(decided.acquired).mean(axis=0).round(6).tolist()
     return {"rows": len(X), "bought": bought, "steps": steps, "stages": stages}

@@ -1,13 +1,13 @@
-"""A policy as a folder: JSON, arrays, models, a card, and a checksum over all of it.
+"""Save a policy as a folder of JSON, arrays, models, a card and checksums, and load it.
 
     policy.json      features with types and prices, classes, encoder, method, versions, the policy's objects
     arrays.npz       its arrays, without Python objects
-    models/          estimators (skops) and boosted trees (LightGBM's text), where it has any
-    card.md          what it costs, how sure it is, on which data
+    models/          estimators (skops) and boosted trees (LightGBM's text format), where it has any
+    card.md          cost, quality, features and data
     checksums.json   SHA-256 of every other file
 
-Nothing that is loaded is run: see `bench_policies.codec`. The checksum finds a folder that was edited or damaged, not
-one that was forged with care: load what you trust.
+Loading runs no code from the folder: see `bench_policies.codec`. The checksums detect a damaged or edited folder, not a
+forged one: load only folders that you trust.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 FORMAT = 2
 _SUMS = "checksums.json"
 _OWN = re.compile(r"policy\.json|arrays\.npz|card\.md|checksums\.json|models/\d+\.(skops|lightgbm\.txt)")
-"""The files of a policy."""
+"""Names of the files that a saved policy may consist of."""
 
 
 def policy_types(registry: Registry, plugin: str) -> list[type]:
-    """What policies of a plugin's methods may be made of: classes that the plugin names, and this one's own.
+    """Return the classes that a saved policy of a plugin's methods may hold: the plugin's own, and this package's.
 
     Raises:
-        RequestError: the plugin is not installed, or names none.
+        RequestError: the plugin is not installed, or names no classes.
     """
     known = registry.plugins.get(plugin)
     if known is None or known.error:
@@ -63,11 +63,11 @@ def policy_types(registry: Registry, plugin: str) -> list[type]:
 
 
 def save_policy(fitted: FittedPolicy, folder: str | Path) -> Path:
-    """Write a policy to a folder, whole or not at all; a saved policy that is there already is replaced.
+    """Write a policy to a folder atomically, and return the folder's path. A policy saved there before is replaced.
 
     Raises:
-        RequestError: the folder holds anything but a saved policy as it was written (see `check_place`), cannot be
-            written to, or the policy cannot be written without pickle.
+        RequestError: the folder holds anything but an unchanged saved policy (see `check_place`) or cannot be written
+            to, or the policy cannot be written without pickle.
     """
     target = Path(folder)
     check_place(target)
@@ -87,13 +87,13 @@ def save_policy(fitted: FittedPolicy, folder: str | Path) -> Path:
 
 
 def check_place(folder: str | Path) -> None:
-    """Refuse a place for a policy where anything of others would be lost.
+    """Check that writing a policy to a folder destroys nothing else.
 
-    A policy goes to a new folder, an empty one, or in the place of a policy whose files are all as they were written.
+    The folder may be new, empty, or hold a saved policy with unchanged files.
 
     Raises:
-        RequestError: another file or folder is there (the first is named), a file of the policy was changed or is
-            missing, or nothing can be written there.
+        RequestError: it holds another file or folder (the message names the first), a file of the saved policy was
+            changed or is missing, or the folder cannot be written.
     """
     place = Path(folder)
     real = place.resolve()
@@ -102,15 +102,15 @@ def check_place(folder: str | Path) -> None:
         raise RequestError(f"{there} is a file: choose another folder")
     parent = real.parent if there == real else there
     if not (os.access(parent, os.W_OK | os.X_OK) and os.access(there, os.R_OK | os.X_OK)):
-        raise RequestError(f"{place} cannot be written: there is no right to")
-    if real == Path.cwd() or real.is_mount():  # it is replaced as a whole
+        raise RequestError(f"{place} cannot be written: permission denied")
+    if real == Path.cwd() or real.is_mount():  # these cannot be replaced by a rename
         raise RequestError(f"{place} is the working folder or a mount point: choose a folder below it")
     if not real.exists() or not any(real.iterdir()):
         return
     for path in sorted(place.rglob("*")):
         name = path.relative_to(place).as_posix()
         if not (_OWN.fullmatch(name) or (name == "models" and not path.is_symlink())):
-            raise RequestError(f"{place} holds {name}, which is no part of a saved policy: choose another folder")
+            raise RequestError(f"{place} holds {name}, which is not part of a saved policy: choose another folder")
     try:
         _checked_files(place)
     except RequestError as error:
@@ -118,7 +118,7 @@ def check_place(folder: str | Path) -> None:
 
 
 def _put(files: Mapping[str, bytes], target: Path) -> None:
-    """Write files beside a folder, then put them in its place; what was there comes back where that fails."""
+    """Write files to a temporary folder and rename it to the target; if that fails, restore what was there."""
     target.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     new, old = made / "new", made / "old"
@@ -128,7 +128,7 @@ def _put(files: Mapping[str, bytes], target: Path) -> None:
             (new / name).write_bytes(content)
         if target.exists():
             os.rename(target, old)
-            check_place(old)  # nothing came in since it was checked first
+            check_place(old)  # files may have been added since the first check
         os.rename(new, target)
     except BaseException:
         if old.exists() and not target.exists():
@@ -170,11 +170,11 @@ def _manifest(fitted: FittedPolicy) -> dict[str, Any]:
 
 
 def load_policy(folder: str | Path) -> FittedPolicy:
-    """A policy from its folder.
+    """Load a policy from its folder.
 
     Raises:
-        RequestError: there is none, a file of it was changed, is missing or does not belong to it (it is named), its
-            method's plugin is not installed, or it is of another format.
+        RequestError: there is no policy in the folder; a file was changed, is missing or does not belong to it (the
+            message names the file); the plugin of its method is not installed; or it has another format.
     """
     target = Path(folder)
     files = _checked_files(target)
@@ -182,7 +182,7 @@ def load_policy(folder: str | Path) -> FittedPolicy:
         return _loaded(files)
     except BenchError as error:
         raise RequestError(f"{target}: {error}") from None
-    except Exception as error:  # what libraries raise on files that are not theirs, a lack of memory among it
+    except Exception as error:  # libraries raise anything on malformed files, also MemoryError
         raise RequestError(f"{target}: not a saved policy: {type(error).__name__}: {error}") from None
 
 
@@ -195,7 +195,7 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
     for path in paths:
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             name = path.relative_to(folder).as_posix()
-            raise RequestError(f"{folder}: {name} is a link or no plain file, which no policy holds")
+            raise RequestError(f"{folder}: {name} is a link or a special file, which a saved policy never holds")
     try:
         sums = json.loads((folder / _SUMS).read_bytes())
         if not isinstance(sums, dict):
@@ -205,10 +205,10 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
     there = {path.relative_to(folder).as_posix() for path in paths if not path.is_dir()} - {_SUMS}
     missing, foreign = sorted(set(sums) - there), sorted(there - set(sums))
     if missing:
-        raise RequestError(f"{folder}: {missing[0]} is missing: the policy is not whole")
+        raise RequestError(f"{folder}: {missing[0]} is missing: the policy is incomplete")
     if foreign:
         raise RequestError(f"{folder}: {foreign[0]} does not belong to the policy")
-    for name in sums:  # before anything is held in memory: an edited file may be of any size
+    for name in sums:  # in chunks: an edited file may be larger than memory
         with (folder / name).open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != sums[name]:
                 raise RequestError(f"{folder}: {name} was changed after the policy was written")
@@ -251,5 +251,5 @@ def _answering(manifest: Mapping[str, Any]) -> Answering:
     if costs is not None:
         costs = np.array(costs, dtype=np.float64)
         if costs.shape != (classes, classes) or not (np.isfinite(costs) & (costs >= 0)).all():
-            raise ValueError(f"error costs are a table of {classes} x {classes} finite numbers from 0")
+            raise ValueError(f"error costs must be a table of {classes} x {classes} finite numbers from 0")
     return Answering(manifest["threshold"], costs, manifest["refused_cost"])

@@ -1,7 +1,7 @@
-"""What is wanted of a policy, and which policy of a family gives it.
+"""Goals, and the choice of the policy in a family that serves a goal best.
 
-Quality is the share of all rows that are answered, and rightly: a refused row counts as not right. For regression it is
-the mean squared error, less is better. A budget is a mean over rows, not a limit for each.
+Quality is the share of right answers among all rows; a refused row does not count as right. For regression, quality is
+the negative mean squared error. A budget limits the mean cost over rows, not the cost of each row.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from bench_policies.prices import MOST
 from bench_policies.toml_file import TomlFile
 
 _MISSED = 1e150
-"""Below minus this are the values that miss a goal: prices are at most 1e100, and so are squared errors."""
+"""Goal values of policies that miss a goal are below minus this number; all others are above, as prices and squared
+errors are at most 1e100."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What a policy achieves on some rows.
+    """Quality and cost of a policy on some rows.
 
     Attributes:
-        quality: greater is better: share answered rightly, or the mean squared error below 0.
-        cost: mean price of a row: features and base models.
+        quality: share of right answers among all rows, or the negative mean squared error; greater is better.
+        cost: mean price of a row, of features and base models.
         coverage: share of rows that are answered.
-        accuracy: share of answered rows that are right; NaN where none is answered, and for regression.
+        accuracy: share of right answers among answered rows; NaN where no row is answered, and for regression.
         loss: mean cost of wrong answers and refusals; 0 without error costs.
-        total: cost and loss together.
+        total: sum of cost and loss.
     """
 
     quality: float
@@ -45,21 +46,25 @@ class Judged:
 
     @property
     def total(self) -> float:
-        """What a row costs in all, mean."""
+        """Mean total cost of a row: prices, wrong answers and refusals."""
         return self.cost + self.loss
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is wanted; at most one of the first three. Without any: the best quality, of what is as good the cheapest.
+    """A goal: a budget, a quality or error costs, at most one of them. Without any, the best quality.
 
     Attributes:
         budget: the largest mean cost of a row; quality is maximised within it.
-        quality: the least quality; cost is minimised above it.
-        error_costs: truth → answer → cost, in the unit of prices; what is not named costs 0. Total cost is minimised,
-            and every row gets the answer of least expected cost.
-        refused_cost: cost of a refused row, beside ``error_costs``; a row is refused where every answer is expected to
-            cost more. None: no row is refused for its cost.
+        quality: the least share of right answers; cost is minimised among the policies that reach it.
+        error_costs: true class → answered class → cost, in the unit of the prices; pairs that are left out cost 0.
+            Total cost is minimised, and every row gets the answer of least expected cost.
+        refused_cost: cost of a refused row, together with ``error_costs``; a row is refused where every answer has a
+            higher expected cost. None: no row is refused for its expected cost.
+
+    Raises:
+        RequestError: several of the first three are given, the budget is negative or not finite, or the quality is not
+            in (0, 1].
     """
 
     budget: float | None = None
@@ -71,25 +76,27 @@ class Goal:
         if sum(target is not None for target in (self.budget, self.quality, self.error_costs)) > 1:
             raise RequestError("give one of a budget, an accuracy and error costs, not several")
         if self.budget is not None and not 0 <= self.budget < math.inf:
-            raise RequestError(f"a budget is a finite number from 0, not {self.budget}")
+            raise RequestError(f"a budget must be a finite number from 0, not {self.budget}")
         if self.quality is not None and not 0 < self.quality <= 1:
-            raise RequestError(f"an accuracy is a share above 0 and up to 1, not {self.quality}")
+            raise RequestError(f"an accuracy must be a share above 0 and at most 1, not {self.quality}")
 
     def check(self, task: str, classes: Sequence[str]) -> None:
-        """Refuse what does not fit the task.
+        """Check that the goal fits the task.
 
         Raises:
-            RequestError: an accuracy or error costs without classes, a class that is none.
+            RequestError: an accuracy or error costs are given for regression, or error costs name an unknown class.
         """
         if not classes and (self.quality is not None or self.error_costs is not None):
-            raise RequestError(f"an accuracy and error costs are for classes; the task is {task}")
+            raise RequestError(f"an accuracy and error costs need classes; the task is {task}")
         for truth, row in (self.error_costs or {}).items():
             for name in (truth, *row):
                 if name not in classes:
-                    raise RequestError(f"error costs name {name!r}, which is no class; {did_you_mean(name, classes)}")
+                    raise RequestError(
+                        f"error costs name {name!r}, which is not a class; {did_you_mean(name, classes)}"
+                    )
 
     def value(self, judged: Judged) -> float:
-        """How good that is, greater is better; what misses the goal is below all that meets it."""
+        """Return the goal's value, greater is better; every policy that misses the goal is below all that meet it."""
         if self.budget is not None:
             over = judged.cost - self.budget
             kept = over <= 1e-9 * max(self.budget, 1.0)
@@ -102,14 +109,18 @@ class Goal:
         return judged.quality
 
     def met(self, judged: Judged) -> bool:
-        """Whether the budget is kept, or the quality reached."""
+        """Return whether the budget is kept, or the quality reached."""
         return self.value(judged) > -_MISSED
 
     def choose(self, family: Sequence[Judged], rows: int) -> int:
-        """The policy of a family that serves best; the cheaper among equals.
+        """Return the index of the policy that serves the goal best; the cheapest among equals.
 
-        Without a goal of its own: the cheapest whose quality is within one standard error of the best (Breiman et al.
-        1984, the one-standard-error rule), on so many rows.
+        Without a budget, quality or error costs: the cheapest policy whose quality is within one standard error of the
+        best (the one-standard-error rule, Breiman et al. 1984).
+
+        Args:
+            family: the policies' quality and cost on the validation rows.
+            rows: number of those rows, for the standard error.
         """
         values = [self.value(judged) for judged in family]
         best = max(values)
@@ -120,17 +131,17 @@ class Goal:
         return min(near, key=lambda i: (family[i].cost, -values[i], i))
 
     def in_words(self) -> str:
-        """The goal as the end of a sentence."""
+        """Return the goal as the end of a sentence."""
         if self.budget is not None:
-            return f"the most right answers for a mean of at most {self.budget:g} a row"
+            return f"the most right answers at a mean cost of at most {self.budget:g} a row"
         if self.quality is not None:
-            return f"at least {self.quality:.4g} of all rows answered rightly, for the least cost"
+            return f"at least {100 * self.quality:.4g} % right answers at the least cost"
         if self.error_costs is not None:
-            return "the least total of prices, wrong answers and refusals"
+            return "the least total cost of prices, wrong answers and refusals"
         return "the most right answers; of policies within one standard error, the cheapest"
 
     def as_plain(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the goal's settings as JSON values, without those that are None."""
         costs = None if self.error_costs is None else {truth: dict(row) for truth, row in self.error_costs.items()}
         given = {
             "budget": self.budget,
@@ -141,7 +152,12 @@ class Goal:
         return {name: value for name, value in given.items() if value is not None}
 
     def answering(self, classes: Sequence[str], threshold: float | None) -> Answering:
-        """How answers are given: the least expected cost where errors have costs, else the most probable class."""
+        """Return the rule for answers: the least expected cost with error costs, else the most probable class.
+
+        Args:
+            classes: class names, in the order of their codes.
+            threshold: confidence threshold; None: no row is refused for its confidence.
+        """
         if self.error_costs is None:
             return Answering(threshold)
         rows = [[float(self.error_costs.get(truth, {}).get(name, 0.0)) for name in classes] for truth in classes]
@@ -149,7 +165,16 @@ class Goal:
 
 
 def judge(outcome: Outcome, classes: Sequence[str], goal: Goal) -> Judged:
-    """What an outcome comes to."""
+    """Return an outcome's quality and cost under a goal.
+
+    Args:
+        outcome: decisions with their bill and the truth.
+        classes: class names, in the order of their codes; empty for regression.
+        goal: the goal, which says how answers are given and what errors cost.
+
+    Raises:
+        ContractError: the policy gives no probabilities though there are classes.
+    """
     cost = float(np.mean(outcome.bill + outcome.evaluation_bill)) if len(outcome.y) else 0.0
     if not classes:
         score = outcome.decisions.score
@@ -170,7 +195,15 @@ def judge_answers(
     classes: Sequence[str],
     goal: Goal,
 ) -> Judged:
-    """What answers come to: class codes (rows,), which are refused (rows,), true codes (rows,), the mean price."""
+    """Return the quality and cost of given answers.
+
+    Args:
+        label: int64 (rows,), class codes that are answered.
+        refused: bool (rows,), whether each answer is refused.
+        y: int64 (rows,), true codes.
+        cost: mean price of a row.
+        classes, goal: as for `judge`.
+    """
     right = (label == y) & ~refused
     accuracy = math.nan if refused.all() else float(right.sum() / (~refused).sum())
     loss, errors = 0.0, goal.answering(classes, None).error_costs
@@ -182,15 +215,17 @@ def judge_answers(
 def trivial_answers(
     train: NDArray[np.int64], y: NDArray[np.int64], classes: Sequence[str], goal: Goal, threshold: float | None = None
 ) -> dict[str, Judged]:
-    """Answers that need no feature, in words, and what each comes to.
+    """Return the quality and cost of answers that need no feature, by their description.
 
     Args:
-        train: int64 (rows,): true codes that the classes' frequencies are counted on.
-        y: int64 (rows,): true codes of the rows that are answered.
-        classes, goal, threshold: as for `judge`.
+        train: int64 (rows,), true codes of the training rows, for the class frequencies.
+        y: int64 (rows,), true codes of the rows that are answered.
+        classes, goal: as for `judge`.
+        threshold: confidence threshold.
 
     Returns:
-        Every class for every row; with a price of refusals, refusing all; and what the classes' frequencies lead to.
+        One entry for each class, answered for every row; one for refusing every row, where refusals have a cost; and
+        one for the answer that the class frequencies lead to.
     """
 
     def same(label: int, refused: bool = False) -> Judged:
@@ -205,25 +240,26 @@ def trivial_answers(
 
 
 def read_error_costs(path: str | Path, classes: Sequence[str]) -> Goal:
-    """A goal from a file of error costs.
+    """Read a goal from a TOML file of error costs.
 
-    The file says what a wrong answer costs, by truth and answer, in the unit of the prices::
+    The file holds the cost of a wrong answer by true class and answered class, in the unit of the prices::
 
-        refused = 30                  # a refused row; without it no row is refused for its cost
+        refused = 30                  # a refused row; without it no row is refused for its expected cost
         [error_costs.sick]
-        healthy = 500                 # sick, taken for healthy
+        healthy = 500                 # a sick row that is answered healthy
 
     Raises:
-        RequestError: another key, a class that is none, a cost that is negative or no number.
+        RequestError: the file cannot be read, or has an unknown key or class, or a cost that is not a number from 0;
+            the message names the file, the line and the nearest name.
     """
     file = TomlFile(path)
     for key in file.content:
         if key not in ("refused", "error_costs"):
             hint = did_you_mean(key, ("refused", "error_costs"))
-            raise RequestError(f"{file.at(key)}: there is no setting {key!r}; {hint}")
+            raise RequestError(f"{file.at(key)}: unknown key {key!r}; {hint}")
     table = file.content.get("error_costs")
     if not isinstance(table, dict) or not table or not all(isinstance(row, dict) for row in table.values()):
-        raise RequestError(f"{file.at('error_costs')}: it needs tables [error_costs.TRUTH] with ANSWER = cost")
+        raise RequestError(f"{file.at('error_costs')}: needs tables [error_costs.TRUTH] with ANSWER = cost")
     _check_cost(file.content.get("refused", 0), "refused", file.at("refused"))
     for truth, row in table.items():
         section = f"error_costs.{truth}"
@@ -242,7 +278,7 @@ def read_error_costs(path: str | Path, classes: Sequence[str]) -> Goal:
 
 def _check_class(name: str, classes: Sequence[str], where: str) -> None:
     if classes and name not in classes:
-        raise RequestError(f"{where}: error costs name {name!r}, which is no class; {did_you_mean(name, classes)}")
+        raise RequestError(f"{where}: error costs name {name!r}, which is not a class; {did_you_mean(name, classes)}")
 
 
 def _check_cost(cost: Any, name: str, where: str) -> None:

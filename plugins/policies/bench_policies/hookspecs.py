@@ -1,4 +1,4 @@
-"""This plugin's own hook: what a saved policy may be made of."""
+"""The hook of this plugin: the classes that a saved policy may hold."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ hookspec = pluggy.HookspecMarker("budgetbench")
 
 @hookspec
 def bench_policy_types() -> Sequence[type]:
-    """Classes that a saved policy of this plugin's methods may hold. Implement with ``@hookimpl(optionalhook=True)``.
+    """Return the classes that saved policies of your plugin's methods hold.
 
-    Asked when such a policy is saved or loaded, so import them inside. Nothing else is made when a folder is loaded.
-    An object is made without calling its class, from its fields (of a dataclass) or its attributes; a class that has a
-    method ``saved_fields()`` says itself which are kept, and one with a class method ``from_saved(fields)`` is made by
-    that.
+    Implement it with ``@hookimpl(optionalhook=True)``. It is called when such a policy is saved or loaded, so import
+    the classes inside it. Loading creates objects of these classes only, from the fields of a dataclass or the
+    attributes of another object, without calling the class. A class may choose what is saved with a method
+    ``saved_fields()``, and how it is restored with a class method ``from_saved(fields)``.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""What chosen policies achieve on rows that were not used to choose them: the test parts of random splits."""
+"""Measure chosen policies on the test parts of random splits, whose rows were not used to choose them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ __all__ = ["corrected_half_width", "measure", "measure_trivial", "summary"]
 
 
 def corrected_half_width(values: Sequence[float], test_share: float) -> float:
-    """Half of the 95 % interval of a mean over random splits, corrected for their overlap (Nadeau and Bengio 2003).
+    """Return half of the 95 % interval of a mean over random splits, corrected for their overlap.
+
+    The correction is that of Nadeau and Bengio (2003, Inference for the generalization error).
 
     Args:
-        values: one per split.
-        test_share: test rows over training rows.
+        values: one value per split.
+        test_share: number of test rows divided by the number of training rows.
+
+    Returns:
+        The half-width, in the unit of the values; NaN for fewer than two values.
     """
     count = len(values)
     if count < 2:
@@ -32,7 +37,12 @@ def corrected_half_width(values: Sequence[float], test_share: float) -> float:
 
 
 def summary(chosen: Sequence[Judged], test_share: float) -> dict[str, Any]:
-    """Means over splits with half-widths of 95 % intervals, as plain values."""
+    """Return the mean of every figure over the splits, and its half-width under ``<name>_half``, as plain values.
+
+    Args:
+        chosen: quality and cost of the chosen policy, one entry per split.
+        test_share: as for `corrected_half_width`.
+    """
     out: dict[str, Any] = {"splits": len(chosen)}
     for name in ("quality", "cost", "coverage", "accuracy", "loss", "total"):
         values = [getattr(judged, name) for judged in chosen]
@@ -44,7 +54,15 @@ def summary(chosen: Sequence[Judged], test_share: float) -> dict[str, Any]:
 def measure(
     bench: Bench, name: str, method: Method, goal: Goal, splits: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What the chosen policies achieve on the test parts of random splits; and what answers without features do."""
+    """Measure a method's chosen policies, and the answers without features, on the test parts of random splits.
+
+    Returns:
+        The values of `summary` with ``met``, the number of splits on which the goal is met (only ``splits`` where
+        there are none); and the rows of `measure_trivial`.
+
+    Raises:
+        RequestError: the method failed on a split.
+    """
     if not splits:
         return {"splits": 0}, []
     chosen: list[Judged] = []
@@ -62,7 +80,7 @@ def measure(
 
 
 def measure_trivial(bench: Bench, goal: Goal, splits: int) -> list[dict[str, Any]]:
-    """What answers without features achieve on the test parts, best first: ``answer`` and the values of `summary`."""
+    """Measure the answers without features on the test parts: ``answer`` and the values of `summary`, best first."""
     classes = bench.dataset.classes
     if not classes:
         return []

@@ -14,25 +14,29 @@ from bench_policies.wording import one_line, with_half
 
 
 def fit_command(best: str, data: str, options: Mapping[str, Any], folder: str = "policy") -> str:
-    """The command that fits a recommended method.
+    """Return the command that fits a recommended method.
 
     Args:
-        best: the method.
+        best: the method's name.
         data: the table's file.
-        options: of ``bench recommend`` that ``bench fit`` shares; None and False are left out, lists are repeated.
-        folder: where the policy goes.
+        options: the options that ``bench recommend`` and ``bench fit`` share; None and False are left out, and an
+            option is repeated for every item of a list.
+        folder: the folder of the policy.
     """
     words = ["bench", "fit", data]
     for name, value in options.items():
         for item in value if isinstance(value, list | tuple) else [value]:
             if item is not None and item is not False:
-                whole = isinstance(item, float) and item.is_integer()
-                words += [f"--{name}", str(int(item) if whole else item)]
+                integral = isinstance(item, float) and item.is_integer()
+                words += [f"--{name}", str(int(item) if integral else item)]
     return shlex.join([*words, "--method", best, "--out", folder])
 
 
 def methods_table(recommendation: Recommendation, form: str = "pipe") -> str:
-    """A line per method: what it reaches at which cost, or why not; many of one reason share a sentence."""
+    """Return a table with a row per method: status, quality and cost; the reason where it was not measured.
+
+    More than two methods that were not measured for the same reason are named in a sentence below the table instead.
+    """
     alike = (
         recommendation.table[recommendation.table["splits"] == 0]
         .groupby(["status", "why"], sort=False)["method"]
@@ -61,7 +65,7 @@ def methods_table(recommendation: Recommendation, form: str = "pipe") -> str:
 
 
 def trivial_table(recommendation: Recommendation, form: str = "pipe") -> str:
-    """The five best answers that need no feature; empty for regression."""
+    """Return a table of the five best answers that need no feature; empty for regression."""
     if not len(recommendation.trivial):
         return ""
     total = recommendation.goal.error_costs is not None
@@ -74,22 +78,20 @@ def trivial_table(recommendation: Recommendation, form: str = "pipe") -> str:
 
 
 def front_table(recommendation: Recommendation) -> str:
-    """The points of the curve that no other beats, by cost."""
+    """Return a table of the curve's points that no other point dominates, by cost."""
     front = recommendation.curve[recommendation.curve["front"].astype(bool)].sort_values(["cost", "budget"])
-    front = front.drop_duplicates(["method", "cost", "quality"])  # a larger budget that buys nothing more
+    front = front.drop_duplicates(["method", "cost", "quality"])  # a larger budget may lead to the same policy
     factor = 100.0 if recommendation.dataset["task"] != "regression" else -1.0
     rows = [
         [row["method"], f"{row['budget']:.4g}", with_half(row, "cost", 1.0), with_half(row, "quality", factor)]
         for row in front.to_dict("records")
     ]
     quality = "Right answers %" if factor == 100.0 else "Mean squared error"
-    return tabulate(
-        rows, headers=["Method", "Held to a mean of", "Mean cost", quality], tablefmt="pipe", disable_numparse=True
-    )
+    return tabulate(rows, headers=["Method", "Budget", "Mean cost", quality], tablefmt="pipe", disable_numparse=True)
 
 
 def write_page(recommendation: Recommendation, folder: Path, command: str) -> Path:
-    """Write ``recommendation.md`` and ``tradeoff.svg`` into a folder; the page's path."""
+    """Write ``recommendation.md`` and ``tradeoff.svg`` to a folder, and return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = _draw(recommendation, folder / "tradeoff.svg")
     about = recommendation.dataset
@@ -102,12 +104,12 @@ def write_page(recommendation: Recommendation, folder: Path, command: str) -> Pa
         f"{about['rows']} rows, {about['features']} features; "
         f"all features together cost {recommendation.full_cost:.4g}. "
         f"{recommendation.splits} random split{'s'[: recommendation.splits != 1]} in {recommendation.seconds:.0f} s: "
-        "half of the rows train, a quarter chooses the policy "
-        "of a method's family, a quarter tests. Every answer was audited and billed by the core.",
+        "half of the rows are for training, a quarter for choosing a policy, and a quarter for testing. "
+        "The core audited and billed every answer.",
         "",
         *(["## Trade-off", "", "![Quality by cost](tradeoff.svg)", ""] if drawn else []),
-        "Each point is a method held to a budget on average, measured on the test parts. On the front, where no other "
-        "point is better and as cheap:",
+        "Each point is a method within a mean budget, measured on the test parts. No other point dominates these "
+        "points of the front:",
         "",
         front_table(recommendation),
         "",
@@ -117,7 +119,8 @@ def write_page(recommendation: Recommendation, folder: Path, command: str) -> Pa
         "",
         trivial_table(recommendation),
         "",
-        "*dropped*: behind after the first split, or surely worse than the best later. *left out*: no time was left.",
+        "*dropped*: in the worse half after the first split, or later worse than the best by more than the 95 % "
+        "interval. *left out*: the time limit was reached. *cannot*: the method does not apply here.",
         "",
     ]
     page = folder / "recommendation.md"

@@ -1,4 +1,4 @@
-"""The plugin's entry point: it adds a hook for other plugins and registers nothing."""
+"""The plugin's entry point: it adds the hook of `bench_policies.hookspecs`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_add_hookspecs(manager: pluggy.PluginManager) -> None:
-    """Add `bench_policies.hookspecs`."""
+    """Add the hook specifications of `bench_policies.hookspecs`."""
     from bench_policies import hookspecs
 
     manager.add_hookspecs(hookspecs)

@@ -1,15 +1,15 @@
-"""Prices of one's own, from a TOML file or from Python, checked against a table before anything runs.
+"""Read your own prices from a TOML file or from Python, and check them against a table before anything runs.
 
 A file holds the parameters of the cost scheme ``table``::
 
-    evaluation = 0.0              # price of running one base model; may stay out
+    evaluation = 0.0              # price of running one base model; optional
 
     [prices]                      # every feature by name; or prices = [1, 2, …] in the columns' order
     age = 0
     glucose = 17.61
     scan = [2.0, 0.5]             # 2.0 + 0.5 · the item's size
 
-    [groups]                      # paid once, with the group's first feature
+    [groups]                      # the group's price is paid once, with its first feature
     blood = ["glucose", "insulin"]
 
     [group_prices]
@@ -28,26 +28,26 @@ from bench_core.suites import Registry
 from bench_policies.toml_file import TomlFile
 
 Prices = str | Path | Mapping[str, Any] | Sequence[float] | CostScheme
-"""A file, a price by feature name, the content of a file as a table, prices in the columns' order, or a cost scheme."""
+"""A file's path, prices by feature name, a file's content, prices in the columns' order, or a cost scheme."""
 
 MOST = 1e100
-"""More than any price: beyond it sums and their squares leave the range of numbers."""
+"""The largest price allowed, so that squares of sums stay within the range of float64."""
 
 _KEYS = ("prices", "groups", "group_prices", "evaluation")
 
 
 def read_prices(prices: Prices, features: Sequence[str], registry: Registry, sizes: bool = False) -> CostScheme:
-    """The cost scheme of prices for these features.
+    """Return a cost scheme with these prices, checked against the features.
 
     Args:
         prices: see `Prices`.
         features: names, in the columns' order.
-        registry: where the cost scheme ``table`` is found.
+        registry: the registry that holds the cost scheme ``table``.
         sizes: whether the rows have item sizes.
 
     Raises:
-        RequestError: a name that is no feature, a feature without a price, a price that is negative, NaN or no number;
-            the file, the line and the nearest name are said.
+        RequestError: a name is not a feature, a feature has no price, or a price is not a finite number from 0; the
+            message names the file, the line and the nearest name.
     """
     if isinstance(prices, CostScheme):
         return prices
@@ -68,7 +68,7 @@ def read_prices(prices: Prices, features: Sequence[str], registry: Registry, siz
 
 
 def scheme_of(registry: Registry, given: Mapping[str, Any], where: str) -> CostScheme:
-    """The cost scheme ``table`` with checked parameters."""
+    """Build the cost scheme ``table`` from checked parameters."""
     try:
         return build(registry.cost_scheme("table"), given, where)
     except BenchError as error:
@@ -76,12 +76,12 @@ def scheme_of(registry: Registry, given: Mapping[str, Any], where: str) -> CostS
 
 
 def _number(value: Any) -> Any:
-    """A NumPy number as Python's."""
+    """Return a NumPy number as a Python number; anything else unchanged."""
     return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
 
 
 class _Check:
-    """Checks of a price list; every message begins with the file and the line."""
+    """Checks of a price list, whose messages begin with the file and the line."""
 
     def __init__(self, file: TomlFile | None, features: tuple[str, ...], sizes: bool) -> None:
         self.file, self.features, self.sizes = file, features, sizes
@@ -89,9 +89,9 @@ class _Check:
     def all(self, given: Mapping[str, Any]) -> None:
         for key in given:
             if key not in _KEYS:
-                self.refuse(f"there is no setting {key!r}; {did_you_mean(key, _KEYS)}", key)
+                self.refuse(f"unknown key {key!r}; {did_you_mean(key, _KEYS)}", key)
         if "prices" not in given:
-            self.refuse("it has no [prices]: every feature needs one, 0 if it is free", "prices")
+            self.refuse("no [prices]: every feature needs a price, 0 if it is free", "prices")
         prices = given["prices"]
         if isinstance(prices, Mapping):
             for name, price in prices.items():
@@ -102,7 +102,7 @@ class _Check:
                 shown = ", ".join(map(repr, missing[:5])) + (
                     f" and {len(missing) - 5} more" if len(missing) > 5 else ""
                 )
-                self.refuse(f"no price for {shown}; a feature that is free has the price 0", "prices")
+                self.refuse(f"no price for {shown}; give a free feature the price 0", "prices")
         elif isinstance(prices, list):
             if len(prices) != len(self.features):
                 self.refuse(
@@ -111,7 +111,7 @@ class _Check:
             for i, price in enumerate(prices):
                 self.price(price, f"the price of {self.features[i]!r} (number {i + 1})", "prices")
         else:
-            self.refuse("prices must be a table of names or a list", "prices")
+            self.refuse("prices must be a table of names and prices, or a list", "prices")
         self.groups(given.get("groups", {}), given.get("group_prices", {}))
         if "evaluation" in given:
             self.price(given["evaluation"], "evaluation", "evaluation")
@@ -122,7 +122,7 @@ class _Check:
         owner: dict[str, str] = {}
         for group, names in groups.items():
             if not isinstance(names, list) or not names:
-                self.refuse(f"group {group!r} must list names of features", "groups", group)
+                self.refuse(f"group {group!r} must be a list of feature names", "groups", group)
             for name in names:
                 self.known(name, "groups", group, str(name))
                 if name in owner:
@@ -136,13 +136,13 @@ class _Check:
             self.price(price, f"the price of group {group!r}", "group_prices", group)
         for group in groups:
             if group not in group_prices:
-                message = f"group {group!r} has no price in [group_prices], which is paid once, with its first feature"
+                message = f"group {group!r} has no price in [group_prices]; it is paid once, with its first feature"
                 self.refuse(message, "groups", group)
 
     def known(self, name: Any, section: str, key: str, value: str | None = None) -> None:
         if name not in self.features:
             hint = did_you_mean(str(name), self.features)
-            self.refuse(f"[{section}] names {name!r}, which is no feature of the table; {hint}", section, key, value)
+            self.refuse(f"[{section}] names {name!r}, which is not a feature of the table; {hint}", section, key, value)
 
     def price(self, price: Any, name: str, section: str, key: str | None = None) -> None:
         coefficients = price if isinstance(price, list) else [price]
@@ -150,16 +150,16 @@ class _Check:
             self.refuse(f"{name} is an empty list", section, key)
         for coefficient in coefficients:
             if isinstance(coefficient, bool) or not isinstance(coefficient, int | float):
-                listed = "a number, or a list of numbers by power of the size"
+                listed = "a number, or a list of coefficients by power of the size"
                 self.refuse(f"{name} must be {listed}, not {coefficient!r}", section, key)
             if isinstance(coefficient, float) and not math.isfinite(coefficient):
-                self.refuse(f"{name} is {coefficient}: a price is a finite number", section, key)
+                self.refuse(f"{name} is {coefficient}: a price must be a finite number", section, key)
             if coefficient < 0:
-                self.refuse(f"{name} is {coefficient}: a price is not negative", section, key)
+                self.refuse(f"{name} is {coefficient}: a price must not be negative", section, key)
             if coefficient > MOST:
                 self.refuse(f"{name} is above {MOST:g}: use another unit", section, key)
         if not self.sizes and any(coefficients[1:]):
-            grows = "grows with the item's size, and the rows have none: name the column (--size)"
+            grows = "grows with the item's size, but the rows have no sizes: name their column (--size)"
             self.refuse(f"{name} {grows}", section, key)
 
     def refuse(self, message: str, section: str, key: str | None = None, value: str | None = None) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The race of methods on a table: timed on a sample, then split after split, until what is behind is dropped."""
+"""Race methods on a table: time them on a sample, then compare them split by split and drop the worse ones."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ BUDGET_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 
 _SAMPLE = 300
 _LEAST_KEPT = 4
-_LOOK, _LEAST_LOOK, _MOST_SHARES, _LOADING = 0.1, 3.0, 4.0, 20.0
-"""What a method may take on the sample: a share of the whole time and no more than a few times what is left for each of
-those that are still to be tried, but at least so many seconds; and what loading and compiling may take beside."""
+_SAMPLE_SHARE, _LEAST_SECONDS, _MOST_SHARES, _LOADING = 0.1, 3.0, 4.0, 20.0
+"""The time limit of a method on the sample: this share of the total time, at least so many seconds, at most so many
+times an equal share of the time left; and the seconds allowed in addition for loading and compiling."""
 
 
 @dataclass
 class Candidate:
-    """A method of the portfolio.
+    """A method of the portfolio, and its results so far.
 
     Attributes:
-        name, method: what is tried.
-        seconds: longest fit, or that of the sample.
-        status: ``tried``, ``dropped``, ``failed``, ``left out`` or ``cannot``.
-        why: of the status.
+        name, method: the method and its name.
+        seconds: time of the longest fit, or of the fit on the sample before any other.
+        status: ``tried``, ``dropped``, ``failed``, ``left out`` or ``cannot`` (it does not apply).
+        why: the reason for the status; empty if tried.
         values: the goal's value on the validation part, by split.
-        met: whether the goal was met there, by split.
-        least: mean cost of its cheapest policy there, by split.
-        chosen: what the policy chosen on validation achieves on the test part, by split.
-        curve: by budget share, the same for the policy of best quality within the budget, by split.
+        met: whether the goal was met on the validation part, by split.
+        least: mean cost of the cheapest policy on the validation part, by split.
+        chosen: quality and cost of the chosen policy on the test part, by split.
+        curve: budget share → quality and cost, on the test part, of the best policy within that budget, by split.
     """
 
     name: str
@@ -54,14 +54,22 @@ class Candidate:
     curve: dict[float, list[Judged]] = field(default_factory=dict)
 
     def stop(self, status: str, why: str) -> None:
-        """Take it out of the race."""
+        """Take the method out of the race."""
         self.status, self.why = status, why
 
 
 def time_on_sample(
     portfolio: list[Candidate], bench: Bench, start: float, seconds: float, progress: Callable[[str], None]
 ) -> None:
-    """Fit every method on a few rows: what fails there fails soon, and the quick ones go first."""
+    """Fit every method on a sample of rows, to find failing methods early and to sort the portfolio by time.
+
+    Args:
+        portfolio: the methods; their status and seconds are updated, and the list is sorted, quickest first.
+        bench: the data and protocol.
+        start: start of the recommendation, in seconds of the monotonic clock.
+        seconds: the total time, of which half may be used here.
+        progress: called with a line after every fit.
+    """
     dataset = bench.dataset
     if dataset.n_rows > 2 * _SAMPLE:
         rng = np.random.default_rng(0)
@@ -80,10 +88,10 @@ def time_on_sample(
     for number, candidate in enumerate(waiting):
         left = end - time.monotonic()
         if left <= 0:
-            candidate.stop("left out", "no time was left to try it")
+            candidate.stop("left out", "the time limit was reached before it was tried")
             continue
         fair = _MOST_SHARES * left / (len(waiting) - number)
-        limit = min(max(min(_LOOK * seconds, fair), _LEAST_LOOK), left)
+        limit = min(max(min(_SAMPLE_SHARE * seconds, fair), _LEAST_SECONDS), left)
         until = min(end, time.monotonic() + limit + _LOADING)
         thresholds = sample.thresholds(candidate.method)
         tried = sample.run(candidate.name, candidate.method, 0, thresholds[0], limit=limit, until=until)
@@ -105,19 +113,19 @@ def race(
     full: float,
     progress: Callable[[str], None],
 ) -> int:
-    """Run the methods split by split, and stop what is behind.
+    """Run the methods split by split, and drop the worse ones after each split.
 
     Args:
-        portfolio: the methods, the quickest first; what comes of them is noted there.
-        bench: the data and what runs a method on a split.
-        goal: what is wanted.
-        splits: most splits.
-        end: the time, on the monotonic clock, at which a method that is at work is ended.
-        full: what all features cost.
-        progress: told a line after every fit.
+        portfolio: the methods, quickest first, which are updated with their results.
+        bench: the data and protocol.
+        goal: the goal.
+        splits: the largest number of splits.
+        end: time on the monotonic clock at which a running method is stopped.
+        full: mean cost of all features together.
+        progress: called with a line after every fit.
 
     Returns:
-        How many splits were made.
+        The number of splits that were made.
     """
     splits_done = 0
     for seed in range(1, splits + 1):
@@ -125,7 +133,7 @@ def race(
         for candidate in running:
             if time.monotonic() + candidate.seconds > end and (splits_done or any(other.chosen for other in portfolio)):
                 if len(candidate.chosen) < max(splits_done, 1):
-                    candidate.stop("left out", f"a fit takes {candidate.seconds:.0f} s, and the time was up")
+                    candidate.stop("left out", f"a fit takes {candidate.seconds:.0f} s, longer than the time left")
                 continue
             _try(candidate, bench, goal, seed, full, end)
             progress(f"split {seed}: {candidate.name}: {_result_text(candidate, goal, bench.dataset)}")
@@ -141,12 +149,12 @@ def race(
 def _try(candidate: Candidate, bench: Bench, goal: Goal, seed: int, full: float, end: float) -> None:
     tried = bench.run_all(candidate.name, candidate.method, seed, until=end)
     if tried.late:
-        candidate.stop("left out", "it was ended when the time was up")
+        candidate.stop("left out", "it was stopped at the time limit")
         return
     if tried.error:
         candidate.stop("failed", tried.error)
         return
-    # On the sample its plugin had to be loaded as well.
+    # The time on the sample includes loading the plugin, so the first split replaces it.
     candidate.seconds = max(candidate.seconds, tried.seconds) if candidate.values else tried.seconds
     classes = bench.dataset.classes
     validation = [judge(outcome, classes, goal) for outcome in tried.validation]
@@ -164,7 +172,7 @@ def _try(candidate: Candidate, bench: Bench, goal: Goal, seed: int, full: float,
 
 
 def _drop(portfolio: list[Candidate], splits_done: int, bench: Bench) -> None:
-    """Stop what is behind: half of them after the first split, later what is surely worse than the best."""
+    """Drop the worse half after the first split; later, methods that are significantly worse than the best."""
     running = sorted(
         (candidate for candidate in portfolio if candidate.status == "tried" and len(candidate.values) >= splits_done),
         key=lambda candidate: -float(np.mean(candidate.values)),
@@ -179,9 +187,9 @@ def _drop(portfolio: list[Candidate], splits_done: int, bench: Bench) -> None:
         if float(behind.mean()) <= half:
             continue
         if any(running[0].met) and not any(candidate.met):
-            candidate.stop("dropped", f"no policy of it met the goal on the validation parts of {splits_done} splits")
+            candidate.stop("dropped", f"no policy met the goal on the validation parts of {splits_done} splits")
         else:
-            candidate.stop("dropped", f"worse than {running[0].name} on {splits_done} splits, by more than chance")
+            candidate.stop("dropped", f"significantly worse than {running[0].name} on {splits_done} splits")
 
 
 def _result_text(candidate: Candidate, goal: Goal, dataset: Dataset) -> str:

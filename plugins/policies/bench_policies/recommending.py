@@ -1,10 +1,10 @@
-"""Which method for this table, these prices and this goal: a portfolio of installed methods on repeated splits.
+"""Recommend a method for a table, prices and a goal, by comparing installed methods on repeated splits.
 
-Every method is first timed on a sample of the rows, which takes half of the time at most; then, the quickest first, on
-split after split. Methods run in processes of their own, and are ended when the time is up. After the first split the
-better half goes on (at least four); after every later one, what is worse than the best on the validation parts by more
-than the paired 95 % interval stops. Methods are compared on the validation parts; what is printed was measured on the
-test parts.
+Every method is first timed on a sample of the rows, for at most half of the time. Then the methods run split by split,
+quickest first. They run in processes of their own, which are stopped at the time limit. After the first split the
+better half continues (at least four methods); after every later one, methods are dropped that are worse than the best
+by more than the paired 95 % interval. Methods are compared on the validation parts; the figures shown are measured on
+the test parts.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ _QUICK = (
     "cost-ordered", "stump", "single-stage", "lightgbm", "majority", "lasso", "c45", "cegb", "forward-selection", "eg2",
     "idx", "cs-id3", "cscc", "emsco",
 )  # fmt: skip
-"""Methods that take a second or two on a sample, of several kinds: they are looked at first, whatever time there is."""
+"""Methods of several kinds that take a second or two on a sample; they are tried first."""
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What came of it.
+    """A recommendation and the measurements behind it.
 
     Attributes:
-        best: name of the recommended method; None when none worked, or none kept to the budget.
-        goal: what was wanted.
+        best: name of the recommended method; None if no method worked, or none kept to the budget.
+        goal: the goal.
         table: a row per method: status, splits, quality, cost, coverage, with half-widths of 95 % intervals.
-        trivial: a row per answer that needs no feature (`answer`), with the columns of ``table`` that say what it
-            achieves, best first; empty for regression.
+        trivial: a row per answer that needs no feature (``answer``), with the same figures as ``table``, best first;
+            empty for regression.
         curve: a row per method and budget: mean cost and quality on the test parts, and whether it is on the front.
-        text: the recommendation in words.
-        dataset: the data's name, rows, features.
-        full_cost: what all features cost.
-        splits: made.
-        seconds: taken.
+        text: the recommendation as text.
+        dataset: the data's name, numbers of rows and features, task and threshold.
+        full_cost: mean cost of all features together, in the unit of the prices.
+        splits: number of splits that were made.
+        seconds: time taken.
     """
 
     best: str | None
@@ -90,34 +90,33 @@ def recommend(
     isolation: str = "process",
     progress: Callable[[str], None] = lambda line: None,
 ) -> Recommendation:
-    """Try methods on a table and recommend one.
+    """Compare methods on a table and recommend one.
 
     Args:
         data: a path to CSV or Parquet, a DataFrame, or a data set.
-        prices: by name, in order, as a file's path, or a cost scheme.
+        prices: prices by name or in the columns' order, a file's path, or a cost scheme.
         target: the column to predict; None for a data set.
-        goal: what is wanted; see `Goal`.
-        threshold: answers less sure than this are refused.
-        methods: names; every installed method that applies when empty.
-        splits: most random splits.
-        seconds: most time: a method that is still at work then is ended. What is not cut short is the loading of a
-            plugin.
-        encode, categorical, drop, size, task: of the data; see `bench_policies.fit_policy`.
-        exit_threshold: the confidence at which methods stop early that need one, where nothing is refused; None: chosen
-            on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
-        threads: of the methods' kernels.
-        isolation: ``process`` or ``strict``, methods run in processes of their own; or ``none``, in this one, as a
-            debugger needs it: nothing that has begun is cut short then.
-        progress: told a line after every step.
+        goal: the goal; None: best quality. See `Goal`.
+        threshold: rows whose highest class probability is below it are refused; None: no row is.
+        methods: names; empty: every installed method that applies.
+        splits: the largest number of random splits.
+        seconds: time limit, at which a running method is stopped. Loading a plugin is not interrupted.
+        encode, categorical, drop, size, task: see `bench_policies.fit_policy`.
+        exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
+            None: chosen on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
+        threads: number of threads of the methods' kernels.
+        isolation: ``process`` or ``strict``: methods run in processes of their own; ``none``: they run in this process,
+            for a debugger, and a running method is not stopped at the time limit.
+        progress: called with a line after every step.
 
     Raises:
-        RequestError: a name, a price or the table is wrong; nothing has run then.
+        RequestError: a name, a price or the table is invalid, or no method applies; raised before anything runs.
     """
     start = time.monotonic()
     registry, goal = load_registry(), goal or Goal()
     dataset = read_table(data, target, registry, categorical=categorical, drop=drop, size=size, task=task)
     if dataset.task == "ranking":
-        raise RequestError("ranking data has queries; compare methods for it with a suite (bench run)")
+        raise RequestError("recommend does not support ranking data; compare methods with a suite (bench run)")
     goal.check(dataset.task, dataset.classes)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
     bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads)
@@ -149,7 +148,7 @@ def _portfolio(registry: Registry, names: Sequence[str], bench: Bench) -> list[C
             continue
         candidate = Candidate(name, method)
         facts = facts_after_encoding(bench.dataset, costs, bench.encode, bench.thresholds(method)[0])
-        refused = method.inapplicable(facts) or _unkept(registry, name)
+        refused = method.inapplicable(facts) or _unsaveable(registry, name)
         if refused is not None:
             candidate.stop("cannot", refused)
         candidates.append(candidate)
@@ -161,12 +160,12 @@ def _portfolio(registry: Registry, names: Sequence[str], bench: Bench) -> list[C
     return candidates
 
 
-def _unkept(registry: Registry, name: str) -> str | None:
-    """Why a method's policies cannot be kept in a folder; what cannot be had is not recommended."""
+def _unsaveable(registry: Registry, name: str) -> str | None:
+    """Return why ``bench fit`` could not save a method's policies, or None. Such a method is not recommended."""
     try:
         policy_types(registry, registry.plugin_of("methods", name).name)
     except RequestError as error:
-        return f"bench fit cannot keep its policies: {error}"
+        return f"bench fit cannot save its policies: {error}"
     return None
 
 
@@ -177,7 +176,7 @@ def _recommendation(
 
     share = bench.test_share
     finished = [candidate for candidate in portfolio if candidate.chosen]
-    # Those that ran to the end come before those that were dropped on the way.
+    # Methods that ran to the end rank before those that were dropped.
     ranked = sorted(finished, key=lambda candidate: (-len(candidate.chosen), -float(np.mean(candidate.values))))
     best = next((candidate for candidate in ranked if candidate.status == "tried"), ranked[0] if ranked else None)
     if best is not None and goal == Goal():
@@ -204,7 +203,7 @@ def _recommendation(
     trivial = measure_trivial(bench, goal, splits_done)
     text = _words(best, finished, goal, bench, full, trivial)
     if beyond:
-        text = f"Nothing is recommended: {beyond}. It was checked on the rows that choose a method's policy."
+        text = f"No method is recommended: {beyond}. The budget was checked on the validation parts."
     about = {"name": bench.dataset.name, "rows": bench.dataset.n_rows, "features": bench.dataset.n_features}
     about |= {"task": bench.dataset.task, "threshold": bench.threshold}
     return Recommendation(
@@ -239,11 +238,11 @@ def _words(
     trivial: Sequence[Mapping[str, Any]],
 ) -> str:
     if best is None:
-        return "No method worked on this table; the reasons are in the table of methods."
+        return "No method worked on this table; the table of methods gives the reasons."
     measured = summary(best.chosen, bench.test_share)
     splits = len(best.chosen)
     quality = (
-        f"it answers {with_half(measured, 'quality', 100, ' %')} of rows rightly"
+        f"it gives {with_half(measured, 'quality', 100, ' %')} right answers"
         if bench.dataset.classes
         else f"its mean squared error is {with_half(measured, 'quality', -1)}"
     )
@@ -251,15 +250,12 @@ def _words(
     if full > 0:
         text += f" ({100 * measured['cost'] / full:.0f} % of what all features cost)"
     if goal.error_costs is not None:
-        text += f"; with wrong answers and refusals it comes to a mean total of {with_half(measured, 'total', 1)}"
-    text += (
-        f". Wanted was: {goal.in_words()}. Measured on rows that were not used to choose a policy, the test parts of "
-    )
-    text += f"{splits} random split{'s'[: splits > 1]}"
+        text += f"; with wrong answers and refusals the mean total cost is {with_half(measured, 'total', 1)}"
+    text += f". Goal: {goal.in_words()}. Measured on the test parts of {splits} random split{'s'[: splits > 1]}"
     text += (
         ", ± half of the 95 % interval, or the interval in brackets."
         if splits > 1
-        else "; with one split nothing can be said of the uncertainty."
+        else "; one split does not show the uncertainty."
     )
     if bench.threshold is not None:
         text += f" {refused_below(bench.threshold, goal.error_costs is not None, goal.refused_cost)}"
@@ -268,24 +264,24 @@ def _words(
     if bench.threshold is not None or goal.refused_cost is not None:
         text += f" {with_half(measured, 'coverage', 100, ' %')} of the rows are answered."
     if not any(best.met):
-        text += " No method reached that on the validation parts; this one came nearest."
+        text += " No method reached the goal on the validation parts; this one came nearest."
     if not all(goal.met(judged) for judged in best.chosen):
         text += f" The goal is missed on {sum(not goal.met(judged) for judged in best.chosen)} of {splits} test parts."
     if measured["quality"] == 0 and bench.dataset.classes:
-        text += " No row is answered rightly: raise the budget, or lower the threshold."
+        text += " No answer is right: raise the budget, or lower the threshold."
     equal = [candidate.name for candidate in _equals(best, finished, bench.test_share)]
     if equal:
-        text += f" By that measure {', '.join(equal)} cannot be told from it on these splits."
+        text += f" On these splits it does not differ significantly from {', '.join(equal)}."
     return text + (f" {against_trivial(measured, trivial[0], goal.error_costs is not None)}" if trivial else "")
 
 
 def _equals(best: Candidate, finished: Sequence[Candidate], share: float) -> list[Candidate]:
-    """Methods that ran as long, met the goal as often, and are behind the best on validation by no more than chance."""
+    """Return the methods with as many splits and met goals as the best, and no significant difference on validation."""
     equal = []
     for candidate in finished:
         if candidate is best or len(candidate.values) != len(best.values) or sum(candidate.met) != sum(best.met):
             continue
-        # What misses the goal is worse by a whole class, which is no difference to average.
+        # A policy that misses the goal has a value far below all others, which must not be averaged.
         pairs = zip(best.values, candidate.values, best.met, candidate.met, strict=True)
         behind = [a - b for a, b, met, met_too in pairs if (met and met_too) or not any(best.met)]
         if len(behind) >= 2 and abs(float(np.mean(behind))) <= corrected_half_width(behind, share):

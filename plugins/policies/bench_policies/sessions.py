@@ -1,4 +1,4 @@
-"""A session: one row whose features are acquired one after the other, as the policy asks for them."""
+"""Sessions: one row whose features are acquired step by step, as the policy asks for them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a session came to.
+    """The answer of a session.
 
     Attributes:
-        label: the class; None when the answer is refused, and for regression.
-        refused: the policy is less sure than its threshold, or refusing is expected to cost less than any answer.
-        best: the answer, refused or not: the most probable class, or the one of least expected cost.
-        probability: of ``best``; None for regression.
-        probabilities: of all classes.
-        value: for regression.
-        cost: what was paid.
+        label: the answered class; None where the answer is refused, and for regression.
+        refused: whether the highest class probability is below the threshold, or every answer has a higher expected
+            cost than refusing.
+        best: the most probable class, or that of least expected cost, even where it is refused; None for regression.
+        probability: probability of ``best``; None for regression.
+        probabilities: probabilities of all classes by name; empty for regression.
+        value: the predicted value for regression; None for classes.
+        cost: what was paid, in the unit of the prices.
     """
 
     label: str | None
@@ -40,19 +41,21 @@ class Answer:
 
 
 class Session:
-    """One row, feature by feature. Safe to use from several threads, one call after the other.
+    """A decision on one row, feature by feature. A lock makes every call safe for use from several threads.
 
     Args:
-        fitted: what is asked.
+        fitted: the policy.
         size: the item's size, where prices depend on it.
 
     Raises:
-        RequestError: prices depend on the item's size and none is given, or it is not a size.
+        RequestError: prices depend on the item's size, and ``size`` is missing, negative or not finite.
     """
 
     def __init__(self, fitted: FittedPolicy, size: float | None = None) -> None:
         if fitted.costs.depends_on_size and (size is None or not 0 <= size < np.inf):
-            raise RequestError(f"prices depend on the item's size: start(size=…) from 0 on, not {size}")
+            raise RequestError(
+                f"prices depend on the item's size: start(size=…) needs a finite number from 0, not {size}"
+            )
         self._fitted = fitted
         self._sizes = np.array([float(size)]) if size is not None and fitted.costs.depends_on_size else None
         self._raw = np.full((1, len(fitted.feature_names)), np.nan)
@@ -62,9 +65,9 @@ class Session:
 
     @property
     def wanted(self) -> dict[str, float]:
-        """What to acquire next, with prices; empty when the session has its answer.
+        """Features to acquire next, with prices; empty once the session has its answer.
 
-        A group's price is in that of its first feature, once: the prices add up to what is paid for all of them.
+        The price of the first feature of a group includes the group's price, so the prices add up to the bill.
         """
         with self._lock:
             prices, known = {}, self._known.copy()
@@ -78,30 +81,30 @@ class Session:
 
     @property
     def cost(self) -> float:
-        """What has been paid so far."""
+        """What has been paid so far, in the unit of the prices."""
         with self._lock:
             return self._bill(self._known)
 
     @property
     def known(self) -> dict[str, float]:
-        """What was given, as the encoder takes it (categories as codes, NaN for a missing value)."""
+        """Values given so far, as the encoder's input (categories as codes, NaN for a missing value)."""
         with self._lock:
             return {self._fitted.feature_names[f]: float(self._raw[0, f]) for f in np.flatnonzero(self._known[0])}
 
     @property
     def answer(self) -> Answer | None:
-        """The answer; None while something is wanted."""
+        """The answer; None while a feature is wanted."""
         with self._lock:
             return None if self._ask() else self._answered()
 
     def give(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Session:
-        """Give what was asked for, all of it or some: ``session.give(glucose=148)``. None is a missing value.
+        """Give values of some or all wanted features, and return the session: ``session.give(glucose=148)``.
 
-        Names that are no Python names go in a mapping: ``session.give({"blood pressure": 72})``. Nothing is taken when
-        anything is refused.
+        None is a missing value. Names that are not Python identifiers go in a mapping: ``session.give({"blood
+        pressure": 72})``. If one value is refused, none is taken.
 
         Raises:
-            RequestError: no such feature, one that was not asked for, or a value that is refused.
+            RequestError: a feature does not exist or is not wanted, or a value is invalid.
         """
         given = {**(values or {}), **more}
         with self._lock:
@@ -121,16 +124,16 @@ class Session:
     def _unasked(self, name: str, feature: int, asked: tuple[int, ...]) -> str:
         name = one_line(name)
         if self._known[0, feature]:
-            return f"{name} has been given already"
+            return f"{name} was given already"
         names = [one_line(self._fitted.feature_names[f]) for f in asked]
         if not names:
-            return f"{name} was not asked for: the session has its answer"
-        return f"{name} was not asked for; wanted: {', '.join(names)}" + (
+            return f"{name} is not wanted: the session has its answer"
+        return f"{name} is not wanted now; wanted: {', '.join(names)}" + (
             f"; {did_you_mean(name, names)}" if len(names) > 20 else ""
         )
 
     def _ask(self) -> tuple[int, ...]:
-        # What was asked for at once is acquired before the policy is asked again.
+        # All features of a step are acquired before the policy is asked for the next step.
         if self._wanted is None:
             wanted = self._fitted.policy.next_features(self._rows(), self._known.copy())
             self._wanted = tuple(np.flatnonzero(wanted[0]).tolist())

@@ -1,9 +1,9 @@
-"""Asking a policy that does not say what it wants next: by substitution.
+"""Ask a policy step by step that has no ``next_features``, by substituting values for unknown features.
 
-Unknown values are filled in from a background, and the policy decides. An honest policy's answer does not change with
-what it has not acquired, so where any filling leads to an answer from known features alone, that is *the* answer. Where
-none does, something is missing, and what every filling acquires is asked for: all of it is needed, as far as the
-fillings tell. So the answer is the one of ``decide``; the bill may be larger.
+Unknown values are filled in from background rows, and the policy decides. An honest policy's answer does not depend on
+features that it has not acquired. So if it decides from known features alone for any filling, its answer is final.
+Otherwise the features that most fillings acquire are asked for. The answer equals that of ``decide``; the bill may be
+larger.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _FILLINGS = 32
 
 
 def background_of(X: NDArray[np.float64], feature_of_column: NDArray[np.int64], seed: int = 0) -> NDArray[np.float64]:
-    """Rows to fill in from: each feature's values from other training rows, so that no training row is kept.
+    """Return background rows, each feature's values from different training rows, so that no training row is stored.
 
     Args:
         X: float64 (rows, columns), encoded.
         feature_of_column: int64 (columns,).
-        seed: of the drawing.
+        seed: seed of the random choice of rows.
 
     Returns:
         float64 (at most 32, columns).
@@ -40,10 +40,10 @@ def background_of(X: NDArray[np.float64], feature_of_column: NDArray[np.int64], 
 
 @dataclass(frozen=True, eq=False)
 class AskedBySubstitution(Policy):
-    """A policy that can be asked step by step, though it does not say itself what it wants. It may ask for too much.
+    """A policy made askable by substitution. It may ask for more features than the policy's answer needs.
 
     Attributes:
-        policy: what decides.
+        policy: the policy that decides.
         background: float64 (fillings, columns), from `background_of`.
         feature_of_column: int64 (columns,).
     """
@@ -53,11 +53,11 @@ class AskedBySubstitution(Policy):
     feature_of_column: NDArray[np.int64]
 
     def decide(self, rows: Rows) -> Decisions:
-        """As the policy."""
+        """Decide as the wrapped policy does."""
         return self.policy.decide(rows)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What every filling acquires; where they agree on nothing, what most of them do."""
+        """Return the unknown features that the most fillings acquire, bool (rows, features); none where one decides."""
         fillings, count = len(self.background), len(rows)
         if not count:
             return np.zeros_like(known)

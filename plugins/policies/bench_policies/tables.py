@@ -1,4 +1,4 @@
-"""Tables of one's own: a CSV or Parquet file, or a DataFrame, as a data set."""
+"""Read your own table, a CSV or Parquet file or a DataFrame, as a data set."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ def read_table(
     size: str | None = None,
     task: str | None = None,
 ) -> Dataset:
-    """A table as a data set.
+    """Read a table as a data set.
 
     Args:
-        data: a path, a DataFrame or a data set.
+        data: a path, a DataFrame or a data set, which is returned unchanged.
         target: the column to predict; None for a data set.
-        registry: where the readers of files are found (plugin ``public-data``).
-        categorical: number columns that are categories; text columns always are.
-        drop: columns that are not used.
+        registry: the registry that holds the readers of files (plugin ``public-data``).
+        categorical: numeric columns that hold categories; text columns always do.
+        drop: columns to leave out.
         size: the column with item sizes.
-        task: ``binary``, ``multiclass`` or ``regression``; guessed when None.
+        task: ``binary``, ``multiclass`` or ``regression``; guessed from the target when None.
 
     Raises:
-        RequestError: no such file or column (the nearest name is said), or a malformed table.
+        RequestError: there is no such file or column (the message names the nearest), or the table is malformed.
     """
     if isinstance(data, Dataset):
         return data
     if target is None:
-        raise RequestError("say which column to predict: target")
+        raise RequestError("name the column to predict: target")
     try:
         if isinstance(data, str | Path):
             kind = "parquet" if Path(data).suffix.lower() in (".parquet", ".pq") else "csv"
             options: dict[str, Any] = {"path": str(data), "target": target, "drop": list(drop)}
             options |= {"categorical": list(categorical), "size": size, "task": task}
             if kind not in registry.datasets:
-                raise RequestError(f"{data}: files are read by a plugin: pip install budgetbench-public-data")
+                raise RequestError(f"{data}: reading files needs a plugin: pip install budgetbench-public-data")
             given = {name: value for name, value in options.items() if value not in (None, [])}
             return build(registry.dataset(kind), given, str(data)).load(DataContext.from_environment())
         return Dataset.from_frame(
@@ -70,7 +70,7 @@ def read_table(
 
 
 def facts_after_encoding(dataset: Dataset, costs: Costs, encode: str, threshold: float | None) -> DataFacts:
-    """What methods are held against: the facts of a data set once it is encoded and priced, with the threshold."""
+    """Return the facts of an encoded and priced data set, from which a method decides whether it applies."""
     groups = costs.groups
     units = dataset.n_features
     if groups is not None:

@@ -1,4 +1,4 @@
-"""TOML files that people write by hand: read, and the line of a key for a message about it."""
+"""Read hand-written TOML files, and find the line of a key for error messages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from bench_core import RequestError, did_you_mean
 
 
 class TomlFile:
-    """A TOML file's content, and where its keys are.
+    """The content of a TOML file and the lines of its keys.
 
     Attributes:
-        where: what messages call the file.
-        content: its tables.
+        where: the file's path, for messages.
+        content: the tables and keys.
 
     Raises:
-        RequestError: it cannot be read, or is not TOML; the line is said.
+        RequestError: the file cannot be read, or is not TOML; the message names the line.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -27,7 +27,7 @@ class TomlFile:
         self._lines = text.splitlines()
         try:
             self.content: dict[str, Any] = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:  # also a number of thousands of digits
+        except (ValueError, RecursionError) as error:  # ValueError also for an integer of thousands of digits
             message, line = str(error), len(self._lines)
             if match := re.search(r" \(at line (\d+), column \d+\)$", message):
                 message, line = message[: match.start()], int(match[1])
@@ -35,14 +35,14 @@ class TomlFile:
             raise RequestError(f"{path}, line {max(line, 1)}: not TOML: {message}: {shown}") from None
 
     def at(self, section: str, key: str | None = None, value: str | None = None) -> str:
-        """``prices.toml, line 7``: where a table, a key of it, or a text in a key's list stands.
+        """Return the file and line of a table, of a key, or of a string in a key's list: ``prices.toml, line 7``.
 
-        Only the file when that is not found, as in a table that is written in an unusual way.
+        Where the line is not found, as in a table with unusual syntax, only the file is returned.
 
         Args:
-            section: a table, such as ``error_costs.sick``, or a key above all tables.
-            key: of the table.
-            value: a text in the key's list.
+            section: a table, such as ``error_costs.sick``, or a top-level key.
+            key: a key of the table.
+            value: a string in the key's list.
         """
         begin, end = self._section(section)
         if key is not None:
@@ -54,7 +54,7 @@ class TomlFile:
         return f"{self.where}, line {begin + 1}" if begin < end else self.where
 
     def _section(self, section: str) -> tuple[int, int]:
-        """From a table's first line to behind its last; nothing when there is none."""
+        """Return the indices of a table's first line and of the line after its last; an empty range if not found."""
         name = re.escape(section)
         header = re.compile(rf"""^\s*\[\s*["']?{name}["']?\s*\]|^\s*["']?{name}["']?\s*[.=]""")
         begin = next((n for n, line in enumerate(self._lines) if header.match(line)), len(self._lines))

@@ -1,4 +1,4 @@
-"""One method on one split of one's own data: prepared, fitted, audited and billed by the core."""
+"""Run a method on a split of your own data; the core prepares, audits and bills it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bench_core.suites import Trial
 from bench_policies.isolated_trials import IsolatedTrials
 
 EXIT_THRESHOLDS = (0.5, 0.7, 0.85, 0.95)
-"""Confidences that a method is fitted with that stops early by confidence, where nothing is refused; the validation
-rows choose among them. Where answers are refused below a threshold, rows stop there."""
+"""Confidence thresholds that a method with early stopping is fitted with where no row is refused; the validation rows
+choose among them. Where rows are refused below a threshold, that threshold is used instead."""
 
 
 @dataclass(frozen=True)
 class _Given(DataSource):
-    """Data that is there already."""
+    """A placeholder for data in memory, which `Bench.run` hands to the core; it is never loaded."""
 
     def load(self, context: DataContext) -> Dataset:
         raise NotImplementedError
@@ -27,14 +27,14 @@ class _Given(DataSource):
 
 @dataclass(frozen=True)
 class Tried:
-    """A method on a split.
+    """The result of a method on a split.
 
     Attributes:
-        error: why it failed; empty when it did not.
-        late: it was ended because it took too long.
-        record: the trial's record; empty where several were made.
+        error: the error's message; empty if the method did not fail.
+        record: the trial's record; empty where several trials were joined.
         validation, test: outcomes by policy.
-        seconds: to fit.
+        seconds: time to fit.
+        late: whether the method was stopped at a time limit.
     """
 
     error: str
@@ -47,17 +47,18 @@ class Tried:
 
 @dataclass
 class Bench:
-    """Data, prices and protocol; splits are made once.
+    """Data, prices and protocol, on which methods are run. The splits are prepared once.
 
     Attributes:
-        dataset, scheme: what is priced.
-        encode: encoding; see `bench_core.fit_encoder`.
-        threshold: answers less sure than this are refused; None: none is.
-        exit_threshold: the confidence at which methods stop early that need one, where nothing is refused; None: chosen
-            on the validation rows among `EXIT_THRESHOLDS`.
-        split: how rows are divided.
-        threads: of a method's kernels.
-        isolated: where methods run; in this process when None.
+        dataset: the data.
+        scheme: the cost scheme that prices it.
+        encode: the encoding; see `bench_core.fit_encoder`.
+        threshold: rows whose highest class probability is below it are refused; None: no row is.
+        exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
+            None: chosen on the validation rows among `EXIT_THRESHOLDS`.
+        split: the rule that splits rows into training, validation and test part.
+        threads: number of threads of a method's kernels.
+        isolated: runs methods in processes of their own; None: they run in this process.
     """
 
     dataset: Dataset
@@ -72,11 +73,11 @@ class Bench:
 
     @property
     def test_share(self) -> float:
-        """Test rows over training rows, validation rows among them."""
+        """Number of test rows divided by the number of training and validation rows."""
         return self.split.test / (self.split.train + self.split.validation)
 
     def thresholds(self, method: Method) -> tuple[float | None, ...]:
-        """The confidences that a method is fitted with, one after the other; ``(None,)`` where it needs none."""
+        """Return the confidence thresholds that a method is fitted with in turn; ``(None,)`` where it needs none."""
         if not self.dataset.classes:
             return (None,)
         if self.threshold is not None or not method.needs_threshold:
@@ -84,7 +85,7 @@ class Bench:
         return EXIT_THRESHOLDS if self.exit_threshold is None else (self.exit_threshold,)
 
     def prepared(self, seed: int) -> Prepared:
-        """The split, encoding and prices of a seed."""
+        """Return the split, encoding and prices of a seed, from a cache."""
         if seed not in self._prepared:
             self._prepared[seed] = prepare(self.dataset, self.scheme, self.split, self.encode, seed, 1)
         return self._prepared[seed]
@@ -99,15 +100,15 @@ class Bench:
         limit: float | None = None,
         until: float | None = None,
     ) -> Tried:
-        """Try a method on a split. Whatever it raises is an error's text.
+        """Run a method on a split. An exception of the method becomes the result's ``error``.
 
         Args:
-            name, method: what to try.
-            seed: of the split.
+            name, method: the method and its name.
+            seed: seed of the split.
             threshold: one of `thresholds`.
-            metrics: to compute, by name.
-            limit: seconds after which it is ended, where methods run in processes of their own.
-            until: when it is ended at the latest, on the monotonic clock.
+            metrics: the metrics to compute, by name.
+            limit: seconds after which it is stopped, where methods run in processes of their own.
+            until: time on the monotonic clock at which it is stopped at the latest.
         """
         trial = Trial(
             dataset=self.dataset.name,
@@ -145,7 +146,7 @@ class Bench:
         return Tried("", result.record, parts["validation"], parts["test"], seconds)
 
     def run_all(self, name: str, method: Method, seed: int, until: float | None = None) -> Tried:
-        """Try a method on a split with each of its `thresholds`: their policies together, or the first error."""
+        """Run a method on a split with each of its `thresholds`; return all policies, or the first failed result."""
         parts = []
         for threshold in self.thresholds(method):
             limit = None if until is None else max(until - time.monotonic(), 0.0)

@@ -1,4 +1,4 @@
-"""Numbers as words, and texts of a table as they can be shown."""
+"""Format numbers and intervals as text, and escape a table's texts for display."""
 
 from __future__ import annotations
 
@@ -7,31 +7,35 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_HIDDEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
-_TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+_CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_BIDIRECTIONAL = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 
 
 def one_line(text: Any) -> str:
-    """A name or value from a table as it can be shown: what moves a cursor, ends a line or turns text is escaped.
+    """Return a text on one line, with control, line-breaking and bidirectional characters escaped.
 
     >>> print(one_line("a\\x1b[2Jb"))
     a\\x1b[2Jb
     """
     return "".join(
         character.encode("unicode_escape").decode()
-        if unicodedata.category(character) in _HIDDEN or unicodedata.bidirectional(character) in _TURNING
+        if unicodedata.category(character) in _CONTROL or unicodedata.bidirectional(character) in _BIDIRECTIONAL
         else character
         for character in str(text)
     )
 
 
 def for_terminal(text: str) -> str:
-    """Lines of text, each as `one_line`."""
+    """Return a text of several lines, each escaped by `one_line`."""
     return "\n".join(one_line(line) for line in text.split("\n"))
 
 
 def price_text(coefficients: Sequence[float] | Any) -> str:
-    """A price: ``3``, or ``2 + 0.5 · size``."""
+    """Return a price as text: ``3``, or ``2 + 0.5 · size``.
+
+    Args:
+        coefficients: the price's coefficients by power of the item's size.
+    """
     terms = []
     for power, coefficient in enumerate(coefficients):
         if coefficient:
@@ -40,16 +44,18 @@ def price_text(coefficients: Sequence[float] | Any) -> str:
 
 
 def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str = "") -> str:
-    """``81.2 ± 3.4 %``: a mean with half of its 95 % interval; ``81.2 % [60.5, 100]`` where ± would leave what can be.
+    """Return a mean with its 95 % interval: ``81.2 ± 3.4 %``, or ``81.2 % [60.5, 100]``.
+
+    The second form is for intervals that would reach below 0, or above 100 % for a share; they are cut there.
 
     Args:
-        measured: the mean under ``name``, the half under ``name_half``.
-        name: which; nothing is below 0 once it is multiplied.
-        factor: 100 for a share, which is not above 100 then.
-        unit: behind the numbers.
+        measured: a mapping with the mean under ``name`` and the half-width under ``{name}_half``.
+        name: the figure's name.
+        factor: multiplies the figure, which is not negative afterwards; 100 for a share.
+        unit: text after the numbers.
 
     Returns:
-        Without an interval where there is none, empty where there is no mean.
+        The text; without an interval where the half-width is missing, and empty where the mean is missing.
     """
     mean, half = measured.get(name, math.nan), measured.get(f"{name}_half", math.nan)
     if mean is None or math.isnan(mean):
@@ -68,31 +74,33 @@ def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str =
 
 
 def against_trivial(measured: Mapping[str, Any], trivial: Mapping[str, Any], total: bool) -> str:
-    """A sentence on the best answer that needs no feature; whether it is no worse is told by the means.
+    """Return a sentence on the best answer that needs no feature, which says so if its mean is no worse.
 
     Args:
-        measured, trivial: from `bench_policies.measuring.summary`, the second with its ``answer``.
-        total: whether the total with error costs was to be least, and not the share of right answers greatest.
+        measured: the method's figures, from `bench_policies.measuring.summary`.
+        trivial: those of the answer, with its description under ``answer``.
+        total: whether the total cost is compared; otherwise the share of right answers.
     """
-    shown = f"{with_half(trivial, 'quality', 100, ' %')} of rows right"
+    shown = f"{with_half(trivial, 'quality', 100, ' %')} right answers"
     no_worse = trivial["quality"] >= measured["quality"]
     if total:
-        shown = f"a mean total of {with_half(trivial, 'total', 1)}"
+        shown = f"a mean total cost of {with_half(trivial, 'total', 1)}"
         no_worse = trivial["total"] <= measured["total"]
     end = ", which is no worse" if no_worse else ""
-    return f'Without buying anything, the answer "{one_line(trivial["answer"])}" comes to {shown}{end}.'
+    return f'Without buying any feature, the answer "{one_line(trivial["answer"])}" gives {shown}{end}.'
 
 
 def refused_below(threshold: float, error_costs: bool, refused_cost: float | None) -> str:
-    """What a threshold refuses, and what that costs; with error costs the answer may not be the most probable class."""
+    """Return a sentence on the rows that a threshold refuses, and with error costs on what a refusal costs."""
+    sentence = f"A row whose highest class probability is below {threshold:g} is refused"
     if error_costs:
-        cost = "no cost, as none is given" if refused_cost is None else f"{refused_cost:g}"
-        return f"A row whose most probable class has less than {threshold:g} is refused; that counts with {cost}."
-    return f"An answer less sure than {threshold:g} is refused."
+        cost = "nothing, as no cost is given" if refused_cost is None else f"{refused_cost:g}"
+        return f"{sentence}; a refusal costs {cost}."
+    return f"{sentence}."
 
 
 def _short(value: float, digits: int) -> str:
-    """A number of so many digits, as ``130`` and not ``1.3e+02``."""
+    """Return a number with so many significant digits, without an exponent below 1e9: ``130``, not ``1.3e+02``."""
     if 10**digits <= abs(value) < 1e9:
         return f"{value:.0f}"
     return f"{value:.{digits}g}"

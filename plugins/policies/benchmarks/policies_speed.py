@@ -1,9 +1,9 @@
-"""How fast a policy in use is: rows a second in a table, asked step by step, and in sessions from many threads.
+"""Measure rows per second of a fitted policy: on a table, asked step by step, and in sessions from many threads.
 
     python plugins/policies/benchmarks/policies_speed.py [rows]
 
-For a cascade of linear stages (``cost-ordered``), and for the same asked by substitution. The bar for the first is
-10,000 rows a second.
+The policy is a cascade of linear stages (``cost-ordered``), also asked by substitution. Its target on a table is 10,000
+rows per second.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def timed(what: str, rows: int, run: object) -> None:
     start, busy = time.perf_counter(), time.process_time()
     run()  # type: ignore[operator]
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
-    print(f"{what:40s} {rows / seconds:12,.0f} rows a second, {rows / busy:12,.0f} a second of the processor")
+    print(f"{what:40s} {rows / seconds:12,.0f} rows per second, {rows / busy:12,.0f} per CPU second")
 
 
 def main(rows: int) -> None:

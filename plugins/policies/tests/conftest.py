@@ -18,7 +18,7 @@ PRICES = {
 
 
 def make_table(rows: int = 300, seed: int = 0) -> pd.DataFrame:
-    """Patients: two numbers of a blood sample, a free number, a category, a dear number."""
+    """Patients with a free feature, a category, two features of a blood sample, and an expensive scan."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -41,7 +41,7 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(scope="session")
 def fitted(table: pd.DataFrame) -> Callable[..., FittedPolicy]:
-    """A policy by method and options, fitted once."""
+    """A function that returns the policy of a method and options, and fits each only once."""
     kept: dict[Any, FittedPolicy] = {}
 
     def fit(method: str, **options: Any) -> FittedPolicy:

@@ -1,4 +1,4 @@
-"""What is answered and promised is so: budgets that cannot be kept, answers by error costs, confidences to stop at."""
+"""Budgets that cannot be kept, answers by error costs, confidence thresholds, and hostile texts in tables."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def bench(*words: str) -> Result:
 
 @pytest.fixture
 def files(table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The words that name a table and its prices."""
+    """The arguments of ``bench recommend`` and ``bench fit`` for a table and its prices."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BUDGETBENCH_ISOLATION", "none")
     table.to_csv("t.csv", index=False)
@@ -68,7 +68,7 @@ def files(table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("method", "budget"), [("single-stage", 0.0), ("single-stage", 53.9), ("eg2", 0.5)])
-def test_a_budget_that_no_policy_keeps_to_is_an_error_with_the_least_that_one_does(
+def test_a_budget_below_every_policy_is_an_error_that_names_the_least_budget(
     table: pd.DataFrame, method: str, budget: float
 ) -> None:
     def fit(budget: float) -> FittedPolicy:
@@ -87,13 +87,13 @@ def test_fit_ends_with_code_2_where_the_budget_cannot_be_kept_and_writes_nothing
     done = bench("fit", *files, "--budget", "0", "--method", "single-stage", "--splits", "0", "--out", "policy")
     assert done.exit_code == 2
     assert done.output.count("\n") == 1
-    assert "the least budget that will do is 54" in done.output
+    assert "the least budget that works is 54" in done.output
     assert not Path("policy").exists()
 
 
 def test_the_classifier_refuses_a_budget_that_it_cannot_keep() -> None:
     X = np.random.default_rng(0).normal(size=(100, 10))
-    with pytest.raises(RequestError, match="the least budget that will do is 10"):
+    with pytest.raises(RequestError, match="the least budget that works is 10"):
         BudgetedClassifier("single-stage", budget=2).fit(X, X[:, 0] > 0)
     assert BudgetedClassifier("single-stage", budget=10).fit(X, X[:, 0] > 0).cost_(X).mean() == 10
 
@@ -104,15 +104,15 @@ def test_nothing_is_recommended_where_no_method_keeps_to_the_budget(files: list[
     assert done.exit_code == 1
     assert "Use " not in done.output
     assert "bench fit" not in done.output
-    (least,) = re.findall(r"the least budget that will do is (\S+) \(eg2\)", done.output)
+    (least,) = re.findall(r"the least budget that works is (\S+) \(eg2\)", done.output)
     assert "Use eg2" in bench("recommend", *files, "--budget", least, *words[2:]).output
 
 
-def test_the_card_counts_the_splits_that_keep_the_budget_on_rows_that_did_not_choose(table: pd.DataFrame) -> None:
+def test_the_card_counts_the_splits_whose_test_part_keeps_the_budget(table: pd.DataFrame) -> None:
     fitted = fit_policy("cost-ordered", table, PRICES, target="outcome", goal=Goal(budget=12), splits=4)
-    measured, said = fitted.about["measured"], card(fitted)
-    assert "a mean of at most 12 a row" in said
-    assert f"the budget, a mean of 12, is kept on {measured['met']} of 4 splits" in said
+    measured, text = fitted.about["measured"], card(fitted)
+    assert "a mean cost of at most 12 a row" in text
+    assert f"the budget, a mean of 12, is kept on {measured['met']} of 4 splits" in text
     assert fitted.about["validation"]["cost"] <= 12
     nothing = fit_policy("majority", table, PRICES, target="outcome", goal=Goal(budget=0), splits=1)
     assert "a mean of 0, is kept on 1 of 1 split" in card(nothing)
@@ -120,9 +120,9 @@ def test_the_card_counts_the_splits_that_keep_the_budget_on_rows_that_did_not_ch
 
 def test_the_card_says_that_an_accuracy_is_not_reached(table: pd.DataFrame) -> None:
     fitted = fit_policy("stump", table, PRICES, target="outcome", goal=Goal(quality=0.99), splits=2)
-    said = card(fitted)
-    assert "below the 99 % wanted, which no policy of the method reaches" in said
-    assert "99 % right answers are reached on 0 of 2 splits" in said
+    text = card(fitted)
+    assert "below the goal of 99 %, which no policy of the method reaches" in text
+    assert "99 % right answers are reached on 0 of 2 splits" in text
 
 
 # Error costs
@@ -130,11 +130,11 @@ def test_the_card_says_that_an_accuracy_is_not_reached(table: pd.DataFrame) -> N
 
 @pytest.fixture(scope="module")
 def careful(table: pd.DataFrame) -> FittedPolicy:
-    """It would rather take the healthy for sick."""
+    """A policy for error costs that make a missed sick patient 25 times as costly as a false alarm."""
     return fit_policy("eg2", table, PRICES, target="outcome", goal=Goal(error_costs=MISSED), splits=2)
 
 
-def test_the_answer_is_the_class_of_least_expected_cost_wherever_it_is_given(
+def test_tables_sessions_explanations_and_loaded_policies_all_answer_with_least_expected_cost(
     careful: FittedPolicy, table: pd.DataFrame, tmp_path: Path
 ) -> None:
     costs = np.array([[MISSED.get(t, {}).get(a, 0.0) for a in careful.classes] for t in careful.classes])
@@ -144,9 +144,9 @@ def test_the_answer_is_the_class_of_least_expected_cost_wherever_it_is_given(
     probable = np.array(careful.classes)[probabilities.argmax(axis=1)]
     answers = careful.decide(table)
     assert answers.label.tolist() == least.tolist()
-    odd = np.flatnonzero(least != probable)
-    assert len(odd)
-    at = int(odd[0])
+    different = np.flatnonzero(least != probable)
+    assert len(different)
+    at = int(different[0])
     assert answers.probability.iloc[at] == probabilities[at].min()
     row = table.iloc[at].to_dict()
     session = careful.start()
@@ -161,27 +161,27 @@ def test_the_answer_is_the_class_of_least_expected_cost_wherever_it_is_given(
     assert explain(loaded, row) == explained
 
 
-def test_the_total_is_said_beside_what_answers_without_features_come_to(careful: FittedPolicy) -> None:
-    about, said = careful.about, card(careful)
+def test_the_card_compares_the_total_with_answers_without_features(careful: FittedPolicy) -> None:
+    about, text = careful.about, card(careful)
     measured, trivial = about["measured"], {row["answer"]: row for row in about["trivial"]}
     assert measured["total"] == pytest.approx(measured["cost"] + measured["loss"])
-    assert f"mean total, which was to be least: {measured['total']:.4g}"[:40] in said
+    assert f"mean total, which was minimised: {measured['total']:.4g}"[:40] in text
     assert trivial["always sick"]["cost"] == 0
     assert trivial["always sick"]["total"] == pytest.approx(20 * (1 - trivial["always sick"]["quality"]))
     assert trivial["always healthy"]["total"] == pytest.approx(500 * (1 - trivial["always healthy"]["quality"]))
     assert trivial["by the frequencies of the classes"]["total"] == trivial["always sick"]["total"]
-    assert 'Without buying anything, the answer "always sick" comes to a mean total of' in said
+    assert 'Without buying any feature, the answer "always sick" gives a mean total cost of' in text
     for answer in trivial:
-        assert f"| {answer}" in said
+        assert f"| {answer}" in text
         assert f"Without any feature: {answer}" in explain(careful).stages
 
 
-def test_what_is_no_better_than_one_answer_for_all_is_said_to_be_so(files: list[str]) -> None:
+def test_a_recommendation_says_that_a_constant_answer_is_no_worse(files: list[str]) -> None:
     words = ["--error-costs", "e.toml", "--method", "single-stage", "--splits", "2"]
     done = bench("recommend", *files, *words)
     assert done.exit_code == 0, done.output
     assert "Mean total" in done.output
-    assert re.search(r'the answer "always sick" comes to a mean total of \S+.*, which is no worse', done.output)
+    assert re.search(r'the answer "always sick" gives a mean total cost of \S+.*, which is no worse', done.output)
     both = bench("recommend", *files, *words, "--method", "majority")
     assert "Use majority" in both.output
 
@@ -197,11 +197,11 @@ def test_a_row_is_refused_where_every_answer_is_expected_to_cost_more(table: pd.
     assert "refused where every answer is expected to cost more than 10" in card(fitted)
 
 
-def test_the_card_says_that_refusals_count_without_a_cost_where_none_is_given(table: pd.DataFrame) -> None:
+def test_the_card_says_that_refusals_cost_nothing_without_a_cost_of_refusals(table: pd.DataFrame) -> None:
     fitted = fit_policy(
         "single-stage", table, PRICES, target="outcome", goal=Goal(error_costs=MISSED), threshold=0.9, splits=1
     )
-    assert "has less than 0.9 is refused; that counts with no cost, as none is given" in card(fitted)
+    assert "is below 0.9 is refused; a refusal costs nothing, as no cost is given" in card(fitted)
     answers = fitted.decide(table)
     most = answers.probability.where(answers.probability > 0.5, 1 - answers.probability)
     assert (answers.refused == (most < 0.9)).all()
@@ -215,15 +215,15 @@ def test_the_classifier_predicts_the_class_of_least_expected_cost(table: pd.Data
     sick = careful.predict_proba(X)[:, list(careful.classes_).index("sick")]
     assert ((careful.predict(X) == "sick") == (sick * 500 > (1 - sick) * 20)).all()
     assert (careful.predict(X) != plain.predict(X)).any()
-    with pytest.raises(RequestError, match="'well', which is no class"):
+    with pytest.raises(RequestError, match="'well', which is not a class"):
         BudgetedClassifier("single-stage", error_costs={"well": {"sick": 1.0}}).fit(X, y)
 
 
-# Confidences
+# Confidence thresholds
 
 
-class Seen(Policy):
-    """The first feature for every row; labelled by the confidence that its method was given."""
+class LabelledByThreshold(Policy):
+    """Buys the first feature of every row; its label is the threshold that its method was given."""
 
     def __init__(self, threshold: float | None) -> None:
         self.label = str(threshold)
@@ -235,36 +235,36 @@ class Seen(Policy):
 
 
 @dataclass(frozen=True)
-class Seeing(Method):
-    """Needs no confidence."""
+class WithoutThreshold(Method):
+    """A method that needs no threshold."""
 
     def fit(self, problem: Problem) -> list[Policy]:
-        return [Seen(problem.threshold)]
+        return [LabelledByThreshold(problem.threshold)]
 
 
 @dataclass(frozen=True)
-class Stopping(Seeing):
-    """Needs one."""
+class WithThreshold(WithoutThreshold):
+    """A method that needs a threshold."""
 
     needs_threshold: ClassVar[bool] = True
 
 
-def test_only_methods_that_need_a_confidence_are_given_one_where_nothing_is_refused(table: pd.DataFrame) -> None:
+def test_the_exit_threshold_is_given_only_to_methods_that_need_one(table: pd.DataFrame) -> None:
     def given(method: Method, threshold: float | None = None, exit_threshold: float | None = None) -> str:
         fitted = fit_policy(
             method, table, PRICES, target="outcome", threshold=threshold, exit_threshold=exit_threshold, splits=1
         )
         return str(fitted.about["policy"]["label"])
 
-    assert given(Seeing()) == "None"
-    assert given(Seeing(), exit_threshold=0.7) == "None"
-    assert given(Seeing(), threshold=0.8) == "0.8"
-    assert given(Stopping(), exit_threshold=0.7) == "0.7"
-    assert given(Stopping(), threshold=0.8) == "0.8"
+    assert given(WithoutThreshold()) == "None"
+    assert given(WithoutThreshold(), exit_threshold=0.7) == "None"
+    assert given(WithoutThreshold(), threshold=0.8) == "0.8"
+    assert given(WithThreshold(), exit_threshold=0.7) == "0.7"
+    assert given(WithThreshold(), threshold=0.8) == "0.8"
 
 
 def test_a_stump_is_chosen_by_right_answers_and_not_by_its_confidence() -> None:
-    """A number of the row is right on a few rows with certainty, another feature on most rows with four in five."""
+    """One feature is certain on a few rows; the other is right on 85 % of all rows, and must be chosen."""
     rng = np.random.default_rng(3)
     rows = 600
     y = rng.random(rows) < 0.4
@@ -276,7 +276,7 @@ def test_a_stump_is_chosen_by_right_answers_and_not_by_its_confidence() -> None:
     assert fitted.about["measured"]["quality"] > 0.78
 
 
-def test_the_confidence_to_stop_at_is_chosen_on_the_validation_rows(
+def test_the_exit_threshold_is_chosen_on_the_validation_rows(
     fitted: Callable[..., FittedPolicy], table: pd.DataFrame
 ) -> None:
     def at(budget: float) -> FittedPolicy:
@@ -285,11 +285,11 @@ def test_the_confidence_to_stop_at_is_chosen_on_the_validation_rows(
     little, much = at(4.0), at(FULL)
     assert little.about["exit_threshold"] < much.about["exit_threshold"]
     assert little.decide(table).cost.mean() < much.decide(table).cost.mean()
-    assert f"has at least {little.about['exit_threshold']:g}" in card(little)
+    assert f"probability is at least {little.about['exit_threshold']:g}" in card(little)
     assert fitted("cost-ordered", threshold=0.8).about["exit_threshold"] is None
 
 
-def test_recommend_measures_the_confidence_that_fit_would_choose(table: pd.DataFrame) -> None:
+def test_recommend_measures_the_exit_threshold_that_fit_would_choose(table: pd.DataFrame) -> None:
     found = recommend(
         table, PRICES, target="outcome", goal=Goal(budget=4), methods=("cost-ordered",), splits=2, isolation="none"
     )
@@ -315,7 +315,7 @@ def test_no_control_character_of_a_table_reaches_the_terminal(tmp_path: Path, mo
     table = ["t.parquet", "--target", "y", "--prices", "p.toml"]
     methods = ["--method", "stump", "--method", "cost-ordered"]
     row = json.dumps({HOSTILE: 1.0, "kind": HOSTILE + "1", "other": 0.0})
-    said = [
+    commands = [
         bench("recommend", *table, *methods, "--splits", "1"),
         bench("fit", *table, "--method", "stump", "--splits", "1", "--out", "stump"),
         bench("fit", *table, "--method", "single-stage", "--splits", "1", "--out", "policy"),
@@ -325,13 +325,13 @@ def test_no_control_character_of_a_table_reaches_the_terminal(tmp_path: Path, mo
         bench("explain", "policy", "--row", "{}"),
         bench("fit", *table[:-1], "wrong.toml", "--method", "stump", "--out", "other"),
     ]
-    assert [done.exit_code for done in said] == [0, 0, 0, 0, 0, 2, 2, 2], [done.output for done in said]
-    for done in said:
+    assert [done.exit_code for done in commands] == [0, 0, 0, 0, 0, 2, 2, 2], [done.output for done in commands]
+    for done in commands:
         shown = done.output + done.stderr
         assert not re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown), shown
         assert not any(line.startswith("Answer: fine") for line in shown.splitlines())
-    assert "a\\x1b[2Jb" in said[1].output
-    assert "Answer: a\\x1b[2Jb" in said[4].output
+    assert "a\\x1b[2Jb" in commands[1].output
+    assert "Answer: a\\x1b[2Jb" in commands[4].output
 
 
 def test_a_session_names_a_feature_without_its_control_characters(table: pd.DataFrame) -> None:
@@ -347,7 +347,7 @@ def test_a_session_names_a_feature_without_its_control_characters(table: pd.Data
     assert "\x1b" not in str(error.value)
 
 
-def test_of_two_answers_that_cost_the_same_the_more_probable_is_given_whatever_rows_are_beside() -> None:
+def test_of_two_answers_of_equal_cost_the_more_probable_is_given_whatever_the_other_rows_are() -> None:
     costs = np.array([[0.0, 3.0, 3.0], [3.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
     table = np.random.default_rng(0).dirichlet(np.ones(3), 500)
     label, refused = Answering(None, costs).answers(table)
@@ -368,5 +368,5 @@ def test_forged_error_costs_are_refused(careful: FittedPolicy, tmp_path: Path, c
     sums = json.loads((folder / "checksums.json").read_text())
     sums["policy.json"] = hashlib.sha256((folder / "policy.json").read_bytes()).hexdigest()
     (folder / "checksums.json").write_text(json.dumps(sums))
-    with pytest.raises(RequestError, match="error costs are a table of 2 x 2"):
+    with pytest.raises(RequestError, match="error costs must be a table of 2 x 2"):
         load_policy(folder)

@@ -1,4 +1,4 @@
-"""What a new user does, from the README alone: every file and block in it is used, in order."""
+"""A new user's steps: run every file and code block of the README and of the how-to page, in order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BLOCK = re.compile(r"```(?P<kind>python|console|toml)\n(?P<text>.*?)```", re.DO
 
 
 def invoke(command: str) -> str:
-    """Run a ``bench`` command in this process; its output."""
+    """Run a ``bench`` command in this process and return its output."""
     from bench_core.cli.main import main
 
     name, *arguments = shlex.split(command)
@@ -33,11 +33,11 @@ def invoke(command: str) -> str:
     return result.output
 
 
-def test_the_readme_works_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_block_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     printed: list[str] = []
-    monkeypatch.setitem(names, "print", lambda *said: printed.append(" ".join(map(str, said))))
+    monkeypatch.setitem(names, "print", lambda *values: printed.append(" ".join(map(str, values))))
     outputs = []
     for block in _BLOCK.finditer(README.read_text(encoding="utf-8")):
         kind, text = block["kind"], block["text"]
@@ -57,7 +57,7 @@ def test_the_readme_works_as_it_stands(tmp_path: Path, monkeypatch: pytest.Monke
     assert (tmp_path / "recommendation" / "tradeoff.svg").is_file()
     assert (tmp_path / "policy" / "card.md").read_text(encoding="utf-8") in fitted
     assert "Answer: sick" in explained
-    # What the comments in the README say of a session is what was printed.
+    # The comments in the README show the output of a session.
     assert printed[0] == "{'age': 0.0, 'smoker': 0.0}"
     assert printed[1] == "{'glucose': 8.0, 'insulin': 5.0}"
     assert "label='sick'" in printed[2]
@@ -67,7 +67,7 @@ def test_the_readme_works_as_it_stands(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_command_on_the_leaderboards_front_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the reader's own column and budget in the places of the words in capitals."""
+    """The placeholders COLUMN and BUDGET are replaced by values."""
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "leaderboard" / "README.md").read_text(encoding="utf-8")
     found = re.findall(r"^```\n(bench fit .*?)\n```$", text, re.MULTILINE | re.DOTALL)
@@ -87,18 +87,18 @@ PARTS = (
     "", "plugins/sandbox", "plugins/models", "plugins/cost_ordered",
     "plugins/public_data", "plugins/policies",
 )  # fmt: skip
-"""What a new user installs: the core, the commands, what reads files, one method and the libraries it stands on."""
+"""The packages that a new user installs: the core, the commands, the file readers, a method and its libraries."""
 
 
 @pytest.mark.slow
-def test_from_an_empty_environment_by_the_pages_commands_alone(tmp_path: Path) -> None:
-    """The wheels are built and installed without the checkout; the libraries come from the running environment."""
+def test_the_how_to_page_works_in_an_empty_environment(tmp_path: Path) -> None:
+    """The wheels are built and installed without the checkout; libraries come from the running environment."""
     environment, wheels, place = tmp_path / "environment", tmp_path / "wheels", tmp_path / "work"
     tree = tmp_path / "tree"
     place.mkdir()
     venv.create(environment, with_pip=False)
     scripts = environment / "bin"
-    # A copy, so that building leaves nothing in the checkout.
+    # Copy the tree, so that building leaves no files in the checkout.
     skipped = shutil.ignore_patterns("*.egg-info", "build", ".*", "tests", "leaderboard", "docs", "__pycache__")
     shutil.copytree(ROOT, tree, ignore=skipped, symlinks=True)
     for part in PARTS:
@@ -107,28 +107,28 @@ def test_from_an_empty_environment_by_the_pages_commands_alone(tmp_path: Path) -
     site = next((environment / "lib").glob("python*/site-packages"))
     run([sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", "--quiet", "--no-deps",
          "--no-index", *map(str, sorted(wheels.glob("*.whl")))], tmp_path)  # fmt: skip
-    # Libraries only: what is installed there to be edited is found by .pth files, which are not read from here.
+    # This adds libraries only: packages installed in editable mode need .pth files of their own, which are not read.
     (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    told = run([str(scripts / "python"), "-c", "import bench_core, bench_policies as b; print(b.__file__)"], place)
-    assert str(environment) in told
+    imported = run([str(scripts / "python"), "-c", "import bench_core, bench_policies as b; print(b.__file__)"], place)
+    assert str(environment) in imported
     text = (ROOT / "docs" / "how-to" / "recommend.md").read_text(encoding="utf-8").replace("\\\n", " ")
-    said = ""
+    output = ""
     for block in re.finditer(r'^```(?P<kind>[a-z]+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', text, _PAGE):
         if block["title"]:
             (place / block["title"]).write_text(block["text"], encoding="utf-8")
         elif block["kind"] == "python":
-            said += run([str(scripts / "python"), "-c", block["text"]], place)
+            output += run([str(scripts / "python"), "-c", block["text"]], place)
         elif block["kind"] == "bash":
             for line in block["text"].strip().splitlines():
                 command, _, code = line.partition("  # exit code ")
                 words = shlex.split(command.replace("--method stump", ""))  # it is not installed here
-                said += run([str(scripts / words[0]), *words[1:]], place, int(code or 0))
-    told = [block["text"] for block in re.finditer(r"^```(?P<kind>text)\n(?P<text>.*?)^```$", text, _PAGE)]
-    assert told
-    assert [one for one in told if one not in said] == [], "what the page says is printed"
-    assert "Use cost-ordered" in said
-    assert "buy {'age': 0.0, 'ward': 0.0}" in said
-    assert "Answer: sick" in said
+                output += run([str(scripts / words[0]), *words[1:]], place, int(code or 0))
+    shown = [block["text"] for block in re.finditer(r"^```(?P<kind>text)\n(?P<text>.*?)^```$", text, _PAGE)]
+    assert shown
+    assert [block for block in shown if block not in output] == [], "the page shows another output"
+    assert "Use cost-ordered" in output
+    assert "buy {'age': 0.0, 'ward': 0.0}" in output
+    assert "Answer: sick" in output
     assert (place / "policy" / "card.md").is_file()
     assert (place / "recommendation" / "recommendation.md").is_file()
 
@@ -137,7 +137,7 @@ _PAGE = re.MULTILINE | re.DOTALL
 
 
 def run(command: list[str], folder: Path, code: int = 0) -> str:
-    """Run a command as a user does, without anything of this test's environment; what it printed."""
+    """Run a command without this process's environment variables, and return what it printed."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     done = subprocess.run(
         command, cwd=folder, env={**kept, "BUDGETBENCH_CACHE": str(folder / "cache")},

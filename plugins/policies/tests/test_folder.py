@@ -1,4 +1,4 @@
-"""A policy on disk: the same answers bit for bit, no code on loading, nothing edited or foreign."""
+"""Saved policies: the same answers bit for bit, no code run on loading, edited and forged folders refused."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def folder(fitted: Fit, tmp_path: Path) -> Path:
 
 
 def seal(folder: Path) -> None:
-    """Checksums that are right for what is there: a forged folder."""
+    """Write matching checksums for the files that are there, as a forger would."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.name != "checksums.json"]
     sums = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     (folder / "checksums.json").write_text(json.dumps(sums))
 
 
 def edit(folder: Path, old: str, new: str) -> None:
-    """Change a text in ``policy.json`` and make the checksums right."""
+    """Replace a text in ``policy.json`` and update the checksums."""
     text = (folder / "policy.json").read_text()
     assert old in text
     (folder / "policy.json").write_text(text.replace(old, new))
@@ -79,7 +79,7 @@ def test_an_edited_file_is_refused_by_name(folder: Path, name: str) -> None:
         load_policy(folder)
 
 
-def test_a_folder_that_is_not_whole_or_not_a_policy_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_an_incomplete_folder_or_one_without_a_policy_is_refused(folder: Path, tmp_path: Path) -> None:
     (folder / "extra.py").write_text("raise SystemExit")
     with pytest.raises(RequestError, match=r"extra\.py does not belong"):
         load_policy(folder)
@@ -93,13 +93,13 @@ def test_a_folder_that_is_not_whole_or_not_a_policy_is_refused(folder: Path, tmp
         load_policy(tmp_path / "nowhere")
 
 
-def test_a_forged_folder_makes_nothing_but_what_plugins_name(folder: Path) -> None:
+def test_a_forged_folder_creates_no_object_of_a_class_that_no_plugin_names(folder: Path) -> None:
     edit(folder, "bench_cost_ordered.plugin:CostOrderedPolicy", "subprocess:Popen")
     with pytest.raises(RequestError, match="subprocess:Popen, which no installed plugin names"):
         load_policy(folder)
 
 
-def test_a_class_of_another_plugin_is_not_made_either(folder: Path) -> None:
+def test_a_forged_folder_creates_no_object_of_another_plugins_class(folder: Path) -> None:
     edit(folder, "bench_cost_ordered.plugin:CostOrderedPolicy", "bench_single_stage.plugin:SingleStagePolicy")
     with pytest.raises(RequestError, match="SingleStagePolicy, which no installed plugin names"):
         load_policy(folder)
@@ -122,13 +122,13 @@ def test_another_format_or_contract_is_refused(folder: Path) -> None:
 
 
 def compressed(path: Path) -> None:
-    """Zeros that are a thousand times larger once they are read."""
+    """Write zeros that are a thousand times larger when decompressed."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a0.npy", array_file((2_000_000,)) + bytes(16_000_000))
 
 
-def boastful(path: Path) -> None:
-    """An array of a hundred terabytes, it says."""
+def oversized(path: Path) -> None:
+    """Write an array whose header claims a hundred terabytes."""
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a0.npy", array_file((10**13,)))
 
@@ -143,7 +143,7 @@ def array_file(shape: tuple[int, ...]) -> bytes:
     ("name", "change"),
     [
         ("arrays.npz", compressed),
-        ("arrays.npz", boastful),
+        ("arrays.npz", oversized),
         ("arrays.npz", lambda path: path.write_bytes(b"")),
         ("arrays.npz", lambda path: path.write_bytes(path.read_bytes()[:200])),
         ("policy.json", lambda path: path.write_text("[" * 100_000)),
@@ -155,7 +155,7 @@ def array_file(shape: tuple[int, ...]) -> bytes:
         ),
     ],
 )
-def test_forged_files_of_any_kind_are_refused_and_nothing_else_is_raised(
+def test_malformed_files_raise_a_request_error_and_no_other(
     folder: Path, name: str, change: Callable[[Path], Any]
 ) -> None:
     change(folder / name)
@@ -185,7 +185,7 @@ def test_damaged_checksums_are_refused_by_name(folder: Path) -> None:
             load_policy(folder)
 
 
-def test_a_large_file_that_was_edited_is_refused_without_holding_it(folder: Path) -> None:
+def test_a_large_edited_file_is_refused_without_loading_it_into_memory(folder: Path) -> None:
     with (folder / "card.md").open("ab") as file:
         file.truncate(100 << 20)  # zeros, which take no room on the disk
     tracemalloc.start()
@@ -205,10 +205,10 @@ def test_arrays_with_objects_are_not_read(folder: Path) -> None:
         load_policy(folder)
 
 
-def test_another_folder_is_not_overwritten_and_a_policy_is(fitted: Fit, folder: Path, tmp_path: Path) -> None:
+def test_a_saved_policy_is_replaced_and_any_other_folder_is_not(fitted: Fit, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(RequestError, match=r"holds thesis\.txt, which is no part of a saved policy"):
+    with pytest.raises(RequestError, match=r"holds thesis\.txt, which is not part of a saved policy"):
         save_policy(fitted("lasso"), tmp_path / "mine")
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
     save_policy(fitted("lasso"), folder)
@@ -220,17 +220,17 @@ def test_a_table_that_does_not_fit_is_refused_by_column_and_row(fitted: Fit, tab
     policy = fitted("lasso")
     with pytest.raises(RequestError, match="no column 'scan'"):
         policy.decide(table.drop(columns=["scan"]))
-    odd = table.copy()
-    odd.loc[7, "smoker"] = "sometimes"
+    invalid = table.copy()
+    invalid.loc[7, "smoker"] = "sometimes"
     with pytest.raises(RequestError, match=r"row 7 \(from 0\): smoker has no category 'sometimes'"):
-        policy.decide(odd)
-    odd = table.astype({"glucose": object})
-    odd.loc[3, "glucose"] = "high"
+        policy.decide(invalid)
+    invalid = table.astype({"glucose": object})
+    invalid.loc[3, "glucose"] = "high"
     with pytest.raises(RequestError, match=r"row 3 \(from 0\): glucose must be a number, not 'high'"):
-        policy.decide(odd)
+        policy.decide(invalid)
 
 
-def test_columns_in_another_order_and_others_beside_change_nothing(fitted: Fit, table: pd.DataFrame) -> None:
+def test_the_order_of_columns_and_additional_columns_change_nothing(fitted: Fit, table: pd.DataFrame) -> None:
     policy = fitted("cost-ordered", threshold=0.8)
     shuffled = table[list(reversed(table.columns))].assign(other=1)
     pd.testing.assert_frame_equal(policy.decide(shuffled), policy.decide(table), check_exact=True)
@@ -238,13 +238,13 @@ def test_columns_in_another_order_and_others_beside_change_nothing(fitted: Fit, 
 
 def test_the_card_says_what_it_costs_and_on_which_data(folder: Path) -> None:
     card = (folder / "card.md").read_text(encoding="utf-8")
-    for said in ("`cost-ordered`", "| scan", "40", "300 rows", "less sure than 0.8", "A group is paid once"):
-        assert said in card
+    for part in ("`cost-ordered`", "| scan", "40", "300 rows", "is below 0.8 is refused", "A group is paid once"):
+        assert part in card
 
 
 @pytest.fixture
 def table_files(table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The command that fits a table, in a folder of its own, without ``--out``."""
+    """The arguments of ``bench fit`` for a table in a new working folder, without ``--out``."""
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     table.to_csv("t.csv", index=False)
@@ -277,7 +277,7 @@ def test_fit_replaces_a_policy_only_where_nothing_else_would_be_lost(
     table_files: list[str], change: Callable[[Path], Any], named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Path("policy").resolve()
-    for _ in range(2):  # also in the place of a policy
+    for _ in range(2):  # the second time it replaces a policy
         assert CliRunner().invoke(main, [*table_files, "--out", "policy"]).exit_code == 0
     change(folder)
     before = held(folder)
@@ -295,13 +295,13 @@ def test_fit_replaces_a_policy_only_where_nothing_else_would_be_lost(
 
 
 @pytest.mark.parametrize("out", [".", "t.csv/policy"])
-def test_fit_refuses_a_place_that_cannot_be_replaced(table_files: list[str], out: str) -> None:
+def test_fit_refuses_an_output_folder_that_cannot_be_replaced(table_files: list[str], out: str) -> None:
     done = CliRunner().invoke(main, [*table_files, "--out", out])
     assert done.exit_code == 2
     assert sorted(path.name for path in Path().iterdir()) == ["p.toml", "t.csv"]
 
 
-def test_a_policy_json_of_others_is_no_policy(table_files: list[str]) -> None:
+def test_a_folder_with_an_unrelated_policy_json_is_not_replaced(table_files: list[str]) -> None:
     (Path("policy") / ".git").mkdir(parents=True)
     for name in ("policy.json", "thesis.txt", ".git/HEAD"):
         (Path("policy") / name).write_text("mine")
@@ -311,7 +311,7 @@ def test_a_policy_json_of_others_is_no_policy(table_files: list[str]) -> None:
     assert held(Path("policy")) == before
 
 
-def test_where_writing_fails_the_policy_of_before_stays(
+def test_when_writing_fails_the_previous_policy_stays(
     fitted: Fit, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = held(folder)
@@ -329,7 +329,7 @@ def test_where_writing_fails_the_policy_of_before_stays(
     assert [path.name for path in tmp_path.iterdir()] == ["policy"]
 
 
-def test_what_comes_into_the_folder_meanwhile_is_not_lost(
+def test_a_file_that_is_added_while_saving_is_not_lost(
     fitted: Fit, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rename = os.rename

@@ -1,4 +1,4 @@
-"""Goals choose what they say, on families given by hand."""
+"""The policy that each kind of goal chooses, on families given by hand."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_goal_chooses_the_policy_that_serves_it(goal: Goal, chosen: int) -> No
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 100)), min_size=1, max_size=8), st.floats(0, 100))
-def test_within_a_budget_nothing_affordable_is_better(family: list[tuple[float, float]], budget: float) -> None:
+def test_no_policy_within_the_budget_beats_the_chosen_one(family: list[tuple[float, float]], budget: float) -> None:
     judged = [policy(q, c) for q, c in family]
     chosen = judged[Goal(budget=budget).choose(judged, 50)]
     affordable = [one for one in judged if one.cost <= budget]
@@ -54,7 +54,7 @@ def test_wrong_goals_are_refused() -> None:
     for wrong in ({"budget": -1.0}, {"budget": math.nan}, {"quality": 90.0}, {"budget": 1.0, "quality": 0.5}):
         with pytest.raises(RequestError):
             Goal(**wrong)
-    with pytest.raises(RequestError, match="for classes"):
+    with pytest.raises(RequestError, match="need classes"):
         Goal(quality=0.5).check("regression", ())
 
 
@@ -73,8 +73,8 @@ def test_refused_rows_count_as_not_right_and_cost_what_a_refusal_costs() -> None
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e12, 1e60])
-def test_a_goal_that_is_met_comes_before_one_that_is_missed_in_whatever_unit(scale: float) -> None:
-    """Squared errors of house prices are above 1e9, and so may prices be."""
+def test_a_policy_that_meets_the_goal_is_preferred_at_any_scale(scale: float) -> None:
+    """Squared errors of house prices exceed 1e9, and prices may, too."""
     errors = [policy(-2.0 * scale, 1.0), policy(-1.0 * scale, 3.0)]
     within = Goal(budget=2.0)
     assert within.choose(errors, 100) == 0
@@ -83,10 +83,10 @@ def test_a_goal_that_is_met_comes_before_one_that_is_missed_in_whatever_unit(sca
     dear = [policy(0.7, 0.0), policy(0.9, 5.0 * scale)]
     assert reached.choose(dear, 100) == 1
     assert [reached.met(one) for one in dear] == [False, True]
-    assert within.choose([policy(0.9, 4.0 * scale), policy(0.5, 3.0 * scale)], 100) == 1  # none is: the nearest
+    assert within.choose([policy(0.9, 4.0 * scale), policy(0.5, 3.0 * scale)], 100) == 1  # none is within: the nearest
 
 
-def test_the_cost_of_a_policy_has_its_base_models_in_it() -> None:
+def test_the_cost_of_a_policy_includes_its_base_models() -> None:
     """Two rows buy a feature for 4, one does not; they run 1, 2 and 3 base models for 0.5 each."""
     part = Part(np.zeros((3, 1)), np.array([0, 1, 1]))
     acquired = np.array([[True], [True], [False]])

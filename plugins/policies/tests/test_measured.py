@@ -1,4 +1,4 @@
-"""What a recommendation prints is what the policies achieve on the test parts of its splits, recomputed here."""
+"""The figures of a recommendation equal those of the policies on the test parts, which are recomputed here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = ("noisy", "exact", "rest")
 
 @pytest.fixture
 def table() -> pd.DataFrame:
-    """Two of three columns tell the class, one of them with errors."""
+    """Two of three columns determine the class, one of them with noise."""
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=list(COLUMNS))
     frame["y"] = np.where(frame["exact"] > 0, "yes", "no")
@@ -43,7 +43,7 @@ class BySign(Policy):
 
 @dataclass(frozen=True)
 class Noisy(Method):
-    """One policy, which reads the noisy feature."""
+    """A method with one policy, which reads the noisy feature."""
 
     def fit(self, problem: Problem) -> list[Policy]:
         return [BySign(0)]
@@ -85,12 +85,12 @@ def test_quality_and_interval_are_those_of_the_trials_on_the_test_parts(table: p
     row = found.table.set_index("method").loc["noisy"]
     assert row["splits"] == 4
     assert row["quality"] == pytest.approx(by_split["test"].mean())
-    # Of 200 rows 50 are tested, and 150 are learnt from or chosen on.
+    # Of 200 rows, 50 are test rows and 150 training or validation rows.
     error = math.sqrt(by_split["test"].var(ddof=1) * (1 / 4 + 50 / 150))
     assert row["quality_half"] == pytest.approx(stats.t.ppf(0.975, 3) * error)
 
 
-def test_the_curve_has_the_budgets_that_are_kept_on_every_split(table: pd.DataFrame) -> None:
+def test_the_curve_holds_the_budgets_that_are_kept_on_every_split(table: pd.DataFrame) -> None:
     found = recommend(table, BySeed(), target="y", methods=["noisy"], splits=2, isolation="none")
     assert found.full_cost == 10.0
     assert found.curve["budget"].tolist() == [7.5, 10.0]

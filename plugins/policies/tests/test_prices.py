@@ -1,4 +1,4 @@
-"""Prices of one's own are refused before anything runs: by file, line and nearest name."""
+"""Invalid prices are refused before anything runs, with file, line and nearest name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GOOD = OWN + '\n[groups]\nblood = ["glucose", "insulin"]\n\n[group_prices]\nbloo
         ("glucose = 5", "glucose = true", "prices.toml, line 3: the price of 'glucose' must be a number"),
         ("glucose = 5", "glucose = [1, -2]", "prices.toml, line 3: the price of 'glucose' is -2"),
         ("glucose = 5", "glucose = [1, 2]", "prices.toml, line 3: .*grows with the item's size"),
-        ("[groups]", "[grups]", r"prices.toml, line 7: there is no setting 'grups'; did you mean 'groups'"),
+        ("[groups]", "[grups]", r"prices.toml, line 7: unknown key 'grups'; did you mean 'groups'"),
         ('["glucose"', '["glocose"', "prices.toml, line 8: .*'glocose', .*did you mean 'glucose'"),
         ("blood = 3", "blod = 3", "prices.toml, line 11: there is no group 'blod'; did you mean 'blood'"),
         ("blood = 3", "blood = -3", "prices.toml, line 11: the price of group 'blood' is -3"),
@@ -70,17 +70,16 @@ def test_a_wrong_price_list_is_refused_by_file_line_and_nearest_name(
     [
         (b"[prices]\nage = 0\n# caf\xe9", "prices.toml, line 3: not UTF-8 text"),
         (bytes(range(256)), "prices.toml, line .*: not UTF-8 text"),
-        (b"", r"prices.toml: it has no \[prices\]"),
+        (b"", r"prices.toml: no \[prices\]"),
     ],
 )
-def test_what_is_no_price_list_at_all_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_file_that_is_not_a_price_list_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
     (tmp_path / "prices.toml").write_bytes(content)
     with pytest.raises(RequestError, match=said):
         read_prices(tmp_path / "prices.toml", FEATURES, load_registry())
 
 
-def test_the_line_is_that_of_the_table_which_is_meant() -> None:
-    """A group may be called as a feature is."""
+def test_the_line_is_found_in_the_right_table_where_a_group_has_a_features_name() -> None:
     features = ("blood", "glucose")
     text = "[prices]\nblood = 1\nglucose = 1\n[groups]\nblood = ['glucose']\n[group_prices]\nblood = -1\n"
     with pytest.raises(RequestError, match=r"prices\.toml, line 7: the price of group 'blood'"):
@@ -90,7 +89,7 @@ def test_the_line_is_that_of_the_table_which_is_meant() -> None:
 
 
 def read_text(text: str, features: tuple[str, ...]) -> None:
-    """Read a price list from a file as an editor of Windows writes it."""
+    """Read a price list from a file with a byte order mark and Windows line ends."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "prices.toml"
         path.write_bytes(codecs.BOM_UTF8 + text.replace("\n", "\r\n").encode())
@@ -137,10 +136,10 @@ def test_the_commands_refuse_before_anything_runs(
     for change, said in (
         (["--target", "outcom"], "no column 'outcom'"),
         (["--budget", "5", "--accuracy", "0.9"], "give one of"),
-        (["--accuracy", "90"], "an accuracy is a share"),
-        (["--threshold", "80"], "--threshold is a probability"),
+        (["--accuracy", "90"], "an accuracy must be a share"),
+        (["--threshold", "80"], "--threshold must be a probability"),
         (["--prices", "price.toml"], "did you mean 'prices.toml'"),
-        (["--error-costs", "prices.toml"], "there is no setting 'prices'"),
+        (["--error-costs", "prices.toml"], "unknown key 'prices'"),
     ):
         Path("prices.toml").write_text("prices = [0, 0, 5, 5, 40]")
         ran = CliRunner().invoke(main, [*asked, *change])
@@ -148,7 +147,7 @@ def test_the_commands_refuse_before_anything_runs(
         assert not Path("out").exists()
 
 
-def test_a_method_that_is_none_is_answered_with_the_nearest(table: pd.DataFrame) -> None:
+def test_an_unknown_method_is_refused_with_the_nearest_name(table: pd.DataFrame) -> None:
     with pytest.raises(RequestError, match="did you mean 'lasso'"):
         evaluate("laso", table, [1.0] * 5, target="outcome")
 
@@ -158,11 +157,11 @@ def test_a_method_that_is_none_is_answered_with_the_nearest(table: pd.DataFrame)
     [
         (
             "[error_costs.sick]\nhealty = 500",
-            "line 2: error costs name 'healty', which is no class; did you mean 'healthy'",
+            "line 2: error costs name 'healty', which is not a class; did you mean 'healthy'",
         ),
         ("[error_costs.sick]\nhealthy = -5", "line 2: sick.healthy must be a number"),
         ("refused = 'much'\n[error_costs.sick]\nhealthy = 5", "line 1: refused must be a number"),
-        ("refused = 5", r"it needs tables \[error_costs.TRUTH\]"),
+        ("refused = 5", r"needs tables \[error_costs.TRUTH\]"),
     ],
 )
 def test_wrong_error_costs_are_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -28,7 +28,7 @@ QUICK = ("single-stage", "cost-ordered")
 
 @pytest.fixture(scope="module")
 def cheap_is_enough() -> pd.DataFrame:
-    """The free feature tells the class of all but a few rows; the dear ones are noise."""
+    """A table whose free feature gives the class of all but a few rows; the others are noise."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(240, 3)), columns=["free", "dear", "dearer"])
     frame["free"] = np.sign(frame.free) * (2.0 + 0.3 * frame.free.abs())
@@ -41,7 +41,7 @@ PRICES = {"free": 0, "dear": 10, "dearer": 30}
 
 
 @pytest.mark.parametrize("goal", [Goal(), Goal(quality=0.8), Goal(budget=5), Goal(error_costs=BOTH)])
-def test_what_is_good_enough_and_cheap_is_recommended(cheap_is_enough: pd.DataFrame, goal: Goal) -> None:
+def test_a_cheap_method_of_sufficient_quality_is_recommended(cheap_is_enough: pd.DataFrame, goal: Goal) -> None:
     found = recommend(cheap_is_enough, PRICES, target="y", goal=goal, methods=QUICK, splits=3, isolation="none")
     assert found.best == "cost-ordered"
     row = found.table.set_index("method").loc[found.best]
@@ -53,7 +53,7 @@ def test_what_is_good_enough_and_cheap_is_recommended(cheap_is_enough: pd.DataFr
     assert (front.sort_values("cost").quality.diff().dropna() >= 0).all()
 
 
-def test_the_same_request_gives_the_same_recommendation_in_whatever_process(cheap_is_enough: pd.DataFrame) -> None:
+def test_the_same_request_gives_the_same_recommendation_with_any_isolation(cheap_is_enough: pd.DataFrame) -> None:
     one, two = (
         recommend(cheap_is_enough, PRICES, target="y", methods=QUICK, splits=2, isolation=isolation)  # type: ignore[arg-type]
         for isolation in ("process", "none")
@@ -63,14 +63,14 @@ def test_the_same_request_gives_the_same_recommendation_in_whatever_process(chea
     assert one.text == two.text
 
 
-def test_no_time_is_no_hang_and_said(cheap_is_enough: pd.DataFrame) -> None:
+def test_without_time_methods_are_left_out(cheap_is_enough: pd.DataFrame) -> None:
     found = recommend(cheap_is_enough, PRICES, target="y", methods=QUICK, splits=50, seconds=1e-6)
     assert set(found.table.status) <= {"left out", "tried"}
     assert found.splits <= 1
 
 
 class Guessing(Policy):
-    """Says the same of everyone, and looks at all of it."""
+    """Buys every feature and gives every row the same answer."""
 
     def decide(self, rows: Rows) -> Decisions:
         return Decisions(np.ones(rows.X.shape, dtype=bool), np.tile([0.55, 0.45], (len(rows), 1)))
@@ -78,7 +78,7 @@ class Guessing(Policy):
 
 @dataclass(frozen=True)
 class Useless(Method):
-    """Learns nothing."""
+    """A method that learns nothing."""
 
     def fit(self, problem: Problem) -> list[Policy]:
         return [Guessing()]
@@ -86,14 +86,14 @@ class Useless(Method):
 
 @dataclass(frozen=True)
 class Broken(Method):
-    """Fails."""
+    """A method that fails."""
 
     def fit(self, problem: Problem) -> list[Policy]:
         raise ValueError("out of ideas")
 
 
 class Plugin:
-    """The two as a plugin, which names what is saved."""
+    """A plugin with both methods, which names the classes of its saved policies."""
 
     BENCH_CONTRACT_VERSION = 1
 
@@ -107,8 +107,8 @@ class Plugin:
         return [Guessing]
 
 
-class Unkept:
-    """A plugin that names nothing that is saved."""
+class WithoutPolicyTypes:
+    """A plugin that names no classes of saved policies."""
 
     BENCH_CONTRACT_VERSION = 1
 
@@ -117,10 +117,10 @@ class Unkept:
         register("useless", Useless)
 
 
-def test_what_could_not_be_kept_is_not_recommended(
+def test_a_method_whose_policies_cannot_be_saved_is_not_recommended(
     cheap_is_enough: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    registry = load_registry([("unkept", Unkept())])
+    registry = load_registry([("without-policy-types", WithoutPolicyTypes())])
     monkeypatch.setattr("bench_policies.recommending.load_registry", lambda: registry)
     methods = ("useless", "stump")
     found = recommend(cheap_is_enough, PRICES, target="y", methods=methods, splits=1, isolation="none")
@@ -130,7 +130,7 @@ def test_what_could_not_be_kept_is_not_recommended(
     assert "bench_policy_types" in row.why
 
 
-def test_what_is_poor_is_dropped_early_and_what_fails_is_named(
+def test_a_poor_method_is_dropped_early_and_a_failing_one_is_reported(
     cheap_is_enough: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = load_registry([("tests", Plugin())])
@@ -145,7 +145,7 @@ def test_what_is_poor_is_dropped_early_and_what_fails_is_named(
 
 
 class Dear(Policy):
-    """The class from the one feature that costs most."""
+    """Takes the class from the most expensive feature."""
 
     def decide(self, rows: Rows) -> Decisions:
         acquired = np.zeros(rows.X.shape, dtype=bool)
@@ -156,14 +156,14 @@ class Dear(Policy):
 
 @dataclass(frozen=True)
 class AlwaysDear(Method):
-    """Good, and never within a small budget."""
+    """A good method that no small budget allows."""
 
     def fit(self, problem: Problem) -> list[Policy]:
         return [Dear()]
 
 
 class DearPlugin:
-    """It as a plugin."""
+    """A plugin with that method."""
 
     BENCH_CONTRACT_VERSION = 1
 
@@ -179,48 +179,48 @@ class DearPlugin:
 
 @pytest.fixture
 def dear(monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
-    """A table whose dear feature tells all, and a method that buys it."""
+    """A table whose most expensive feature determines the class, and a method that buys it."""
     registry = load_registry([("dear", DearPlugin())])
     monkeypatch.setattr("bench_policies.recommending.load_registry", lambda: registry)
     frame = pd.DataFrame(np.random.default_rng(2).normal(size=(240, 3)), columns=["free", "dear", "dearer"])
     return frame.assign(y=np.where(frame.dearer > 0, "yes", "no"))
 
 
-def test_what_never_meets_the_goal_is_not_said_to_be_as_good(dear: pd.DataFrame) -> None:
+def test_a_method_that_never_meets_the_goal_is_not_reported_as_equal(dear: pd.DataFrame) -> None:
     methods = ("majority", "dear", "useless")
     found = recommend(dear, PRICES, target="y", goal=Goal(budget=5), methods=methods, splits=2, isolation="none")
     table = found.table.set_index("method")
     assert found.best == "majority"
-    assert "cannot be told" not in found.text
-    assert "no policy of it met the goal" in table.why["dear"]
+    assert "does not differ significantly" not in found.text
+    assert "no policy met the goal" in table.why["dear"]
 
 
-def test_a_goal_that_nothing_reaches_is_said_to_be_out_of_reach(dear: pd.DataFrame) -> None:
+def test_a_recommendation_says_that_no_method_reached_the_goal(dear: pd.DataFrame) -> None:
     reached = recommend(dear, PRICES, target="y", goal=Goal(quality=0.9), methods=("majority", "dear"), splits=2,
                         isolation="none")  # fmt: skip
     assert reached.best == "dear"
     assert "No method reached" not in reached.text
     missed = recommend(dear, PRICES, target="y", goal=Goal(quality=0.9), methods=("majority", "useless"), splits=2,
                        isolation="none")  # fmt: skip
-    assert "No method reached that" in missed.text
+    assert "No method reached the goal" in missed.text
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=9), st.sampled_from([" %", ""]))
-def test_an_interval_of_a_share_stays_within_what_can_be(values: list[float], unit: str) -> None:
+def test_an_interval_of_a_share_stays_between_0_and_100(values: list[float], unit: str) -> None:
     half = corrected_half_width(values, 1 / 3)
-    said = with_half({"quality": float(np.mean(values)), "quality_half": half}, "quality", 100, unit)
-    numbers = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", said)]
+    text = with_half({"quality": float(np.mean(values)), "quality_half": half}, "quality", 100, unit)
+    numbers = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", text)]
     mean = numbers[0]
-    if "±" in said:
+    if "±" in text:
         assert mean - numbers[1] >= -0.1
         assert mean + numbers[1] <= 100.1
     else:
         assert 0 <= numbers[1] <= mean + 0.1
         assert mean - 0.1 <= numbers[2] <= 100
-    assert said.count(unit) == 1 or not unit
+    assert text.count(unit) == 1 or not unit
 
 
-def test_the_front_names_each_point_once_and_the_command_repeats_what_was_asked(cheap_is_enough: pd.DataFrame) -> None:
+def test_the_front_lists_each_point_once_and_the_command_repeats_the_options(cheap_is_enough: pd.DataFrame) -> None:
     found = recommend(cheap_is_enough, PRICES, target="y", methods=("majority", "stump"), splits=2, isolation="none")
     points = [line.split("|")[1:2] + line.split("|")[3:] for line in front_table(found).splitlines()[2:]]
     assert points
@@ -231,7 +231,7 @@ def test_the_front_names_each_point_once_and_the_command_repeats_what_was_asked(
     )
 
 
-def test_methods_that_are_left_for_one_reason_share_a_sentence(cheap_is_enough: pd.DataFrame) -> None:
+def test_methods_left_out_for_the_same_reason_share_a_sentence(cheap_is_enough: pd.DataFrame) -> None:
     methods = ("majority", "stump", "lasso", "single-stage")
     found = recommend(cheap_is_enough, PRICES, target="y", methods=methods, splits=1, isolation="none")
     table = found.table.copy()
@@ -255,7 +255,7 @@ def test_evaluate_gives_a_row_per_split_policy_and_part(cheap_is_enough: pd.Data
     assert evaluate("lasso", regression, PRICES, target="y", splits=1).mse.min() < 0.1
 
 
-def test_an_explanation_adds_up(fitted: Callable[..., FittedPolicy], table: pd.DataFrame) -> None:
+def test_an_explanation_agrees_with_the_decisions(fitted: Callable[..., FittedPolicy], table: pd.DataFrame) -> None:
     policy = fitted("cost-ordered", threshold=0.8)
     said = explain(policy, table.iloc[0].to_dict())
     answers = policy.decide(table)
@@ -281,7 +281,7 @@ def test_a_tree_is_drawn_with_its_cuts_and_answers(
     assert policy.decide(rows).label.tolist() == [below, above] != [above, below]
 
 
-def test_a_drawing_leads_where_the_policy_goes(fitted: Callable[..., FittedPolicy], table: pd.DataFrame) -> None:
+def test_a_drawing_shows_the_thresholds_of_the_policy(fitted: Callable[..., FittedPolicy], table: pd.DataFrame) -> None:
     policy = fitted("cost-ordered", threshold=0.8)
     lines = explain(policy).drawing.splitlines()
     assert lines[0] == "100 %: ask for age (0)"
@@ -312,7 +312,7 @@ def test_the_classifier_keeps_its_budget_and_goes_into_a_pipeline(cheap_is_enoug
     ("method", "excepted"),
     [("lasso", set()), ("c45", set()), ("cost-ordered", set()), ("stump", {"check_classifiers_train"})],
 )
-def test_the_classifier_passes_scikit_learns_checks_but_for_what_the_readme_says(
+def test_the_classifier_passes_scikit_learns_checks_except_those_named_in_the_readme(
     method: str, excepted: set[str]
 ) -> None:
     from sklearn.utils.estimator_checks import check_estimator

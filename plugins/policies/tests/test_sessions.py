@@ -1,4 +1,4 @@
-"""Sessions: a row feature by feature comes to the answer and the bill of the whole row."""
+"""Sessions: asked feature by feature, a row gets the same answer and bill as in a table."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ Fit = Callable[..., FittedPolicy]
 
 
 def play(session: Session, row: dict[str, Any]) -> Session:
-    """Answer everything that is asked for."""
+    """Give every value that the session asks for."""
     while session.answer is None:
         session.give({name: row[name] for name in session.wanted})
     return session
 
 
 @pytest.mark.parametrize(("method", "threshold"), [("cost-ordered", 0.8), ("lasso", None), ("single-stage", None)])
-def test_a_session_comes_to_what_is_decided_on_the_whole_row(
+def test_a_session_gives_the_same_answer_and_cost_as_a_table(
     fitted: Fit, table: pd.DataFrame, method: str, threshold: float | None
 ) -> None:
     policy = fitted(method, threshold=threshold)
     answers = policy.decide(table[:40])
     for at, row in enumerate(table[:40].to_dict("records")):
         session = play(policy.start(), row)
-        answer, whole = session.answer, answers.iloc[at]
+        answer, expected = session.answer, answers.iloc[at]
         assert answer is not None
-        assert (answer.label, answer.best, answer.refused) == (whole.label, whole.best, whole.refused)
-        assert answer.probability == whole.probability
-        assert answer.cost == session.cost == whole.cost
-        assert set(session.known) == set(whole.acquired)
+        assert (answer.label, answer.best, answer.refused) == (expected.label, expected.best, expected.refused)
+        assert answer.probability == expected.probability
+        assert answer.cost == session.cost == expected.cost
+        assert set(session.known) == set(expected.acquired)
 
 
-def test_prices_of_what_is_wanted_add_up_and_a_group_is_paid_once(fitted: Fit) -> None:
+def test_prices_of_wanted_features_add_up_and_a_group_is_paid_once(fitted: Fit) -> None:
     session = fitted("cost-ordered", threshold=0.9999).start()
     assert session.wanted == {"age": 0.0}
     assert session.answer is None
@@ -66,14 +66,14 @@ def test_prices_of_what_is_wanted_add_up_and_a_group_is_paid_once(fitted: Fit) -
     ("given", "said"),
     [
         ({"agee": 50}, "there is no feature 'agee'; did you mean 'age'"),
-        ({"scan": 1.0}, "scan was not asked for; wanted: age"),
+        ({"scan": 1.0}, "scan is not wanted now; wanted: age"),
         ({"age": "old"}, "age must be a number, not 'old'"),
         ({"age": float("inf")}, "age must be a finite number"),
         ({"age": 50, "smoker": "yess"}, "smoker has no category 'yess'; did you mean 'yes'"),
         ({"age": [1]}, "age must be a number"),
     ],
 )
-def test_what_is_wrong_is_refused_and_the_session_stays_as_it_was(
+def test_an_invalid_value_is_refused_and_the_session_stays_unchanged(
     fitted: Fit, given: dict[str, Any], said: str
 ) -> None:
     session = fitted("cost-ordered", threshold=0.8).start() if "scan" in given else fitted("single-stage").start()
@@ -87,14 +87,14 @@ def test_what_is_wrong_is_refused_and_the_session_stays_as_it_was(
 
 def test_a_feature_cannot_be_given_twice_nor_after_the_answer(fitted: Fit, table: pd.DataFrame) -> None:
     session = fitted("single-stage").start().give(age=50)
-    with pytest.raises(RequestError, match="age has been given already"):
+    with pytest.raises(RequestError, match="age was given already"):
         session.give(age=51)
     play(session, table.iloc[0].to_dict())
     with pytest.raises(RequestError, match="already"):
         session.give(scan=1.0)
 
 
-def test_a_missing_value_is_the_training_rows_median(fitted: Fit) -> None:
+def test_a_missing_value_is_replaced_by_the_median_of_the_training_rows(fitted: Fit) -> None:
     policy = fitted("single-stage")
     median = float(policy.encoder.fill[policy.number("glucose")])
     rest = {"age": 50, "smoker": "no", "insulin": 90.0, "scan": 0.1}
@@ -103,7 +103,7 @@ def test_a_missing_value_is_the_training_rows_median(fitted: Fit) -> None:
     assert without != play(policy.start(), {**rest, "glucose": median + 50}).answer
 
 
-def test_a_thousand_sessions_at_once_answer_as_one_by_one(fitted: Fit, table: pd.DataFrame) -> None:
+def test_a_thousand_concurrent_sessions_answer_as_single_ones(fitted: Fit, table: pd.DataFrame) -> None:
     policy = fitted("cost-ordered", threshold=0.8)
     rows = [table.iloc[i % len(table)].to_dict() for i in range(1000)]
     sessions = [policy.start() for _ in rows]
@@ -115,7 +115,7 @@ def test_a_thousand_sessions_at_once_answer_as_one_by_one(fitted: Fit, table: pd
         assert session.answer.probability == expected.probability.iloc[i % len(table)]
 
 
-def test_a_session_by_item_size_pays_by_it(table: pd.DataFrame) -> None:
+def test_a_session_pays_prices_that_depend_on_the_item_size(table: pd.DataFrame) -> None:
     frame = table[["glucose", "scan", "outcome"]].assign(pixels=np.arange(len(table)) % 7)
     prices = {"prices": {"glucose": 1.0, "scan": [2.0, 0.5]}}
     policy = fit_policy("single-stage", frame, prices, target="outcome", size="pixels", splits=0)
@@ -126,7 +126,7 @@ def test_a_session_by_item_size_pays_by_it(table: pd.DataFrame) -> None:
 
 
 class Silent(Policy):
-    """A cascade that does not say what it wants: the second feature where the first is above a limit."""
+    """A cascade without ``next_features``: it acquires the second feature where the first is positive."""
 
     def decide(self, rows: Rows) -> Decisions:
         more = rows.X[:, 0] > 0
@@ -136,26 +136,26 @@ class Silent(Policy):
 
 
 class SilentMethod(Method):
-    """Gives one `Silent`."""
+    """A method that returns one `Silent` policy."""
 
     def fit(self, problem: Problem) -> list[Policy]:
         return [Silent()]
 
 
-def test_a_policy_that_says_nothing_is_asked_by_substitution(table: pd.DataFrame) -> None:
+def test_a_policy_without_next_features_is_asked_by_substitution(table: pd.DataFrame) -> None:
     frame = table[["scan", "glucose", "insulin", "outcome"]]
     policy = fit_policy(SilentMethod(), frame, [1.0, 2.0, 4.0], target="outcome", splits=0)
     assert not policy.exact
     assert isinstance(policy.policy, AskedBySubstitution)
     rows = policy.rows(frame)
     asked = replay(policy.policy, rows, policy.encoder.feature_of_column)
-    whole = policy.decisions(frame)
-    assert (asked.known == whole.acquired).all()
-    assert np.array_equal(asked.decisions.probabilities, whole.probabilities)
+    expected = policy.decisions(frame)
+    assert (asked.known == expected.acquired).all()
+    assert np.array_equal(asked.decisions.probabilities, expected.probabilities)
 
 
 class Parallel(Policy):
-    """Any of two features above 0 is enough; reads the second only where the first is not."""
+    """Acquires the second feature, and the first only where the second is at most 5."""
 
     def decide(self, rows: Rows) -> Decisions:
         enough = rows.X[:, 1] > 5
@@ -163,27 +163,27 @@ class Parallel(Policy):
         return Decisions(acquired, score=np.where(enough, 1.0, rows.X[:, 0]))
 
 
-def test_substitution_may_ask_for_more_but_never_answers_otherwise() -> None:
+def test_substitution_may_ask_for_more_features_but_gives_the_same_answer() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
     X[0, 1] = 9.0
     background = rng.normal(size=(32, 2))
     policy = AskedBySubstitution(Parallel(), background, np.arange(2))
-    asked, whole = replay(policy, Rows(X), np.arange(2)), Parallel().decide(Rows(X))
-    assert np.array_equal(asked.decisions.score, whole.score)
-    assert (asked.known >= whole.acquired).all()
-    assert asked.known[0].all()  # no filling showed that the second alone can do
+    asked, expected = replay(policy, Rows(X), np.arange(2)), Parallel().decide(Rows(X))
+    assert np.array_equal(asked.decisions.score, expected.score)
+    assert (asked.known >= expected.acquired).all()
+    assert asked.known[0].all()  # in no filling is the second feature sufficient
 
 
 class ThreeQuarters(Policy):
-    """Says the second class with a probability of exactly 3/4, of whoever it is asked."""
+    """Gives every row the second class with a probability of exactly 3/4."""
 
     def decide(self, rows: Rows) -> Decisions:
         return Decisions(np.zeros((len(rows), 3), dtype=bool), np.tile([0.25, 0.75], (len(rows), 1)))
 
 
 class ThreeQuartersMethod(Method):
-    """Gives one `ThreeQuarters`."""
+    """A method that returns one `ThreeQuarters` policy."""
 
     def fit(self, problem: Problem) -> list[Policy]:
         return [ThreeQuarters()]

@@ -1,4 +1,4 @@
-"""`bench recommend` keeps to its time whatever a method does, and stops cleanly when it is asked to."""
+"""``bench recommend`` keeps its time limit whatever a method does, and stops cleanly on an interrupt."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def frame() -> pd.DataFrame:
 
 
 def restricted() -> list[int]:
-    """Processes below this one that plugins are imported in, and what was forked from them."""
+    """Return the process ids of the running sandboxes that descend from this process."""
     found = []
     for child in psutil.Process().children(recursive=True):
         try:
@@ -90,7 +90,7 @@ def restricted() -> list[int]:
 
 
 @pytest.mark.slow
-def test_a_method_that_never_ends_is_ended_and_the_others_are_compared(
+def test_a_method_that_never_ends_is_stopped_and_the_others_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "endless_plugin.py").write_text(ENDLESS, encoding="utf-8")
@@ -124,7 +124,7 @@ def test_an_interrupt_ends_every_process_and_writes_nothing(tmp_path: Path) -> N
         env={**os.environ, "PYTHONPATH": str(plugins), "BUDGETBENCH_ISOLATION": "process"},
         stderr=subprocess.PIPE,
         text=True,
-        # Where this runs in the background, SIGINT may be ignored, which a new process inherits.
+        # A process started in the background may ignore SIGINT, and its children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     until = time.monotonic() + 300

@@ -1,15 +1,15 @@
-"""Best-first search of the lattice, in which Property 3.9 holds: a smaller α expands a superset.
+"""Best-first search of the lattice, for which Property 3.9 holds: a smaller α expands a superset of the sets.
 
-The paper searches the lattice layer by layer, from both ends. There the property fails: of two separate searches the
-one with the larger α may skip a set whose accuracy would have let it skip another one later, which it now has to
-train. The order of the layers does not matter for that, nor whether a set must have an expanded neighbour to be
-reached (tests show both).
+The paper searches the lattice layer by layer, from both ends. There the property fails for separate searches: the
+search with the larger α may skip a set whose accuracy would have sandwiched another set, and must then train that
+other set. This depends neither on the order of the layers nor on whether a set can be reached only from an expanded
+neighbour (tests show both).
 
-What matters is that the order of expansion depends on α. Here it does not. The gap of a set is the least accuracy
-known above it minus the best known below it, plus e: sets within a gap of at most α are sandwiched (Property 3.11).
-The set with the widest gap is always next, until the widest is at most α. Knowing more never widens a gap, so that
-what a search with a larger α expands is how a search with a smaller one begins. It also makes the most of a
-precomputation budget: whenever the search is stopped, it is complete for an α of the widest gap left.
+The reason is that the order of expansion depends on α. Here it does not. The gap of a set is the least known accuracy
+above it minus the best known accuracy below it, plus e; a set with a gap of at most α is sandwiched (Property 3.11).
+The set with the widest gap is expanded next, until no gap is wider than α. New accuracies never widen a gap, so a
+search with a smaller α starts with exactly the sets that a search with a larger α expands. A search that a
+precomputation budget stops is complete for α equal to the widest gap left.
 """
 
 from __future__ import annotations
@@ -35,20 +35,23 @@ def best_first_search(
 ) -> Expansion:
     """Expand the set with the widest gap until no gap is wider than α.
 
-    Among equal gaps the set that is nearer to either end of the lattice comes first, then the lower mask. The
-    guarantee is that of `bench_polydom.lattice.search` without covering.
+    Ties go to the set nearer to either end of the lattice, then to the lower mask. The guarantee is that of
+    `bench_polydom.lattice.search` without covering.
 
     Args:
-        accuracy, n_features, alpha, e: as in `bench_polydom.lattice.search`.
-        max_sets: how many models may be trained.
-        max_seconds: for how long no new model is begun after the start. Depends on the machine.
+        accuracy: as in `bench_polydom.lattice.search`.
+        n_features: number d of features.
+        alpha: accuracy that may be given up.
+        e: most by which a superset may be less accurate.
+        max_sets: most models that may be trained.
+        max_seconds: time in seconds after which no further model is started; makes the result depend on the machine.
 
     Returns:
-        The expanded sets. `Expansion.alpha` is ``alpha``, or, when a budget stopped the search, the widest gap that
-        was left: the tolerance that it is complete for.
+        The expanded sets. `Expansion.alpha` is ``alpha``, or the widest gap left if a budget stopped the search; the
+        search is complete for that tolerance.
 
     Raises:
-        ValueError: too many features, or a negative tolerance.
+        ValueError: there are more than `MAX_FEATURES` features, or a tolerance is negative or not finite.
     """
     checked_count(n_features)
     checked_tolerances(alpha, e)
@@ -72,7 +75,7 @@ def best_first_search(
 
 
 class _Gaps:
-    """The gap of every set, −∞ once it was tried; cubes of one axis per feature, the last feature's first."""
+    """The gap of every set, −∞ once expanded; arrays with one axis per feature, the last feature first."""
 
     def __init__(self, d: int, e: float) -> None:
         self.d, self.e = d, e
@@ -91,7 +94,7 @@ class _Gaps:
     def next(self) -> tuple[int, float]:
         """The set with the widest gap, and the gap.
 
-        Gaps only narrow, so that the sets of the widest gap are looked up once, and those that narrowed passed over.
+        Gaps only narrow. So the sets of the widest gap are listed once, and those that have narrowed are skipped.
         """
         while self.equals:
             mask = self.equals[-1]
@@ -104,12 +107,12 @@ class _Gaps:
         return self.equals[-1], self.widest
 
     def close(self, mask: int) -> None:
-        """It was tried."""
+        """Mark a set as expanded."""
         self.tried.reshape(-1)[mask] = True
         self.flat[mask] = -np.inf
 
     def learn(self, mask: int, accuracy: float) -> None:
-        """Its accuracy narrows the gaps of all sets above and below it."""
+        """Enter the accuracy of a set: narrow the gaps of all its supersets and subsets."""
         self.close(mask)
         inside = [(mask >> feature) & 1 for feature in range(self.d - 1, -1, -1)]
         above = (*(1 if has else slice(None) for has in inside), ...)

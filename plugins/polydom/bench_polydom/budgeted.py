@@ -1,4 +1,4 @@
-"""What all methods of this plugin share: a learner, units, one policy per budget, what is kept of the fit."""
+"""The base class of this plugin's methods: a learner, units, one policy per budget, and the series of a fit."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ BUDGET_SHARES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 @dataclass(frozen=True)
 class Budgeted(Method):
-    """What all methods of this plugin share: a learner, budgets, units.
+    """A method with a black-box learner and one policy per budget; no row costs more than the budget.
 
     Attributes:
-        budgets: what a row may cost; one policy each. When empty: shares 0.05 … 1 of what all features cost on
-            average on the training rows, and what they cost for the most expensive.
-        learner: the black box, see `bench_polydom.learners.make_learner`; ``linear-sgd`` is the paper's.
-        strength: see there.
-        units: ``groups`` acquires an acquisition group as a whole, ``features`` its features one by one.
-        share_accuracies: remember accuracies between methods that are fitted on the same rows in one process, as in
-            the paper's experiments. Changes no result; the times of fits then say nothing.
-        measured: measured times of the features, by the name of a file that comes with the plugin or a path (see
-            `bench_polydom.pricing`); the history then says what the models of every budget really cost
-            (`bench_polydom.estimates.by_budget`). Decides nothing.
-        time_lookups: measure look-ups and keep the time in the diagnostics; the record then depends on the machine.
+        budgets: budgets of a row, in the unit of the prices; one policy each. When empty: shares 0.05 … 1 of the mean
+            price of all features on the training rows, and the price of all features of the most expensive row.
+        learner: the black-box learner, see `bench_polydom.learners.make_learner`; ``linear-sgd`` is the paper's.
+        strength: inverse strength of the learner's penalty, or the depth of ``tree``; see `make_learner`.
+        units: the elements of a set: ``groups`` acquires all features of an acquisition group together, ``features``
+            acquires them one by one.
+        share_accuracies: whether methods that are fitted on the same rows in one process share trained accuracies, as
+            in the paper's experiments. This changes no result, but fitting times become meaningless.
+        measured: measured times of the features: a path, or the name of a file that comes with the plugin (see
+            `bench_polydom.pricing`). The history then includes the actual cost of every budget's models
+            (`bench_polydom.estimates.by_budget`). Decisions do not depend on it.
+        time_lookups: whether to measure look-up times for the diagnostics; the record then depends on the machine.
     """
 
     version: ClassVar[int] = 1
@@ -52,11 +53,12 @@ class Budgeted(Method):
     time_lookups: bool = False
 
     def fit(self, problem: Problem) -> Family:
-        """Train on the training part, estimate accuracy on the validation part, index, one policy per budget.
+        """Train on the training part, estimate accuracy on the validation part, build the index and the policies.
 
         Raises:
-            ValueError: missing values, or too many units.
-            DataError: prices depend on item size, and the rows have none; ``measured`` lacks a feature or a size.
+            ValueError: features have missing values, or there are too many units.
+            DataError: prices depend on item size but the rows have no sizes, or ``measured`` lacks a feature or a
+                size.
         """
         _refuse_missing(problem)
         if problem.costs.depends_on_size and problem.train.sizes is None:
@@ -97,7 +99,7 @@ class Budgeted(Method):
         return Family(policies, history=history, diagnostics=diagnostics)
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """As every method; or more units than can be searched in reasonable time."""
+        """Reason not to run: those of every method, or more units than can be searched in reasonable time."""
         units, most = data.n_units if self.units == "groups" else data.n_features, self._most_units_in_time()
         if units > most:
             return f"it searches the sets of at most {most} units; there are {units}{self._remedy(units)}"
@@ -107,11 +109,11 @@ class Budgeted(Method):
         return MAX_FEATURES
 
     def _most_units_in_time(self) -> int:
-        """Units beyond which a fit would not end in reasonable time."""
+        """Most units that a fit handles in reasonable time."""
         return self._most_units()
 
     def _remedy(self, units: int) -> str:
-        """What would make so many units searchable, to be added to a message; empty when nothing would."""
+        """Advice for a message about too many units; empty if there is none."""
         return ""
 
     def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any], dict[str, Any]]:
@@ -119,7 +121,7 @@ class Budgeted(Method):
 
 
 def counts(expansion: Expansion, index: Index) -> dict[str, Any]:
-    """The diagnostics that every method has."""
+    """Diagnostics common to all methods."""
     return {
         "sets_expanded": expansion.n_expanded,
         "sets_failed": len(expansion.failures),

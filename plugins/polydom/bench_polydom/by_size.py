@@ -1,6 +1,6 @@
-"""Metrics of the items at either end of the sizes (PolyDom, appendix, "Estimated Versus Actual").
+"""Metrics of the smallest and the largest items (PolyDom, appendix, "Estimated Versus Actual").
 
-What all features would cost grows with an item's size, and tells the core which items are the smallest.
+The price of all features grows with an item's size, so it identifies the smallest and the largest items.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ def _accuracy_at(outcome: Outcome, price: float) -> float:
 
 
 def accuracy_smallest(outcome: Outcome) -> float:
-    """Share of right answers among the items on which all features together are cheapest; 0 without items."""
+    """Accuracy on the items with the lowest price of all features; 0 if there are no items."""
     return _accuracy_at(outcome, outcome.full_bill.min()) if len(outcome.full_bill) else 0.0
 
 
 def accuracy_largest(outcome: Outcome) -> float:
-    """Share of right answers among the items on which all features together are most expensive; 0 without items."""
+    """Accuracy on the items with the highest price of all features; 0 if there are no items."""
     return _accuracy_at(outcome, outcome.full_bill.max()) if len(outcome.full_bill) else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Candidates: the models worth keeping, with features, accuracy and cost curve (PolyDom, Properties 3.6, 3.7)."""
+"""Candidates: models with features, accuracy and cost curve, and their pruning (PolyDom, Properties 3.6, 3.7)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Candidates", "features_of", "mask_of", "prune", "set_curves"]
 
 
 def features_of(mask: int) -> tuple[int, ...]:
-    """The features of a set given as a bit mask, ascending."""
+    """The features of a set given as a bit mask, in ascending order."""
     features = []
     while mask:
         lowest = mask & -mask
@@ -33,14 +33,14 @@ def mask_of(features: Iterable[int]) -> int:
 
 
 def set_curves(masks: NDArray[np.int64], prices: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cost curves of sets: C(S, n) = Σ_{f∈S} t(f, n), as coefficients.
+    """Cost curves of sets: coefficients of C(S, n) = Σ_{f∈S} t(f, n).
 
     Args:
         masks: int64 (sets,), bit i is feature i.
-        prices: float64 (features, degree + 1).
+        prices: float64 (features, degree + 1), lowest power first.
 
     Returns:
-        float64 (sets, degree + 1), summed in the features' order.
+        float64 (sets, degree + 1), summed in the order of the features.
     """
     curves = np.zeros((len(masks), prices.shape[1]))
     for feature, price in enumerate(prices):
@@ -50,15 +50,15 @@ def set_curves(masks: NDArray[np.int64], prices: NDArray[np.float64]) -> NDArray
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Models by number: what an index chooses from.
+    """The models that an index chooses from.
 
     Attributes:
-        masks: int64 (m,): the features of each, bit i is feature i.
-        accuracy: float64 (m,), finite.
-        curves: float64 (m, degree + 1): cost as a polynomial of the item's size, coefficients ≥ 0.
+        masks: int64 (m,): features of each model, bit i is feature i.
+        accuracy: float64 (m,): accuracies, finite.
+        curves: float64 (m, degree + 1): cost as a polynomial of the item's size, with coefficients ≥ 0.
 
     Raises:
-        ValueError: lengths differ, an accuracy is not finite, a coefficient is negative or not finite.
+        ValueError: lengths differ, an accuracy is not finite, or a coefficient is negative or not finite.
     """
 
     masks: NDArray[np.int64]
@@ -85,25 +85,25 @@ class Candidates:
         return len(self.masks)
 
     def take(self, chosen: NDArray[Any]) -> Candidates:
-        """Some of them, by number or mask."""
+        """Some of the candidates, selected by index or by boolean array."""
         return Candidates(self.masks[chosen], self.accuracy[chosen], self.curves[chosen])
 
 
 def prune(expanded: Candidates) -> Candidates:
-    """Drop what another model beats for every size: at least as accurate, never more expensive.
+    """Drop models that another model dominates at every size: at least as accurate and never more expensive.
 
-    Subset pruning (Property 3.6) is the case where the other's features are among its own; polynomial dominance
-    (Property 3.7) the general one. Of models that are equal in both, the one with fewer features stays, then the
-    one with the lower mask. No tolerance is used (the paper's α is spent in the lattice search only), so that the
-    best model for any size and budget is still there.
+    Subset pruning (Property 3.6) is the special case in which the other model's features are a subset; polynomial
+    dominance (Property 3.7) is the general case. Of models equal in accuracy and cost, the one with fewer features
+    stays, then the one with the lower mask. No tolerance is used (α applies to the lattice search only), so the best
+    model for every size and budget remains.
 
     Returns:
-        The survivors, most accurate first.
+        The remaining candidates, by descending accuracy.
     """
     sizes = np.array([int(mask).bit_count() for mask in expanded.masks], dtype=np.int64)
     order = np.lexsort((expanded.masks, sizes, expanded.curves.sum(axis=1), -expanded.accuracy))
     ordered = expanded.take(order)
-    # Among equals in accuracy the cheaper for an item of size 1 comes first: only it can beat the other for all sizes.
+    # Of equally accurate models, the cheaper at size 1 comes first: only it can dominate the other at all sizes.
     survivors: list[int] = []
     curves = np.empty_like(ordered.curves)
     for i in range(len(ordered)):

@@ -1,7 +1,7 @@
-"""Many priced descriptors on images, each as the margins of its own classifiers (BUDGETPRUNE §5, Scene-15).
+"""Many priced image descriptors, each represented by the margins of its own classifiers (BUDGETPRUNE §5, Scene-15).
 
-That paper's Scene-15 has 184 descriptors with measured prices, and for each 15 one-vs-rest kernel machines whose
-margins are the features. Its descriptors are not public; here they are those that PolyDom's images are described by.
+That paper's Scene-15 has 184 descriptors with measured prices, and 15 one-vs-rest kernel machines per descriptor, whose
+margins are the features. Its descriptors are not public; here PolyDom's image descriptors take their place.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ __all__ = ["DescriptorMargins"]
 
 @dataclass(frozen=True)
 class DescriptorMargins(DataSource):
-    """Images by the one-vs-rest margins of many descriptors; a descriptor is a group that is paid once.
+    """Images represented by one-vs-rest margins of many descriptors; each descriptor is a group that is paid once.
 
-    A descriptor is one of PolyDom's extractors on the image at one of the sides. Support vector machines with a
-    Gaussian kernel (scikit-learn's defaults, standardised inputs), one per class against the rest, learn from images of
-    their own, which are no rows: so a row's margins never come from a machine that was fitted to it, whatever the
-    split. The margins of a descriptor form an acquisition group, whose price is its measured time at that side in
-    microseconds (cost scheme ``from-data``). Time to rescale and to evaluate the machines is not in it.
+    A descriptor is one of PolyDom's extractors on the image at one of the sides. One-vs-rest support vector machines
+    with a Gaussian kernel (scikit-learn's defaults, standardised inputs) are trained on separate images, which are not
+    rows of the data set. So no margin of a row comes from a machine that was fitted to it, whatever the split. The
+    margins of a descriptor form an acquisition group, whose price is its measured time at that side in microseconds
+    (cost scheme ``from-data``). The time to rescale the image and to evaluate the machines is not included.
 
-    As with ``sized-images``, the last bits depend on the machine, so that the set is named by what it is made from.
+    As with ``sized-images``, the last bits depend on the machine, so the content hash covers the inputs.
 
     Attributes:
         source: a registered data set whose rows are square grey images (``digits``, ``mnist``).
-        path: a folder of class-named folders of image files (Scene-15) instead of ``source``.
-        images: how many rows.
-        learning: how many further images the support vector machines learn from.
-        sides: pixels a side, each at least 8.
+        path: a folder of class-named folders of image files (Scene-15), instead of ``source``.
+        images: number of rows.
+        learning: number of further images, on which the support vector machines are trained.
+        sides: side lengths in pixels, each at least 8.
         without: extractors to leave out.
         prices: a file of measurements, or the name of one that comes with the plugin.
-        statistic: prices by the ``worst`` case or the ``median``.
-        parameters: of the source.
-        seed: of the drawing.
+        statistic: the times that prices are fitted to: the ``worst`` case or the ``median``.
+        parameters: parameters of ``source``.
+        seed: seed for drawing images.
     """
 
     version: ClassVar[int] = 1
@@ -60,27 +60,27 @@ class DescriptorMargins(DataSource):
     seed: int = 0
 
     def fingerprint(self, context: DataContext) -> str | None:
-        """Nothing cheap: the images may come from anywhere."""
+        """None, because the images' source may have no cheap fingerprint."""
         return None
 
     def status(self, context: DataContext) -> str:
-        """That of the images' own source."""
+        """The status of the images' source."""
         return self._images().status(context)
 
     def load(self, context: DataContext) -> Dataset:
-        """Rescale, describe, learn the margins, and price.
+        """Rescale the images, compute descriptors and margins, and price them.
 
         Raises:
-            DataUnavailable: scikit-image, the images or the measurements are not here.
-            DataError: there are fewer images than asked for, a class is not among those to learn from, the source's
-                rows are no square images, or a descriptor was not measured.
+            DataUnavailable: scikit-image, the images or the measurements are missing.
+            DataError: there are too few images, the images for learning lack a class, the source's rows are not square
+                images, or the measurements lack a descriptor.
         """
         made, names = self._made(context), self._names()
         margins = kept(context.cache / "descriptor-margins" / f"{made.key}.npz", names, lambda: self._margins(made))
         return self._table(made, [margins[name] for name in names], names)
 
     def content(self, context: DataContext) -> str:
-        """Without describing the images."""
+        """Content hash of the inputs; does not compute descriptors."""
         made, names = self._made(context), self._names()
         blank = np.zeros((len(made.rows), len(_labels(made.classes))))
         return self._table(made, [blank] * len(names), names).content
@@ -109,7 +109,9 @@ class DescriptorMargins(DataSource):
         pictures, target, classes = self._images().pictures(context)
         wanted = self.images + self.learning
         if len(pictures) < wanted:
-            raise DataError(f"descriptor-margins: images + learning are {wanted}; there are {len(pictures)} images")
+            raise DataError(
+                f"descriptor-margins: images + learning need {wanted} images; there are {len(pictures)} images"
+            )
         order = np.random.default_rng([self.seed, 3]).permutation(len(pictures))
         learning, rows = np.sort(order[: self.learning]), np.sort(order[self.learning :])
         if len(np.unique(target[learning])) < len(classes):
@@ -162,7 +164,7 @@ class DescriptorMargins(DataSource):
 
 @dataclass(frozen=True, eq=False)
 class _Made:
-    """All that the table is made from; ``learning`` and ``rows`` are places in ``pictures``."""
+    """All inputs of the table; ``learning`` and ``rows`` are indices into ``pictures``."""
 
     pictures: list[NDArray[np.float64]]
     target: NDArray[np.int64]
@@ -176,7 +178,7 @@ class _Made:
 def _margins_of(
     table: NDArray[np.float64], target: NDArray[np.int64], learning: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Margins of one-vs-rest kernel machines: float64 (rows, classes), one column of two classes."""
+    """Margins of one-vs-rest kernel machines: float64 (rows, classes); a single column for two classes."""
     from sklearn.multiclass import OneVsRestClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -188,5 +190,5 @@ def _margins_of(
 
 
 def _labels(classes: tuple[str, ...]) -> tuple[str, ...]:
-    """The classes that a descriptor has a margin for."""
+    """Names of the classes with a margin."""
     return classes[1:] if len(classes) == 2 else classes

@@ -1,11 +1,12 @@
-"""When each candidate is on the skyline, by lower envelopes: the fast builder of the index (ours).
+"""The sizes at which each candidate is on the skyline, by lower envelopes: the fast builder of the index (ours).
 
-A candidate is on the skyline of size n when it is cheaper there than everything at least as accurate. So go through
-the candidates from the most accurate down and keep the lower envelope of their cost curves, the cheapest of them for
-every size, as pieces. A candidate is on the skyline exactly where it becomes part of the envelope when it is put in.
-For curves of degree s the envelope of m curves has at most about s·m pieces (Davenport–Schinzel), usually a few
-dozen, so that building takes about m × pieces steps, where the sweep takes one for every crossing of two curves.
-No order of curves is carried along, so that a crossing misjudged by rounding does no harm beyond its own place.
+A candidate is on the skyline at size n if it is cheaper there than every candidate that is at least as accurate.
+Therefore candidates are processed by descending accuracy, keeping the lower envelope of their cost curves (the cheapest
+curve at every size) as pieces. A candidate is on the skyline exactly at the sizes where it enters the envelope.
+
+The envelope of m curves of degree s has at most about s·m pieces (Davenport–Schinzel), usually a few dozen. So building
+takes about m × pieces steps, while the sweep takes one step per crossing of two curves. No order of curves is
+maintained, so a crossing that rounding misjudges has only a local effect.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from bench_polydom.polynomials import MAX_SIZE, crossings, evaluate
 __all__ = ["Presence", "presence_by_envelope"]
 
 Presence = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
-"""Spells on the skyline: candidate, first size, size where it ends (not included); one entry per spell."""
+"""Intervals of sizes on the skyline: candidate, first size, and end (exclusive); one entry per interval."""
 
 
 class _Envelope:
-    """The cheapest curve for every size: pieces that begin at ``starts`` and belong to ``owners`` (−1: nobody)."""
+    """The cheapest curve at every size: pieces that begin at ``starts`` and belong to curves ``owners`` (−1: none)."""
 
     def __init__(self, curves: NDArray[np.float64]) -> None:
         self.curves = curves
@@ -31,7 +32,7 @@ class _Envelope:
         self.owners = np.full(1, -1, dtype=np.int64)
 
     def insert(self, candidate: int) -> None:
-        """Put a curve in: it takes over wherever it is strictly cheaper."""
+        """Insert a curve: it replaces the envelope wherever it is strictly cheaper."""
         ends = np.append(self.starts[1:], MAX_SIZE)
         differences = self.curves[candidate] - self.curves[self.owners]
         nobody = self.owners < 0
@@ -52,9 +53,9 @@ class _Envelope:
 
 
 def presence_by_envelope(candidates: Candidates) -> Presence:
-    """Every spell of every candidate on the skyline.
+    """All intervals of sizes at which each candidate is on the skyline.
 
-    Among equals in accuracy the cheaper is on it, among equals in both the first.
+    Of equally accurate candidates the cheaper one is on the skyline; of candidates equal in both, the first.
     """
     accuracy = candidates.accuracy
     order = np.lexsort((np.arange(len(accuracy)), -accuracy)).tolist()

@@ -1,8 +1,8 @@
-"""What an index expects of its models, by budget, and what was measured (PolyDom, appendix, "Estimated Versus Actual").
+"""Estimated and actual accuracy and cost of models, by budget (PolyDom, appendix, "Estimated Versus Actual").
 
-An index expects a model to cost what its polynomial says: PolyDom for the item's own size, Greedy for the one size it
-was built for. What features really cost stands in a file of measured times: every item there gives the actual cost of
-any set of features, the sum of their times on that item.
+The estimated cost of a model is the value of its cost polynomial: for PolyDom at the item's own size, for Greedy at
+the size that it was built for. Actual costs come from a file of measured times: for every measured item, the actual
+cost of a set of features is the sum of their times on that item.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ class ActualCosts:
     """Measured times of units.
 
     Attributes:
-        times: item size → float64 (items, units).
+        times: for every item size, float64 (items, units).
     """
 
     times: Mapping[float, NDArray[np.float64]]
 
     @classmethod
     def of(cls, measured: Measurements, problem: Problem, units: Units, sizes: NDArray[np.float64]) -> ActualCosts:
-        """The times of a problem's units: a feature ``hog[3]`` belongs to what was measured as ``hog``.
+        """The times of a problem's units; a feature ``hog[3]`` belongs to the measured feature ``hog``.
 
         Raises:
-            DataError: a unit, or a size, was not measured.
+            DataError: a unit or a size was not measured, a unit has features of two measured ones, or features were
+                measured on different numbers of items.
         """
         names = []
         for features in units.features:
@@ -46,16 +47,16 @@ class ActualCosts:
             for stem in sorted(stems):
                 if stem not in measured.times:
                     hint = did_you_mean(stem, list(measured.times))
-                    raise DataError(f"the measured times have none of {stem!r}; {hint}")
+                    raise DataError(f"there are no measured times of {stem!r}; {hint}")
             if len(stems) > 1:
                 raise DataError(
-                    f"what was measured as {sorted(stems)[0]!r} and {sorted(stems)[1]!r} is acquired as one"
+                    f"{sorted(stems)[0]!r} and {sorted(stems)[1]!r} were measured separately, but are one unit"
                 )
             names.append(stems.pop())
         table: dict[float, NDArray[np.float64]] = {}
         for size in np.unique(sizes).tolist():
             if size not in measured.sizes:
-                raise DataError(f"nothing was measured for items of size {size:g}: {measured.sizes}")
+                raise DataError(f"no items of size {size:g} were measured; measured sizes: {measured.sizes}")
             at = measured.sizes.index(size)
             counts = {len(measured.times[name][at]) for name in names}
             if len(counts) != 1:
@@ -64,7 +65,7 @@ class ActualCosts:
         return cls(table)
 
     def totals(self, size: float, units: Sequence[int]) -> NDArray[np.float64]:
-        """What some units took together on every measured item of a size: float64 (items,)."""
+        """Total time of some units on every measured item of a size: float64 (items,)."""
         total: NDArray[np.float64] = self.times[size][:, list(units)].sum(axis=1)
         return total
 
@@ -72,19 +73,18 @@ class ActualCosts:
 def by_budget(
     index: Index, sizes: NDArray[np.float64], budgets: Sequence[float], actual: ActualCosts | None = None
 ) -> dict[str, list[float]]:
-    """Series with a number for every budget, means over items; where nothing fits all are 0.
+    """Series with one number per budget: means over items, where an item counts 0 if no model fits.
 
     Args:
-        index: what is asked.
-        sizes: the items' (rows,).
-        budgets: what a row may cost.
+        index: the index to query.
+        sizes: float64 (rows,): sizes of the items.
+        budgets: budgets of a row.
         actual: measured times.
 
     Returns:
-        ``estimated_accuracy`` and ``estimated_cost``; with measured times also ``actual_cost`` (the mean over the
-        measured items) and ``actual_over_budget`` (the share of measured items on which the model takes longer than
-        the budget). When items differ in size, each again for the smallest and the largest (``…_smallest``,
-        ``…_largest``).
+        ``estimated_accuracy`` and ``estimated_cost``. With measured times also ``actual_cost``, the mean over measured
+        items, and ``actual_over_budget``, the share of measured items on which the model exceeds the budget. If items
+        differ in size, each series also for the smallest and the largest size (``…_smallest``, ``…_largest``).
     """
     different, counts = np.unique(sizes, return_counts=True)
     parts = {"": counts.astype(np.float64)}

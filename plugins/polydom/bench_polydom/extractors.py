@@ -1,13 +1,13 @@
-"""Image features by scikit-image: from a grey image of any size to a vector of fixed length.
+"""Image features by scikit-image: functions from a grey image of any size to a vector of fixed length.
 
-scikit-image is an optional extra, ``pip install budgetbench-polydom[images]``, and loaded when first needed. The
-paper's thirteen (GIST, SIFT, geo_map, texton, …) have no maintained Python implementation; these thirteen stand for
-them: flat, linear and superlinear in the number of pixels.
+scikit-image is an optional extra, ``pip install budgetbench-polydom[images]``, and is imported at first use. The
+paper's thirteen features (GIST, SIFT, geo_map, texton, …) have no maintained Python implementation. These thirteen
+replace them; their times are constant, linear or superlinear in the number of pixels.
 """
 
 from __future__ import annotations
 
-# scikit-image says that it is typed; most of its functions are not.
+# scikit-image is marked as typed, but most of its functions are not.
 # mypy: disable-error-code="no-untyped-call"
 from collections.abc import Callable
 from typing import Any
@@ -19,11 +19,15 @@ __all__ = ["EXTRACTORS", "VERSION", "require_skimage"]
 
 Image = NDArray[np.float64]
 VERSION = 1
-"""Raised when an extractor changes, so that features computed before are not taken for new ones."""
+"""Incremented when an extractor changes, so that cached features of earlier versions are not used."""
 
 
 def require_skimage() -> Any:
-    """scikit-image, or an error that says how to get it."""
+    """Import scikit-image.
+
+    Raises:
+        RuntimeError: it is not installed; the message says how to install it.
+    """
     try:
         import skimage
     except ImportError:
@@ -41,7 +45,7 @@ def _blocks(image: Image, count: int) -> Image:
 
 
 def sample(image: Image) -> Image:
-    """Grey values at 8 × 8 places: as good as free."""
+    """Grey values at 8 × 8 pixels: nearly free."""
     rows = np.linspace(0, image.shape[0] - 1, 8).astype(int)
     columns = np.linspace(0, image.shape[1] - 1, 8).astype(int)
     return np.asarray(image[np.ix_(rows, columns)].ravel())
@@ -53,7 +57,7 @@ def tiny_image(image: Image) -> Image:
 
 
 def grey_histogram(image: Image) -> Image:
-    """Sixteen bins."""
+    """Histogram of grey values, sixteen bins."""
     counts = np.bincount(np.minimum((image * 16).astype(np.int64), 15).ravel(), minlength=16)
     return counts / image.size
 
@@ -66,7 +70,7 @@ def projections(image: Image) -> Image:
 
 
 def moments(image: Image) -> Image:
-    """Hu's seven invariants, by their logarithms."""
+    """Logarithms of Hu's seven moment invariants."""
     from skimage.measure import moments_central, moments_hu, moments_normalized
 
     hu = moments_hu(moments_normalized(moments_central(image + 1e-6)))
@@ -166,4 +170,4 @@ EXTRACTORS: dict[str, Callable[[Image], Image]] = {
         gabor_energy, texton, spectrum,
     )
 }  # fmt: skip
-"""Feature → function of a grey image, float64 (height, width) in [0, 1], at least 8 × 8."""
+"""For every feature, a function of a grey image: float64 (height, width) in [0, 1], at least 8 × 8."""

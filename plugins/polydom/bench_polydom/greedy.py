@@ -1,14 +1,14 @@
-"""Greedy, GreedyAcc and GreedyCost: sequences of features for one size, stretched to every other (PolyDom, "Greedy").
+"""Greedy, GreedyAcc and GreedyCost: feature sequences built for one item size, used for all sizes (PolyDom, "Greedy").
 
-Offline, for each λ and the median item size, the feature with the largest Δaccuracy − λ·Δcost is added until all
-are in. GreedyAcc is λ = 0; GreedyCost looks at the cost alone. Online, the best set on the skyline of accuracy and
-cost at the median size that the budget would pay there says which sequence to follow; its features are then added
-one by one, at what they cost for the item at hand, until the next one would exceed the budget.
+Offline, for each λ, the feature with the largest Δaccuracy − λ·Δcost at the median item size is added until no feature
+is left. GreedyAcc is λ = 0; GreedyCost adds the cheapest feature. Online, the most accurate set within the budget at
+the median size, from the skyline there, selects the sequence. Its features are then added one by one, at their cost
+for the given item, until the next one would exceed the budget.
 
-Where the paper is silent: among equals the lower feature number is added; a set found under several λ belongs to
-the first of them; when nothing fits at the median size the sequence whose first feature is cheapest is followed
-(a smaller item may fit). A model that cannot be trained is skipped: its set is passed through, and a look-up that
-stops there uses the longest shorter one.
+Choices where the paper is silent: ties go to the lower feature number; a set found under several λ belongs to the first
+of them; if no set fits at the median size, the sequence whose first feature is cheapest is followed (a smaller item may
+fit). A set whose model cannot be trained stays in its sequence, but a look-up that ends there uses the longest earlier
+set with a model.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from bench_polydom.polynomials import AFFORDABLE, evaluate
 __all__ = ["LAMBDAS", "GreedyIndex", "grow"]
 
 LAMBDAS = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-"""Prices of cost in accuracy, from "accuracy only"; the paper's list is lost. They depend on the unit of cost."""
+"""Default values of λ, in accuracy per unit of cost; 0 is accuracy only. The paper's values are not known."""
 
 Curves = Callable[[NDArray[np.int64]], NDArray[np.float64]]
-"""Sets as bit masks (sets,) → their cost curves (sets, degree + 1)."""
+"""A function from sets, bit masks (sets,), to their cost curves, coefficients (sets, degree + 1)."""
 
 
 @dataclass(frozen=True, eq=False)
 class GreedySearch:
-    """What the offline part found.
+    """The result of the offline part.
 
     Attributes:
-        sequences: for every λ the sets (masks) from the empty one to all features.
-        expansion: every set whose model was trained, once.
-        size: the size it was done for.
+        sequences: for every λ, the sets (bit masks) from the empty set to all features.
+        expansion: all sets whose model was trained.
+        size: the item size at which costs were taken.
     """
 
     sequences: tuple[tuple[int, ...], ...]
@@ -58,7 +58,7 @@ class _Trained:
     failures: dict[int, str] = field(default_factory=dict)
 
     def __call__(self, mask: int, features: tuple[int, ...]) -> float:
-        """The accuracy, −∞ for a model that cannot be trained."""
+        """The accuracy of a set's model; −∞ if it cannot be trained."""
         if mask in self.accuracies:
             return self.accuracies[mask]
         if mask in self.failures:
@@ -82,18 +82,18 @@ def grow(
     lambdas: Sequence[float] = LAMBDAS,
     by: Literal["gain", "cost"] = "gain",
 ) -> GreedySearch:
-    """The offline part: one sequence per λ.
+    """Build one feature sequence per λ: the offline part.
 
     Args:
-        accuracy: trains on a set of features and says how accurate the model is.
-        n_features: d.
-        curves: cost curves of sets.
-        size: the item size that costs are taken at (the median).
-        lambdas: prices of cost in accuracy; only for ``by = "gain"``.
-        by: ``gain`` for Δaccuracy − λ·Δcost, ``cost`` for the cheapest feature first.
+        accuracy: trains a model on a set of features and returns its accuracy.
+        n_features: number d of features.
+        curves: returns cost curves of sets.
+        size: the item size at which costs are taken (the median).
+        lambdas: values of λ, in accuracy per unit of cost; only for ``by = "gain"``.
+        by: ``gain`` adds the feature of largest Δaccuracy − λ·Δcost, ``cost`` the cheapest feature.
 
     Raises:
-        ValueError: no λ, or one that is negative or not finite.
+        ValueError: ``lambdas`` is empty, or a λ is negative or not finite.
     """
     if by == "gain" and (not lambdas or not all(0 <= rate < math.inf for rate in lambdas)):
         raise ValueError(f"lambdas must be a list of finite numbers from 0, not {list(lambdas)}")
@@ -121,7 +121,7 @@ def grow(
 
 
 class GreedyIndex(Index):
-    """Both indexes of the Greedy family: the sequences, and the skyline of all their sets at one size."""
+    """The index of the Greedy family: the sequences, and the skyline of all their sets at one size."""
 
     def __init__(self, search: GreedySearch, curves: Curves) -> None:
         masks = np.array(sorted(search.expansion.accuracy), dtype=np.int64)
@@ -185,12 +185,12 @@ class GreedyIndex(Index):
         return reached
 
     def priced_at(self, size: float) -> float:
-        """The one size that the skyline was made for."""
+        """The size that the skyline was built for, whatever the item's size."""
         return self.search.size
 
     @property
     def entries(self) -> int:
-        """Sets in the distinct sequences, and on the skyline."""
+        """Number of sets in the distinct sequences, plus those on the skyline (Metric 2)."""
         return sum(len(sequence) for sequence in set(self.search.sequences)) + len(self._limits)
 
     def steps(self, size: float) -> int:

@@ -1,10 +1,10 @@
-"""The poly-dominance index: for every range of sizes the skyline of models, found by two binary searches.
+"""The poly-dominance index: a skyline of models for every range of sizes; a look-up takes two binary searches.
 
-Costs grow with size. So what a model costs at the first size of a range is the least it costs within it, and a model
-whose least cost is beyond the budget is out. These least costs are kept beside the skylines, a number for every model
-on them: the second search goes over stored numbers and prices no model. The most expensive one left is then priced for
-the size that was asked; where ranges are narrow it nearly always fits, and where it does not (the last range has no
-end), the search goes on among those below it.
+Costs grow with size. So the cost of a model at the first size of a range is its least cost in the range, and a model
+whose least cost exceeds the budget cannot fit. The least costs of all models on the skylines are stored, so the second
+binary search compares stored numbers and evaluates no polynomial. The most expensive remaining model is then priced at
+the requested size. In narrow ranges it nearly always fits; otherwise (the last range has no end) the search continues
+among the cheaper models.
 """
 
 from __future__ import annotations
@@ -29,72 +29,72 @@ from bench_polydom.sweep import SAME, all_crossings, presence_by_sweep
 __all__ = ["FullIndex", "Index", "NaiveScan", "PolyDomIndex", "checked_query", "halvings", "lookup_microseconds"]
 
 NOTHING = -1
-"""What a look-up gives when no candidate is within the budget."""
+"""Result of a look-up if no candidate is within the budget."""
 
 
 def checked_query(size: float, budget: float) -> None:
-    """Refuse a size or a budget that means nothing.
+    """Check the size and the budget of a look-up.
 
     Raises:
-        ValueError: a negative or NaN size, a size beyond `MAX_SIZE`, a negative or NaN budget.
+        ValueError: the size is negative, NaN or beyond `MAX_SIZE`, or the budget is negative or NaN.
     """
     if not 0.0 <= size <= MAX_SIZE:
         raise ValueError(f"an item's size must be between 0 and {MAX_SIZE:g}, not {size}")
     if not budget >= 0.0:
-        raise ValueError(f"a budget must not be negative, it is {budget}")
+        raise ValueError(f"a budget must be at least 0, not {budget}")
 
 
 class Index(ABC):
-    """Answers: which candidate is the most accurate within a budget, for an item of a size?
+    """An index that finds the most accurate candidate for an item's size and a budget.
 
     Attributes:
-        candidates: what it chooses from.
+        candidates: the models that it chooses from.
     """
 
     candidates: Candidates
 
     def saved_fields(self) -> dict[str, Any]:
-        """What a saved policy keeps: the arguments that make it."""
+        """Fields of a saved index: the arguments of its constructor."""
         return {"candidates": self.candidates}
 
     @classmethod
     def from_saved(cls, fields: Mapping[str, Any]) -> Index:
-        """From `saved_fields`."""
+        """Build the index from `saved_fields`."""
         return cls(**fields)
 
     @abstractmethod
     def lookup(self, size: float, budget: float) -> int:
-        """The number of the most accurate candidate with C(S, size) ≤ budget, −1 when there is none.
+        """Number of the most accurate candidate with C(S, size) ≤ budget; −1 if there is none.
 
-        Among equals in accuracy the cheapest. A cost counts as within the budget up to `AFFORDABLE`.
+        Ties in accuracy go to the cheapest. A cost is within the budget if it is at most budget × `AFFORDABLE`.
 
         Raises:
             ValueError: see `checked_query`.
         """
 
     def priced_at(self, size: float) -> float:
-        """The size whose cost the index expects a model to have for an item of a size: the item's own."""
+        """The size at which the index estimates a model's cost for an item of a given size: by default the same."""
         return size
 
     @property
     @abstractmethod
     def entries(self) -> int:
-        """The index's size: how many (point, model) pairs, or models, it stores (Metric 2)."""
+        """Size of the index: number of (point, model) pairs, or of models, that it stores (Metric 2)."""
 
     @abstractmethod
     def steps(self, size: float) -> int:
-        """Comparisons a look-up for this size takes at most: Metric 3 without the machine."""
+        """Most comparisons of a look-up at this size (Metric 3, independent of the machine)."""
 
 
 class NaiveScan(Index):
     """NaiveLookup: no index; every look-up prices every candidate.
 
-    Few candidates are scanned by a loop, many by NumPy, whose calls alone take longer than the loop over a few: the
-    faster of the two plain ways, so that an index is not compared with the overhead of a library.
+    Few candidates are scanned by a loop and many by NumPy, whichever is faster, so that an index is not compared with
+    the overhead of NumPy's calls.
     """
 
     LOOP_BELOW = 96
-    """Candidates below which the loop is the faster scan (benchmarks/polydom_speed.py prints both)."""
+    """Number of candidates below which the loop is faster than NumPy (benchmarks/polydom_speed.py prints both)."""
 
     def __init__(self, candidates: Candidates) -> None:
         self.candidates = candidates
@@ -124,7 +124,7 @@ class NaiveScan(Index):
         return best
 
     def scan_by_numpy(self, size: float, budget: float) -> int:
-        """`lookup` by whole arrays, without the check of the query."""
+        """`lookup` by NumPy arrays, without the check of the query."""
         cost = evaluate(self.candidates.curves, size)
         fits = np.flatnonzero(cost <= budget * AFFORDABLE)
         if not len(fits):
@@ -145,8 +145,8 @@ class PolyDomIndex(Index):
     """The skyline at every interesting point (Theorem 3.13), and nowhere else.
 
     Attributes:
-        starts: float64 (points,): the first size of each range; the first is 0.
-        offsets: int64 (points + 1,): where each range's skyline begins in ``members``.
+        starts: float64 (points,): first size of each range; the first one is 0.
+        offsets: int64 (points + 1,): index of the first member of each range's skyline in ``members``.
         members: int32: candidates, skyline after skyline, each by ascending cost and accuracy.
     """
 
@@ -178,8 +178,8 @@ class PolyDomIndex(Index):
         """Build from candidates.
 
         Args:
-            candidates: any; what is never on a skyline costs nothing.
-            builder: ``sweep`` is the paper's Algorithm 3, ``envelope`` gives the same index sooner.
+            candidates: any candidates; those that are never on a skyline are not stored.
+            builder: ``sweep`` is the paper's Algorithm 3; ``envelope`` builds the same index faster.
         """
         if builder == "sweep":
             presence, _ = presence_by_sweep(candidates)
@@ -188,13 +188,13 @@ class PolyDomIndex(Index):
         return cls(candidates, *skylines(presence, candidates))
 
     def lookup(self, size: float, budget: float) -> int:
-        # The comparisons of `checked_query`, without a call.
+        # The checks of `checked_query`, inlined for speed.
         if not (0.0 <= size <= MAX_SIZE and budget >= 0.0):
             checked_query(size, budget)
         return self._affordable(bisect_right(self._starts, size) - 1, size, budget * AFFORDABLE)
 
     def _affordable(self, at: int, size: float, limit: float) -> int:
-        """The most expensive model of a range's skyline that costs at most the limit for a size within the range."""
+        """The most expensive model on a range's skyline that costs at most `limit` at a size within the range."""
         first = low = self._offsets[at]
         high = bisect_right(self._least, limit, first, self._offsets[at + 1])
         members, curves = self._members, self._curves
@@ -216,14 +216,14 @@ class PolyDomIndex(Index):
         return members[low - 1] if low > first else NOTHING
 
     def skyline(self, size: float) -> NDArray[np.int32]:
-        """The candidates on the skyline for a size, by ascending cost."""
+        """The candidates on the skyline at a size, by ascending cost."""
         checked_query(size, 0.0)
         at = bisect_right(self._starts, size) - 1
         return self.members[self.offsets[at] : self.offsets[at + 1]]
 
     @property
     def points(self) -> int:
-        """How many ranges of sizes have a skyline of their own."""
+        """Number of ranges of sizes with different skylines."""
         return len(self.starts)
 
     @property
@@ -237,12 +237,12 @@ class PolyDomIndex(Index):
 class FullIndex(Index):
     """PolyDomIndexAll: the skyline at every crossing of any two candidates.
 
-    The skylines between two interesting points are equal; they are counted as the paper's index stores them, but
-    kept once.
+    Between two interesting points all skylines are equal. They are stored once, but `entries` counts each, as in the
+    paper's index.
 
     Attributes:
         starts: float64 (points,): 0 and every crossing.
-        compact: the index that has the same skylines.
+        compact: an index with the same skylines, each stored once.
     """
 
     def __init__(self, candidates: Candidates, compact: PolyDomIndex | None = None) -> None:
@@ -268,7 +268,7 @@ class FullIndex(Index):
 
     @property
     def points(self) -> int:
-        """How many ranges of sizes have a skyline stored."""
+        """Number of ranges of sizes that have a skyline."""
         return len(self.starts)
 
     @property
@@ -292,5 +292,5 @@ def lookup_microseconds(index: Index, sizes: Sequence[float], budgets: Sequence[
 
 
 def halvings(count: int) -> int:
-    """Steps of a binary search among so many."""
+    """Number of steps of a binary search among ``count`` entries."""
     return math.ceil(math.log2(count + 1)) if count else 0

@@ -1,25 +1,27 @@
 r"""Lattice search: which feature sets to train (PolyDom, "Feature Set Pruning", Properties 3.3–3.5, 3.9–3.11).
 
-Sets are bit masks. The search goes from both ends towards the middle, one layer of sets of equal size at a time. A
-set is left out when two sets that were expanded sandwich it: with the best accuracy found below it, and the least
-found above it, that is one comparison, since every set below a set is also below every set above it.
+Sets are bit masks. The search proceeds from both ends of the lattice to the middle, one layer of sets of equal size at
+a time. A set is skipped if two expanded sets sandwich it. One comparison decides this, of the best accuracy found below
+the set with the least accuracy found above it, because every subset of a set is a subset of all its supersets.
 
-Without covering, whatever is left out is within α of something cheaper that was expanded, provided that the learner
-obeys A(S) ≤ A(S') + e for S ⊂ S'.
+Without covering, every skipped set is within α of a cheaper expanded set, provided that the learner obeys
+A(S) ≤ A(S') + e for S ⊂ S'.
 
-Covering (Property 3.4) prunes more. From below: S is as good as each of S ∪ {i}, S ∪ {j}, …, so nothing between S and
-their union is trained; S is cheaper than all of it. That is sound, up to α for each feature added, where features have
-diminishing returns. Where two features only help together (their parity, say), it prunes the pair and loses the best
-model. The inverse, from above: T is no better than each of T \ {i}, T \ {j}, …, so nothing between their intersection
-and T is trained. But those sets are *cheaper* than what dominates T, and a budget may afford one of them and nothing
-as good. Four features, A(S) = 0.5, 0.7, 0.9, 0.9, 0.9 for |S| = 0 … 4: no three features are worse than all four, so
-every pair is pruned, and a budget for two features gets 0.7 instead of 0.9. So the inverse is unsound even where
-returns diminish; it is an option of its own, ``covering="both"``, which is the paper's algorithm.
+Covering (Property 3.4) prunes more. From below: if S is as good as each of S ∪ {i}, S ∪ {j}, …, no set between S and
+their union is trained, because S is cheaper than all of these sets. This is sound, up to α for each added feature,
+where features have diminishing returns. If two features help only together (parity, for example), it prunes the pair
+and loses the best model. The inverse, from above: if T is no better than each of T \ {i}, T \ {j}, …, no set between
+their intersection and T is trained. But the pruned sets are *cheaper* than the sets that dominate T, so a budget may
+afford one of them and no set that is as good. Example with four features: A(S) = 0.5, 0.7, 0.9, 0.9, 0.9 for
+|S| = 0 … 4. No three features are worse than all four, so every pair is pruned, and a budget for two features gets 0.7
+instead of 0.9.
+So the inverse is unsound even where returns diminish. It is a separate option, ``covering="both"``, the paper's
+algorithm.
 
-Property 3.9 says that a smaller α expands a superset. For two separate searches by layers that is not so: what the
-larger α skipped may be what lets the smaller one skip something else (a test shows such a learner). It holds in the
-progressive mode, where a search goes on from what the searches before it expanded, and always for the best-first
-order of `bench_polydom.best_first`.
+Property 3.9 states that a smaller α expands a superset. It fails for two separate searches by layers: the smaller α may
+train a set that the larger α skips, and that set may let it skip another one (a test shows such a learner). It holds in
+the progressive mode, where each search continues from the expanded sets of the previous ones, and always for the
+best-first order of `bench_polydom.best_first`.
 """
 
 from __future__ import annotations
@@ -51,27 +53,27 @@ __all__ = [
 ]
 
 MAX_FEATURES = 22
-"""The lattice is kept whole, 2^d sets; beyond this, choose features first."""
+"""Most features d: the search stores all 2^d sets of the lattice."""
 
 PROGRESSIVE_ALPHAS = (2.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0)
 
 Covering = Literal["none", "below", "both"]
-"""Which direction of Property 3.4 prunes: none, from below, or from below and, the inverse, from above."""
+"""Directions of pruning by Property 3.4: none, from below, or both from below and (the inverse) from above."""
 
 Accuracy = Callable[[tuple[int, ...]], float]
-"""Trains on a set of features (indices, ascending) and says how accurate the model is."""
+"""A function that trains a model on a set of features (ascending indices) and returns its accuracy."""
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """What a search found.
+    """The result of a search.
 
     Attributes:
-        accuracy: expanded set (mask) → accuracy, in the order of expansion.
-        failures: set → why its model could not be trained; skipped, and counted as expanded.
-        n_features: number of features d.
-        alpha: the tolerance that the search was completed for; infinity when none was.
-        stopped: whether a precomputation budget stopped it.
+        accuracy: accuracy of each expanded set (mask), in the order of expansion.
+        failures: for each set whose model could not be trained, the reason; these sets count as expanded.
+        n_features: number d of features.
+        alpha: tolerance that the search was completed for; infinity if it was completed for none.
+        stopped: whether a precomputation budget stopped the search.
     """
 
     accuracy: Mapping[int, float]
@@ -82,22 +84,22 @@ class Expansion:
 
     @property
     def n_expanded(self) -> int:
-        """Sets that a model was trained for, or tried (Metric 1)."""
+        """Number of sets for which training was tried (Metric 1)."""
         return len(self.accuracy) + len(self.failures)
 
     def candidates(self, prices: NDArray[np.float64]) -> Candidates:
-        """The expanded sets with their cost curves; prices float64 (features, degree + 1)."""
+        """The expanded sets with their cost curves, from prices, float64 (features, degree + 1)."""
         return self.candidates_by(lambda masks: set_curves(masks, prices))
 
     def candidates_by(self, curves: Callable[[NDArray[np.int64]], NDArray[np.float64]]) -> Candidates:
-        """The expanded sets with cost curves that are made of their masks: float64 (sets, degree + 1)."""
+        """The expanded sets with their cost curves, from a function of the masks that returns (sets, degree + 1)."""
         masks = np.fromiter(self.accuracy, dtype=np.int64, count=len(self.accuracy))
         accuracy = np.fromiter(self.accuracy.values(), dtype=np.float64, count=len(self.accuracy))
         return Candidates(masks, accuracy, curves(masks))
 
 
 def layers(n_features: int) -> NDArray[np.int64]:
-    """How many features every set has: int64 (2^d,)."""
+    """Number of features of every set: int64 (2^d,)."""
     counts = np.zeros(1, dtype=np.int64)
     for _ in range(n_features):
         counts = np.concatenate([counts, counts + 1])
@@ -105,19 +107,19 @@ def layers(n_features: int) -> NDArray[np.int64]:
 
 
 def tried(accuracy: Accuracy, mask: int) -> float | str:
-    """The accuracy of a set's model, or why there is none."""
+    """The accuracy of a set's model, or the reason why it could not be trained."""
     try:
         value = float(accuracy(features_of(mask)))
-    except Exception as error:  # the learner is a black box: whatever it raises is this set's failure
+    except Exception as error:  # the learner is a black box: any exception is a failure of this set
         return f"{type(error).__name__}: {error}"
     return value if math.isfinite(value) else f"its accuracy is {value}"
 
 
 def checked_count(n_features: int) -> None:
-    """Refuse a lattice that is too large.
+    """Check the number of features.
 
     Raises:
-        ValueError: more than `MAX_FEATURES` features.
+        ValueError: there are more than `MAX_FEATURES` features.
     """
     if not 0 <= n_features <= MAX_FEATURES:
         raise ValueError(
@@ -127,7 +129,7 @@ def checked_count(n_features: int) -> None:
 
 
 def checked_tolerances(alpha: float, e: float) -> None:
-    """Refuse senseless tolerances.
+    """Check tolerances.
 
     Raises:
         ValueError: α or e is negative or not finite.
@@ -143,7 +145,7 @@ class _OutOfBudget(Exception):
 
 
 class _Lattice:
-    """Everything known of every set: arrays over all 2^d masks."""
+    """State of the search: arrays over all 2^d sets."""
 
     def __init__(self, n_features: int, accuracy: Accuracy, max_sets: float, deadline: float) -> None:
         checked_count(n_features)
@@ -170,7 +172,7 @@ class _Lattice:
         self.known[mask] = value
 
     def best_within(self) -> NDArray[np.float64]:
-        """For every set the best accuracy known of it or a subset; −inf for none."""
+        """Best known accuracy of each set and its subsets: float64 (2^d,); −inf if none is known."""
         best = np.where(np.isnan(self.known), -np.inf, self.known)
         for bit in range(self.d):
             pairs = best.reshape(-1, 2, 1 << bit)
@@ -178,7 +180,7 @@ class _Lattice:
         return best
 
     def least_above(self) -> NDArray[np.float64]:
-        """For every set the least accuracy known of it or a superset; +inf for none."""
+        """Least known accuracy of each set and its supersets: float64 (2^d,); +inf if none is known."""
         least = np.where(np.isnan(self.known), np.inf, self.known)
         for bit in range(self.d):
             pairs = least.reshape(-1, 2, 1 << bit)
@@ -202,11 +204,11 @@ class _Lattice:
                 self._cover(layer, slack, upward)
 
     def _cover(self, layer: int, slack: float, upward: bool) -> None:
-        """After a layer: mark what the sets beside it cover.
+        """Mark the sets that are covered by a layer and its neighbouring layer.
 
-        From below, a set S and the expanded sets with one feature more that it dominates: everything strictly
-        between S and their union. From above the inverse: T, the expanded sets with one feature less that dominate
-        it, and everything strictly between their intersection and T.
+        From below: let S dominate some expanded sets with one feature more; all sets strictly between S and their union
+        are covered. From above: let some expanded sets with one feature less dominate T; all sets strictly between
+        their intersection and T are covered.
         """
         bases = np.flatnonzero((self.layer == layer + (1 if upward else -1)) & ~np.isnan(self.known))
         free = np.zeros(len(bases), dtype=np.int64)
@@ -227,18 +229,18 @@ class _Lattice:
 def search(
     accuracy: Accuracy, n_features: int, alpha: float = 0.0, e: float = 0.0, *, covering: Covering = "none"
 ) -> Expansion:
-    """Expand what may be the best model for some size and budget.
+    """Expand all sets that may be the best for some size and budget.
 
     Args:
-        accuracy: trains on a set of features and says how accurate the model is; what it raises, or an accuracy
-            that is not finite, is recorded as that set's failure, and the set is skipped.
-        n_features: d, from 0 to `MAX_FEATURES`.
-        alpha: how much accuracy may be given up.
-        e: by how much a superset may be less accurate (Axiom 3.10).
-        covering: prune by Property 3.4 too; see the module's docstring for what each direction can lose.
+        accuracy: trains a model on a set of features and returns its accuracy. An exception, or an accuracy that is
+            not finite, is recorded as a failure of that set.
+        n_features: number d of features, from 0 to `MAX_FEATURES`.
+        alpha: accuracy that may be given up.
+        e: most by which a superset may be less accurate (Axiom 3.10).
+        covering: pruning by Property 3.4; the module's docstring says what each direction can lose.
 
     Raises:
-        ValueError: too many features, or a negative tolerance.
+        ValueError: there are too many features, or a tolerance is negative or not finite.
     """
     checked_tolerances(alpha, e)
     lattice = _Lattice(n_features, accuracy, math.inf, math.inf)
@@ -247,7 +249,7 @@ def search(
 
 
 def expand_all(accuracy: Accuracy, n_features: int) -> Expansion:
-    """NaiveExpandAll: every set."""
+    """NaiveExpandAll: expand every set."""
     lattice = _Lattice(n_features, accuracy, math.inf, math.inf)
     for mask in range(1 << n_features):
         lattice.expand(mask)
@@ -264,20 +266,23 @@ def progressive_search(
     max_sets: float = math.inf,
     max_seconds: float = math.inf,
 ) -> Expansion:
-    """The smallest α that a precomputation budget allows: the largest first, each going on from the one before.
+    """Search for descending α, each search continuing from the previous one, until a precomputation budget is used up.
 
     Args:
-        accuracy, n_features, e, covering: as in `search`.
-        alphas: tolerances to go through, in any order; the largest comes first.
-        max_sets: how many models may be trained. Deterministic.
-        max_seconds: for how long no new model is begun after the start. Depends on the machine.
+        accuracy: as in `search`.
+        n_features: number d of features.
+        alphas: tolerances, in any order; the largest is searched first.
+        e: as in `search`.
+        covering: as in `search`.
+        max_sets: most models that may be trained.
+        max_seconds: time in seconds after which no further model is started; makes the result depend on the machine.
 
     Returns:
-        All sets expanded; `Expansion.alpha` is the last tolerance that was completed (infinity when none was), and
-        every model trained beyond it is kept.
+        All expanded sets, including those of an incomplete search. `Expansion.alpha` is the smallest completed
+        tolerance, or infinity if none was completed.
 
     Raises:
-        ValueError: no alphas, a negative one, too many features.
+        ValueError: ``alphas`` is empty or holds a negative number, or there are too many features.
     """
     if not alphas:
         raise ValueError("progressive search needs at least one alpha")

@@ -1,4 +1,4 @@
-"""The learners that a suite can name, and class probabilities of whatever they give."""
+"""The learners that a suite can name, and their class probabilities."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LearnerName = Literal["logistic", "linear-sgd", "tree"]
 
 
 def make_learner(name: LearnerName, strength: float, seed: int) -> Any:
-    """A scikit-learn classifier.
+    """Create a scikit-learn classifier.
 
     Args:
         name: ``logistic`` (standardised, l2), ``linear-sgd`` (the paper's: standardised, linear, stochastic gradient
             descent, hinge loss, l1 penalty) or ``tree`` (depth ``strength``, at least 1).
-        strength: inverse strength C of the penalty on the sum of losses; ``linear-sgd``: its alpha is
+        strength: inverse strength C of the penalty on the sum of losses; for ``linear-sgd``, alpha is
             1e-4 / strength.
-        seed: of what is random in it.
+        seed: seed of the classifier's randomness.
     """
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -40,15 +40,15 @@ def make_learner(name: LearnerName, strength: float, seed: int) -> Any:
 
 
 def class_probabilities(model: Any, X: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """Probabilities for all classes of the problem, row by row.
+    """Class probabilities of a fitted classifier: float64 (rows, n_classes).
 
-    A classifier that has none (hinge loss) gives them from its scores: a logistic function of the score for two
-    classes, softmax for more. They are not calibrated; the most probable class is the classifier's own.
+    For a classifier without probabilities (hinge loss) they are computed from its scores: by the logistic function for
+    two classes, by softmax for more. They are not calibrated; the most probable class is the classifier's prediction.
 
     Args:
-        model: fitted on class codes; classes it has not seen get probability 0.
-        X: float64 (rows, the model's columns).
-        n_classes: width of the answer.
+        model: classifier fitted on class codes; classes that were not in its training rows have probability 0.
+        X: float64 (rows, columns), with the model's columns.
+        n_classes: number of classes of the problem.
     """
     table = np.zeros((len(X), n_classes))
     if not len(X):
@@ -70,9 +70,9 @@ def class_probabilities(model: Any, X: NDArray[np.float64], n_classes: int) -> N
 
 
 def _linear_scores(model: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores of a linear classifier behind a scaler, float64 (rows, 1 or classes).
+    """Scores of a linear classifier after a scaler: float64 (rows, 1 or classes).
 
-    Summed column by column, without BLAS: equal rows get equal scores to the last bit, wherever in a batch they are.
+    They are summed column by column, without BLAS, so that equal rows get bit-identical scores anywhere in a batch.
     """
     last = model[-1]
     scores = np.tile(np.asarray(last.intercept_, dtype=np.float64), (len(X), 1))

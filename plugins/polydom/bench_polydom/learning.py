@@ -1,4 +1,4 @@
-"""The learner as a black box: train on some columns, say how accurate; keep the models that an index may return."""
+"""Training of a black-box learner on sets of features, and the fitted models that an index may return."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _SHARED: dict[tuple[Any, ...], tuple[weakref.ref[Any], dict[tuple[int, ...], flo
 
 
 def shared_accuracies(X: NDArray[Any], key: tuple[Any, ...]) -> dict[tuple[int, ...], float]:
-    """Accuracies by set of features, for as long as the training rows live.
+    """A cache of accuracies by set of features, which lives as long as the training rows.
 
     Args:
-        X: the training rows; the same object means the same rows.
-        key: whatever else the accuracies depend on.
+        X: the training rows; the cache is tied to this object.
+        key: everything else that the accuracies depend on.
     """
-    whole = (id(X), *key)
-    if whole not in _SHARED or _SHARED[whole][0]() is not X:
-        _SHARED[whole] = (weakref.ref(X, lambda _: _SHARED.pop(whole, None)), {})
-    return _SHARED[whole][1]
+    full_key = (id(X), *key)
+    if full_key not in _SHARED or _SHARED[full_key][0]() is not X:
+        _SHARED[full_key] = (weakref.ref(X, lambda _: _SHARED.pop(full_key, None)), {})
+    return _SHARED[full_key][1]
 
 
 @dataclass(frozen=True, eq=False)
 class Majority:
-    """The model that reads nothing: the most frequent class (the first among equals), at no cost.
+    """The model without features: the most frequent class (the first among equals), at no cost.
 
     Attributes:
         classes: the labels, sorted.
@@ -43,7 +43,7 @@ class Majority:
 
     @classmethod
     def of(cls, y: NDArray[Any]) -> Majority:
-        """From training labels."""
+        """Build the model from training labels."""
         classes, counts = np.unique(y, return_counts=True)
         return cls(classes, counts / counts.sum())
 
@@ -52,7 +52,7 @@ class Majority:
         return np.repeat(self.classes[int(self.shares.argmax())], len(X))
 
     def predict_proba(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """The frequencies for every row: float64 (rows, classes)."""
+        """The class frequencies for every row: float64 (rows, classes)."""
         return np.repeat(self.shares[None, :], len(X), axis=0)
 
 
@@ -61,12 +61,15 @@ class Trainer:
     """Accuracy of a learner on sets of features, and its fitted models.
 
     Attributes:
-        learner: a scikit-learn classifier; it is cloned for every set and otherwise not touched.
-        X, y: training rows.
-        columns: for every feature the columns of X it gives.
-        X_test, y_test: rows the accuracy is measured on; with None it is cross-validated on the training rows.
-        folds: of the cross-validation, stratified, shuffled the same way every time.
-        models, known: what was fitted and measured before.
+        learner: a scikit-learn classifier; it is cloned for every set and never modified.
+        X: training rows.
+        y: training labels.
+        columns: for every feature, its columns of X.
+        X_test: rows on which accuracy is measured; None for cross-validation on the training rows.
+        y_test: their labels.
+        folds: number of folds of the cross-validation, which is stratified and always shuffled in the same way.
+        models: fitted models by set of features.
+        known: measured accuracies by set of features.
     """
 
     learner: Any
@@ -80,25 +83,25 @@ class Trainer:
     known: dict[tuple[int, ...], float] = field(default_factory=dict)
 
     def columns_of(self, features: Sequence[int]) -> NDArray[np.int64]:
-        """The columns of a set of features, ascending."""
+        """The columns of a set of features, in ascending order."""
         if not len(features):
             return np.zeros(0, dtype=np.int64)
         return np.sort(np.concatenate([self.columns[f] for f in features]))
 
     def model(self, features: tuple[int, ...]) -> Any:
-        """The model trained on a set of features; trained once."""
+        """The model of a set of features; it is trained at the first call."""
         if features not in self.models:
             self.models[features] = self._fit(features, self.X, self.y)
         return self.models[features]
 
     def accuracy(self, features: tuple[int, ...]) -> float:
-        """The share of right answers of a set's model; of the empty set's, the majority class."""
+        """Accuracy of the model of a set of features; for the empty set, that of the majority class."""
         if features not in self.known:
             self.known[features] = self._measure(features)
         return self.known[features]
 
     def saved_fields(self) -> dict[str, Any]:
-        """What a saved policy keeps: the models, no training row."""
+        """Fields of a saved policy: the models, without training rows."""
         none = np.zeros((0, 0))
         fields = {name: getattr(self, name) for name in ("columns", "folds", "models")}
         return {

@@ -1,4 +1,4 @@
-"""The library: a learner, features with prices, a tolerance → an index of models that answers within a budget.
+"""PolyDom as a library: build an index of models from a learner and priced features, and query it within a budget.
 
 from bench_polydom import Feature, build_index
 
@@ -35,13 +35,13 @@ __all__ = ["Choice", "Feature", "ModelIndex", "build_index"]
 
 @dataclass(frozen=True)
 class Feature:
-    """Something that is computed at a price.
+    """A feature with a price.
 
     Attributes:
-        name: unique.
-        columns: the columns of X it gives; a feature can give many.
-        price: coefficients of its price as a polynomial of the item's size, lowest power first; a number for a
-            price that does not depend on it. In any unit of time or money.
+        name: unique name.
+        columns: the columns of X that the feature provides, at least one.
+        price: coefficients of the price as a polynomial of the item's size, lowest power first; a number for a price
+            that does not depend on the size. Any unit of time or money.
     """
 
     name: str
@@ -51,13 +51,13 @@ class Feature:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A model to use.
+    """A model returned by a look-up.
 
     Attributes:
-        features: names of the features to compute; none for the majority class.
+        features: names of the features to compute; empty for the majority class.
         columns: the columns that `predict` expects, in this order.
-        accuracy: estimated when the index was built.
-        price: coefficients of what the features cost together.
+        accuracy: accuracy estimated when the index was built.
+        price: coefficients of the total price of the features, lowest power first.
         model: the fitted model.
     """
 
@@ -69,31 +69,40 @@ class Choice:
 
     @property
     def is_majority(self) -> bool:
-        """Whether nothing is computed: no set of features is within the budget and better than the majority."""
+        """Whether this is the majority class: no set of features within the budget is more accurate."""
         return not self.features
 
     def cost(self, size: float) -> float:
-        """What the features cost for an item of a size."""
+        """Total price of the features for an item of this size."""
         return float(evaluate(np.array([self.price]), size)[0])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels of rows that hold the columns `columns`: (rows, columns); one row may be one-dimensional."""
+        """Predict labels.
+
+        Args:
+            X: (rows, columns) with the columns `columns`, or (columns,) for a single row.
+
+        Raises:
+            ValueError: the number of columns is wrong.
+        """
         table = np.atleast_2d(np.asarray(X))
         if table.shape[1] != len(self.columns) and self.columns:
-            raise ValueError(f"{len(self.columns)} columns are needed, not {table.shape[1]}: {self.columns}")
+            raise ValueError(
+                f"{len(self.columns)} columns are needed, not {table.shape[1]}; the model reads {self.columns}"
+            )
         labels: NDArray[Any] = np.asarray(self.model.predict(table))
         return labels
 
 
 @dataclass(frozen=True, eq=False)
 class ModelIndex:
-    """Models by item size and budget.
+    """An index of models by item size and budget.
 
     Attributes:
-        features: in the order given.
+        features: the features, in the order given.
         index: the poly-dominance index.
         choices: the model of every candidate.
-        expansion: how the lattice was searched: sets expanded, failures, the α it was completed for.
+        expansion: the result of the lattice search: expanded sets, failures, and the α it was completed for.
     """
 
     features: tuple[Feature, ...]
@@ -104,23 +113,24 @@ class ModelIndex:
     def lookup(self, size: float, budget: float) -> Choice:
         """The most accurate model whose features cost at most the budget for an item of this size.
 
-        Within α (that the index was built for) of the best of all sets of features, as far as the learner obeys
-        A(S) ≤ A(S') + e and covering is "none". The majority class when nothing that fits is better.
+        Its accuracy is within the index's α of the best over all sets of features, provided that the learner obeys
+        A(S) ≤ A(S') + e for S ⊂ S' and the index was built without covering. If no model within the budget is better,
+        it is the majority class.
 
         Raises:
-            ValueError: a negative or NaN size or budget.
+            ValueError: size or budget are negative or NaN, or the size is beyond `MAX_SIZE`.
         """
         return self.choices[self.index.lookup(size, budget)]
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file, without pickle (see `bench_polydom.persist`)."""
+        """Write the index to a file, without pickle (see `bench_polydom.persist`)."""
         from bench_polydom.persist import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | Path, trusted: Sequence[str] = ()) -> ModelIndex:
-        """Read what `save` wrote; ``trusted`` as skops asks for it."""
+        """Read a file written by `save`; ``trusted`` names types that skops may load besides scikit-learn's."""
         from bench_polydom.persist import load
 
         features, index, choices, expansion = load(path, trusted)
@@ -148,29 +158,32 @@ def build_index(
     order: str = "layers",
     builder: str = "envelope",
 ) -> ModelIndex:
-    """Train what may be needed and index it (PolyDom).
+    """Train the models that may be needed, and index them (PolyDom).
 
     Args:
-        learner: any scikit-learn classifier; a black box. Give it a ``random_state`` to get the same index again.
-        X, y: training rows, with every feature computed.
-        features: what can be computed, at which price; at most 22 of them.
-        alpha: how much accuracy may be given up for training fewer models.
-        e: by how much a superset of features may be less accurate than a subset.
-        validation: (X, y) to measure accuracy on; cross-validated on the training rows when None.
-        folds: of the cross-validation.
+        learner: any scikit-learn classifier. Set its ``random_state`` to make the index reproducible.
+        X: (rows, columns): training rows with every feature computed.
+        y: (rows,): training labels.
+        features: the features and their prices; at most 22.
+        alpha: accuracy that may be given up to train fewer models.
+        e: most by which a superset of features may be less accurate than a subset.
+        validation: (X, y) on which accuracy is measured; None uses cross-validation on the training rows.
+        folds: number of folds of the cross-validation.
         covering: ``below`` prunes more, and is sound where features have diminishing returns; ``both`` is the paper's
-            algorithm, which prunes most and promises nothing (see `bench_polydom.lattice`).
-        max_sets, max_seconds: a precomputation budget: α starts at 2 and is lowered to ``alpha`` as far as the
-            budget goes (progressive mode).
-        order: ``layers`` searches as the paper does, ``best-first`` the widest gap first: of two indexes the one
-            with the smaller α then trained all that the other did, and a precomputation budget gives the smallest α
-            it can. Without covering.
-        builder: ``envelope`` or ``sweep``.
+            algorithm, which prunes most and has no guarantee (see `bench_polydom.lattice`).
+        max_sets: precomputation budget: most models that may be trained. α starts at 2 and is lowered to ``alpha`` as
+            far as the budget allows (progressive mode).
+        max_seconds: precomputation budget in seconds, used in the same way.
+        order: ``layers`` searches as in the paper. ``best-first`` expands the widest gap first: a smaller α then trains
+            a superset of the models, and a precomputation budget reaches the smallest possible α; it has no covering.
+        builder: the algorithm that builds the index: ``envelope`` or ``sweep``, with the same result.
 
     Raises:
-        ValueError: no rows, two features of one name, a column that X does not have or that two features give, a
-            price with a negative or NaN coefficient, a negative tolerance, or a learner that fails on every set
-            (a learner that fails on some is recorded in ``expansion.failures``).
+        ValueError: there are no rows, two features have one name, a column does not exist or belongs to two features,
+            a price has a negative or NaN coefficient, a tolerance is negative, or the learner fails on every set
+            (failures on some sets are recorded in ``expansion.failures``).
+
+    Source: "Indexing Cost Sensitive Prediction".
     """
     table, labels = np.asarray(X), np.asarray(y)
     if table.ndim != 2 or len(table) != len(labels) or not len(table):
@@ -226,7 +239,7 @@ def _checked_features(features: Sequence[Feature], n_columns: int) -> NDArray[np
         names = {**names, feature.name: None}
         for column in feature.columns:
             if not 0 <= column < n_columns:
-                raise ValueError(f"feature {feature.name!r}: X has no column {column}, it has {n_columns}")
+                raise ValueError(f"feature {feature.name!r}: X has no column {column}, it has {n_columns} columns")
             if column in owner:
                 raise ValueError(f"column {column} is given by {owner[column]!r} and by {feature.name!r}")
             owner[int(column)] = feature.name

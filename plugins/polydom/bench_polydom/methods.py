@@ -40,7 +40,7 @@ __all__ = [
 
 
 MOST_UNITS_UNBOUNDED = 15
-"""Units that are searched without ``max_models``: every set of them is 32,768 models, minutes; each more doubles it."""
+"""Most units without ``max_models``: 2^15 = 32,768 models take minutes, and each further unit doubles the number."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,14 @@ class PolyDom(Budgeted):
     """The best model for every item size and budget, by lattice search and the poly-dominance index.
 
     Attributes:
-        alpha: accuracy that may be given up to train fewer models.
-        e: by how much a superset of features may be less accurate (anti-monotonicity).
-        covering: ``below`` prunes more, and is sound where features have diminishing returns; ``both`` is the paper's
-            algorithm, which prunes most and promises nothing.
-        max_models: precomputation budget, 0 for none: α starts at 2 and is lowered to ``alpha`` as far as this
-            many models allow (progressive mode).
-        builder: ``sweep`` builds the index by the paper's Algorithm 3, ``envelope`` the same one sooner.
+        alpha: accuracy α that may be given up to train fewer models.
+        e: most by which a superset of features may be less accurate than a subset (anti-monotonicity).
+        covering: further pruning by Property 3.4. ``below`` is sound where features have diminishing returns;
+            ``both`` is the paper's algorithm, which prunes most and has no guarantee.
+        max_models: precomputation budget in models; 0 for no limit. α starts at 2 and is lowered to ``alpha`` as far
+            as this many models allow (progressive mode).
+        builder: the algorithm that builds the index: ``sweep`` is the paper's Algorithm 3; ``envelope`` builds the
+            same index faster.
 
     Source: "Indexing Cost Sensitive Prediction".
     """
@@ -96,10 +97,11 @@ class PolyDom(Budgeted):
 
 @dataclass(frozen=True)
 class PolyDomBestFirst(PolyDom):
-    """PolyDom with the widest gap in the lattice first, so that a smaller α expands a superset (Property 3.9).
+    """PolyDom with best-first search of the lattice, for which a smaller α expands a superset (Property 3.9).
 
-    ``max_models`` stops the search where it is; the diagnostic ``alpha_completed`` says for which α it is complete.
-    There is no covering in this order. Other attributes as PolyDom's.
+    The set with the widest accuracy gap is expanded first. ``max_models`` stops the search; the diagnostic
+    ``alpha_completed`` is the α that it is complete for. This order has no covering. The other parameters are those of
+    PolyDom.
 
     Source: ours; see `bench_polydom.best_first`.
     """
@@ -113,9 +115,9 @@ class PolyDomBestFirst(PolyDom):
 
 @dataclass(frozen=True)
 class PolyDomIndexAll(PolyDom):
-    """PolyDom with an index of every crossing of two candidates, interesting or not.
+    """PolyDom with an index that stores a skyline at every crossing of two candidates.
 
-    Decides as PolyDom does; the index is larger. Attributes as PolyDom's.
+    Its decisions are those of PolyDom; only the index is larger. The parameters are those of PolyDom.
 
     Source: "Indexing Cost Sensitive Prediction", comparison points.
     """
@@ -128,7 +130,7 @@ class PolyDomIndexAll(PolyDom):
 class NaiveLookup(PolyDom):
     """PolyDom's models without an index: every look-up prices every candidate.
 
-    Decides as PolyDom does; look-ups take longer. Attributes as PolyDom's.
+    Its decisions are those of PolyDom; only look-ups take longer. The parameters are those of PolyDom.
 
     Source: "Indexing Cost Sensitive Prediction", comparison points.
     """
@@ -141,11 +143,12 @@ class NaiveLookup(PolyDom):
 class NaiveExpandAll(PolyDom):
     """PolyDom without pruning of the lattice: a model for every set of features.
 
-    ``alpha``, ``e``, ``covering`` and ``max_models`` have no effect. Other attributes as PolyDom's.
+    ``alpha``, ``e``, ``covering`` and ``max_models`` have no effect. The other parameters are those of PolyDom.
 
     Attributes:
-        compare_alphas, compare_es: from the accuracies of all sets, keep in the history what PolyDom would train and
-            index at every α and e; see `bench_polydom.tolerance.series_by_tolerance`.
+        compare_alphas: values of α for the history series of `bench_polydom.tolerance.series_by_tolerance`: the sets
+            that PolyDom would train and index, computed from the accuracies of all sets.
+        compare_es: values of e for these series, in ascending order; required with ``compare_alphas``.
 
     Source: "Indexing Cost Sensitive Prediction", comparison points.
     """
@@ -160,7 +163,7 @@ class NaiveExpandAll(PolyDom):
             if list(values) != sorted(set(values)):
                 raise ValueError(f"{name} must ascend, not {list(values)}")
         if bool(self.compare_alphas) != bool(self.compare_es):
-            raise ValueError("compare_alphas and compare_es go together")
+            raise ValueError("compare_alphas and compare_es must be given together")
 
     def _most_units_in_time(self) -> int:
         return MOST_UNITS_UNBOUNDED
@@ -182,7 +185,7 @@ class NaiveExpandAll(PolyDom):
 
 @dataclass(frozen=True)
 class _Grown(Budgeted):
-    """Sets grown feature by feature, by accuracy gained less λ times the cost, or by cost."""
+    """A method that grows sets feature by feature, by the gain in accuracy minus λ times the cost, or by cost."""
 
     by: ClassVar[Literal["gain", "cost"]] = "gain"
 
@@ -202,10 +205,10 @@ class _Grown(Budgeted):
 
 @dataclass(frozen=True)
 class Greedy(_Grown):
-    """Features one by one by Δaccuracy − λ·Δcost at the median size, for several λ; added while the budget lasts.
+    """Greedy acquisition by Δaccuracy − λ·Δcost at the median item size, for several λ, while the budget lasts.
 
     Attributes:
-        lambdas: prices of cost in accuracy; they depend on the unit of cost.
+        lambdas: values of λ, in accuracy per unit of cost.
 
     Source: "Indexing Cost Sensitive Prediction", Greedy (after Xu, Weinberger and Chapelle's GreedyMiser).
     """
@@ -218,7 +221,7 @@ class Greedy(_Grown):
 
 @dataclass(frozen=True)
 class GreedyAcc(_Grown):
-    """Greedy by accuracy alone (λ = 0). Attributes: those all methods of this plugin have.
+    """Greedy acquisition by accuracy alone (λ = 0).
 
     Source: "Indexing Cost Sensitive Prediction", special cases of Greedy.
     """
@@ -226,7 +229,7 @@ class GreedyAcc(_Grown):
 
 @dataclass(frozen=True)
 class GreedyCost(_Grown):
-    """Greedy by cost alone: the cheapest feature first. Attributes: those all methods of this plugin have.
+    """Greedy acquisition by cost alone: the cheapest feature first.
 
     Source: "Indexing Cost Sensitive Prediction", special cases of Greedy.
     """
@@ -235,7 +238,7 @@ class GreedyCost(_Grown):
 
 
 def _forget(trainer: Trainer, n_units: int, survivors: set[int]) -> None:
-    """Drop the models that no index can return."""
+    """Drop the models that no index can return, to free their memory."""
     for units in list(trainer.models):
         if sum(1 << unit for unit in units) not in survivors:
             del trainer.models[units]

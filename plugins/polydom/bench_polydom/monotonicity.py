@@ -1,4 +1,4 @@
-"""How far "information never hurts" is from true (PolyDom, Axiom 2.1 and the appendix, "Anti-monotonicity")."""
+"""Violations of "information never hurts" (PolyDom, Axiom 2.1 and appendix, "Anti-monotonicity")."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["violation_summary", "violations"]
 
 
 def violations(expansion: Expansion) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Every pair of expanded sets S ⊂ S' with A(S) > A(S') (PolyDom, appendix, "Anti-monotonicity").
+    """All pairs of expanded sets S ⊂ S' with A(S) > A(S') (PolyDom, appendix, "Anti-monotonicity").
 
     Returns:
-        A(S) − A(S') (pairs,), and the difference in number of features (pairs,).
+        A(S) − A(S'), float64 (pairs,), and |S'| − |S|, int64 (pairs,).
     """
     masks = np.array(sorted(expansion.accuracy), dtype=np.int64)
     accuracy = np.array([expansion.accuracy[int(mask)] for mask in masks])
@@ -31,14 +31,14 @@ def violations(expansion: Expansion) -> tuple[NDArray[np.float64], NDArray[np.in
 
 
 def violation_summary(expansion: Expansion) -> tuple[dict[str, Any], dict[str, list[float]]]:
-    """What a record keeps: how many pairs, quantiles of their violations, and these by distance.
+    """Summary of the violations for a record: their number and quantiles, and medians and maxima by distance.
 
     Returns:
-        diagnostics: ``pairs`` S ⊂ S' of expanded sets, ``violations`` of them (S more accurate), ``violation_p95``
-            and ``violation_max``: the 95 % quantile over the violations and the largest, 0 when there are none;
-            ``small_violations``: the share of the violations that are at most 0.02.
-        series: ``violation_median`` and ``violation_worst`` at place k: over the violations between sets that differ
-            by k features; 0 when there are none.
+        diagnostics: ``pairs`` is the number of pairs S ⊂ S' of expanded sets, ``violations`` the number of them with S
+            more accurate; ``violation_p95`` and ``violation_max`` are the 95 % quantile and the maximum of the
+            violations, 0 if there are none; ``small_violations`` is the share of violations of at most 0.02.
+        series: entry k of ``violation_median`` and ``violation_worst`` is the median and the maximum over violations
+            between sets that differ by k features, 0 if there are none.
     """
     sizes, distances = violations(expansion)
     masks = np.fromiter(expansion.accuracy, dtype=np.int64)

@@ -1,8 +1,8 @@
-"""An index on disk, without pickle: a zip of JSON, NumPy arrays (no objects) and one skops file per model.
+"""Saving and loading of an index without pickle: a zip of JSON, NumPy arrays (no objects) and one skops file per model.
 
-skops writes scikit-learn's own estimators, and refuses to read types that it does not know unless they are named as
-trusted. A learner that skops cannot write cannot be saved; the message says so, and which model it was. skops is an
-optional extra: ``pip install budgetbench-polydom[save]``.
+skops writes scikit-learn's estimators. It refuses to read types that it does not know unless they are passed as
+trusted. If skops cannot write a model, saving fails with a message that names the model. skops is an optional extra:
+``pip install budgetbench-polydom[save]``.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def save(index: ModelIndex, path: str | Path) -> None:
                     partial.unlink()
                     raise ValueError(
                         f"skops cannot write the model on {{{', '.join(choice.features)}}} "
-                        f"({type(choice.model).__name__}), so that this index cannot be saved without pickle: {error}"
+                        f"({type(choice.model).__name__}), so this index cannot be saved without pickle: {error}"
                     ) from error
     partial.replace(target)
 
@@ -98,16 +98,16 @@ def _majority(model: Any) -> dict[str, Any] | None:
 def load(
     path: str | Path, trusted: Sequence[str] = ()
 ) -> tuple[list[tuple[Any, ...]], PolyDomIndex, list[tuple[Any, ...]], Expansion]:
-    """Read an index: the fields of each of its features, the index, the fields of its choices, the expansion.
+    """Read an index: the fields of its features, the index, the fields of its choices, and the expansion.
 
     Args:
-        path: what `save` wrote.
-        trusted: types beyond scikit-learn's own that may be made; only name what you know.
+        path: a file written by `save`.
+        trusted: names of types beyond scikit-learn's that may be loaded; name only types that you know.
 
     Raises:
         RuntimeError: skops is not installed.
-        ValueError: the file is not an index, is of another format, or holds types that are not trusted; the message
-            names them.
+        ValueError: the file is not an index, has another format version, or holds types that are not trusted; the
+            message names them.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -152,6 +152,6 @@ def _read_model(data: bytes, trusted: Sequence[str], path: str) -> Any:
     if unknown:
         raise ValueError(
             f"{path} holds models of types that are not trusted: {', '.join(unknown)}; "
-            "if you know them, give their names as trusted"
+            "if you know these types, pass their names as trusted"
         )
     return skops.loads(data, trusted=list(trusted))

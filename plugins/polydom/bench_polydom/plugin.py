@@ -25,7 +25,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """PolyDom, its comparison points, the Greedy family, and the paper's simulation."""
+    """Register PolyDom, its comparison points, the Greedy family, and the paper's simulation."""
     register("polydom", PolyDom)
     register("polydom-best-first", PolyDomBestFirst)
     register("polydom-index-all", PolyDomIndexAll)
@@ -39,28 +39,28 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl
 def bench_register_datasets(register: RegisterDataset) -> None:
-    """Images at several sizes, and images by many descriptors, with measured prices."""
+    """Register images at several sizes, and images described by many descriptors, both with measured prices."""
     register("sized-images", SizedImages)
     register("descriptor-margins", DescriptorMargins)
 
 
 @hookimpl
 def bench_register_metrics(register: RegisterMetric) -> None:
-    """Accuracy on the smallest and on the largest items."""
+    """Register accuracy on the smallest and on the largest items."""
     for metric in METRICS:
         register(metric)
 
 
 @hookimpl(optionalhook=True)
 def bench_register_figures(register: Callable[[str, str], None]) -> None:
-    """Series of the fits, a line per method or several of one (Metrics 1 to 4). Imported when a suite draws them."""
+    """Register figures of the fits' series (Metrics 1 to 4); their modules are imported when a suite draws them."""
     register("series-by-method", "bench_polydom.figures.by_method:SeriesByMethod")
     register("series-of-one-method", "bench_polydom.figures.one_method:SeriesOfOneMethod")
 
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_polydom.candidates import Candidates
     from bench_polydom.greedy import GreedyIndex, GreedySearch
     from bench_polydom.index import FullIndex, NaiveScan, PolyDomIndex

@@ -1,4 +1,4 @@
-"""The policy of one budget: for every row the model that an index gives for its size."""
+"""The policy of one budget: every row uses the model that an index returns for its size."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ __all__ = ["BudgetPolicy"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BudgetPolicy(Policy):
-    """Within a budget on every row; the majority class at no cost where nothing fits.
+    """A policy that stays within the budget on every row; the majority class at no cost where no model fits.
 
     Attributes:
-        budget: what no row may exceed.
-        index: what to ask.
-        units, trainer: the features and the model of a candidate.
-        majority: the model of no features.
-        n_features, n_classes: of the problem.
+        budget: most that a row may cost, in the unit of the prices.
+        index: the index of models.
+        units: the units of the candidates.
+        trainer: the fitted models of the candidates.
+        majority: the model without features.
+        n_features: number of features of the problem.
+        n_classes: number of classes of the problem.
     """
 
     budget: float
@@ -42,7 +44,7 @@ class BudgetPolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def choose(self, rows: Rows) -> NDArray[np.int64]:
-        """The candidate for every row, −1 where nothing fits; int64 (rows,)."""
+        """Index of the candidate for every row; −1 if none fits; int64 (rows,)."""
         if rows.sizes is None or not self.units.costs.depends_on_size:
             return np.full(len(rows), self.index.lookup(0.0, self.budget), dtype=np.int64)
         sizes, place = np.unique(rows.sizes, return_inverse=True)
@@ -50,7 +52,7 @@ class BudgetPolicy(Policy):
         return np.array(chosen, dtype=np.int64)[place.ravel()]
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """All that the model for a row's size reads."""
+        """The unknown features of the model for each row's size."""
         wanted = np.zeros_like(known)
         chosen = self.choose(rows)
         for candidate in np.unique(chosen[chosen != NOTHING]).tolist():
@@ -75,7 +77,7 @@ class BudgetPolicy(Policy):
         return Decisions(acquired, probabilities=probabilities)
 
     def saved_fields(self) -> dict[str, Any]:
-        """What a saved policy keeps: with the model of every candidate, as none can be trained later."""
+        """Fields of a saved policy, with the fitted models of all candidates, because none can be trained later."""
         for mask in self.index.candidates.masks.tolist():
             units = features_of(int(mask))
             if units:

@@ -1,9 +1,9 @@
-"""Prices as polynomials of the item's size: where two of them cross, and whether one is never below another.
+"""Prices as polynomials of the item's size: their crossings, and dominance of one over another.
 
-A polynomial is a row of coefficients, lowest power first. Prices have non-negative coefficients, so that the error
-of evaluating the difference of two prices is a rounding error of the prices themselves. Only changes of sign count
-as crossings: curves that touch (or are the same) do not cross. Where rounding sees a touch as two crossings, or as
-none, the costs differ by a rounding error there, and `AFFORDABLE` absorbs it.
+A polynomial is a row of coefficients, lowest power first. Prices have non-negative coefficients, so the error of
+evaluating the difference of two prices is a rounding error of the prices themselves. Only sign changes count as
+crossings: curves that touch or coincide do not cross. If rounding turns a touch into two crossings, or hides one, the
+costs differ there by a rounding error only, which `AFFORDABLE` absorbs.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 __all__ = ["AFFORDABLE", "MAX_SIZE", "checked_prices", "crossings", "evaluate", "never_below"]
 
 MAX_SIZE = 1e18
-"""Largest item size; crossings beyond it are not looked for."""
+"""Largest item size; crossings beyond it are ignored."""
 
 AFFORDABLE = 1.0 + 1e-12
-"""A cost is within a budget when it is at most budget × this: sums of prices are only known to rounding."""
+"""A cost is within a budget if it is at most budget × this factor, which allows for rounding of sums of prices."""
 
 
 def checked_prices(prices: Any) -> NDArray[np.float64]:
     """Prices as float64 (features, degree + 1), lowest power first.
 
     Args:
-        prices: a list of numbers (plain prices) or of coefficient lists, which may differ in length.
+        prices: a list of numbers (constant prices) or of coefficient lists, which may differ in length.
 
     Raises:
         ValueError: a coefficient is negative, NaN or infinite; the message names the feature's number.
@@ -49,7 +49,12 @@ def checked_prices(prices: Any) -> NDArray[np.float64]:
 
 
 def evaluate(polynomials: NDArray[np.float64], size: Any) -> NDArray[np.float64]:
-    """Values of polynomials (m, degree + 1) at a size, or at one size each (m,): float64 (m,), by Horner's rule."""
+    """Values of polynomials by Horner's rule: float64 (m,).
+
+    Args:
+        polynomials: float64 (m, degree + 1).
+        size: one size for all, or one for each (m,).
+    """
     value = polynomials[:, -1].copy() if np.ndim(size) == 0 else polynomials[:, -1] + 0.0 * np.asarray(size)
     for power in range(polynomials.shape[1] - 2, -1, -1):
         value *= size
@@ -62,15 +67,16 @@ def crossings(
     low: NDArray[np.float64] | float = 0.0,
     high: NDArray[np.float64] | float = MAX_SIZE,
 ) -> NDArray[np.float64]:
-    """Where polynomials change sign strictly between two sizes.
+    """Sizes at which polynomials change sign, strictly between two ends.
 
     Args:
         differences: float64 (m, degree + 1).
-        low, high: ends of the open interval, one for all or one each.
+        low: lower end of the open interval, one for all or one each (m,).
+        high: upper end, likewise.
 
     Returns:
-        float64 (m, degree): the places in ascending order, filled up with NaN. A touch without a change of sign
-        is none, nor is a change of sign at an end.
+        float64 (m, degree): the sizes in ascending order, padded with NaN. A touch without a sign change does not
+        count, nor does a sign change at an end.
     """
     m = len(differences)
     table = np.ascontiguousarray(differences, dtype=np.float64)
@@ -112,16 +118,16 @@ def _quadratic(table: NDArray[np.float64]) -> NDArray[np.float64]:
         real = discriminant > 8e-16 * (b * b + np.abs(4.0 * a * c))
         q = -0.5 * (b + np.copysign(np.sqrt(np.where(real, discriminant, np.nan)), b))
         roots = np.stack([np.where(a != 0, q / a, np.nan), np.where(q != 0, c / q, np.nan)], axis=1)
-        # c = 0: one root is the end 0, where nothing is crossed; a = 0: q = −b and c/q is the linear root.
+        # c = 0: one root is 0, an end, which does not count; a = 0: q = −b, and c/q is the root of the linear equation.
     return roots
 
 
 def _by_derivative(
     table: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Any degree: between neighbouring extrema a polynomial is monotone, and bisection over the floats finds a root.
+    """Sign changes for any degree, by bisection between neighbouring extrema, where a polynomial is monotone.
 
-    Sixty-four halvings of the floats' own order reach neighbouring floats from any interval.
+    Bisection halves the number of floats in the interval, so 64 steps reach neighbouring floats from any interval.
     """
     powers = np.arange(1, table.shape[1], dtype=np.float64)
     extrema = crossings(table[:, 1:] * powers, low, high)
@@ -131,7 +137,7 @@ def _by_derivative(
     roots = np.full((len(table), table.shape[1] - 1), np.nan)
     signs = np.stack([_right_sign(table, ends[:, k]) if k == 0 else np.sign(evaluate(table, ends[:, k]))
                       for k in range(ends.shape[1])], axis=1)  # fmt: skip
-    for k in range(1, signs.shape[1]):  # an extremum that is exactly 0 is a touch: keep the sign before it
+    for k in range(1, signs.shape[1]):  # at an extremum of exactly 0, a touch, keep the previous sign
         signs[:, k] = np.where(signs[:, k] == 0, signs[:, k - 1], signs[:, k])
     for k in range(roots.shape[1]):
         change = (signs[:, k] * signs[:, k + 1] < 0) & (ends[:, k] < ends[:, k + 1])
@@ -141,7 +147,7 @@ def _by_derivative(
 
 
 def _right_sign(table: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sign just to the right of a size: of the value, or of the first derivative that is not 0 there."""
+    """Sign just to the right of a size: that of the value, or of the first derivative that is not 0 there."""
     sign = np.sign(evaluate(table, size))
     derivative = table
     while (sign == 0).any() and derivative.shape[1] > 1:
@@ -153,7 +159,7 @@ def _right_sign(table: NDArray[np.float64], size: NDArray[np.float64]) -> NDArra
 def _bisect(
     table: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64], sign_low: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    # Non-negative floats are ordered as their bits are.
+    # Non-negative floats have the same order as their bit patterns.
     a, b = (low + 0.0).view(np.int64).copy(), (high + 0.0).view(np.int64).copy()
     for _ in range(64):
         middle = a + (b - a) // 2
@@ -163,7 +169,7 @@ def _bisect(
 
 
 def never_below(differences: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether polynomials (m, degree + 1) are ≥ 0 for every size ≥ 0, exactly in their coefficients up to degree 2.
+    """Whether polynomials (m, degree + 1) are ≥ 0 for every size ≥ 0; exact in the coefficients up to degree 2.
 
     Returns:
         bool (m,).

@@ -1,8 +1,8 @@
-"""Measuring prices: time feature extractors over item sizes, keep the times as a file, fit polynomials to them.
+"""Measured prices: time feature extractors at several item sizes, save the times to a file, fit polynomials to them.
 
-The file, not the machine, is what prices come from: results stay what they are when the machine changes. It names the
-machine it was measured on in the user's own words. Prices are fitted to the worst time per size (the paper's choice,
-"to ensure that the predicted models are always within budget") or to the median, by non-negative least squares.
+Prices are computed from the file, so results do not change with the machine. The file names the machine it was
+measured on, in the user's words. Prices are fitted by non-negative least squares to the worst time per size (the
+paper's choice, "to ensure that the predicted models are always within budget") or to the median time.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Measurements:
     """Times of feature extractors.
 
     Attributes:
-        machine: what the user calls it.
-        sizes: item sizes, ascending.
-        times: feature → for every size the times measured there, in microseconds.
-        about: processor kind and versions.
+        machine: the user's name for the machine.
+        sizes: item sizes, in ascending order.
+        times: for every feature and every size, the measured times in microseconds, one per item.
+        about: processor kind and software versions.
     """
 
     machine: str
@@ -42,20 +42,20 @@ class Measurements:
     about: Mapping[str, str] = field(default_factory=dict)
 
     def statistic(self, feature: str, which: Literal["worst", "median"] = "worst") -> NDArray[np.float64]:
-        """One number per size: float64 (sizes,), microseconds."""
+        """Worst or median time of a feature at every size: float64 (sizes,), in microseconds."""
         summary = np.max if which == "worst" else np.median
         return np.array([float(summary(times)) for times in self.times[feature]])
 
     def prices(self, which: Literal["worst", "median"] = "worst", degree: int = 2) -> dict[str, list[float]]:
-        """Feature → polynomial coefficients of its price, lowest power first, in microseconds."""
+        """Price of every feature in microseconds: polynomial coefficients, lowest power first."""
         return {f: fit_price(self.sizes, self.statistic(f, which), degree).tolist() for f in self.times}
 
     def content(self, features: Sequence[str]) -> str:
-        """SHA-256 of the sizes and of these features' times: what their fitted prices are made from."""
+        """SHA-256 of the sizes and of these features' times, from which prices are fitted."""
         return sha256_text(canonical_json(plain({"sizes": self.sizes, "times": {f: self.times[f] for f in features}})))
 
     def spread(self, feature: str, degree: int = 2) -> NDArray[np.float64]:
-        """Estimated over actual: the price by the worst case, over the median time, for every size."""
+        """Ratio of the price fitted to the worst case to the median time: float64 (sizes,)."""
         price = fit_price(self.sizes, self.statistic(feature), degree)
         estimated = np.polynomial.polynomial.polyval(np.array(self.sizes), price)
         return np.asarray(estimated / self.statistic(feature, "median"))
@@ -70,10 +70,10 @@ class Measurements:
 
     @classmethod
     def load(cls, path: str | Path) -> Measurements:
-        """Read what `save` wrote.
+        """Read a file written by `save`.
 
         Raises:
-            ValueError: it is not such a file, or its lengths do not fit; the message names the file.
+            ValueError: the file does not hold measurements, or its lengths do not match; the message names the file.
         """
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -87,10 +87,10 @@ class Measurements:
 
 
 def load_measurements(name: str) -> Measurements:
-    """Measurements that come with the plugin, by name, or from a file.
+    """Load measurements by the name of a file that comes with the plugin, or by path.
 
     Raises:
-        DataUnavailable: there is neither.
+        DataUnavailable: there is no such name or file.
         DataError: the file does not hold measurements.
     """
     own = MEASURED / f"{name}.json"
@@ -110,23 +110,23 @@ def load_measurements(name: str) -> Measurements:
 def measure(
     extractors: Mapping[str, Callable[[Any], Any]], items: Mapping[float, Sequence[Any]], machine: str, repeats: int = 3
 ) -> Measurements:
-    """Time extractors.
+    """Measure the times of extractors.
 
     Args:
-        extractors: feature → function of an item.
-        items: size → some items of that size.
-        machine: what to call the machine; not its host name, in what is published.
-        repeats: the fastest of so many runs on an item is its time (that other work on the machine does not count).
+        extractors: for every feature, a function of an item.
+        items: for every size, items of that size.
+        machine: name of the machine; not its host name, if the file is to be published.
+        repeats: runs per item; the time is that of the fastest run, which other work on the machine disturbs least.
 
     Raises:
-        ValueError: no items of some size, or repeats below 1.
+        ValueError: a size has no items, or ``repeats`` is below 1.
     """
     if repeats < 1 or not items or not all(len(some) for some in items.values()):
         raise ValueError("measuring needs at least one item of every size, and one repeat")
     sizes = tuple(sorted(items))
     times: dict[str, list[list[float]]] = {}
     for name, extract in extractors.items():
-        extract(items[sizes[0]][0])  # what is done once (imports, tables) is not the item's price
+        extract(items[sizes[0]][0])  # one-time work (imports, tables) does not count
         times[name] = [[_fastest(extract, item, repeats) for item in items[size]] for size in sizes]
     about = {"processor": platform.machine(), "python": platform.python_version(), "numpy": np.__version__}
     return Measurements(machine, sizes, times, about)
@@ -142,18 +142,18 @@ def _fastest(extract: Callable[[Any], Any], item: Any, repeats: int) -> float:
 
 
 def fit_price(sizes: Sequence[float], times: Any, degree: int = 2) -> NDArray[np.float64]:
-    """Coefficients ≥ 0 of the polynomial that is nearest to the times in least squares.
+    """Fit a polynomial with coefficients ≥ 0 to times by least squares.
 
     Args:
-        sizes: (m,), not negative.
-        times: (m,), not negative.
-        degree: at least 0.
+        sizes: (m,): item sizes, not negative.
+        times: (m,): times, not negative.
+        degree: degree of the polynomial, at least 0.
 
     Returns:
         float64 (degree + 1,), lowest power first.
 
     Raises:
-        ValueError: lengths differ, nothing was measured, or something is negative or not finite.
+        ValueError: lengths differ or are 0, the degree is negative, or a value is negative or not finite.
     """
     from scipy.optimize import nnls
 

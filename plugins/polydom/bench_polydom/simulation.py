@@ -1,11 +1,12 @@
-"""The paper's simulation: random prices and accuracies of features, no rows and no learner (PolyDom, "Synthetic").
+"""The paper's simulation: random prices and accuracies of features, without rows or a learner (PolyDom, "Synthetic").
 
-A draw has features with prices a_0 + a_1·n + a_2·n², a_0 ~ U[0, 100], a_1 ~ U[0, 1], a_2 ~ U[0, 0.001], helpful with
-probability p: accuracy U[0.7, 0.9], else U[0.5, 0.6]. A set's accuracy is 1 − Π (1 − a_i) over its k most accurate
-features: k = 1 is the combiner f_1 ("best"), k = d is f_d ("all").
+The features of a draw have prices a_0 + a_1·n + a_2·n² with a_0 ~ U[0, 100], a_1 ~ U[0, 1], a_2 ~ U[0, 0.001]. A
+feature is helpful with probability p; then its accuracy is ~ U[0.7, 0.9], else ~ U[0.5, 0.6]. The accuracy of a set is
+1 − Π (1 − a_i) over its k most accurate features: k = 1 is the combiner f_1 ("best"), k = d is f_d ("all").
 
-Where the paper is silent, or its numbers are lost: the empty set guesses (0.5: "no better than random for the low
-budgets"); the features of d + 1 are those of d and one more; Greedy's size is 250, accuracy is read at size 500.
+Choices where the paper is silent or its numbers are not known: the empty set has accuracy 0.5 ("no better than random
+for the low budgets"); a draw of d + 1 features extends the draw of d; Greedy's size is 250; accuracy is read at size
+500.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Draw:
     """Simulated features.
 
     Attributes:
-        prices: float64 (d, 3).
-        single: float64 (d,): the accuracy of each feature alone.
+        prices: float64 (d, 3): price coefficients, lowest power first.
+        single: float64 (d,): accuracy of each feature alone.
         combiner: ``best`` (f_1) or ``all`` (f_d).
     """
 
@@ -49,20 +50,20 @@ class Draw:
     combiner: Literal["best", "all"]
 
     def accuracy(self, features: tuple[int, ...]) -> float:
-        """The accuracy of a set of features; monotone."""
+        """Accuracy of a set of features; monotone in the set."""
         if not features:
             return GUESS
         values = [float(self.single[f]) for f in features]
         return max(values) if self.combiner == "best" else 1.0 - math.prod(1.0 - value for value in values)
 
     def first(self, d: int) -> Draw:
-        """The same draw with only its first features."""
+        """The draw of the first d features."""
         return Draw(self.prices[:d], self.single[:d], self.combiner)
 
 
 def draw_features(d: int, combiner: Literal["best", "all"], rng: np.random.Generator, helpful: float = 0.5) -> Draw:
-    """Features at random, as the module's docstring says."""
-    # Products and sums of whole arrays: a compiled "low + range * u" may be one rounding on some processors.
+    """Draw features at random, with the distributions of the module's docstring."""
+    # Products and sums of arrays: a compiled "low + range * u" may be fused to one rounding on some processors.
     prices = rng.random((d, 3)) * np.array([100.0, 1.0, 0.001])
     helps = rng.random(d) < helpful
     single = np.where(helps, 0.7 + (0.9 - 0.7) * rng.random(d), 0.5 + (0.6 - 0.5) * rng.random(d))
@@ -80,16 +81,18 @@ def simulate(
     lambdas: tuple[float, ...] = LAMBDAS,
     indexed: bool = True,
 ) -> tuple[Expansion, Index | None]:
-    """One algorithm on one draw: what it trains, and what it looks up in.
+    """Run one algorithm on one draw; return its expanded sets and its index.
 
     Args:
         draw: the features.
-        algorithm: as the methods are called; ``polydom-index-expanded`` is PolyDomIndexAll over all expanded sets,
-            dominated ones included, instead of the candidates.
-        alpha, e, covering: of the lattice search.
-        train_size: Greedy's size.
-        lambdas: Greedy's.
-        indexed: whether to build the index too.
+        algorithm: a method's name; ``polydom-index-expanded`` is PolyDomIndexAll over all expanded sets, including
+            dominated ones, instead of the candidates.
+        alpha: accuracy that the lattice search may give up.
+        e: most by which a superset may be less accurate.
+        covering: pruning by Property 3.4; see `bench_polydom.lattice.search`.
+        train_size: the item size that Greedy is built for.
+        lambdas: Greedy's values of λ.
+        indexed: whether to build the index.
     """
     d = len(draw.single)
     if algorithm.startswith("greedy"):
@@ -115,13 +118,13 @@ def simulate(
 
 
 def curves_of(draw: Draw) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
-    """Sets of a draw's features as bit masks (sets,) → their cost curves (sets, 3)."""
+    """A function from sets of a draw's features, bit masks (sets,), to their cost curves, float64 (sets, 3)."""
     return lambda masks: set_curves(masks, draw.prices)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NoClassifier(Policy):
-    """The class frequencies of the training part, at no cost: a simulation has no classifier."""
+    """The class frequencies of the training part, at no cost, because a simulation has no classifier."""
 
     shares: NDArray[np.float64]
     n_features: int
@@ -138,31 +141,33 @@ class NoClassifier(Policy):
 class Simulation(Method):
     """The paper's simulation of one algorithm: sets expanded, index size, look-ups, accuracy by budget.
 
-    It is a method without a classifier. The rows play no part: the trial's seed draws the features, the same for
-    every algorithm; the one policy answers with the class frequencies at no cost. What is measured is in the record:
+    The method has no classifier and ignores the rows. The trial's seed draws the features, which are the same for every
+    algorithm; the single policy predicts the class frequencies at no cost. The results are in the record:
 
     - ``history``, by number of features d (place d of the series): ``sets_expanded`` (Metric 1, to
       ``most_features``); ``candidates``, ``index_entries``, ``index_points`` (Metric 2) and ``lookup_steps``
       (Metric 3 without the machine), to ``features``;
     - ``history``, by place in ``budgets``: ``accuracy`` of the model retrieved at ``features`` features and
       ``item_size`` (Metric 4);
-    - ``diagnostics``: all of it at ``features`` features, ``mean_accuracy`` over the budgets, and, only with
+    - ``diagnostics``: the values at ``features`` features, ``mean_accuracy`` over the budgets, and, only with
       ``time_lookups``, ``lookup_microseconds`` (Metric 3 on this machine).
 
     Attributes:
-        algorithm: which; ``polydom-index-expanded`` is PolyDomIndexAll over all expanded sets (the text indexes the
-            candidates, its numbers fit all).
+        algorithm: the simulated algorithm; ``polydom-index-expanded`` is PolyDomIndexAll over all expanded sets (the
+            paper's text indexes the candidates, but its numbers fit all expanded sets).
         combiner: ``best`` (f_1) or ``all`` (f_d).
-        alpha, e, covering: of PolyDom. Both combiners have diminishing returns, so ``below`` is the default here.
+        alpha: accuracy that PolyDom may give up.
+        e: most by which a superset of features may be less accurate.
+        covering: PolyDom's covering. Both combiners have diminishing returns, so ``below`` is the default here.
         helpful: probability p that a feature is helpful.
-        features: d where no series over d is meant; at most 15 for a short time.
-        most_features: the last d of Metric 1.
-        train_size: the only size Greedy knows.
-        item_size: where accuracy is read.
-        budgets: for which.
-        sizes: look-ups are counted (and timed) at this many sizes, evenly over 1 … 500.
-        lambdas: of Greedy.
-        time_lookups: also measure the time; the record then depends on the machine.
+        features: number d of features for all results except Metric 1; above 15 a run takes long.
+        most_features: the largest d of Metric 1.
+        train_size: the item size that Greedy is built for.
+        item_size: the item size at which accuracy is read.
+        budgets: the budgets for which accuracy is read.
+        sizes: number of item sizes at which look-ups are counted (and timed), evenly spaced over 1 … 500.
+        lambdas: Greedy's values of λ, in accuracy per unit of cost.
+        time_lookups: whether to measure look-up times; the record then depends on the machine.
 
     Source: "Indexing Cost Sensitive Prediction", synthetic experiments, Metrics 1–4.
     """
@@ -202,7 +207,7 @@ class Simulation(Method):
             raise ValueError(f"features must not be above most_features, {self.most_features}, not {self.features}")
 
     def fit(self, problem: Problem) -> Family:
-        """Draw features by the trial's seed and run the algorithm on the first d of them, for every d."""
+        """Draw features with the trial's seed, and run the algorithm on the first d of them, for every d."""
         draw = draw_features(self.most_features, self.combiner, problem.rng("simulation"), self.helpful)
         history: dict[str, list[float]] = {
             name: [] for name in ("sets_expanded", "candidates", "index_entries", "index_points", "lookup_steps")
@@ -234,6 +239,6 @@ class Simulation(Method):
 
 
 def retrieved(index: Index, size: float, budget: float) -> float:
-    """Accuracy of the model that an index gives an item of a size within a budget; 0 where it gives none."""
+    """Accuracy of the model that an index returns for a size and a budget; 0 if it returns none."""
     candidate = index.lookup(size, budget)
     return 0.0 if candidate == NOTHING else float(index.candidates.accuracy[candidate])

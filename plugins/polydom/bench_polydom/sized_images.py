@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# scikit-image says that it is typed; most of its functions are not.
+# scikit-image is marked as typed, but most of its functions are not.
 # mypy: disable-error-code="no-untyped-call"
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ __all__ = ["SizedImages", "describe", "describing_versions", "kept", "rescaled"]
 
 @dataclass(frozen=True, eq=False)
 class _Recipe:
-    """All that the table is made from. ``key`` names the images, their sides and the descriptors' versions."""
+    """All inputs of the table; ``key`` is a hash of the images, their sides and the descriptors' versions."""
 
     pictures: list[NDArray[np.float64]]
     target: NDArray[np.int64]
@@ -40,29 +40,29 @@ Sides = Annotated[tuple[Annotated[int, Ge(8)], ...], MinLen(1), Predicate(distin
 class SizedImages(DataSource):
     """Images rescaled to several sizes; each descriptor is an acquisition group with a measured price (PolyDom).
 
-    A row is an image at one of the sides, its size the number of pixels. Every column of a descriptor is a feature
-    without a price of its own; the descriptor is the group that is paid for, in microseconds, by a polynomial of the
-    number of pixels that was fitted to measured times (cost scheme ``from-data``). An image is rescaled to one of the
-    sides, so that no copy of a test image is trained on. With ``every_side`` it is a row at each of them, as in the
-    paper; the set then comes with a split by image (protocol ``split = { kind = "given" }``), since a random one
-    would part the copies and overstate accuracy.
+    A row is an image at one of the sides; its size is the number of pixels. Every column of a descriptor is a feature
+    with price 0. The descriptor is an acquisition group; its price in microseconds is a polynomial of the number of
+    pixels, fitted to measured times (cost scheme ``from-data``). Each image is rescaled to a single side, so that no
+    copy of a test image is in the training part. With ``every_side``, each image is a row at every side, as in the
+    paper. The data set then defines a split by image (protocol ``split = { kind = "given" }``), because a random split
+    would put copies of an image into different parts and overstate accuracy.
 
-    The last bits of scikit-image's descriptors, and through cut-off grey levels more than those, depend on the machine;
-    the fitted prices' do too. So the data set is named by its ``origin``: the pictures, the sides, the version of the
-    descriptors and of scikit-image, and the measurements with the fit's settings. Records of two machines have one
-    name, and may differ as their descriptors do.
+    The last bits of scikit-image's descriptors and of the fitted prices depend on the machine; thresholds on grey
+    levels can enlarge these differences. So the content hash covers the inputs (the data set's ``origin``): the images,
+    the sides, the versions of the descriptors and of scikit-image, and the measurements with the fit's settings. Trials
+    on two machines have the same name, although their descriptors may differ slightly.
 
     Attributes:
         source: a registered data set whose rows are square grey images (``digits``, ``mnist``).
-        path: a folder of class-named folders of image files (Scene-15) instead of ``source``.
-        images: how many images, drawn with the seed; 0 takes all.
-        sides: pixels a side, each at least 8; drawn with the seed, in equal numbers.
-        every_side: see above.
+        path: a folder of class-named folders of image files (Scene-15), instead of ``source``.
+        images: number of images, drawn with the seed; 0 takes all.
+        sides: side lengths in pixels, each at least 8; assigned to images with the seed, in equal numbers.
+        every_side: whether each image is a row at every side, instead of at one side.
         prices: a file of measurements (see `bench_polydom.pricing`), or the name of one that comes with the plugin.
-        statistic: prices by the ``worst`` case (the paper's) or the ``median``.
-        degree: of the polynomials.
-        parameters: of the source.
-        seed: of the drawing.
+        statistic: the times that prices are fitted to: the ``worst`` case, as in the paper, or the ``median``.
+        degree: degree of the price polynomials.
+        parameters: parameters of ``source``.
+        seed: seed for drawing images and sides.
     """
 
     version: ClassVar[int] = 2
@@ -79,11 +79,11 @@ class SizedImages(DataSource):
     seed: int = 0
 
     def fingerprint(self, context: DataContext) -> str | None:
-        """Nothing cheap: the images may come from anywhere."""
+        """None, because the images' source may have no cheap fingerprint."""
         return None
 
     def status(self, context: DataContext) -> str:
-        """That of the images' own source."""
+        """The status of the images' source."""
         if self.path:
             return "cached" if Path(self.path).expanduser().is_dir() else "missing"
         return str(self._source().status(context))
@@ -99,11 +99,11 @@ class SizedImages(DataSource):
         return source
 
     def load(self, context: DataContext) -> Dataset:
-        """Rescale, describe and price.
+        """Rescale the images, compute their descriptors, and price them.
 
         Raises:
-            DataUnavailable: scikit-image, the images or the measurements are not here.
-            DataError: the source's rows are no square images, or a descriptor was not measured.
+            DataUnavailable: scikit-image, the images or the measurements are missing.
+            DataError: the source's rows are not square images, or the measurements lack a descriptor.
         """
         from bench_polydom.extractors import EXTRACTORS
 
@@ -116,7 +116,7 @@ class SizedImages(DataSource):
         return self._table(recipe, described)
 
     def content(self, context: DataContext) -> str:
-        """Without describing the images: their descriptors are not in it."""
+        """Content hash of the inputs; does not compute the images' descriptors."""
         from bench_polydom.extractors import EXTRACTORS
 
         recipe = self._recipe(context)
@@ -167,14 +167,14 @@ class SizedImages(DataSource):
         )
 
     def provenance(self, measured: Measurements) -> dict[str, str]:
-        """Where the images and the prices are from."""
+        """Origin of the images and of the prices."""
         return {
             "source": self.path or self.source,
             "prices": f"measured on {measured.machine!r}, microseconds, {self.statistic} case",
         }
 
     def _rows(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The picture and the side of every row."""
+        """Indices of the picture and of the side of every row."""
         sides, pictures = np.array(self.sides, dtype=np.int64), np.arange(count)
         if self.every_side:
             return np.tile(pictures, len(sides)), np.repeat(sides, count)
@@ -182,12 +182,12 @@ class SizedImages(DataSource):
         return pictures, drawn
 
     def _split(self, count: int) -> NDArray[np.int8]:
-        """Half of the pictures train, a quarter validates, a quarter tests."""
+        """The given split by image: half for training, a quarter each for validation and test."""
         parts = np.resize(np.array([0, 1, 0, 2], dtype=np.int8), count)
         return np.random.default_rng([self.seed, 2]).permutation(parts)
 
     def pictures(self, context: DataContext) -> tuple[list[NDArray[np.float64]], NDArray[np.int64], tuple[str, ...]]:
-        """The images as they come, before they are rescaled: grey images in [0, 1], class codes, class names."""
+        """The original images: grey images in [0, 1], class codes int64 (images,), and class names."""
         if self.path:
             files, target, classes = _listed(Path(self.path).expanduser())
             chosen = self._draw(len(files))
@@ -208,10 +208,10 @@ class SizedImages(DataSource):
 
 
 def describing_versions() -> dict[str, Any]:
-    """What a description depends on besides its images: the versions of the extractors and of scikit-image.
+    """Versions of the extractors and of scikit-image, on which descriptors depend.
 
     Raises:
-        DataUnavailable: scikit-image is not here.
+        DataUnavailable: scikit-image is not installed.
     """
     from bench_polydom.extractors import VERSION, require_skimage
 
@@ -222,7 +222,7 @@ def describing_versions() -> dict[str, Any]:
 
 
 def rescaled(picture: NDArray[np.float64], side: int) -> NDArray[np.float64]:
-    """A grey image at another size: float64 (side, side) in [0, 1]."""
+    """A grey image rescaled to float64 (side, side) in [0, 1]."""
     from skimage.transform import resize
 
     scaled: NDArray[np.float64] = np.clip(resize(picture, (side, side), anti_aliasing=True), 0.0, 1.0)
@@ -232,7 +232,7 @@ def rescaled(picture: NDArray[np.float64], side: int) -> NDArray[np.float64]:
 def describe(
     pictures: list[NDArray[np.float64]], sides: list[int], extractors: Mapping[str, Any]
 ) -> dict[str, NDArray[np.float64]]:
-    """Extractor → float64 (pictures, its length), each picture rescaled to its side."""
+    """Descriptors by extractor name: float64 (pictures, length), each picture rescaled to its side."""
     scaled = [rescaled(picture, side) for picture, side in zip(pictures, sides, strict=True)]
     return {
         name: np.array([np.nan_to_num(extract(image)) for image in scaled], dtype=np.float64)
@@ -243,7 +243,7 @@ def describe(
 def kept(
     path: Path, names: list[str], make: Callable[[], dict[str, NDArray[np.float64]]]
 ) -> dict[str, NDArray[np.float64]]:
-    """Arrays by name, made once and kept in a file; made anew where it cannot be read or lacks a name."""
+    """Arrays by name, computed once and cached in a file; computed again if the file is unreadable or lacks a name."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             return {name: stored[name] for name in names}

@@ -1,4 +1,4 @@
-"""Skylines, range of sizes after range: from the spells that each candidate is on one, and what they cost at least."""
+"""The skyline of every range of sizes, from the candidates' intervals on the skyline, and the members' least costs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ __all__ = ["least_costs", "skylines"]
 def skylines(
     presence: Presence, candidates: Candidates
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]:
-    """The skyline after each change of it: starts, offsets, members.
+    """The skylines of successive ranges of sizes: starts, offsets and members, as in `PolyDomIndex`.
 
-    On a skyline the more expensive is the more accurate, so that its order is that of accuracy for every size.
+    On a skyline, a more expensive model is more accurate; so members ordered by accuracy are ordered by cost at every
+    size.
     """
     who, since, until = presence
     longer = until > since
@@ -56,11 +57,11 @@ def skylines(
 def least_costs(
     candidates: Candidates, starts: NDArray[np.float64], offsets: NDArray[np.int64], members: NDArray[np.int32]
 ) -> array[float]:
-    """For every model on every skyline its cost at the first size of the range.
+    """Cost of every member of every skyline at the first size of its range.
 
-    By Horner's rule as everywhere: rounding leaves a sum of products of numbers ≥ 0 monotone, so that no model costs
-    less within the range. Curves that cross at that size may be out of order by a rounding; each model counts with
-    the least among it and those after it.
+    Costs are evaluated by Horner's rule, as everywhere: for non-negative numbers it is monotone even with rounding, so
+    no model costs less within the range. Costs of curves that cross at that size may be out of order by a rounding
+    error, so each member gets the minimum of its cost and those of the members after it.
     """
     least = array("d", bytes(8 * len(members)))
     for start, low, high in zip(starts.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):

@@ -1,16 +1,16 @@
-"""When each candidate is on the skyline, by sweeping the crossings of neighbours (PolyDom, "Traversing Intersection
-Points", Theorem 3.13, Algorithm 3).
+"""The sizes at which each candidate is on the skyline, by sweeping crossings of neighbours (PolyDom, "Traversing
+Intersection Points", Theorem 3.13, Algorithm 3).
 
-The curves are kept in the order of their cost. A queue holds the next crossing of every two neighbours; the nearest
-is popped, the two swap places, and their crossings with their new neighbours go in. A swap of a lower curve 1 and a
-curve 2 above it changes the skyline when curve 1 was on it and is less accurate (curve 2 takes its place below), or
-when curve 2 comes onto it from the dark: that is seen from the two and the best accuracy below them, so that only
-the interesting points cost anything to store.
+The curves are kept ordered by cost. A queue holds the next crossing of every two neighbours. The nearest crossing is
+popped, the two curves swap places, and their crossings with their new neighbours are queued. Let curve 1 be the lower
+and curve 2 the upper of the two before the swap. The skyline changes if curve 1 was on it and is less accurate than
+curve 2, or if curve 2 enters the skyline. The two accuracies and the best accuracy below them decide this, so only
+interesting points are stored.
 
-Rounding: crossings that all but coincide can be computed in an order in which the swaps are not of neighbours. So
-every pair keeps count of how many of its own crossings it has done; whatever is due, or overdue when two curves
-become neighbours, is done at once. Each pair swaps exactly as often as its curves cross, and the order is right again
-as soon as the sweep is past the cluster, whatever happened within it.
+Rounding: nearly equal crossings can be computed in an order in which the swapped curves are not neighbours. Therefore
+every pair counts the crossings that it has performed; a crossing that is due, or overdue when two curves become
+neighbours, is performed at once. Each pair swaps exactly as often as its curves cross, and the order is correct again
+as soon as the sweep has passed the cluster.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from bench_polydom.polynomials import crossings
 __all__ = ["all_crossings", "presence_by_sweep"]
 
 SAME = 1e-9
-"""Relative distance below which two crossings are taken for one."""
+"""Relative distance below which two crossings count as one."""
 
 
 def all_crossings(candidates: Candidates) -> NDArray[np.float64]:
-    """Where any two curves cross, ascending, each place once (what PolyDomIndexAll stores a skyline for).
+    """Distinct sizes at which any two curves cross, ascending; PolyDomIndexAll stores a skyline for each.
 
-    Sets that differ by the same features cross at the same place; places nearer than `SAME` are one.
+    Pairs of sets that differ by the same features cross at the same size; sizes closer than `SAME` count as one.
     """
     curves = candidates.curves
     pieces = [np.zeros(0)]
@@ -50,7 +50,7 @@ class _Sweep:
         self.accuracy = candidates.accuracy.tolist()
         self.curves = candidates.curves
         count = len(candidates)
-        # Just right of 0 the first coefficient that differs decides; equal curves: the more accurate, the first.
+        # Just right of 0, the first different coefficient decides; of equal curves, the more accurate is first.
         keys = (np.arange(count), -candidates.accuracy, *self.curves.T[::-1])
         self.order: list[int] = np.lexsort(keys).tolist()
         self.pending: dict[tuple[int, int], list[float]] = {}
@@ -61,7 +61,7 @@ class _Sweep:
         self.swaps = 0
 
     def meet(self, place: int, now: float) -> None:
-        """Queue the next crossing of the curves at a place and above it."""
+        """Queue the next crossing of the curve at a place of the order with the curve above it."""
         if not 0 <= place < len(self.order) - 1:
             return
         lower, upper = self.order[place], self.order[place + 1]
@@ -93,7 +93,7 @@ class _Sweep:
                 continue  # no longer neighbours: queued again when they are
             due = self.pending[min(lower, upper), max(lower, upper)]
             if not due or max(now, due[-1]) > now:
-                continue  # this crossing has been done
+                continue  # this crossing has been performed
             due.pop()
             self.swaps += 1
             order[at], order[at + 1] = upper, lower
@@ -117,7 +117,7 @@ class _Sweep:
 
 
 def presence_by_sweep(candidates: Candidates) -> tuple[Presence, int]:
-    """Every spell of every candidate on the skyline, and how many crossings were swept."""
+    """All intervals of sizes at which each candidate is on the skyline, and the number of crossings swept."""
     sweep = _Sweep(candidates)
     presence = sweep.run()
     return presence, sweep.swaps

@@ -1,7 +1,7 @@
-"""What PolyDom would train and index at other tolerances (PolyDom, Metrics 1 to 3 on the real data set, its figures).
+"""PolyDom's Metrics 1 to 3 at other tolerances, as in the paper's figures on the real data set.
 
-The paper trains a model for every set of features once, and runs its algorithms on the accuracies that it kept. So
-does this: a search for every α and e costs no training.
+As in the paper, a model is trained once for every set of features, and the algorithms run on the stored accuracies.
+So a search for further α and e needs no training.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ def series_by_tolerance(
     """Metrics 1 to 3 of PolyDom and its two comparison points, without covering.
 
     Args:
-        accuracy: of a set of features; called again and again, so it should remember.
-        n_features: d.
-        curves: the costs of sets (masks, int64 (sets,)) as polynomials of the size, float64 (sets, degree + 1).
-        alphas: accuracies that may be given up, each a line of a figure.
-        es: by how much a superset may be less accurate: the places of every series.
-        size: of the item that is looked up.
+        accuracy: returns the accuracy of a set of features; it is called repeatedly, so it should cache.
+        n_features: number d of features.
+        curves: returns cost curves, float64 (sets, degree + 1), of sets given as masks, int64 (sets,).
+        alphas: values of α, with one line of a figure each.
+        es: values of e, with one entry of every series each.
+        size: item size of the look-ups.
 
     Returns:
-        ``tolerances``: the values of e. For every α, with its value at the end of the name: ``expanded_alpha_``, the
-        sets that are trained (Metric 1); ``entries_alpha_``, the size of the index (Metric 2) of PolyDom, with
-        ``all_entries_alpha_`` that of PolyDomIndexAll and ``naive_entries_alpha_`` that of NaiveLookup;
-        ``steps_alpha_``, ``all_steps_alpha_`` and ``naive_steps_alpha_``, the comparisons that a look-up takes at most
-        (Metric 3 without the machine).
+        Series by name. ``tolerances`` holds the values of e. The other names end with the value of α:
+        ``expanded_alpha_`` counts the sets that are trained (Metric 1); ``entries_alpha_``, ``all_entries_alpha_`` and
+        ``naive_entries_alpha_`` are the index sizes (Metric 2) of PolyDom, PolyDomIndexAll and NaiveLookup;
+        ``steps_alpha_``, ``all_steps_alpha_`` and ``naive_steps_alpha_`` are the most comparisons of a look-up
+        (Metric 3, independent of the machine).
     """
     series: dict[str, list[float]] = {"tolerances": [float(e) for e in es]}
     for alpha in alphas:

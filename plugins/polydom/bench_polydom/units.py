@@ -1,4 +1,4 @@
-"""What the lattice is made of in a benchmark problem: acquisition groups and single features, with their prices."""
+"""Units of the lattice in a benchmark problem: acquisition groups and single features, with their prices."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Units", "units_of"]
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Units that are acquired as a whole.
+    """Units, each of which is acquired completely or not at all.
 
     Attributes:
-        names: of the groups (their features') and features.
-        features: int64 indices of each unit's features.
-        columns: int64 columns of X of each unit.
-        costs: the prices.
+        names: names of the units; a group has the names of its features.
+        features: for each unit, int64 indices of its features.
+        columns: for each unit, int64 indices of its columns of X.
+        costs: the problem's prices.
     """
 
     names: tuple[str, ...]
@@ -40,7 +40,11 @@ class Units:
         return np.sort(np.concatenate([self.features[u] for u in units]))
 
     def curves(self, masks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Cost curves of sets of units, what their groups cost included: float64 (sets, degree + 1)."""
+        """Cost curves of sets of units, including group prices: float64 (sets, degree + 1).
+
+        Args:
+            masks: int64 (sets,), bit i is unit i.
+        """
         prices = self.costs.prices
         opening = self.costs.group_prices if self.costs.group_prices is not None else np.zeros((0, 1))
         table = np.zeros((len(masks), max(prices.shape[1], opening.shape[1])))
@@ -60,12 +64,13 @@ def units_of(problem: Problem, kind: Literal["groups", "features"], most: int) -
     """The units of a problem.
 
     Args:
-        problem: its costs say which features stand in a group.
-        kind: ``groups`` acquires a group as a whole; ``features`` lets a set open a group for some of its features.
-        most: more units than this are refused.
+        problem: the problem; its costs define the acquisition groups.
+        kind: ``groups`` makes a group one unit; ``features`` makes every feature a unit, so that a set may contain
+            some features of a group only.
+        most: most units.
 
     Raises:
-        ValueError: too many units.
+        ValueError: there are more than ``most`` units.
     """
     groups = problem.costs.groups
     members: dict[object, list[int]] = {}

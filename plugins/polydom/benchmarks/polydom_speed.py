@@ -1,10 +1,10 @@
-"""Look-ups, index building and lattice search: ``python benchmarks/polydom_speed.py``.
+"""Time look-ups, index building and lattice search: ``python benchmarks/polydom_speed.py``.
 
-Bars: a look-up ≤ 20 µs at 1,000 candidates and ≥ 100 × naive look-up at 10,000; an index of 4,096 candidates ≤ 60 s;
-a lattice search at d = 15 with a trivial learner ≤ 30 s, its own work ≤ 50 µs a set. The oracle of every index is
-the scan of all its candidates. Naive look-up is the paper's: one candidate after another, in the language the index
-is written in; the vectorised scan is shown beside it. Look-ups are the fastest of several passes, everything else is
-processor time: other work on the machine hardly counts.
+Targets: a look-up ≤ 20 µs at 1,000 candidates, and 100 times as fast as the naive look-up at 10,000; an index of 4,096
+candidates ≤ 60 s; a lattice search at d = 15 with a trivial learner ≤ 30 s, of which its own work ≤ 50 µs per set.
+Every index is checked against a scan of all its candidates. As in the paper, the naive look-up is a loop over the
+candidates in the language of the index; the table also shows the vectorised scan. Times of look-ups are those of the
+fastest of several passes, all others are processor time, so that other work on the machine has little effect.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _values(among: Candidates) -> list[float]:
 
 
 def tradeoff(count: int, seed: int = 0) -> Candidates:
-    """Candidates of which most are on some skyline: the more expensive the better, with curves that cross often."""
+    """Candidates most of which are on some skyline: expensive ones are more accurate, and curves cross often."""
     rng = np.random.default_rng(seed)
     accuracy = np.sort(rng.random(count))
     curves = rng.uniform(0.97, 1.03, (count, 3)) * accuracy[:, None] * [600.0, 6.0, 0.006]

@@ -1,11 +1,11 @@
-"""Sentences of the simulation that admit two readings, both measured: ``python benchmarks/simulation_readings.py``.
+"""Measure both readings of ambiguous sentences on the simulation: ``python benchmarks/simulation_readings.py``.
 
 1. PolyDomIndexAll "indexes all intersection points between candidate feature sets" and has 1,000 entries at 10
-   features, 6,000 at 12: over the candidates, and over all sets that were expanded.
-2. Greedy expands about 30 sets at 10 features: the sets that were tried, and those that entered a sequence.
-3. At budget 1,000 PolyDom has 80 %, Greedy 50 %; the item size is lost: at several sizes.
+   features, 6,000 at 12. Readings: the index is over the candidates, or over all expanded sets.
+2. Greedy expands about 30 sets at 10 features. Readings: it counts all tried sets, or those that entered a sequence.
+3. At budget 1,000, PolyDom has 80 % accuracy and Greedy 50 %. The item size is not known, so several are measured.
 
-Mean [least, most] over 40 draws of the combiner f_1.
+The output is mean [minimum, maximum] over 40 draws of the combiner f_1.
 """
 
 from __future__ import annotations

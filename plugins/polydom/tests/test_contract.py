@@ -1,4 +1,4 @@
-"""The contract kit on every method; with its own learner, which takes a minute, only where slow tests run."""
+"""The contract kit on every method; its own learner takes a minute and runs only with the slow tests."""
 
 import pytest
 from bench_polydom.methods import (

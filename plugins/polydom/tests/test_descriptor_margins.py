@@ -1,4 +1,4 @@
-"""Margins of many descriptors: a group and a price each, and no row that a machine has learnt from."""
+"""Margins of many descriptors: a group and a price for each, and no machine trained on a row."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def test_a_descriptor_at_a_side_is_a_group_at_its_measured_price(data_context: D
     assert loaded.costs.cost_of(members[:1], 1.0) == pytest.approx(price)
 
 
-def test_margins_say_which_class_a_row_has(data_context: DataContext) -> None:
+def test_margins_predict_the_class(data_context: DataContext) -> None:
     loaded = SMALL.load(data_context)
     best = loaded.feature_names.index("hog at 12: 0")
     assert (loaded.values[:, best : best + 10].argmax(axis=1) == loaded.target).mean() > 0.7
 
 
-def test_margins_know_nothing_of_the_label_of_their_own_row(tmp_path: Path, data_context: DataContext) -> None:
-    """Noise in two classes: a machine that had learnt from a row would tell its class."""
+def test_margins_do_not_depend_on_the_label_of_their_row(tmp_path: Path, data_context: DataContext) -> None:
+    """The images are noise in two classes: only a machine trained on a row could predict its class."""
     from skimage.io import imsave
 
     rng = np.random.default_rng(0)
@@ -59,9 +59,7 @@ def test_margins_know_nothing_of_the_label_of_their_own_row(tmp_path: Path, data
     assert right.max() < 0.7
 
 
-def test_its_content_is_known_without_describing_an_image(
-    data_context: DataContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_content_hash_does_not_need_descriptors(data_context: DataContext, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = SMALL.load(data_context)
     monkeypatch.setattr("bench_polydom.descriptor_margins._margins_of", lambda *_: pytest.fail("learnt again"))
     assert SMALL.content(data_context) == loaded.content
@@ -69,7 +67,7 @@ def test_its_content_is_known_without_describing_an_image(
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"learning": 81}, {"sides": (8, 13)}, {"statistic": "median"}])
-def test_all_that_it_is_made_from_is_in_its_content(change: dict[str, object], data_context: DataContext) -> None:
+def test_every_input_changes_the_content_hash(change: dict[str, object], data_context: DataContext) -> None:
     assert replace(SMALL, **change).content(data_context) != SMALL.content(data_context)  # type: ignore[arg-type]
 
 
@@ -81,12 +79,12 @@ def test_all_that_it_is_made_from_is_in_its_content(change: dict[str, object], d
         ({"learning": 4}, "do not hold every class"),
     ],
 )
-def test_what_cannot_be_made_is_said(change: dict[str, object], said: str, data_context: DataContext) -> None:
+def test_impossible_settings_are_refused(change: dict[str, object], said: str, data_context: DataContext) -> None:
     with pytest.raises(DataError, match=said):
         replace(SMALL, **change).load(data_context)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("wrong", [{"images": 1}, {"learning": 0}, {"sides": (4,)}])
-def test_senseless_parameters_are_refused(wrong: dict[str, object]) -> None:
+def test_parameters_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="must"):
         DescriptorMargins(**wrong)  # type: ignore[arg-type]

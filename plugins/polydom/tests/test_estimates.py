@@ -1,4 +1,4 @@
-"""Estimated against actual: what an index expects of its models beside what was measured, worked by hand."""
+"""Estimated and actual costs and accuracies of an index's models, computed by hand."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def accuracy(features: tuple[int, ...]) -> float:
     return float(ACCURACY[sum(1 << f for f in features)])
 
 
-def test_polydom_expects_what_the_polynomials_say_for_each_items_own_size() -> None:
+def test_polydom_estimates_costs_at_each_items_own_size() -> None:
     index = PolyDomIndex.build(Candidates(MASKS, ACCURACY, set_curves(MASKS, PRICES)))
     series = by_budget(index, np.array([2.0, 10.0, 10.0, 2.0]), [0.0, 8.0, 16.0], ACTUAL)
     # Size 2: costs 0, 3, 5, 8; size 10: costs 0, 11, 5, 16.
@@ -50,7 +50,7 @@ def test_polydom_expects_what_the_polynomials_say_for_each_items_own_size() -> N
     np.testing.assert_allclose(series["estimated_accuracy"], [0.5, 0.75, 0.8])
 
 
-def test_greedy_expects_what_the_size_it_was_built_for_costs() -> None:
+def test_greedy_estimates_costs_at_the_size_it_was_built_for() -> None:
     search = grow(accuracy, 2, lambda masks: set_curves(masks, PRICES), 4.0, (0.0,))
     index = GreedyIndex(search, lambda masks: set_curves(masks, PRICES))
     series = by_budget(index, np.array([2.0, 10.0]), [16.0], ACTUAL)
@@ -64,7 +64,7 @@ def test_without_measured_times_or_sizes_only_estimates_are_there() -> None:
     assert by_budget(index, np.zeros(1), [5.0]) == {"estimated_accuracy": [0.7], "estimated_cost": [5.0]}
 
 
-def test_nothing_that_fits_costs_nothing_and_is_never_right() -> None:
+def test_an_item_without_a_fitting_model_counts_zero() -> None:
     index = PolyDomIndex.build(Candidates(MASKS[1:], ACCURACY[1:], set_curves(MASKS[1:], PRICES)))
     series = by_budget(index, np.array([2.0]), [1.0], ACTUAL)
     assert set(series) == {"estimated_accuracy", "estimated_cost", "actual_cost", "actual_over_budget"}
@@ -79,7 +79,7 @@ def measured_for(problem: Problem, least: float = 1.0) -> Measurements:
 
 
 @pytest.mark.parametrize("kind", [PolyDom, Greedy])
-def test_a_method_keeps_what_its_models_really_cost_and_decides_as_before(
+def test_measured_times_add_actual_costs_and_do_not_change_decisions(
     kind: type[PolyDom] | type[Greedy], tmp_path: Path
 ) -> None:
     case = make_case("binary", "item-sizes")
@@ -100,7 +100,7 @@ def test_a_method_keeps_what_its_models_really_cost_and_decides_as_before(
         assert (a.decide(case.rows).acquired == b.decide(case.rows).acquired).all()
 
 
-def test_what_was_not_measured_is_named() -> None:
+def test_missing_measurements_are_named() -> None:
     case = make_case("binary", "item-sizes")
     problem = case.problem
     units, sizes = units_of(problem, "groups", 22), problem.validation.sizes
@@ -108,9 +108,9 @@ def test_what_was_not_measured_is_named() -> None:
     measured = measured_for(problem)
     name = problem.feature_names[1]
     some = {key: value for key, value in measured.times.items() if key != name}
-    with pytest.raises(DataError, match=f"none of '{name}'"):
+    with pytest.raises(DataError, match=f"no measured times of '{name}'"):
         ActualCosts.of(replace(measured, times=some), problem, units, sizes)
-    with pytest.raises(DataError, match="nothing was measured for items of size"):
+    with pytest.raises(DataError, match="no items of size"):
         ActualCosts.of(measured, problem, units, sizes + 0.5)
     uneven = {**measured.times, name: [[1.0] for _ in measured.sizes]}
     with pytest.raises(DataError, match="different numbers of items"):
@@ -125,7 +125,7 @@ def test_the_shipped_times_of_digits_are_of_the_features_that_are_priced() -> No
     assert set(actual.sizes) <= set(prices.sizes)
 
 
-def test_accuracy_is_told_apart_by_the_price_of_everything() -> None:
+def test_accuracy_by_size_groups_items_by_the_price_of_all_features() -> None:
     full = np.array([3.0, 7.0, 3.0, 5.0, 7.0, 7.0])
     shares = np.eye(2)[[0, 0, 0, 1, 1, 0]]
     outcome = Outcome(

@@ -1,4 +1,4 @@
-"""Series of the fits as figures: means by hand, and every method in the drawing."""
+"""Figures of the fits' series: means computed by hand, and every method in the figure."""
 
 from __future__ import annotations
 

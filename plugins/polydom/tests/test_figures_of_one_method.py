@@ -1,4 +1,4 @@
-"""The figures over e: lines and level lines by hand, what cannot be drawn refused."""
+"""Figures over e: lines and level lines computed by hand, and refused entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Greedy family, worked by hand, and what it may never do."""
+"""The Greedy family: sequences computed by hand, and the budget as an upper bound."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_greedy_never_exceeds_the_budget(d: int, seed: int, size: float, budget:
     assert cost <= budget * (1 + 1e-11)
 
 
-def test_a_set_that_cannot_be_trained_is_passed_through() -> None:
+def test_a_set_that_cannot_be_trained_does_not_end_its_sequence() -> None:
     def fragile(features: tuple[int, ...]) -> float:
         if features == (0, 1):
             raise ValueError("no")
@@ -90,6 +90,6 @@ def test_a_set_that_cannot_be_trained_is_passed_through() -> None:
 
 
 @pytest.mark.parametrize("lambdas", [(), (-1.0,), (float("inf"),)])
-def test_senseless_lambdas_are_refused(lambdas: tuple[float, ...]) -> None:
+def test_invalid_lambdas_are_refused(lambdas: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match="lambdas must be"):
         grow(accuracy, 3, curves, 1.0, lambdas)

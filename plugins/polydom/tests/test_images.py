@@ -51,7 +51,7 @@ def test_a_row_is_an_image_at_a_side_and_a_descriptor_is_a_group(data_context: D
     assert loaded.costs.cost_of(members, 64.0) == loaded.costs.cost_of(members[:1], 64.0) > 0
 
 
-def test_the_content_is_known_without_describing_the_images_and_does_not_hold_the_descriptors(
+def test_the_content_hash_does_not_need_or_cover_descriptors(
     data_context: DataContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = SMALL.load(data_context)
@@ -72,14 +72,12 @@ def test_the_content_is_known_without_describing_the_images_and_does_not_hold_th
     "change",
     [{"seed": 1}, {"sides": (8, 13)}, {"images": 29}, {"statistic": "median"}, {"degree": 1}, {"every_side": False}],
 )
-def test_all_that_the_table_is_made_from_is_in_its_content(
-    change: dict[str, object], data_context: DataContext
-) -> None:
+def test_every_input_changes_the_content_hash(change: dict[str, object], data_context: DataContext) -> None:
     changed = replace(SMALL, **change)  # type: ignore[arg-type]
     assert changed.content(data_context) != SMALL.content(data_context)
 
 
-def test_other_times_are_other_content(tmp_path: Path, data_context: DataContext) -> None:
+def test_other_times_change_the_content_hash(tmp_path: Path, data_context: DataContext) -> None:
     from bench_polydom.pricing import load_measurements
 
     reference = load_measurements("reference")
@@ -92,7 +90,7 @@ def test_other_times_are_other_content(tmp_path: Path, data_context: DataContext
     assert same.content(data_context) == SMALL.content(data_context) != other.content(data_context)
 
 
-def test_otherwise_an_image_is_one_row_at_one_of_the_sides(data_context: DataContext) -> None:
+def test_without_every_side_an_image_is_one_row(data_context: DataContext) -> None:
     loaded = SizedImages(images=30, sides=(8, 12)).load(data_context)
     assert loaded.n_rows == 30
     assert loaded.split is None
@@ -130,12 +128,12 @@ def test_measurements_that_lack_a_descriptor_are_an_error(tmp_path: Path, data_c
         SizedImages(images=30, sides=(8,), prices=str(tmp_path / "few.json")).load(data_context)
 
 
-def test_rows_that_are_no_images_are_an_error(data_context: DataContext) -> None:
+def test_rows_that_are_not_images_are_an_error(data_context: DataContext) -> None:
     with pytest.raises(DataError, match="no square images"):
         SizedImages(source="wine", sides=(8,)).load(data_context)
 
 
 @pytest.mark.parametrize("wrong", [{"sides": ()}, {"sides": (4,)}, {"sides": (8, 8)}, {"degree": 9}, {"images": -1}])
-def test_senseless_parameters_are_refused(wrong: dict[str, object]) -> None:
+def test_parameters_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="must"):
         SizedImages(**wrong)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Every index answers as a scan of all candidates does, at the crossings and between them."""
+"""Every index returns the model that a scan of all candidates finds, at the crossings and between them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def candidates(draw: st.DrawFn) -> Candidates:
 
 
 def best(among: Candidates, size: float, budget: float) -> float:
-    """The highest accuracy within a budget, by a loop; −1 when nothing fits."""
+    """The highest accuracy within a budget, by a loop; −1 if no candidate fits."""
     found = -1.0
     for curve, accuracy in zip(among.curves.tolist(), among.accuracy.tolist(), strict=True):
         cost = 0.0
@@ -43,7 +43,7 @@ def best(among: Candidates, size: float, budget: float) -> float:
 
 
 def exact(curve: list[float], size: float) -> Fraction:
-    """What a curve is at a size, without rounding."""
+    """The exact value of a curve at a size."""
     return sum((Fraction(c) * Fraction(size) ** power for power, c in enumerate(curve)), Fraction(0))
 
 
@@ -53,7 +53,7 @@ def answer(index: Index, size: float, budget: float) -> float:
 
 
 def queries(among: Candidates, more: list[float]) -> list[tuple[float, float]]:
-    """All crossings, what lies between them, size 0; budgets at and around every cost there."""
+    """Sizes at all crossings, between them and 0; budgets at and around every cost at these sizes."""
     cuts = all_crossings(among).tolist()
     between = [(a + b) / 2 for a, b in zip([0.0, *cuts], [*cuts, 2 * max([1.0, *cuts])], strict=True)]
     asked = []
@@ -66,7 +66,7 @@ def queries(among: Candidates, more: list[float]) -> list[tuple[float, float]]:
 
 
 class ByNumpy(NaiveScan):
-    """The scan of many candidates, also for few."""
+    """`NaiveScan` that always scans by NumPy."""
 
     LOOP_BELOW = 0
 
@@ -90,7 +90,7 @@ def test_every_index_finds_the_best_within_the_budget(among: Candidates, sizes: 
 @given(candidates())
 @settings(max_examples=100, deadline=None)
 def test_skylines_only_change_at_interesting_points(among: Candidates) -> None:
-    """Theorem 3.13: what is stored for a point is the skyline at every crossing up to the next point."""
+    """Theorem 3.13: the stored skyline of a point is the skyline at every crossing up to the next point."""
     full, index = FullIndex(among), PolyDomIndex.build(among)
     assert set(index.starts) <= set(full.starts)
     for here, there in zip(index.offsets[:-2], index.offsets[1:-1], strict=True):
@@ -112,7 +112,7 @@ def test_skylines_only_change_at_interesting_points(among: Candidates) -> None:
         assert [cost[one] for one in stored] == [cost[one] for one in skyline]
 
 
-def test_the_sweep_and_the_envelopes_see_the_same_spells() -> None:
+def test_sweep_and_envelopes_find_the_same_intervals() -> None:
     rng = np.random.default_rng(3)
     among = Candidates(np.arange(60), rng.random(60), rng.uniform(0, [100, 1, 0.001], (60, 3)))
     (who, since, until), swaps = presence_by_sweep(among)
@@ -161,7 +161,7 @@ def test_curves_that_touch_coincide_or_all_but_do(curves: list[list[float]], acc
 @given(candidates(), st.floats(1.0, 1e6))
 @settings(max_examples=100, deadline=None)
 def test_least_costs_are_no_more_than_any_cost_in_the_range(among: Candidates, far: float) -> None:
-    """What look-ups rely on: nothing that fits a size is left out for what it costs where the range begins."""
+    """Look-ups rely on it: no model that fits a size is rejected for its cost at the start of the range."""
     index = PolyDomIndex.build(among)
     least = np.array(index._least)
     for low, high, start in zip(index.offsets[:-1], index.offsets[1:], index.starts.tolist(), strict=True):
@@ -184,7 +184,7 @@ def test_the_papers_example_of_a_skyline_that_must_change() -> None:
     assert index.lookup(3.0, 5.0) == 0
 
 
-def test_no_candidate_at_all_fits_nothing() -> None:
+def test_an_index_without_candidates_returns_none() -> None:
     nothing = Candidates(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 3)))
     for index in (PolyDomIndex.build(nothing), PolyDomIndex.build(nothing, "sweep"), NaiveScan(nothing)):
         assert index.lookup(5.0, 100.0) == -1
@@ -196,13 +196,13 @@ def test_no_candidate_at_all_fits_nothing() -> None:
      (1.0, -0.1, "budget"), (1.0, math.nan, "budget")],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", [PolyDomIndex.build, NaiveScan, FullIndex])
-def test_a_senseless_question_is_refused(kind: type, size: float, budget: float, said: str) -> None:
+def test_a_look_up_out_of_range_is_refused(kind: type, size: float, budget: float, said: str) -> None:
     index = kind(Candidates(np.array([0]), np.array([0.5]), np.array([[1.0]])))
     with pytest.raises(ValueError, match=said):
         index.lookup(size, budget)
 
 
-def test_pruning_keeps_the_smaller_of_two_equals_and_what_is_better_somewhere() -> None:
+def test_pruning_keeps_the_smaller_of_equals_and_models_that_are_best_somewhere() -> None:
     masks = np.array([0b011, 0b001, 0b100, 0b110])
     curves = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 3.0], [0.5, 3.0]])
     kept = prune(Candidates(masks, np.array([0.7, 0.7, 0.7, 0.7]), curves))

@@ -1,4 +1,4 @@
-"""What the lattice search leaves out is never needed: brute force over all sets, sizes and budgets."""
+"""Lattice search, compared with brute force over all sets, sizes and budgets: no skipped set is needed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def learner_of(table: list[float]) -> Learner:
 
 
 def monotone(raw: list[float], e: float = 0.0) -> list[float]:
-    """A monotone set function from any numbers: the maximum over subsets; minus up to e, with e > 0."""
+    """A monotone set function from any numbers, by the maximum over subsets; lowered by up to e if e > 0."""
     values = list(raw)
     for mask in range(len(values)):
         values[mask] = max(raw[sub] for sub in range(mask + 1) if sub & mask == sub)
@@ -40,8 +40,8 @@ def problems(draw: st.DrawFn) -> tuple[int, list[float], np.ndarray]:
     rng = np.random.default_rng(seed)
     steps = draw(st.sampled_from([3, 10, 1000]))
     raw = (rng.integers(0, steps + 1, 1 << d) / steps).tolist()
-    whole, real = rng.integers(0, 4, (d, 3)).astype(float), rng.uniform(0, [100, 1, 0.001], (d, 3))
-    return d, raw, whole if draw(st.booleans()) else real
+    integers, real = rng.integers(0, 4, (d, 3)).astype(float), rng.uniform(0, [100, 1, 0.001], (d, 3))
+    return d, raw, integers if draw(st.booleans()) else real
 
 
 def queries(d: int, prices: np.ndarray) -> list[tuple[float, float]]:
@@ -100,7 +100,7 @@ def test_violations_up_to_e_cost_nothing_beyond_alpha(
 @given(problems())
 @settings(max_examples=40, deadline=None)
 def test_progressive_searches_expand_more_for_smaller_alphas(problem: tuple[int, list[float], np.ndarray]) -> None:
-    """Property 3.9, where it holds: each search goes on from the ones before."""
+    """Property 3.9 holds if each search continues from the previous ones."""
     d, raw, _ = problem
     learner = learner_of(monotone(raw))
     alphas = (2.0, 0.5, 0.2, 0.05, 0.0)
@@ -129,7 +129,7 @@ def test_a_precomputation_budget_gives_the_smallest_alpha_it_completes(
 def test_separate_best_first_searches_expand_more_for_smaller_alphas(
     problem: tuple[int, list[float], np.ndarray], obeys: bool, e: float
 ) -> None:
-    """Property 3.9 for separate searches, whatever the learner: the larger α's sets come first in the smaller's."""
+    """Property 3.9 for separate searches and any learner: a smaller α first expands the sets of the larger α."""
     d, raw, _ = problem
     learner = learner_of(monotone(raw, e) if obeys else raw)
     alphas = (2.0, 0.5, 0.2, 0.07, 0.05, 0.0)
@@ -179,7 +179,7 @@ LOST = mask_of((0, 1, 4))
 
 
 def without_nesting() -> Learner:
-    """With the larger α {0, 1} is sandwiched; without its accuracy {0, 1, 4} is not."""
+    """A learner with {0, 1} sandwiched for the larger α; without its accuracy, {0, 1, 4} is not sandwiched."""
     raised = {SAVED: 0.6, mask_of((0, 1, 2, 4)): 0.65, mask_of(range(5)): 1.0}
     raw = [raised.get(mask, 0.5) for mask in range(32)]
     raw[mask_of((0, 1, 3, 4))] = 0.9
@@ -247,7 +247,7 @@ def test_every_order_expands_what_no_pair_of_sets_sandwiches(
 
 
 def test_covering_loses_two_features_that_only_help_together() -> None:
-    """Their parity is the class: each alone is worth nothing, and covering concludes that both are."""
+    """Their parity is the class: each alone is useless, so covering prunes the pair."""
 
     def parity(features: tuple[int, ...]) -> float:
         return 1.0 if {0, 1} <= set(features) else 0.5
@@ -260,7 +260,7 @@ def test_covering_loses_two_features_that_only_help_together() -> None:
 
 
 def test_covering_from_above_loses_cheap_pairs_that_nothing_affordable_replaces() -> None:
-    """Any two of four features are as good as all: no triple is worse than all four, which is all the inverse asks."""
+    """Any two of four features are as good as all; no triple is worse than all four, so the inverse prunes pairs."""
 
     def two_suffice(features: tuple[int, ...]) -> float:
         return 0.5 + 0.2 * min(len(features), 2)
@@ -286,7 +286,7 @@ def test_covering_from_below_loses_at_most_alpha_a_feature_where_returns_diminis
     assert regret(d, table, prices, found) <= alpha * d + 1e-12
 
 
-def test_covering_loses_nothing_where_a_set_is_as_good_as_its_best_feature() -> None:
+def test_covering_is_sound_where_a_set_is_as_good_as_its_best_feature() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
         single, prices = rng.random(7), rng.uniform(0, [100, 1, 0.001], (7, 3))
@@ -328,7 +328,7 @@ def test_a_learner_that_fails_on_some_sets_is_recorded_skipped_and_counted() -> 
 
 
 @pytest.mark.parametrize("wrong", [{"alpha": -0.1}, {"alpha": math.nan}, {"e": -1.0}, {"e": math.inf}])
-def test_senseless_tolerances_are_refused(wrong: dict[str, float]) -> None:
+def test_negative_or_infinite_tolerances_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must be finite and not negative"):
         search(lambda s: 0.5, 2, **wrong)
 

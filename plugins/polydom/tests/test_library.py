@@ -1,4 +1,4 @@
-"""The library: a learner, features, prices → an index; look-ups, refusals, saving without pickle."""
+"""The library: building an index, look-ups, refused input, and saving without pickle."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_look_up_gives_a_model_within_the_budget_that_predicts(index: ModelInd
     assert rich.predict(X[0, list(rich.columns)]).shape == (1,)
 
 
-def test_no_set_fits_the_majority_class_at_no_cost(index: ModelIndex) -> None:
+def test_without_a_fitting_set_the_majority_class_is_returned_at_no_cost(index: ModelIndex) -> None:
     choice = index.lookup(100.0, 0.5)
     assert choice.is_majority
     assert choice.features == ()
@@ -81,7 +81,7 @@ def test_the_best_model_is_found_for_every_budget_as_by_training_all_sets() -> N
             assert made.lookup(size, budget).accuracy == pytest.approx(best, abs=1e-12)
 
 
-def test_saved_and_loaded_it_answers_the_same_without_pickle(index: ModelIndex, tmp_path: Path) -> None:
+def test_a_saved_index_loads_without_pickle_and_returns_the_same_models(index: ModelIndex, tmp_path: Path) -> None:
     pytest.importorskip("skops")
     X, _ = table()
     index.save(tmp_path / "models.polydom")
@@ -97,10 +97,10 @@ def test_saved_and_loaded_it_answers_the_same_without_pickle(index: ModelIndex, 
     assert again.expansion.accuracy == index.expansion.accuracy
 
 
-class OddLearner(ClassifierMixin, BaseEstimator):
-    """Not of scikit-learn: skops must not trust it unasked."""
+class ForeignLearner(ClassifierMixin, BaseEstimator):
+    """A classifier from outside scikit-learn, which skops must not trust by default."""
 
-    def fit(self, X: Any, y: Any) -> OddLearner:
+    def fit(self, X: Any, y: Any) -> ForeignLearner:
         self.classes_ = np.unique(y)
         return self
 
@@ -111,13 +111,13 @@ class OddLearner(ClassifierMixin, BaseEstimator):
 def test_types_that_are_not_trusted_are_named_and_loaded_only_when_trusted(tmp_path: Path) -> None:
     pytest.importorskip("skops")
     X, y = table()
-    made = build_index(OddLearner(), X, y, FEATURES[:2])
+    made = build_index(ForeignLearner(), X, y, FEATURES[:2])
     assert not all(choice.is_majority for choice in made.choices)
-    made.save(tmp_path / "odd")
-    with pytest.raises(ValueError, match=r"not trusted: .*OddLearner") as said:
-        ModelIndex.load(tmp_path / "odd")
+    made.save(tmp_path / "foreign")
+    with pytest.raises(ValueError, match=r"not trusted: .*ForeignLearner") as said:
+        ModelIndex.load(tmp_path / "foreign")
     name = str(said.value).split("not trusted: ")[1].split(";")[0]
-    assert ModelIndex.load(tmp_path / "odd", trusted=[name]).lookup(1.0, 1e9).features
+    assert ModelIndex.load(tmp_path / "foreign", trusted=[name]).lookup(1.0, 1e9).features
 
 
 def test_a_file_that_is_no_index_is_refused_by_name(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_malformed_features_are_refused_by_name(features: list[Feature], said: s
 
 
 @pytest.mark.parametrize("question", [(-1.0, 5.0), (1.0, -5.0), (float("nan"), 1.0)])
-def test_a_senseless_question_is_refused(index: ModelIndex, question: tuple[float, float]) -> None:
+def test_a_look_up_out_of_range_is_refused(index: ModelIndex, question: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="must"):
         index.lookup(*question)
 
@@ -221,7 +221,7 @@ def test_the_papers_learner_works_as_a_black_box() -> None:
 
 
 def test_the_readmes_example_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its answer as written there, too: the texture of so large an item is beyond the budget."""
+    """The result is the one given there: the texture of an item of this size is beyond the budget."""
     pytest.importorskip("skops")
     text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
     code = text.split("```python\n")[1].split("```")[0]

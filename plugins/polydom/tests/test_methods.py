@@ -1,4 +1,4 @@
-"""The methods: one policy per budget, no row over it, the comparison points decide alike."""
+"""The methods: one policy per budget, no row above the budget, and equal decisions of the comparison points."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_shared_accuracies_change_no_result_and_train_less(monkeypatch: pytest.M
     assert measured
 
 
-def test_best_first_is_within_alpha_and_says_what_a_precomputation_budget_reached() -> None:
+def test_best_first_is_within_alpha_and_reports_the_alpha_a_budget_reached() -> None:
     case = make_case("multiclass", "item-sizes")
     full = as_family(NaiveExpandAll(budgets=BUDGETS, learner="tree").fit(case.problem), "x")
     worst, best = float(full.diagnostics["violation_max"]), np.array(full.history["estimated_accuracy"])
@@ -159,7 +159,7 @@ def test_too_many_features_are_refused_with_advice() -> None:
         (PolyDomBestFirst, {"covering": "below"}), (Greedy, {"lambdas": ()}), (Greedy, {"lambdas": (-1.0,)}),
     ],
 )  # fmt: skip
-def test_senseless_parameters_are_refused(kind: type, wrong: dict[str, object]) -> None:
+def test_parameters_out_of_range_are_refused(kind: type, wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="must"):
         kind(**wrong)
 
@@ -167,21 +167,21 @@ def test_senseless_parameters_are_refused(kind: type, wrong: dict[str, object]) 
 @pytest.mark.parametrize("learner", ["logistic", "linear-sgd"])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_an_answer_is_the_same_to_the_last_bit_in_any_batch(learner: LearnerName, n_classes: int) -> None:
-    """A ranking metric tells equal rows apart by the last bit; BLAS adds in another order at the end of a batch."""
+    """Ranking metrics distinguish scores by the last bit, and BLAS sums in another order at the end of a batch."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(75, 11))
     y = np.arange(75) % n_classes
     model = make_learner(learner, 1.0, 0).fit(X, y)
-    whole = class_probabilities(model, X, n_classes)
+    together = class_probabilities(model, X, n_classes)
     alone = np.vstack([class_probabilities(model, X[[row]], n_classes) for row in range(len(X))])
-    assert np.array_equal(whole, alone)
-    assert np.array_equal(whole[::-1], class_probabilities(model, X[::-1].copy(), n_classes))
+    assert np.array_equal(together, alone)
+    assert np.array_equal(together[::-1], class_probabilities(model, X[::-1].copy(), n_classes))
     theirs = model.predict_proba(X) if learner == "logistic" else None
     if theirs is not None:
-        assert np.allclose(whole, theirs, rtol=0, atol=1e-12)
+        assert np.allclose(together, theirs, rtol=0, atol=1e-12)
 
 
-def test_what_is_compared_over_e_is_what_separate_fits_expand_and_index() -> None:
+def test_series_over_e_equal_those_of_separate_fits() -> None:
     case = make_case("multiclass", "item-sizes")
     alphas, es = (0.0, 0.05), (0.0, 0.02, 0.3)
     method = NaiveExpandAll(budgets=BUDGETS, learner="tree", compare_alphas=alphas, compare_es=es)

@@ -78,7 +78,7 @@ def test_an_interval_is_open_and_may_differ_from_row_to_row() -> None:
     assert found[1, 0] == 1.0
 
 
-def test_a_crossing_beyond_the_largest_size_is_not_looked_for() -> None:
+def test_a_crossing_beyond_the_largest_size_is_ignored() -> None:
     assert places(-MAX_SIZE * 4, 1.0) == []
 
 
@@ -105,11 +105,11 @@ def test_never_below_of_higher_degree() -> None:
 
 
 @pytest.mark.parametrize("bad", [[-1.0], [1.0, math.nan], [[1.0, math.inf]], [[]], ["expensive"], [[[1.0]]]])
-def test_prices_that_are_none_are_refused_and_numbered(bad: list[object]) -> None:
+def test_invalid_prices_are_refused_by_number(bad: list[object]) -> None:
     with pytest.raises(ValueError, match=r"price \d"):
         checked_prices([2.0, *bad][:2] if bad != [1.0, math.nan] else bad)
 
 
-def test_prices_of_different_lengths_are_filled_up() -> None:
+def test_prices_of_different_lengths_are_padded() -> None:
     np.testing.assert_array_equal(checked_prices([1, [2, 3], [0, 0, 4]]), [[1, 0, 0], [2, 3, 0], [0, 0, 4]])
     np.testing.assert_array_equal(evaluate(checked_prices([[1, 2, 3]]), 2.0), [17.0])

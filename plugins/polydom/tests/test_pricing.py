@@ -1,4 +1,4 @@
-"""Measured prices: fits that can be worked by hand, files that come back, and the ones shipped."""
+"""Measured prices: fits checked by hand, files saved and loaded, and the shipped measurements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from bench_polydom.pricing import MEASURED, Measurements, fit_price, measure
 
 
-def test_a_polynomial_is_found_again() -> None:
+def test_the_fit_recovers_a_polynomial() -> None:
     sizes = np.array([100.0, 1e4, 4e4, 1e6])
     for price in ([3.0, 0.5, 0.0], [10.0, 0.0, 2e-6], [0.0, 0.0, 1e-9], [7.0, 0.0, 0.0]):
         times = np.polynomial.polynomial.polyval(sizes, price)
@@ -67,7 +67,7 @@ def test_a_file_without_measurements_is_refused_by_name(tmp_path: Path, text: st
     ("sizes", "times", "degree"),
     [([1.0], [1.0, 2.0], 2), ([], [], 2), ([-1.0], [1.0], 2), ([1.0], [float("nan")], 2), ([1.0], [1.0], -1)],
 )
-def test_senseless_times_are_refused(sizes: list[float], times: list[float], degree: int) -> None:
+def test_invalid_times_are_refused(sizes: list[float], times: list[float], degree: int) -> None:
     with pytest.raises(ValueError, match=r"sizes|times"):
         fit_price(sizes, times, degree)
 

@@ -1,4 +1,4 @@
-"""The simulation: what the combiners are, what each algorithm trains, and the same draw for all of them."""
+"""The simulation: the combiners, the sets that each algorithm trains, and one draw for all algorithms."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_index_sizes_stand_in_the_papers_order() -> None:
     assert sizes["naive-lookup"] <= sizes["polydom"] <= sizes["polydom-index-all"] < sizes["polydom-index-expanded"]
 
 
-def test_times_are_only_kept_when_asked_for() -> None:
+def test_times_are_recorded_only_on_request() -> None:
     assert "lookup_microseconds" not in run().diagnostics
     assert run(time_lookups=True).diagnostics["lookup_microseconds"] > 0
 
@@ -77,6 +77,6 @@ def test_a_draw_without_features_is_the_empty_set() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"features": 16}, {"most_features": 30}, {"helpful": 2.0}, {"budgets": ()}, {"sizes": 0}]
 )
-def test_senseless_parameters_are_refused(wrong: dict[str, object]) -> None:
+def test_parameters_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"need|must|probability"):
         Simulation(**wrong)  # type: ignore[arg-type]

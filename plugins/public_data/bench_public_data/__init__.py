@@ -1,3 +1,3 @@
-"""Public data sets for budgetbench: OpenML, UCI, files of one's own, and sets that need no network."""
+"""Public data sets for budgetbench: OpenML, UCI, your own files, and sets that need no network."""
 
 __version__ = "0.1.0"

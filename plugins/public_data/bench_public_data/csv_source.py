@@ -1,4 +1,4 @@
-"""CSV files of one's own."""
+"""The data source ``csv``: your own CSV files."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ __all__ = ["Csv"]
 
 @dataclass(frozen=True)
 class Csv(TableSource):
-    """A CSV file of one's own (UTF-8, also .gz, .bz2, .xz); a relative path is looked up in the working directory,
-    then in the mirror.
+    """A CSV file of your own, in UTF-8, also compressed (.gz, .bz2, .xz).
+
+    A relative path is looked up in the working directory, then in the mirror.
 
     Attributes:
-        separator: between two values; one character.
+        separator: the character between two values.
         columns: names of the columns, for files without a header line.
-        missing: texts that mean a missing value.
+        missing: strings that mean a missing value.
 
     The attributes of `TableSource` apply as well.
     """
@@ -73,11 +74,11 @@ class Csv(TableSource):
             raise DataError(f"{path}, line {line}: not UTF-8 text ({error.reason})") from None
         if "\0" in text:
             line = text[: text.index("\0")].count("\n") + 1
-            raise DataError(f"{path}, line {line}: not text: it holds a byte of zero")
+            raise DataError(f"{path}, line {line}: not text: it holds a null byte")
         return text
 
     def _records(self, path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
-        """Every record that is not blank, with the line it ends on."""
+        """Yield every record that is not blank, with the number of its last line."""
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.separator)
         try:
             for record in reader:

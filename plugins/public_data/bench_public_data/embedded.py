@@ -1,4 +1,4 @@
-"""Data sets that need no network: Pima, shipped with this package, and the ones scikit-learn ships."""
+"""Data sets that need no network: Pima, shipped with this package, and those shipped with scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_public_data.exact_csv import read_exact
 
 __all__ = ["BreastCancer", "DiabetesRegression", "Digits", "Iris", "Pima", "Wine"]
 
-_PIMA_ZERO_IS_NOT_TAKEN = ("glucose", "blood_pressure", "skin_thickness", "insulin", "bmi")
+_PIMA_ZERO_IS_MISSING = ("glucose", "blood_pressure", "skin_thickness", "insulin", "bmi")
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Pima(DataSource):
     The values are OpenML 37's; see ``data/PROVENANCE.md`` beside the table.
 
     Attributes:
-        zero_is_missing: treat a zero in glucose, blood_pressure, skin_thickness, insulin and bmi as the missing
-            value it stands for. The paper does not say it did, so the default leaves zeros alone.
+        zero_is_missing: read a zero in glucose, blood_pressure, skin_thickness, insulin and bmi as the missing value
+            that it stands for. The default keeps the zeros, as the paper does not mention replacing them.
     """
 
     zero_is_missing: bool = False
@@ -33,7 +33,7 @@ class Pima(DataSource):
         text = (resources.files("bench_public_data") / "data" / "pima.csv").read_text(encoding="utf-8")
         frame = read_exact(text, ",")
         if self.zero_is_missing:
-            for column in _PIMA_ZERO_IS_NOT_TAKEN:
+            for column in _PIMA_ZERO_IS_MISSING:
                 frame[column] = frame[column].where(frame[column] != 0)
         return Dataset.from_frame(
             "pima",
@@ -45,7 +45,7 @@ class Pima(DataSource):
 
 
 class _Bundled(DataSource):
-    """A data set of scikit-learn's own distribution."""
+    """A data set that is shipped with scikit-learn."""
 
     label: ClassVar[str]
     loader: ClassVar[str]

@@ -1,4 +1,4 @@
-"""Delimited text with every number read to its nearest double, whatever pandas' own rounding is."""
+"""Read delimited text with every number rounded to the nearest double, independent of pandas' version."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ DEFAULT_MISSING = ("", "NA", "NaN", "nan", "?")
 def read_exact(
     text: str, separator: str, names: Sequence[str] = (), missing: Sequence[str] = DEFAULT_MISSING
 ) -> pd.DataFrame:
-    """A table whose columns are float64 when every present text is a number, else texts.
+    """Read a table whose columns are float64 where every present value is a number, and strings otherwise.
 
-    pandas' own parsing of decimals differs in the last bit between its versions; the content hash of a data set
-    must not.
+    pandas' parser of decimals differs in the last bit between versions, which would change a data set's content hash.
 
     Args:
-        text: the file.
-        separator: between two values, one character.
-        names: of the columns; empty takes the first line.
-        missing: texts that mean a missing value.
+        text: the file's content.
+        separator: between two values: one character, or a regular expression.
+        names: names of the columns; empty: the first line holds them.
+        missing: strings that mean a missing value.
 
     Raises:
         ValueError: pandas cannot read it as a table.

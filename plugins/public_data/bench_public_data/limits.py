@@ -1,8 +1,8 @@
-"""Limits of every download: how long it may take, how long a server may be silent, how much it may send.
+"""Limit every download: its total time, the time a server may send nothing, and the number of bytes.
 
-The openml package, requests and the MinIO client each have time-outs of their own, or none, and none of them ends an
-answer that trickles or never ends. All of them read from a socket's file in the thread that asked: there the limits
-are kept, for that thread and as long as it is within `limited`.
+The openml package, requests and the MinIO client have different time-outs or none, and none of them stops a response
+that trickles or never ends. All of them read from a socket's file object in the calling thread, so the limits are
+enforced there, for threads that are within `limited`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["LIMITS", "LimitError", "Limits", "limited"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What a download may take.
+    """Limits of a download.
 
     Attributes:
-        seconds: from its beginning to its end, everything that it asks for together.
-        silence: seconds that a server may send nothing, or not be reached.
-        most: bytes that may be sent, as they come over the line; and that a file in an archive may unpack to.
+        seconds: total time of all requests of the download.
+        silence: seconds that a server may send nothing or be unreachable.
+        most: bytes that may be received over the network, and that a file in an archive may unpack to.
     """
 
     seconds: float = 3600.0
@@ -37,7 +37,7 @@ LIMITS = Limits()
 
 
 class LimitError(OSError):
-    """A server is too slow, silent, or sends too much."""
+    """A server is too slow, sends nothing for too long, or sends too many bytes."""
 
 
 @dataclass
@@ -45,7 +45,10 @@ class Guard:
     """A download in progress.
 
     Attributes:
-        failure: what went wrong; empty as long as nothing did.
+        limits: its limits.
+        until: time on the monotonic clock at which it must end.
+        received: bytes received so far.
+        failure: the limit that was exceeded, as text; empty if none was.
     """
 
     limits: Limits
@@ -54,23 +57,31 @@ class Guard:
     failure: str = ""
 
     def before(self, asked: socket.socket) -> None:
-        """Something is about to be read."""
+        """Check the limits and set the socket's time-out before a read.
+
+        Raises:
+            LimitError: a limit was exceeded.
+        """
         left = self.until - time.monotonic()
         if left <= 0:
             self.failure = self.failure or f"it took longer than {self.limits.seconds:g} s"
-        if self.failure:  # who tries again is told at once
+        if self.failure:  # a retry fails at once
             raise LimitError(self.failure)
         asked.settimeout(min(self.limits.silence, left))
 
     def after(self, count: int | None) -> None:
-        """So many bytes were read."""
+        """Count the bytes of a read.
+
+        Raises:
+            LimitError: more bytes were received than the limit.
+        """
         self.received += count or 0
         if self.received > self.limits.most:
-            self.failure = f"it sends more than {self.limits.most} bytes"
+            self.failure = f"the server sent more than {self.limits.most} bytes"
             raise LimitError(self.failure)
 
     def silent(self) -> LimitError:
-        """Nothing was read for too long."""
+        """Record that a read timed out, and return the error to raise."""
         late = time.monotonic() >= self.until
         what = f"it took longer than {self.limits.seconds:g} s" if late else ""
         self.failure = what or f"the server sent nothing for {self.limits.silence:g} s"
@@ -96,7 +107,11 @@ def _readinto(self: Any, buffer: Any) -> int | None:
 
 @contextmanager
 def limited() -> Iterator[Guard]:
-    """Keep the limits in this thread, whatever library asks; see `Guard.failure` for what was not kept."""
+    """Enforce the limits in this thread, for every library; `Guard.failure` names the limit that was exceeded.
+
+    It replaces `socket.SocketIO.readinto` and `requests.adapters.HTTPAdapter.send` for the whole process; the
+    replacements change nothing in other threads.
+    """
     import requests.adapters
 
     if socket.SocketIO.readinto is not _readinto:
@@ -118,7 +133,7 @@ _SEND: Any = None
 
 
 def _send(self: Any, request: Any, stream: bool = False, timeout: Any = None, *more: Any, **named: Any) -> Any:
-    """A request of a thread under limits has a time-out for being connected."""
+    """Send a request, with a time-out for the connection if the thread is under limits."""
     guard: Guard | None = getattr(_THREAD, "guard", None)
     if guard is not None and timeout is None:
         timeout = guard.limits.silence

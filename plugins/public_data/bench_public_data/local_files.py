@@ -1,4 +1,4 @@
-"""Files of one's own: where a path points, plain or compressed reading, and a cheap fingerprint."""
+"""Local files: resolve paths, read plain and compressed files, refuse large ones, and fingerprint them."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ __all__ = [
 _OPEN: dict[str, Callable[[Path], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]
 
 MOST_VALUES = 500_000_000
-"""Rows x columns that a table may have: 4 GB as float64."""
+"""The largest number of values (rows x columns) of a table: 4 GB as float64."""
 
 MOST_BYTES = 2**29
-"""Bytes that a compressed file of text may unpack to, and that an ARFF file may have; reading takes ten times that."""
+"""The largest unpacked size of a compressed text file, and size of an ARFF file; reading takes ten times the memory."""
 
 
 def refuse_large(path: Path | str, values: int) -> None:
-    """Refuse a table before it is made.
+    """Refuse a table with too many values before memory is allocated for it.
 
     Args:
-        path: what the message calls it.
-        values: rows x columns.
+        path: the file, for the message.
+        values: number of values, rows x columns.
 
     Raises:
-        DataError: there are more than `MOST_VALUES`.
+        DataError: there are more than `MOST_VALUES` values.
     """
     if values > MOST_VALUES:
         raise DataError(f"{path}: the table has {values} values (rows x columns); at most {MOST_VALUES} are read")
 
 
 def refuse_large_parquet(path: Path, file: Any) -> None:
-    """Refuse a Parquet file whose columns would be large, by its metadata, which is read without the data.
+    """Refuse a Parquet file that is too large, by its metadata, without reading its data.
 
     Args:
-        path: what the message calls it.
+        path: the file, for the message.
         file: a `pyarrow.parquet.ParquetFile`.
 
     Raises:
-        DataError: its columns have more than `MOST_VALUES` values, or 8 bytes for each of so many.
+        DataError: its columns hold more than `MOST_VALUES` values, or unpack to more than 8 bytes for each of so many.
     """
     metadata = file.metadata
     columns = [
@@ -60,7 +60,7 @@ def refuse_large_parquet(path: Path, file: Any) -> None:
         schema = metadata.schema.column(c % metadata.num_columns)
         unpacked += max(schema.length, 0) * column.num_values
     if unpacked > 8 * MOST_VALUES:
-        raise DataError(f"{path}: its columns unpack to {unpacked} bytes; at most {8 * MOST_VALUES} are read")
+        raise DataError(f"{path}: the columns unpack to {unpacked} bytes; at most {8 * MOST_VALUES} are read")
 
 
 def _places(path: str, context: DataContext) -> list[Path]:
@@ -71,10 +71,10 @@ def _places(path: str, context: DataContext) -> list[Path]:
 
 
 def find_file(path: str, context: DataContext) -> Path:
-    """The file a path names: relative to the working directory, else to the mirror.
+    """Find the file of a path, relative to the working directory, then to the mirror.
 
     Raises:
-        DataUnavailable: it is in neither place; the message says both.
+        DataUnavailable: it is in neither directory; the message names both, and the nearest file name.
     """
     places = _places(path, context)
     for place in places:
@@ -91,7 +91,7 @@ def find_file(path: str, context: DataContext) -> Path:
 
 
 def file_status(paths: Sequence[str], context: DataContext) -> str:
-    """``cached`` when every file is at its own path, ``mirrored`` when the mirror has some, else ``missing``."""
+    """Return ``cached`` if every file is at its own path, ``mirrored`` if the mirror has some, else ``missing``."""
     states = []
     for path in paths:
         places = [place.is_file() for place in _places(path, context)]
@@ -102,7 +102,7 @@ def file_status(paths: Sequence[str], context: DataContext) -> str:
 
 
 def files_fingerprint(paths: Sequence[Path]) -> str:
-    """Names, lengths and times of change of files."""
+    """Return a text of the files' paths, lengths and modification times."""
     parts = []
     for path in paths:
         about = path.stat()
@@ -111,10 +111,10 @@ def files_fingerprint(paths: Sequence[Path]) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's bytes, decompressed by the ending of its name (.gz, .bz2, .xz).
+    """Read a file's bytes, decompressed according to its extension (.gz, .bz2, .xz).
 
     Raises:
-        DataError: it is empty, not what its ending says, or unpacks to more than `MOST_BYTES`.
+        DataError: the file is empty, cannot be decompressed, or unpacks to more than `MOST_BYTES`.
     """
     unpack = _OPEN.get(path.suffix.lower())
     try:
@@ -126,14 +126,14 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, ValueError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read: {error}") from None
     if unpack is not None and len(data) > MOST_BYTES:
-        raise DataError(f"{path}: it unpacks to more than {MOST_BYTES} bytes; unpack it yourself if that is meant")
+        raise DataError(f"{path}: the file unpacks to more than {MOST_BYTES} bytes; unpack it yourself to use it")
     if not data.strip():
         raise DataError(f"{path}: the file is empty")
     return data
 
 
 def stem(path: str | Path) -> str:
-    """A file's name without its endings: ``train.txt.xz`` → ``train``."""
+    """Return a file's name without its extensions: ``train.txt.xz`` → ``train``."""
     name = Path(path).name
     for suffix in _OPEN:
         name = name.removesuffix(suffix)

@@ -1,8 +1,8 @@
-"""The prices of five medical data sets, in Canadian dollars: Turney 1995, Appendix A.
+"""Prices of the tests in five medical data sets, in Canadian dollars (Turney 1995, Appendix A).
 
 P. D. Turney, Cost-Sensitive Classification: Empirical Evaluation of a Hybrid Genetic Decision Tree Induction
-Algorithm, JAIR 2, 369-409, 1995. The prices are those of the Ontario Health Insurance Program's fee schedule. Tests
-that share a procedure (one blood sample, one stress test) share its cost: it is paid with the first of them.
+Algorithm, JAIR 2, 369-409, 1995. The prices come from the fee schedule of the Ontario Health Insurance Program. Tests
+that share a procedure (a blood sample, a stress test) share its cost, which is paid with the first of them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Group:
     """Tests that share a cost.
 
     Attributes:
-        shared: paid once, with the first of them, in dollars.
-        tests: feature → its own price, in dollars.
+        shared: the shared cost in dollars, paid once, with the first test.
+        tests: feature → its own price in dollars.
     """
 
     shared: float
@@ -40,9 +40,9 @@ class PriceList:
     """The prices of one data set.
 
     Attributes:
-        features: all of them; one that no other attribute prices costs a dollar: a question, or a look.
+        features: names of all features; those without a price below (questions, observations) cost 1 dollar.
         groups: tests that share a cost.
-        single: feature → price, for tests that share nothing.
+        single: feature → price in dollars, for tests without a shared cost.
     """
 
     features: tuple[str, ...]
@@ -50,7 +50,7 @@ class PriceList:
     single: Mapping[str, float] = field(default_factory=dict)
 
     def costs(self) -> Costs:
-        """Prices in feature order, with the groups."""
+        """Return the prices in the order of the features, with the groups."""
         prices = np.full(len(self.features), _QUESTION)
         member = np.full(len(self.features), -1, dtype=np.int64)
         for feature, price in self.single.items():
@@ -97,13 +97,13 @@ PRICES: dict[str, PriceList] = {
 
 @dataclass(frozen=True)
 class TurneyPrices(CostScheme):
-    """What medical tests cost, in Canadian dollars (Turney 1995, App. A): heart-cleveland, hepatitis, thyroid, ….
+    """Prices of medical tests in Canadian dollars (Turney 1995, App. A): heart-cleveland, hepatitis, thyroid, ….
 
-    Tests that share a blood sample or an exercise test pay for it once per row. The features must be exactly those
-    of one of the five data sets, by name; the order does not matter.
+    Tests that share a blood sample or an exercise test pay for it once per row. The names of the features must be
+    those of one of the five data sets, in any order.
 
     Attributes:
-        prices_of: the data set whose prices these are; empty takes the one with the same features.
+        prices_of: the data set whose prices are used; empty: the one with the same features.
     """
 
     prices_of: str = ""
@@ -111,7 +111,9 @@ class TurneyPrices(CostScheme):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.prices_of and self.prices_of not in PRICES:
-            raise ValueError(f"prices_of: {self.prices_of!r} has no prices; {did_you_mean(self.prices_of, PRICES)}")
+            raise ValueError(
+                f"prices_of: there are no prices of {self.prices_of!r}; {did_you_mean(self.prices_of, PRICES)}"
+            )
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         prices = self._list(dataset.name, dataset.feature_names)
@@ -130,7 +132,7 @@ class TurneyPrices(CostScheme):
                 return prices
         if not self.prices_of:
             raise DataError(
-                f"data set {dataset!r}: its features are not those of a data set with prices in Turney 1995: "
+                f"data set {dataset!r}: no data set with prices in Turney 1995 has the same features; with prices: "
                 f"{', '.join(PRICES)}"
             )
         prices = PRICES[self.prices_of]
@@ -142,5 +144,7 @@ class TurneyPrices(CostScheme):
                 )
         missing = [feature for feature in prices.features if feature not in features]
         if missing:
-            raise DataError(f"data set {dataset!r}: it has no feature {missing[0]!r}, which {self.prices_of!r} prices")
+            raise DataError(
+                f"data set {dataset!r}: no feature {missing[0]!r}, which prices_of = {self.prices_of!r} needs"
+            )
         return prices

@@ -1,4 +1,4 @@
-"""Ready-made data sets: a name for a source and the settings the papers use."""
+"""Ready-made data sets: named sources with the settings that the papers use."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ __all__ = [
 
 
 class ReadyMade(DataSource):
-    """A source with its settings chosen."""
+    """A source with fixed settings."""
 
     network: ClassVar[bool] = True
     label: ClassVar[str]
 
     @abstractmethod
     def source(self) -> OpenML | Uci:
-        """What loads the data."""
+        """Return the source that loads the data."""
 
     def load(self, context: DataContext) -> Dataset:
         return self.source().load(context)
@@ -58,7 +58,7 @@ class ReadyMade(DataSource):
 class Heart(ReadyMade):
     """Heart failure clinical records, UCI 519, 299 × 12, survived 203 / died 96; features as EMSCO Table 2 orders them.
 
-    The five 0/1 features are categories. ``time`` is the follow-up period.
+    The five 0/1 features are categories. ``time`` is the follow-up period in days.
     """
 
     label: ClassVar[str] = "heart"
@@ -71,7 +71,7 @@ class Heart(ReadyMade):
 class Credit(ReadyMade):
     """Australian credit approval, UCI 143, 690 × 14 (A1..A14), 383 / 307; categories as EMSCO Table 5 flags them.
 
-    The paper speaks of missing values; the repository's file has them filled in already (mode and mean).
+    The paper mentions missing values; in the repository's file they are replaced by mode and mean.
     """
 
     label: ClassVar[str] = "credit"
@@ -82,7 +82,7 @@ class Credit(ReadyMade):
 
 @dataclass(frozen=True)
 class HeartCleveland(ReadyMade):
-    """Heart disease, Cleveland, UCI 45, 303 × 13, absent 164 / present 139; 6 rows miss values (Turney 1995)."""
+    """Heart disease, Cleveland, UCI 45, 303 × 13, absent 164 / present 139; 6 rows lack values (Turney 1995)."""
 
     label: ClassVar[str] = "heart-cleveland"
 
@@ -92,7 +92,7 @@ class HeartCleveland(ReadyMade):
 
 @dataclass(frozen=True)
 class Hepatitis(ReadyMade):
-    """Hepatitis prognosis, UCI 46, 155 × 19, die 32 / live 123; 75 rows miss values (Turney 1995)."""
+    """Hepatitis prognosis, UCI 46, 155 × 19, die 32 / live 123; 75 rows lack values (Turney 1995)."""
 
     label: ClassVar[str] = "hepatitis"
 
@@ -135,7 +135,7 @@ class Adult(ReadyMade):
 
 @dataclass(frozen=True)
 class Covertype(ReadyMade):
-    """Forest cover type, OpenML 1596, 581012 × 54, 7 classes; the 44 indicators are 0/1 number columns."""
+    """Forest cover type, OpenML 1596, 581012 × 54, 7 classes; the 44 indicators are 0/1 numbers, not categories."""
 
     label: ClassVar[str] = "covertype"
 
@@ -167,7 +167,7 @@ class Nomao(ReadyMade):
 class MiniBooNE(ReadyMade):
     """MiniBooNE particle identification, OpenML 41150, 130064 × 50, signal or background (BUDGETPRUNE §5).
 
-    −999 stands for a value that could not be computed; it is left as it is, as in the paper.
+    −999 stands for a value that could not be computed; it is kept, as in the paper.
     """
 
     label: ClassVar[str] = "miniboone"
@@ -178,7 +178,7 @@ class MiniBooNE(ReadyMade):
 
 @dataclass(frozen=True)
 class Mnist(ReadyMade):
-    """MNIST handwritten digits, OpenML 554, 70000 × 784 pixels, the first 60000 rows are the training part.
+    """MNIST handwritten digits, OpenML 554, 70000 × 784 pixels; the first 60000 rows are the training part.
 
     Attributes:
         classes: keep only these digits (``["3", "8"]``); empty keeps all ten.
@@ -194,14 +194,14 @@ class Mnist(ReadyMade):
 
 @dataclass(frozen=True)
 class MnistPyramid(ReadyMade):
-    """MNIST at several resolutions at once: 4², 8², 16² and 28² pixels, 1120 features (CSTC §6.7, 3 versus 8).
+    """MNIST at several resolutions: 4², 8², 16² and 28² pixels, 1120 features (CSTC §6.7, 3 versus 8).
 
-    A pixel of a coarser image is the mean grey (0..1) of the area it covers; the paper does not name its
-    interpolation. Feature ``p8_2_5`` is row 2, column 5 of the 8 × 8 image.
+    A pixel of a coarser image is the mean grey value (0 to 1) of the area it covers; the paper does not name its
+    interpolation. Feature ``p8_2_5`` is row 2, column 5 of the 8 × 8 image, from 0.
 
     Attributes:
-        classes: the digits that are kept; empty keeps all ten.
-        resolutions: side lengths, in the order of the features; 28 is the original.
+        classes: keep only these digits; empty keeps all ten.
+        resolutions: side lengths of the images in pixels, in the order of the features; 28 is the original.
     """
 
     label: ClassVar[str] = "mnist-pyramid"
@@ -215,31 +215,32 @@ class MnistPyramid(ReadyMade):
         return OpenML(id=554, name=self.label, classes=self.classes, split="first:60000", dtype="float32")
 
     def load(self, context: DataContext) -> Dataset:
-        whole = super().load(context)
-        if whole.n_features != 28 * 28:
-            raise DataError(f"data set {self.label!r}: 784 pixels are expected, OpenML's table has {whole.n_features}")
-        images = whole.values.reshape(-1, 28, 28).astype(np.float64)
+        original = super().load(context)
+        if original.n_features != 28 * 28:
+            raise DataError(f"data set {self.label!r}: OpenML's table has {original.n_features} pixels, not 784")
+        images = original.values.reshape(-1, 28, 28).astype(np.float64)
         blocks: list[np.ndarray] = []
         names: list[str] = []
         for side in self.resolutions:
             overlap = area_overlap(28, side)
-            # Sums of whole numbers are exact in any order: the values do not depend on the machine.
+            # Sums of integers are exact in any order, so the values do not depend on the machine.
             sums = overlap @ images @ overlap.T
             blocks.append(sums.reshape(len(images), -1) / (28.0 * 28.0 * 255.0))
             names.extend(f"p{side}_{row}_{column}" for row in range(side) for column in range(side))
         values = np.concatenate(blocks, axis=1)
-        return replace(whole, values=values.astype(np.float32), feature_names=tuple(names), categorical=())
+        return replace(original, values=values.astype(np.float32), feature_names=tuple(names), categorical=())
 
 
 def area_overlap(source: int, target: int) -> np.ndarray:
-    """How much of each source pixel every target pixel covers, in units of 1/target: whole numbers that sum to source.
+    """Return the overlap of target and source pixels along one axis, in units of 1/target of a source pixel.
 
     Args:
-        source: side length of the original image.
-        target: side length of the coarser one.
+        source: side length of the original image, in pixels.
+        target: side length of the coarser image.
 
     Returns:
-        float64 (target, source) of whole numbers; divided by ``source`` a row is the weights of a mean.
+        float64 (target, source) of integers. Every row sums to ``source``; divided by it, a row holds the weights of a
+        mean.
     """
     wide, narrow = np.arange(target)[:, None] * source, np.arange(source)[None, :] * target
     shared = np.minimum(wide + source, narrow + target) - np.maximum(wide, narrow)

@@ -1,8 +1,8 @@
-"""The openml package, kept on a short leash: every call works in a temporary folder that is thrown away.
+"""Call the openml package in a temporary folder that is deleted afterwards.
 
-openml-python 0.15 writes pickles beside the data, deletes a data set's folder when anything fails, and is not safe
-for several processes. So nothing it writes is kept: a mirror is copied, a download goes to a temporary folder,
-and only the table that comes out of it is stored (`table_cache`).
+openml-python 0.15 writes pickles next to the data, deletes a data set's folder after any failure, and is not safe for
+several processes. So none of its files are kept: a mirror is copied, a download goes to a temporary folder, and only
+the resulting table is stored (`table_cache`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["download", "from_mirror", "mirrored_folder"]
 
-_CONFIGURATION = threading.RLock()  # openml's configuration is one per process
+_CONFIGURATION = threading.RLock()  # openml's configuration is global
 
 
 def mirrored_folder(mirror: Path | None, number: int) -> Path | None:
-    """The folder of a data set in a mirror's ``openml_cache``; None when it is not complete there."""
+    """Return the folder of a data set in a mirror's ``openml_cache``; None if it is not there or incomplete."""
     if mirror is None:
         return None
     folder = mirror / "openml_cache" / "org" / "openml" / "www" / "datasets" / str(number)
@@ -40,11 +40,11 @@ def mirrored_folder(mirror: Path | None, number: int) -> Path | None:
 
 
 def from_mirror(folder: Path, number: int, scratch: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table in a copy of an openml cache folder; no connection is opened.
+    """Read a table and its description from a copy of an openml cache folder, without a connection.
 
     Args:
-        folder: what `mirrored_folder` found; it is not written to.
-        number: OpenML's id.
+        folder: the result of `mirrored_folder`; nothing is written to it.
+        number: OpenML's id of the data set.
         scratch: an existing directory for the temporary copy.
 
     Raises:
@@ -73,10 +73,15 @@ def from_mirror(folder: Path, number: int, scratch: Path) -> tuple[pd.DataFrame,
 
 
 def download(number: int, scratch: Path, hint: str) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table from the OpenML server the openml package is configured for.
+    """Download a table and its description from the OpenML server that the openml package is configured for.
+
+    Args:
+        number: OpenML's id of the data set.
+        scratch: an existing directory for temporary files.
+        hint: the hint of the error.
 
     Raises:
-        DataUnavailable: no connection, no such data set, or a cut or damaged download; ``hint`` goes with it.
+        DataUnavailable: there is no connection or no such data set, or the download is incomplete or damaged.
     """
     with _openml(scratch) as openml, limited() as guard:
         try:
@@ -97,7 +102,7 @@ def _load(openml: Any, number: int, features: bool) -> tuple[pd.DataFrame, dict[
         _refuse_large(entry)
         frame = entry.get_data()[0]
     if any(hasattr(dtype, "sparse") or str(dtype).startswith("Sparse") for dtype in frame.dtypes):
-        refuse_large("its sparse table", frame.size)
+        refuse_large("the sparse table", frame.size)
         frame = frame.sparse.to_dense()
     frame = frame.rename(columns=str)
     if features:
@@ -114,10 +119,10 @@ def _load(openml: Any, number: int, features: bool) -> tuple[pd.DataFrame, dict[
 
 
 def _refuse_large(entry: Any) -> None:
-    """Refuse a data file that would be large once read.
+    """Refuse a data file whose table would be too large.
 
     Raises:
-        DataError: see `refuse_large_parquet`; or an ARFF file has more than `MOST_BYTES`.
+        DataError: a Parquet file is too large (see `refuse_large_parquet`), or an ARFF file exceeds `MOST_BYTES`.
     """
     import pyarrow.parquet as pq
 
@@ -129,17 +134,17 @@ def _refuse_large(entry: Any) -> None:
 
 
 def _as_declared(frame: pd.DataFrame, features: Any) -> pd.DataFrame:
-    """The table with its types as the server declares them, so that Parquet and ARFF give one table.
+    """Convert columns to the types that the server declares, so that Parquet and ARFF give the same table.
 
     Raises:
-        ValueError: a declared column is missing: the data file is not the described one.
+        ValueError: a column of the data file is not declared.
     """
     import pandas as pd
 
     declared = {feature.name: feature for feature in features}
     missing = [name for name in frame.columns if name not in declared]
     if missing:
-        raise ValueError(f"the data file has a column {missing[0]!r} that the description does not have")
+        raise ValueError(f"the data file has a column {missing[0]!r}, which the description lacks")
     columns = {}
     for name in frame.columns:
         column = frame[name]
@@ -155,7 +160,7 @@ def _as_declared(frame: pd.DataFrame, features: Any) -> pd.DataFrame:
 
 
 def _level_text(value: Any) -> str:
-    """A category stored as a number or boolean, as ARFF writes it."""
+    """Return a category that is stored as a number or boolean as ARFF writes it."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
@@ -163,9 +168,9 @@ def _level_text(value: Any) -> str:
 
 @contextmanager
 def _openml(scratch: Path) -> Iterator[Any]:
-    """The openml package with its cache in a temporary folder; its configuration is put back afterwards."""
+    """Yield the openml package with its cache in a temporary folder, and restore its configuration afterwards."""
     with _CONFIGURATION, tempfile.TemporaryDirectory(dir=scratch) as folder:
-        # At its first import openml makes its default cache folder: let that be the temporary one too.
+        # The first import of openml creates its default cache folder, which is set to the temporary one.
         with _environment(OPENML_CACHE_DIR=folder):
             try:
                 import openml

@@ -1,4 +1,4 @@
-"""Data sets of OpenML by number: from the cache, a mirror, or the server, in that order."""
+"""The data source ``openml``: data sets of OpenML by number, from the cache, a mirror or the server, in that order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenML"]
 
-# Rows and columns (target included) as OpenML shows them: a download of another shape is not the data set.
+# Rows and columns (with the target) as OpenML shows them; a download of another shape is refused.
 _SHAPES = {
     37: (768, 9),
     44: (4601, 58),
@@ -35,24 +35,24 @@ _READY_MADE = {44: "spambase", 554: "mnist", 1486: "nomao", 1590: "adult", 1596:
 class OpenML(DataSource):
     """A data set of OpenML (openml.org) by its number.
 
-    Rows are numbered from 0 in the order of OpenML's own file, before any is left out.
+    Rows are numbered from 0 in the order of OpenML's file, before any row is left out.
 
     Attributes:
         id: OpenML's number of the data set.
         target: name of the target column; None takes OpenML's default target.
-        task: ``binary``, ``multiclass``, ``regression``; None: a nominal target is classes, a numeric one is
-            guessed from its values.
-        categorical: ``declared``: columns OpenML calls nominal are categories, coded in the order of their sorted
-            texts. ``numbers``: nominal columns whose every value reads as a number (0/1 indicators, say) become
-            number columns instead.
-        also_categorical: names of numeric columns that are categories too.
+        task: ``binary``, ``multiclass``, ``regression``; None: classes for a nominal target, else guessed from the
+            target's values.
+        categorical: ``declared``: columns that OpenML declares nominal are categories, coded in the order of their
+            sorted names. ``numbers``: nominal columns whose values are all numbers, such as 0/1 indicators, are
+            numeric instead.
+        also_categorical: names of numeric columns that hold categories.
         classes: keep only rows of these classes; empty keeps all.
         rows: keep only this range of rows: ``"0:5000"``, ``"first:5000"``; empty keeps all.
         split: ``"first:60000"``: these rows are the training part, all others the test part.
-        train_rows, validation_rows, test_rows: the given split by ranges, instead of ``split``
+        train_rows, validation_rows, test_rows: ranges of rows for a given split, instead of ``split``
             (``train_rows = "16281:"``, ``test_rows = ":16281"``). Rows in none of them are left out.
-        dtype: how values are held; ``float32`` halves the memory and is exact for whole numbers below 2**24.
-        name: what tables call it; empty takes OpenML's name.
+        dtype: type of the values; ``float32`` halves the memory and is exact for integers below 2**24.
+        name: name of the data set in tables; empty takes OpenML's name.
     """
 
     network: ClassVar[bool] = True
@@ -83,38 +83,38 @@ class OpenML(DataSource):
             raise ValueError("a given split needs train_rows and test_rows")
 
     def place(self, context: DataContext) -> CachedTable:
-        """Where the cache keeps the table."""
+        """Return the table's place in the cache."""
         return CachedTable(context.cache / "openml", str(self.id))
 
     def hint(self) -> str:
-        """What would bring the data."""
+        """Return how the data can be made available, for error messages."""
         if self.id in _READY_MADE:
-            bring = f"bench data fetch {_READY_MADE[self.id]}, with a network"
+            way = f"run bench data fetch {_READY_MADE[self.id]}, with a network"
         else:
-            bring = "with a network, and without offline, it is downloaded when it is first used"
-        return f"{bring}; or name a mirror (BUDGETBENCH_MIRROR) that holds openml_cache/"
+            way = "it is downloaded when it is first used with a network and without offline"
+        return f"{way}; or set BUDGETBENCH_MIRROR to a mirror that holds openml_cache/"
 
     def status(self, context: DataContext) -> str:
-        """``cached``, ``mirrored`` or ``missing``."""
+        """Return ``cached``, ``mirrored`` or ``missing``."""
         if self.place(context).note() is not None:
             return "cached"
         return "mirrored" if mirrored_folder(context.mirror, self.id) is not None else "missing"
 
     def fingerprint(self, context: DataContext) -> str | None:
-        """The content hash of the cached table; None when it is not cached yet."""
+        """Return OpenML's number and the content hash of the cached table; None if it is not cached yet."""
         note = self.place(context).note()
         return None if note is None else f"openml-{self.id}:{note['content']}"
 
     def fetch(self, context: DataContext) -> None:
-        """Bring the table into the cache; a cached table is verified, and fetched again when damaged."""
+        """Put the table into the cache; a cached table is verified, and fetched again if damaged."""
         self.table(context)
 
     def table(self, context: DataContext) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """OpenML's table, whole, and the note about it.
+        """Return OpenML's complete table and its note (name, target, licence, source, content hash).
 
         Raises:
-            DataUnavailable: it is neither cached nor mirrored and cannot be downloaded.
-            DataError: the mirror's copy cannot be read.
+            DataUnavailable: the table is neither cached nor mirrored and cannot be downloaded.
+            DataError: the mirror's copy cannot be read, or the table has an unexpected shape.
         """
         place = self.place(context)
         cached = place.read()
@@ -123,10 +123,10 @@ class OpenML(DataSource):
         mirrored = mirrored_folder(context.mirror, self.id)
         if mirrored is None and context.offline:
             raise DataUnavailable(
-                f"OpenML data set {self.id} is not in {place.folder}, and working offline was asked for", self.hint()
+                f"OpenML data set {self.id} is not in {place.folder}, and downloads are disabled (offline)", self.hint()
             )
         with place.filling() as scratch:
-            cached = place.read()  # another process may have brought it meanwhile
+            cached = place.read()  # another process may have written it meanwhile
             if cached is not None:
                 return cached
             if mirrored is not None:
@@ -177,7 +177,7 @@ class OpenML(DataSource):
     def _target(self, name: str, frame: pd.DataFrame, note: dict[str, Any]) -> str:
         target = self.target or note["target"]
         if not target:
-            raise DataError(f"data set {name!r}: OpenML names no default target; give target = '<column>'")
+            raise DataError(f"data set {name!r}: OpenML has no default target; set target = '<column>'")
         if target not in frame.columns:
             raise DataError(
                 f"data set {name!r}: there is no column {target!r}; {did_you_mean(str(target), frame.columns)}"
@@ -185,7 +185,7 @@ class OpenML(DataSource):
         return str(target)
 
     def _rows(self, name: str, frame: pd.DataFrame, target: str) -> tuple[np.ndarray, np.ndarray | None]:
-        """Numbers of the rows that are kept, ascending, and the part of each when there is a given split."""
+        """Return the numbers of the rows to keep, ascending, and the part of each if there is a given split."""
         parts: np.ndarray | None = None
         rows = np.arange(len(frame))
         if self.split or self.train_rows:
@@ -210,12 +210,12 @@ class OpenML(DataSource):
                     )
             mask &= np.isin(labels, self.classes)
         if not mask.any():
-            raise DataError(f"data set {name!r}: rows = {self.rows!r} keeps none of its {len(frame)} rows")
+            raise DataError(f"data set {name!r}: rows = {self.rows!r} selects none of the {len(frame)} rows")
         return rows[mask], None if parts is None else parts[mask]
 
 
 def _coded(frame: pd.DataFrame, target: str, *, numbers: bool) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]]]:
-    """Features as number columns, and the texts behind the codes of those that are categories."""
+    """Return the table with numeric features, and the category names by feature, in the order of their codes."""
     import pandas as pd
 
     columns: dict[str, Any] = {}
@@ -226,7 +226,7 @@ def _coded(frame: pd.DataFrame, target: str, *, numbers: bool) -> tuple[pd.DataF
             columns[name] = column
             continue
         if pd.api.types.is_datetime64_any_dtype(column.dtype):
-            raise DataError(f"feature {name!r} holds dates; they cannot be used as they are")
+            raise DataError(f"feature {name!r} holds dates, which are not supported")
         codes, levels = code_texts(column)
         values = _as_numbers(levels) if numbers else None
         if values is None:
@@ -237,7 +237,7 @@ def _coded(frame: pd.DataFrame, target: str, *, numbers: bool) -> tuple[pd.DataF
 
 
 def _as_numbers(levels: tuple[str, ...]) -> np.ndarray | None:
-    """The texts as numbers, when every one reads as a finite number and there is at least one."""
+    """Return the texts as numbers, float64; None if one is not a finite number, or there are none."""
     try:
         values = np.array([float(level) for level in levels])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Parquet files of one's own."""
+"""The data source ``parquet``: your own Parquet files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 __all__ = ["Parquet"]
 
 _MOST_TEXT = 2**31
-"""Bytes that the texts of a column may have together."""
+"""The largest total size of a column's texts, in bytes."""
 
 
 @dataclass(frozen=True)
 class Parquet(TableSource):
-    """A Parquet file of one's own; a relative path is looked up in the working directory, then in the mirror.
+    """A Parquet file of your own.
 
-    The attributes are those of `TableSource`.
+    A relative path is looked up in the working directory, then in the mirror. Parameters are those of `TableSource`.
     """
 
     def read(self, path: Path) -> pd.DataFrame:
@@ -31,14 +31,14 @@ class Parquet(TableSource):
         import pyarrow.parquet as pq
 
         try:
-            # The schema first: pandas would rename or refuse columns of one name, with less to say.
+            # Check the schema first: pandas renames columns of the same name, or refuses them with a vague message.
             schema = pq.read_schema(path)
             names = [str(name) for name in schema.names]
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise DataError(f"{path}: two columns are called {twice[0]!r}")
             texts = [field.name for field in schema if _is_text(field.type)]
-            # Texts as codes: a short file may hold one long text a million times.
+            # Read texts as dictionary codes, as a small file may hold one long text a million times.
             with pq.ParquetFile(path, read_dictionary=texts) as file:
                 refuse_large_parquet(path, file)
                 table = file.read(use_threads=False)
@@ -46,7 +46,7 @@ class Parquet(TableSource):
                 table = _decoded(path, table, name)
             frame: pd.DataFrame = table.to_pandas(use_threads=False)
         except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{path}: not a Parquet file that can be read: {error}") from None
+            raise DataError(f"{path}: not a readable Parquet file: {error}") from None
         return frame.reset_index(drop=True).rename(columns=str)
 
     def where(self, path: Path, row: int) -> str:
@@ -62,10 +62,10 @@ def _is_text(kind: Any) -> bool:
 
 
 def _decoded(path: Path, table: Any, name: str) -> Any:
-    """The table with a column of codes as texts again.
+    """Return the table with a column of dictionary codes decoded to texts.
 
     Raises:
-        DataError: they would be longer than `_MOST_TEXT` together.
+        DataError: the texts would take more than `_MOST_TEXT` bytes together.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -76,5 +76,5 @@ def _decoded(path: Path, table: Any, name: str) -> Any:
     lengths = (pc.sum(pc.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0 for chunk in column.chunks)
     held = sum(lengths)
     if held > _MOST_TEXT:
-        raise DataError(f"{path}, column {name!r}: its texts have {held} bytes together; at most {_MOST_TEXT} are read")
+        raise DataError(f"{path}, column {name!r}: the texts take {held} bytes together; at most {_MOST_TEXT} are read")
     return table.set_column(table.schema.get_field_index(name), name, column.cast(column.type.value_type))

@@ -1,4 +1,4 @@
-"""The plugin's hooks: registers the data sources, and published prices and cost classes. Imports nothing heavy."""
+"""The plugin's hooks, which register data sources, published prices and cost classes. No heavy import here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_datasets(register: RegisterDataset) -> None:
-    """Sources by their format, then the ready-made data sets."""
+    """Register sources by format, then the ready-made data sets."""
     register("openml", OpenML)
     register("uci", Uci)
     register("csv", Csv)
@@ -49,7 +49,7 @@ def bench_register_datasets(register: RegisterDataset) -> None:
 
 @hookimpl
 def bench_register_cost_schemes(register: RegisterCostScheme) -> None:
-    """What medical tests cost, and prices by cost class."""
+    """Register the prices of medical tests, and prices by cost class."""
     register("turney", TurneyPrices)
     register("cost-classes", CostClasses)
     register("importance-quantiles", ImportanceQuantiles)

@@ -1,4 +1,4 @@
-"""Row ranges given as text: which rows are kept, and which are the training, validation and test part."""
+"""Row ranges given as text, for the rows to keep and for the training, validation and test part."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ _RANGE = re.compile(r"(?:(?P<first>first):(?P<count>\d+)|(?P<start>\d*):(?P<stop
 
 
 def row_range(text: str, what: str) -> slice:
-    """``"16281:"``, ``":16281"``, ``"100:200"`` or ``"first:60000"`` as a slice of row numbers from 0.
+    """Parse ``"16281:"``, ``":16281"``, ``"100:200"`` or ``"first:60000"`` as a slice of row numbers from 0.
+
+    Args:
+        text: the range.
+        what: name of the parameter, for the message.
 
     Raises:
-        ValueError: anything else; ``what`` names the parameter.
+        ValueError: the text is not such a range, or the range is empty.
     """
     match = _RANGE.fullmatch(text.replace("_", "").replace(" ", ""))
     if match is None:
@@ -28,23 +32,24 @@ def row_range(text: str, what: str) -> slice:
     start = int(match["start"]) if match["start"] else 0
     stop = int(match["stop"]) if match["stop"] else None
     if stop is not None and stop <= start:
-        raise ValueError(f"{what} = {text!r} holds no row")
+        raise ValueError(f"{what} = {text!r} is an empty range")
     return slice(start, stop)
 
 
 def given_split(
     dataset: str, rows: int, *, train: str, validation: str, test: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-    """The rows that stand in a part, ascending, and the part of each (0 train, 1 validation, 2 test).
+    """Return the rows of a given split, int64, ascending, and the part of each, int8 (0 train, 1 validation, 2 test).
 
     Args:
-        dataset: what messages call the data set.
-        rows: number of rows of the whole table.
-        train, validation, test: ranges as `row_range` reads them. An empty ``test`` means all rows that are in
-            no other part; an empty ``validation`` means none.
+        dataset: name of the data set, for messages.
+        rows: number of rows of the table.
+        train, validation, test: ranges as `row_range` parses them. An empty ``test`` means all rows of no other part;
+            an empty ``validation`` means no rows.
 
     Raises:
-        DataError: two parts share a row, or a part has none.
+        DataError: two parts overlap, or a part has no rows.
+        ValueError: a range is malformed.
     """
     part = np.full(rows, -1, dtype=np.int8)
     for code, (name, text) in enumerate((("train", train), ("validation", validation), ("test", test))):
@@ -52,7 +57,7 @@ def given_split(
             continue
         chosen = row_range(text, f"{name}_rows")
         if not len(part[chosen]):
-            raise DataError(f"data set {dataset!r}: {name}_rows = {text!r} holds none of its {rows} rows")
+            raise DataError(f"data set {dataset!r}: {name}_rows = {text!r} selects none of the {rows} rows")
         if (part[chosen] >= 0).any():
             raise DataError(f"data set {dataset!r}: {name}_rows = {text!r} overlaps another part")
         part[chosen] = code

@@ -1,4 +1,4 @@
-"""SVMlight and LETOR files of one's own: sparse rows, query ids, group files, graded or binary relevance."""
+"""The data source ``svmlight``: SVMlight and LETOR files, with query ids or group files, graded or binary relevance."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _LEAST_ROWS = 1000
 
 @dataclass(frozen=True)
 class SvmLight(DataSource):
-    """SVMlight / LETOR text files of one's own (also .gz, .bz2, .xz); a relative path is looked up in the working
-    directory, then in the mirror.
+    """SVMlight / LETOR text files of your own, also compressed (.gz, .bz2, .xz).
 
-    A line is ``<target> [qid:<query>] <index>:<value> … [# comment]``; a feature that is not named is 0. Without
-    ``qid:`` a group file (one number of rows per query, as LightGBM's) gives the queries.
+    A line is ``<target> [qid:<query>] <index>:<value> … [# comment]``; features that a line does not name are 0.
+    Without ``qid:``, a group file (a line with the number of rows of each query, as in LightGBM) gives the queries.
+    A relative path is looked up in the working directory, then in the mirror.
 
     Attributes:
         path: the data; its training part when ``test_path`` is given.
-        test_path, validation_path: further files: a given split.
-        query_path, test_query_path, validation_query_path: group files. When not named, ``<name>.query`` beside
-            the data is used if it is there (``a.query`` or ``a.txt.query`` for ``a.txt.xz``).
-        task: None: ``ranking`` when there are queries, else classes when targets are at most 20 whole numbers,
-            else regression.
-        relevant_from: grades of at least this are relevant (1), all others not (0); None leaves the grades.
-        repeat_irrelevant: how often every row that is not relevant stands (10 gives CSTC §6.3's skewed set).
-        features: number of features; None takes the highest index of all files.
-        first_index: the number of the first feature in the files.
-        most_values: refuse data of more rows × features, since the table is dense (8 bytes each); a feature counts
-            for 1000 rows at least, since it has a name and a price whatever the rows.
-        name: what tables call it; empty takes the file's name.
+        test_path, validation_path: further files, for a given split.
+        query_path, test_query_path, validation_query_path: group files. By default ``<name>.query`` in the data's
+            directory, if it exists (``a.query`` or ``a.txt.query`` for ``a.txt.xz``).
+        task: None: ``ranking`` if there are queries, else classes if there are at most 20 targets, all integers, else
+            regression.
+        relevant_from: grades from this one are relevant (1), lower ones are not (0); None keeps the grades.
+        repeat_irrelevant: how many times a row that is not relevant is repeated (10 gives CSTC §6.3's skewed set).
+        features: number of features; None takes the highest index in all files.
+        first_index: the index of the first feature in the files.
+        most_values: the largest number of values (rows × features) that is accepted, since the table is dense (8 bytes
+            a value). Fewer than 1000 rows count as 1000, since features have names and prices, too.
+        name: name of the data set in tables; empty takes the file's name.
     """
 
     network: ClassVar[bool] = False
@@ -67,17 +67,17 @@ class SvmLight(DataSource):
             raise ValueError("repeat_irrelevant needs relevant_from")
 
     def paths(self) -> list[str]:
-        """The data files, training part first, then the group files that are named."""
+        """Return the data files, training part first, then the group files given as parameters."""
         data = (self.path, self.validation_path, self.test_path)
         groups = (self.query_path, self.validation_query_path, self.test_query_path)
         return [path for path in (*data, *groups) if path]
 
     def status(self, context: DataContext) -> str:
-        """``cached`` when the files are at their own paths, ``mirrored`` when in the mirror, else ``missing``."""
+        """Return ``cached`` if the files are at their own paths, ``mirrored`` if in the mirror, else ``missing``."""
         return file_status(self.paths(), context)
 
     def fingerprint(self, context: DataContext) -> str | None:
-        """Names, lengths and times of change of the data and group files; None when one is missing."""
+        """Return paths, lengths and modification times of the data and group files; None if one is missing."""
         if self.status(context) == "missing":
             return None
         files = []
@@ -93,7 +93,7 @@ class SvmLight(DataSource):
             for (_, path, _), table in zip(parts, tables, strict=True):
                 if table.values.shape[1] > self.features:
                     raise DataError(
-                        f"{path}: feature {table.values.shape[1] - 1 + self.first_index} is named, but features = "
+                        f"{path}: it names feature {table.values.shape[1] - 1 + self.first_index}, but features = "
                         f"{self.features}"
                     )
             width = self.features
@@ -119,7 +119,7 @@ class SvmLight(DataSource):
             split = None if split is None else split[order]
         task, codes, classes = self._target(target, ranking=query is not None)
         if task == "ranking" and query is None:
-            raise DataError(f"{parts[0][1]}: ranking needs queries: there is no qid: in it and no group file beside it")
+            raise DataError(f"{parts[0][1]}: ranking needs queries: no line has qid:, and there is no group file")
         try:
             return Dataset(
                 name=self.name or stem(self.path),
@@ -136,10 +136,10 @@ class SvmLight(DataSource):
             raise DataError(f"{parts[0][1]}: {error}") from None
 
     def _check_size(self, rows: int, width: int, paths: list[Path], widths: list[int]) -> None:
-        """Refuse a table that would be too large, before it is made.
+        """Refuse a table that would be too large, before memory is allocated for it.
 
         Raises:
-            DataError: file, line and feature number are said.
+            DataError: the table would have more than ``most_values`` values; the message names file, line and feature.
         """
         counted = max(rows, _LEAST_ROWS) * width
         if counted <= self.most_values:
@@ -151,12 +151,12 @@ class SvmLight(DataSource):
         else:
             where = f"{paths[0]}: features = {width}"
         raise DataError(
-            f"{where} makes a dense table of {rows} x {width} numbers, counted as {counted}; if that is meant, give "
+            f"{where} makes a dense table of {rows} x {width} numbers, counted as {counted}; to allow it, set "
             f"most_values = {counted} (now {self.most_values})"
         )
 
     def _parts(self, context: DataContext) -> list[tuple[int, Path, Path | None]]:
-        """(part, data file, group file) of each file."""
+        """Return part (0 train, 1 validation, 2 test), data file and group file of each part."""
         named = (
             (0, self.path, self.query_path),
             (1, self.validation_path, self.validation_query_path),
@@ -173,7 +173,11 @@ class SvmLight(DataSource):
     def _queries(
         self, parts: list[tuple[int, Path, Path | None]], given: list[NDArray[np.int64] | None], lengths: list[int]
     ) -> NDArray[np.int64] | None:
-        """Query ids of all rows: from ``qid:``, else from group files, numbered on from file to file."""
+        """Return the query ids of all rows: from ``qid:``, or from group files, numbered across the files.
+
+        Raises:
+            DataError: some files have queries and some do not.
+        """
         queries: list[NDArray[np.int64]] = []
         first = 0
         for (_, path, groups), query, rows in zip(parts, given, lengths, strict=True):
@@ -189,7 +193,7 @@ class SvmLight(DataSource):
             without = [
                 path for (_, path, groups), query in zip(parts, given, strict=True) if query is None and groups is None
             ]
-            raise DataError(f"{without[0]}: it has no queries (qid: or a group file), unlike the other files")
+            raise DataError(f"{without[0]}: no queries (qid: or a group file), unlike the other files")
         return np.concatenate(queries)
 
     def _target(
@@ -198,9 +202,9 @@ class SvmLight(DataSource):
         task = self.task
         levels, codes = np.unique(target, return_inverse=True)
         if task is None:
-            whole = bool((levels == np.round(levels)).all()) and len(levels) <= 20
+            few_integers = bool((levels == np.round(levels)).all()) and len(levels) <= 20
             classes = "binary" if len(levels) <= 2 else "multiclass"
-            task = "ranking" if ranking else classes if whole else "regression"  # type: ignore[assignment]
+            task = "ranking" if ranking else classes if few_integers else "regression"  # type: ignore[assignment]
         kind = task or "regression"
         if kind in ("ranking", "regression"):
             return kind, target, ()

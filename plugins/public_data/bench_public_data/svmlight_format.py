@@ -1,4 +1,4 @@
-"""Reading SVMlight / LETOR text: scikit-learn's compiled reader, and a slow one that says what is wrong where."""
+"""Read SVMlight / LETOR text with scikit-learn's compiled reader; a slow reader locates errors for messages."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["SvmLightTable", "line_of_feature", "read_groups", "read_svmlight"]
 
 
 _MOST_NUMBER = 2**31 - 1
-"""The greatest number of a feature that scikit-learn's reader takes."""
+"""The greatest feature number that scikit-learn's reader accepts."""
 
 
 @dataclass(frozen=True, eq=False)
 class SvmLightTable:
-    """What a file holds.
+    """The content of a file.
 
     Attributes:
         values: sparse CSR (rows, features).
         target: float64 (rows,).
-        query: int64 (rows,), or None when no line has ``qid:``.
+        query: int64 (rows,), query ids; None if no line has ``qid:``.
     """
 
     values: Any
@@ -37,11 +37,15 @@ class SvmLightTable:
 
 
 def read_svmlight(path: Path, first_index: int = 1) -> SvmLightTable:
-    """A file, plain or compressed.
+    """Read a plain or compressed file.
+
+    Args:
+        path: the file.
+        first_index: the number of the first feature, 0 or 1.
 
     Raises:
-        DataError: a malformed line, a value that is not a finite number, indices that do not ascend, some lines
-            with ``qid:`` and some without; the message names the file, the line and the feature.
+        DataError: a line is malformed, a value is not a finite number, feature numbers do not ascend, or only some
+            lines have ``qid:``; the message names the file, the line and the feature.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -66,7 +70,7 @@ def read_svmlight(path: Path, first_index: int = 1) -> SvmLightTable:
 
 
 def _raise_first_error(path: Path, data: bytes, first_index: int) -> None:
-    """Read line by line and raise what is wrong with the first faulty one."""
+    """Raise a `DataError` for the first malformed line; return if there is none."""
     queries: bool | None = None
     for number, raw in enumerate(data.split(b"\n"), start=1):
         words = raw.split(b"#", 1)[0].split()
@@ -76,16 +80,16 @@ def _raise_first_error(path: Path, data: bytes, first_index: int) -> None:
         _finite(words[0], f"{where}, target")
         has_query = len(words) > 1 and words[1].startswith(b"qid:")
         if queries is not None and queries != has_query:
-            raise DataError(f"{where}: {'a' if has_query else 'no'} qid:, unlike the lines before")
+            raise DataError(f"{where}: {'has' if has_query else 'has no'} qid:, unlike the lines before")
         queries = has_query
         if has_query:
-            _whole(words[1][4:], f"{where}, qid")
+            _integer(words[1][4:], f"{where}, qid")
         last = first_index - 1
         for word in words[2:] if has_query else words[1:]:
             index, colon, value = word.partition(b":")
             if not colon:
                 raise DataError(f"{where}: {_shown(word)} is not <index>:<value>")
-            place = _whole(index, f"{where}, feature number")
+            place = _integer(index, f"{where}, feature number")
             if place <= last:
                 problem = f"{place} follows {last}" if last >= first_index else f"{place} is below {first_index}"
                 raise DataError(f"{where}: feature numbers must ascend from {first_index}; {problem}")
@@ -96,7 +100,7 @@ def _raise_first_error(path: Path, data: bytes, first_index: int) -> None:
 
 
 def line_of_feature(path: Path, feature: int) -> int:
-    """The number of the first line, from 1, that names a feature; 0 when none does."""
+    """Return the number of the first line, from 1, that names a feature; 0 if no line does."""
     wanted = b"%d" % feature
     for number, raw in enumerate(read_bytes(path).split(b"\n"), start=1):
         words = raw.split(b"#", 1)[0].split()[1:]
@@ -119,26 +123,34 @@ def _finite(word: bytes, where: str) -> float:
     return value
 
 
-def _whole(word: bytes, where: str) -> int:
+def _integer(word: bytes, where: str) -> int:
     try:
         return int(word)
     except ValueError:
-        raise DataError(f"{where}: {_shown(word)} is not a whole number") from None
+        raise DataError(f"{where}: {_shown(word)} is not an integer") from None
 
 
 def read_groups(path: Path, rows: int, data: Path) -> NDArray[np.int64]:
-    """A group file: rows per query, one number a line, in the order of the data.
+    """Read a group file, which holds the number of rows of each query, one per line, in the order of the data.
+
+    Args:
+        path: the group file.
+        rows: number of rows of the data.
+        data: the data file, for the message.
+
+    Returns:
+        int64 (queries,).
 
     Raises:
-        DataError: a line that is not a whole number above 0, or a sum that is not the number of rows.
+        DataError: a line is not an integer above 0, or the sum is not the number of rows.
     """
     sizes = []
     for number, line in enumerate(read_bytes(path).splitlines(), start=1):
         if line.strip():
-            size = _whole(line.strip(), f"{path}, line {number}")
+            size = _integer(line.strip(), f"{path}, line {number}")
             if size < 1:
-                raise DataError(f"{path}, line {number}: a query has at least one row, not {size}")
+                raise DataError(f"{path}, line {number}: a query must have at least one row, not {size}")
             sizes.append(size)
     if sum(sizes) != rows:
-        raise DataError(f"{path}: its queries have {sum(sizes)} rows together, {data.name} has {rows}")
+        raise DataError(f"{path}: the queries have {sum(sizes)} rows together, {data.name} has {rows}")
     return np.array(sizes, dtype=np.int64)

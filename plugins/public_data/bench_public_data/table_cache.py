@@ -1,8 +1,7 @@
-"""The cache of downloaded tables: one Parquet file and one JSON note per table, verified on every read.
+"""The cache of downloaded tables: a Parquet file and a JSON note per table, verified on every read.
 
-A table counts as cached when its note is there and names the length and SHA-256 of the Parquet file beside it.
-Both files are written under a temporary name and renamed, the note last, so that a cut download or a killed
-process leaves nothing that could be mistaken for a table.
+A table is cached if its note holds the length and SHA-256 of its Parquet file. Both files are written under a temporary
+name and renamed, the note last, so that an interrupted download or a killed process never leaves an invalid table.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class CachedTable:
-    """A place in the cache.
+    """A table's place in the cache, whether or not the table is there.
 
     Attributes:
         folder: directory of the source (``<cache>/openml``).
-        name: name of the table (``37``).
+        name: name of the table in it (``37``).
     """
 
     folder: Path
@@ -48,17 +47,17 @@ class CachedTable:
 
     @property
     def note_path(self) -> Path:
-        """The JSON file that vouches for it."""
+        """The JSON note with the table's length, checksum and description."""
         return self.folder / f"{self.name}.json"
 
     @contextmanager
     def filling(self) -> Iterator[Path]:
-        """Hold the place against other processes and threads; gives a temporary folder that is deleted afterwards.
+        """Lock the place against other processes and threads, and yield a temporary folder, deleted afterwards.
 
-        What a killed process left of its own temporary files is deleted first.
+        Temporary files of a killed process are deleted first.
 
         Raises:
-            DataUnavailable: the cache cannot be written to.
+            DataUnavailable: the cache cannot be written.
         """
         from filelock import FileLock
 
@@ -69,8 +68,7 @@ class CachedTable:
             lock.acquire()
         except OSError as error:
             raise DataUnavailable(
-                f"the cache {self.folder} cannot be written to: {error}",
-                "set BUDGETBENCH_CACHE to a directory that can",
+                f"the cache {self.folder} cannot be written: {error}", "set BUDGETBENCH_CACHE to a writable directory"
             ) from error
         try:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -81,7 +79,7 @@ class CachedTable:
             lock.release()
 
     def note(self) -> dict[str, Any] | None:
-        """What was written about the table; None when it is not here, or its length is not the noted one."""
+        """Return the table's note; None if the table is not cached, or the file's length differs from the note."""
         try:
             note: dict[str, Any] = json.loads(self.note_path.read_text(encoding="utf-8"))
             fits = note["format"] == _FORMAT and note["bytes"] == self.data_path.stat().st_size
@@ -90,21 +88,21 @@ class CachedTable:
         return note if fits else None
 
     def read(self) -> tuple[pd.DataFrame, dict[str, Any]] | None:
-        """The table and its note; None when it is not here or is damaged."""
+        """Return the table and its note; None if it is not cached or is damaged."""
         import pyarrow.parquet as pq
 
         note = self.note()
         if note is None or _file_hash(self.data_path) != note["sha256"]:
             return None
-        # Not read_table: its scanner's threads can outlive the interpreter, which then ends in an abort.
+        # The threads of pq.read_table can outlive the interpreter, which then aborts.
         return pq.ParquetFile(self.data_path).read(use_threads=False).to_pandas(use_threads=False), note
 
     def write(self, frame: pd.DataFrame, about: Mapping[str, Any]) -> None:
-        """Keep a table, replacing what was there; to be called while `filling`.
+        """Write a table to the cache, replacing the one there. Call it within `filling`.
 
         Args:
-            frame: number and category columns (`pandas` dtypes), any index (it is dropped).
-            about: plain JSON values kept in the note: name, target, licence, source.
+            frame: numeric and categorical columns (`pandas` dtypes); the index is dropped.
+            about: plain JSON values for the note: name, target, licence, source.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         temporary = self.folder / f".{self.name}.tmp"
@@ -139,21 +137,21 @@ def _file_hash(path: Path) -> str:
 
 
 def code_texts(column: pd.Series[Any]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Codes (float64, NaN where missing) into the sorted texts that occur in a text or category column."""
+    """Return the codes of a text or categorical column, float64 with NaN where missing, and its sorted texts."""
     import pandas as pd
 
     codes, values = pd.factorize(column)
     texts = np.array([str(value) for value in values], dtype=object)
     levels, rank = np.unique(texts.astype(str), return_inverse=True) if len(texts) else (texts, texts)
-    # The last place is for missing values, whose code is -1.
+    # Missing values have the code -1, which selects the last entry.
     place = np.append(rank.astype(np.float64), np.nan)
     return place[codes], tuple(str(level) for level in levels)
 
 
 def table_hash(frame: pd.DataFrame) -> str:
-    """SHA-256 of a table's columns, in order: names, numbers as float64, texts by value.
+    """Return the SHA-256 of a table's columns in order: names, numbers as float64, texts by value.
 
-    The storage type (uint8 or float64, text or category) is not in it: Parquet, ARFF and CSV give one hash.
+    Storage types (uint8 or float64, text or category) do not change it, so Parquet, ARFF and CSV give the same hash.
     """
     import pandas as pd
 

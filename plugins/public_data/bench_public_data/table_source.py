@@ -1,4 +1,4 @@
-"""What CSV and Parquet sources share: parts in several files, groups with prices, faults that name their place."""
+"""The base class of the CSV and Parquet sources: parts in several files, groups with prices, located errors."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ _NEARLY_ALL = 0.9
 
 @dataclass(frozen=True)
 class TableSource(DataSource):
-    """A table in a file of one's own; `Csv` and `Parquet` say how it is read.
+    """A table in a file of your own; the subclasses `Csv` and `Parquet` read it.
 
-    A relative path is relative to the working directory, and to the mirror when it is not found there.
+    A relative path is looked up in the working directory, then in the mirror.
 
     Attributes:
         path: the table; its training part when ``test_path`` is given.
         target: name of the target column.
-        test_path, validation_path: further files with the same columns: a given split.
+        test_path, validation_path: further files with the same columns, for a given split.
         task: ``binary``, ``multiclass``, ``regression`` or ``ranking``; guessed when None.
-        categorical: names of number columns that are categories (text columns always are).
-        drop: names of columns that are not used.
+        categorical: names of numeric columns that hold categories (text columns always do).
+        drop: names of columns to leave out.
         size, query, split: names of columns that hold item sizes, query ids, and
             ``train``/``validation``/``test``.
-        groups: acquisition groups, ``{name = pattern}`` over feature names (``{view1 = "view1_*"}``); they come
-            with the data set as its own prices (cost scheme ``from-data``).
-        group_prices: ``{group = price}``, paid once per row with the group's first feature; 0 when not named.
-        price_each: a feature's own price, or None when the data set comes without prices. With ``groups`` and
-            no ``price_each`` features in a group cost nothing beyond the group, others cost 1.
-        name: what tables call it; empty takes the file's name.
+        groups: acquisition groups, ``{name = pattern}`` over feature names (``{view1 = "view1_*"}``), for the data
+            set's own prices (cost scheme ``from-data``).
+        group_prices: ``{group = price}``, paid once per row with the group's first feature; 0 for other groups.
+        price_each: the price of every feature; None: with ``groups``, a feature in a group costs nothing more and any
+            other feature costs 1; without, the data set has no prices.
+        name: name of the data set in tables; empty takes the file's name.
     """
 
     network: ClassVar[bool] = False
@@ -74,26 +74,26 @@ class TableSource(DataSource):
 
     @abstractmethod
     def read(self, path: Path) -> pd.DataFrame:
-        """One file as a table.
+        """Read a file as a table.
 
         Raises:
-            DataError: it is malformed; the message names the file and the line.
+            DataError: the file is malformed; the message names the file and the line.
         """
 
     @abstractmethod
     def where(self, path: Path, row: int) -> str:
-        """A row of a file in words (``a.csv, line 7``)."""
+        """Return the place of a row in a file, for messages (``a.csv, line 7``)."""
 
     def paths(self) -> list[str]:
-        """The files, training part first."""
+        """Return the files, training part first."""
         return [path for path in (self.path, self.validation_path, self.test_path) if path]
 
     def status(self, context: DataContext) -> str:
-        """``cached`` when the files are at their own paths, ``mirrored`` when in the mirror, else ``missing``."""
+        """Return ``cached`` if the files are at their own paths, ``mirrored`` if in the mirror, else ``missing``."""
         return file_status(self.paths(), context)
 
     def fingerprint(self, context: DataContext) -> str | None:
-        """Names, lengths and times of change of the files; None when one is missing."""
+        """Return paths, lengths and modification times of the files; None if one is missing."""
         if self.status(context) == "missing":
             return None
         return files_fingerprint([find_file(path, context) for path in self.paths()])
@@ -107,11 +107,11 @@ class TableSource(DataSource):
         frames = [self._checked(path, self.read(path)) for path in files]
         for path, frame in zip(files[1:], frames[1:], strict=True):
             _same_columns(files[0], frames[0], path, frame)
-        whole = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+        table = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
         try:
             dataset = Dataset.from_frame(
                 self.name or stem(self.path),
-                whole,
+                table,
                 self.target,
                 task=self.task,
                 categorical=self.categorical,
@@ -128,7 +128,11 @@ class TableSource(DataSource):
         return replace(dataset, costs=self._costs(files[0], dataset.feature_names))
 
     def _checked(self, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
-        """The table without dropped columns, when its named columns are there and its numbers are numbers."""
+        """Return the table without dropped columns.
+
+        Raises:
+            DataError: a named column is missing, the table has no rows, or a value is infinite or not a number.
+        """
         import pandas as pd
 
         if frame.columns.duplicated().any():
@@ -154,11 +158,15 @@ class TableSource(DataSource):
                     row = int(infinite.argmax())
                     raise DataError(f"{self.where(path, row)}, column {column!r}: the value is infinite")
             elif column not in free:
-                self._not_nearly_numbers(path, str(column), values, demand=column in must)
+                self._check_numbers(path, str(column), values, required=column in must)
         return frame
 
-    def _not_nearly_numbers(self, path: Path, column: str, values: pd.Series[Any], *, demand: bool) -> None:
-        """Refuse a number column spoiled by a few texts: it would silently become one big category."""
+    def _check_numbers(self, path: Path, column: str, values: pd.Series[Any], *, required: bool) -> None:
+        """Refuse a numeric column with a few texts, which would silently become a categorical one.
+
+        Raises:
+            DataError: at least 90 % of the values are numbers, or numbers are ``required``, and a value is a text.
+        """
         import pandas as pd
 
         if isinstance(values.dtype, pd.CategoricalDtype):
@@ -166,9 +174,9 @@ class TableSource(DataSource):
         present = values.notna().to_numpy()
         texts = present & pd.to_numeric(values, errors="coerce").isna().to_numpy()
         share = 1 - texts.sum() / max(int(present.sum()), 1)
-        if texts.any() and (demand or share >= _NEARLY_ALL):
+        if texts.any() and (required or share >= _NEARLY_ALL):
             row = int(texts.argmax())
-            advice = "" if demand else f"; if texts belong there, say categorical = [{column!r}]"
+            advice = "" if required else f"; if the column holds categories, set categorical = [{column!r}]"
             raise DataError(f"{self.where(path, row)}, column {column!r}: {values.iloc[row]!r} is not a number{advice}")
 
     def _costs(self, path: Path, features: tuple[str, ...]) -> Costs | None:
@@ -178,7 +186,7 @@ class TableSource(DataSource):
         for number, (group, pattern) in enumerate(self.groups.items()):
             matched = np.array([fnmatchcase(name, pattern) for name in features])
             if not matched.any():
-                raise DataError(f"{path}: no feature is called like {pattern!r} (group {group!r})")
+                raise DataError(f"{path}: no feature's name matches {pattern!r} (group {group!r})")
             if (member[matched] >= 0).any():
                 twice = features[int(np.flatnonzero(matched & (member >= 0))[0])]
                 raise DataError(f"{path}: feature {twice!r} is in two groups")
@@ -195,5 +203,5 @@ def _same_columns(first: Path, frame: pd.DataFrame, second: Path, other: pd.Data
             raise DataError(f"{second}: there is no column {name!r}, which {first} has")
     for name in other.columns:
         if name not in frame.columns:
-            raise DataError(f"{second}: it has a column {name!r}, which {first} has not")
-    # Same names in another order: pandas joins by name.
+            raise DataError(f"{second}: column {name!r} is not in {first}")
+    # Columns in another order are fine, as pandas concatenates by name.

@@ -1,4 +1,4 @@
-"""Data sets of the UCI Machine Learning Repository, from its static archives."""
+"""The data source ``uci``: data sets of the UCI Machine Learning Repository, from its static archives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ARCHIVES", "Archive", "Uci"]
 
 _MOST_BYTES = 2**26
-"""Bytes that a table in an archive may have; those that are known have less than a million."""
+"""The largest size of a table in an archive; the known tables have less than a million bytes."""
 
 _SERVER = "https://archive.ics.uci.edu/static/public"
 
@@ -43,26 +43,26 @@ class Uci(DataSource):
         super().__post_init__()
         if self.id not in ARCHIVES:
             known = ", ".join(f"{number} ({archive.name})" for number, archive in sorted(ARCHIVES.items()))
-            raise ValueError(f"UCI data set {self.id} is not known here; known: {known}")
+            raise ValueError(f"UCI data set {self.id} is not supported; supported: {known}")
 
     @property
     def archive(self) -> Archive:
-        """What is known of the data set."""
+        """The description of the data set's archive."""
         return ARCHIVES[self.id]
 
     def place(self, context: DataContext) -> CachedTable:
-        """Where the cache keeps the table."""
+        """Return the table's place in the cache."""
         return CachedTable(context.cache / "uci", str(self.id))
 
     def hint(self) -> str:
-        """What would bring the data."""
+        """Return how the data can be made available, for error messages."""
         return (
-            f"bench data fetch {self.archive.name}, with a network; or name a mirror (BUDGETBENCH_MIRROR) that "
+            f"run bench data fetch {self.archive.name}, with a network; or set BUDGETBENCH_MIRROR to a mirror that "
             f"holds uci/{self.id}/{self.archive.file}"
         )
 
     def mirrored(self, context: DataContext) -> list[Path]:
-        """The table's files in the mirror: below ``uci/`` or ``files/uci/``, or prepared; empty when it has none."""
+        """Return the table's files in the mirror, in ``uci/``, ``files/uci/`` or prepared; empty if there are none."""
         if context.mirror is None:
             return []
         archive = self.archive
@@ -75,25 +75,25 @@ class Uci(DataSource):
         return next((paths for paths in places if all(path.is_file() for path in paths)), [])
 
     def status(self, context: DataContext) -> str:
-        """``cached``, ``mirrored`` or ``missing``."""
+        """Return ``cached``, ``mirrored`` or ``missing``."""
         if self.place(context).note() is not None:
             return "cached"
         return "mirrored" if self.mirrored(context) else "missing"
 
     def fingerprint(self, context: DataContext) -> str | None:
-        """The expected content hash: no other table is ever loaded. None when the table is not cached yet."""
+        """Return the expected content hash, as no other table is ever loaded; None if the table is not cached yet."""
         return None if self.place(context).note() is None else f"uci-{self.id}:{self.archive.content}"
 
     def fetch(self, context: DataContext) -> None:
-        """Bring the table into the cache; a cached table is verified, and fetched again when damaged."""
+        """Put the table into the cache; a cached table is verified, and fetched again if damaged."""
         self.table(context)
 
     def table(self, context: DataContext) -> pd.DataFrame:
-        """The verified table: as it is in the file, or `prepared`.
+        """Return the verified table, as `prepared` for archives with ``classes``, else as it was parsed.
 
         Raises:
-            DataUnavailable: it is neither cached nor mirrored and cannot be downloaded.
-            DataError: what was found is not the expected table.
+            DataUnavailable: the table is neither cached nor mirrored and cannot be downloaded.
+            DataError: the file found is not the expected table.
         """
         place = self.place(context)
         cached = place.read()
@@ -102,8 +102,8 @@ class Uci(DataSource):
         mirrored = self.mirrored(context)
         if not mirrored and context.offline:
             raise DataUnavailable(
-                f"UCI data set {self.id} ({self.archive.name}) is not in {place.folder}, and working offline "
-                f"was asked for",
+                f"UCI data set {self.id} ({self.archive.name}) is not in {place.folder}, and downloads are disabled "
+                f"(offline)",
                 self.hint(),
             )
         with place.filling() as scratch:
@@ -159,8 +159,8 @@ class Uci(DataSource):
                 answer.raise_for_status()
                 for block in answer.iter_content(1 << 16):
                     file.write(block)
-                    if file.tell() > limits.LIMITS.most:  # an answer may be compressed on the line
-                        raise limits.LimitError(f"it unpacks to more than {limits.LIMITS.most} bytes")
+                    if file.tell() > limits.LIMITS.most:  # the response may be compressed
+                        raise limits.LimitError(f"the archive unpacks to more than {limits.LIMITS.most} bytes")
                 with zipfile.ZipFile(file) as archive:
                     inside = {Path(name).name: name for name in archive.namelist()}
                     for name in self.archive.files:
@@ -169,7 +169,7 @@ class Uci(DataSource):
                     for name in self.archive.files:
                         most = min(_MOST_BYTES, limits.LIMITS.most)
                         if archive.getinfo(inside[name]).file_size > most:
-                            raise DataError(f"{url}: {name!r} in it is larger than {most} bytes")
+                            raise DataError(f"{url}: {name!r} is larger than {most} bytes")
                     data = [archive.read(inside[name]) for name in self.archive.files]
         except (requests.RequestException, zipfile.BadZipFile, OSError) as error:
             why = (guard.failure if guard else "") or f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
@@ -187,14 +187,14 @@ class Uci(DataSource):
         digest = table_hash(frame)
         if digest != archive.content:
             raise DataError(
-                f"{' and '.join(where)}: this is not the table of UCI {self.id}: its content hash is {digest[:16]}…, "
-                f"{archive.content[:16]}… is expected ({len(frame)} rows, {len(frame.columns)} columns were read)"
+                f"{' and '.join(where)}: not the table of UCI {self.id}: the content hash is {digest[:16]}…, not "
+                f"{archive.content[:16]}… ({len(frame)} rows, {len(frame.columns)} columns)"
             )
         return frame
 
     def _parsed(self, data: bytes) -> pd.DataFrame:
         archive, text = self.archive, data.decode("utf-8-sig")
-        # A prepared table has a header, and commas.
+        # A prepared table has a header and is separated by commas.
         if archive.mirrored and text.startswith(f"{archive.features[0]},"):
             return read_exact(text, ",")
         return read_exact(text, archive.separator, archive.columns)

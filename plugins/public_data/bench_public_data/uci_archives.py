@@ -1,4 +1,4 @@
-"""What is known of each data set of the UCI repository: where it lies in its archive, and how it is read."""
+"""The supported data sets of the UCI repository: their files in the archives, and how they are read."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ __all__ = ["ARCHIVES", "Archive", "prepared"]
 
 @dataclass(frozen=True)
 class Archive:
-    """One data set of the repository: how to get it and how to read it.
+    """A data set of the repository.
 
     Attributes:
-        name: what tables call it.
+        name: name of the data set in tables.
         title: the archive's name on the server, without ``.zip``.
-        file: the table's file in the archive; its training part when there is a ``test_file``.
-        separator: between two values; ``\\s+`` for any white space.
-        columns: names in file order, when the file has no header.
-        features: the features in the order they are used in.
-        target: the target column.
-        categorical: features that are categories, given as integers.
-        licence: as the repository states it.
-        content: `table_hash` of the parsed (and, with ``classes``, `prepared`) table. An archive's bytes can change,
-            this cannot.
-        test_file: the file of the given test part, if there is one.
-        classes: (greatest value, class): the class of a target value is that of the first bound it does not exceed.
-            When empty the table is kept as it is parsed, and the target's values are the classes.
-        mirrored: files of the prepared table in a mirror's ``files/``, as CSV with a header: an alternative to
+        file: the table's file in the archive; its training part if there is a ``test_file``.
+        separator: between two values; ``\\s+`` for white space.
+        columns: names of the columns in file order; empty if the file has a header.
+        features: names of the features, in the order of the data set.
+        target: name of the target column.
+        categorical: features that hold categories, given as integers.
+        licence: the licence that the repository states.
+        content: `table_hash` of the parsed (and, with ``classes``, `prepared`) table, which stays the same if the
+            archive is packed anew.
+        test_file: the file of the given test part; empty if there is none.
+        classes: pairs of greatest value and class name: the class of a target value is that of the first bound that it
+            does not exceed. Empty: the table is kept as it was parsed, and the target's values are the classes.
+        mirrored: files of the prepared table in a mirror's ``files/``, as CSV with a header, an alternative to
             ``file`` and ``test_file``.
     """
 
@@ -53,7 +53,7 @@ class Archive:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files in the archive: one, or training and test part."""
+        """The files in the archive: one, or those of the training and the test part."""
         return (self.file, self.test_file) if self.test_file else (self.file,)
 
 
@@ -78,7 +78,7 @@ ARCHIVES: dict[int, Archive] = {
         file="heart_failure_clinical_records_dataset.csv",
         separator=",",
         columns=(),
-        # EMSCO, Table 2: F1..F12 (time is the follow-up period). The file's own order is another.
+        # The order of EMSCO, Table 2 (F1..F12; time is the follow-up period), not that of the file.
         features=(
             "age",
             "anaemia",
@@ -122,7 +122,7 @@ ARCHIVES: dict[int, Archive] = {
         categorical=("sex", "cp", "fbs", "restecg", "exang", "thal"),
         licence="CC BY 4.0",
         content="42c9d1002747f4f38cb7109a8b01d36130df7b581d1942f8c261ee755089d5ed",
-        # 1 to 4 are degrees of narrowing that nobody tells apart (Turney 1995, Appendix A.2).
+        # 1 to 4 are degrees of narrowing, which are merged (Turney 1995, Appendix A.2).
         classes=((0, "absent"), (4, "present")),
         mirrored=("medical/heart-cleveland.csv",),
     ),
@@ -145,14 +145,14 @@ ARCHIVES: dict[int, Archive] = {
         title="liver disorders",
         file="bupa.data",
         separator=",",
-        # The selector is a split that somebody once made, not a diagnosis.
+        # The selector is an old train/test split, not a diagnosis.
         columns=("mcv", "alkphos", "sgpt", "sgot", "gammagt", "drinks", "selector"),
         features=("mcv", "alkphos", "sgpt", "sgot", "gammagt"),
         target="drinks",
         categorical=(),
         licence="CC BY 4.0",
         content="d511ae08d65c3ccc3cee16872707e408a09dc0d487542fe32a50bb8c372440a3",
-        # Half-pints a day, in halves and wholes (Turney 1995, Appendix A.1).
+        # Half-pints a day, in steps of 0.5 (Turney 1995, Appendix A.1).
         classes=((2.5, "under 3"), (20, "3 or more")),
         mirrored=("medical/liver-bupa.csv",),
     ),
@@ -176,14 +176,14 @@ ARCHIVES: dict[int, Archive] = {
 
 
 def prepared(archive: Archive, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One table with the classes as texts, and a column ``split`` where there are two parts.
+    """Return one table with class names in the target column, and a column ``split`` if there are two parts.
 
     Args:
-        archive: what is known of the data set; without ``classes`` its table stays as it was parsed.
+        archive: the data set; without ``classes`` its table is returned as it was parsed.
         frames: the parsed tables of `Archive.files`.
 
     Raises:
-        ValueError: a column is missing, or a target value is of no class.
+        ValueError: a column is missing, or a target value belongs to no class.
     """
     import pandas as pd
 
@@ -193,7 +193,7 @@ def prepared(archive: Archive, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     for frame, part in zip(frames, ("train", "test"), strict=False):
         missing = [name for name in (*archive.features, archive.target) if name not in frame.columns]
         if missing:
-            raise ValueError(f"it has no column {missing[0]!r}")
+            raise ValueError(f"no column {missing[0]!r}")
         table = frame[list(archive.features)].copy()
         table[archive.target] = _classes(frame[archive.target], archive)
         if archive.test_file:
@@ -203,15 +203,15 @@ def prepared(archive: Archive, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _classes(column: pd.Series[Any], archive: Archive) -> list[str]:
-    """The class of each value: as it stands where values are texts, else by the bounds."""
+    """Return the class of every target value: the value itself for texts, else by the bounds of ``classes``."""
     bounds, names = zip(*archive.classes, strict=True)
     if column.dtype.kind not in "if":
         texts = [str(value) for value in column]
-        odd = sorted(set(texts) - set(names))
-        if odd:
-            raise ValueError(f"{archive.target} is {odd[0]!r}; its classes are {', '.join(names)}")
+        unknown = sorted(set(texts) - set(names))
+        if unknown:
+            raise ValueError(f"{archive.target} is {unknown[0]!r}, which is not a class; classes: {', '.join(names)}")
         return texts
     values = column.to_numpy(dtype=np.float64)
     if not (values <= bounds[-1]).all():
-        raise ValueError(f"{archive.target} is missing, or above {bounds[-1]:g}")
+        raise ValueError(f"{archive.target} is missing or above {bounds[-1]:g} in a row")
     return [names[place] for place in np.searchsorted(bounds, values)]

@@ -1,4 +1,4 @@
-"""A small OpenML and UCI server on the loopback interface, and the shared real data when it is there."""
+"""Fixtures: a small OpenML and UCI server on the loopback interface, and the directory of real data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ from bench_core import DataContext
 
 @dataclass
 class Answers:
-    """What a loopback server answers: path → body; `promised` sends a longer Content-Length than there is."""
+    """The responses of a loopback server.
+
+    Attributes:
+        url: the server's address.
+        bodies: path → body.
+        status: path → status code, where it is not 200.
+        promised: path → bytes that Content-Length claims in excess of the body.
+        asked: the requests so far, as ``METHOD path``.
+    """
 
     url: str = ""
     bodies: dict[str, bytes] = field(default_factory=dict)
@@ -67,13 +75,13 @@ def server(monkeypatch) -> Iterator[Answers]:
 
 @pytest.fixture
 def context(tmp_path) -> DataContext:
-    """An empty cache, no mirror."""
+    """A context with an empty cache and no mirror."""
     return DataContext(cache=tmp_path / "cache")
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The directory of real data (see the README of this plugin)."""
+    """The directory of real data (see this plugin's README); the test is skipped without it."""
     named = os.environ.get("BUDGETBENCH_SHARED")
     if not named:
         pytest.skip("BUDGETBENCH_SHARED is not set: it names a directory with openml_cache/ and files/")

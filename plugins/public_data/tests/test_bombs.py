@@ -1,4 +1,4 @@
-"""Short files of large tables are refused before they are read."""
+"""Small files that expand to large tables are refused before they are read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bench_core import DataError
 
 @pytest.fixture
 def little_memory():
-    """Memory for nothing large: what is read whole fails with MemoryError instead of filling the machine."""
+    """Limit the address space, so that reading a large table fails with MemoryError and does not fill the memory."""
     import psutil
 
     before = resource.getrlimit(resource.RLIMIT_AS)
@@ -33,20 +33,20 @@ def little_memory():
 
 
 def many_rows(path: Path) -> None:
-    """Ten million rows that hold nothing, in a few kilobytes."""
+    """Write ten million rows of nulls in a few kilobytes."""
     nothing = pa.nulls(10_000_000, pa.float64())
     pq.write_table(pa.table({"a": nothing, "y": nothing}), path, compression="zstd")
 
 
 def long_texts(path: Path) -> None:
-    """One text of a megabyte, a hundred thousand times."""
+    """Write a text of a megabyte a hundred thousand times, as dictionary codes."""
     codes = pa.array(np.zeros(100_000, dtype=np.int32))
     texts = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 2**20]))
     table = pa.table({"a": texts, "y": pa.array(np.arange(100_000) % 2)})
     pq.write_table(table, path, compression="zstd", store_schema=False)
 
 
-def test_a_short_parquet_file_of_many_rows_is_refused(tmp_path, context, monkeypatch):
+def test_a_small_parquet_file_of_many_rows_is_refused(tmp_path, context, monkeypatch):
     monkeypatch.setattr(local_files, "MOST_VALUES", 19_999_999)
     path = tmp_path / "bomb.parquet"
     many_rows(path)
@@ -56,16 +56,16 @@ def test_a_short_parquet_file_of_many_rows_is_refused(tmp_path, context, monkeyp
     assert str(path) in str(caught.value)
 
 
-def test_a_short_parquet_file_of_long_texts_is_refused(tmp_path, context, little_memory):
+def test_a_small_parquet_file_of_long_texts_is_refused(tmp_path, context, little_memory):
     path = tmp_path / "bomb.parquet"
     long_texts(path)
     assert path.stat().st_size < 2_000_000
-    with pytest.raises(DataError, match="column 'a': its texts have 104857600000 bytes") as caught:
+    with pytest.raises(DataError, match="column 'a': the texts take 104857600000 bytes") as caught:
         Parquet(path=str(path), target="y").load(context)
     assert str(path) in str(caught.value)
 
 
-def test_texts_of_a_parquet_file_are_read_as_they_were(tmp_path, context):
+def test_texts_of_a_parquet_file_are_read_unchanged(tmp_path, context):
     table = pa.table({"a": ["blue", None, "red", "blue"], "b": [1.0, 2.0, None, 4.0], "y": ["p", "q", "p", "q"]})
     pq.write_table(table, tmp_path / "t.parquet")
     data = Parquet(path=str(tmp_path / "t.parquet"), target="y").load(context)
@@ -76,7 +76,7 @@ def test_texts_of_a_parquet_file_are_read_as_they_were(tmp_path, context):
 
 @pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, ".gz"), (bz2.compress, ".bz2"), (lzma.compress, ".xz")])
 @pytest.mark.parametrize("source", [Csv, SvmLight])
-def test_a_short_compressed_file_of_a_long_text_is_refused(source, pack, ending, tmp_path, context, monkeypatch):
+def test_a_small_compressed_file_of_a_long_text_is_refused(source, pack, ending, tmp_path, context, monkeypatch):
     monkeypatch.setattr(local_files, "MOST_BYTES", 1_000_000)
     path = tmp_path / f"t.txt{ending}"
     path.write_bytes(pack(b"a,y\n" + b"0,1\n" * 300_000))

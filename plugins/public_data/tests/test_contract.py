@@ -1,4 +1,4 @@
-"""The contract of data sources, on every source that can be loaded here."""
+"""The contract kit's tests, on every source that can be loaded without a network."""
 
 from __future__ import annotations
 

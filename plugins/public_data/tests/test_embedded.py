@@ -1,4 +1,4 @@
-"""Data that needs no network, the plugin's registration, row ranges, hashes of tables and the image pyramid."""
+"""Data sets that need no network, registration, row ranges, hashes of tables, the cache and the image pyramid."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_pima_is_embedded_with_its_names_and_classes(context):
     assert embedded.Pima().status(context) == "built-in"
 
 
-def test_pimas_zeros_can_be_the_missing_values_they_stand_for(context):
+def test_pimas_zeros_can_be_read_as_missing_values(context):
     plain, holes = embedded.Pima().load(context), embedded.Pima(zero_is_missing=True).load(context)
     counts = np.isnan(holes.values).sum(axis=0).tolist()
     assert counts == [0, 5, 35, 227, 374, 11, 0, 0]
@@ -50,7 +50,7 @@ def test_pimas_zeros_can_be_the_missing_values_they_stand_for(context):
         (embedded.DiabetesRegression, (442, 10), "regression", None),
     ],
 )
-def test_scikit_learns_own_sets(source, shape, task, counts, context):
+def test_data_sets_shipped_with_scikit_learn(source, shape, task, counts, context):
     data = source().load(replace(context, offline=True))
     assert (data.values.shape, data.task) == (shape, task)
     assert counts is None or np.bincount(data.target).tolist() == counts
@@ -69,11 +69,11 @@ def test_every_source_is_registered_by_name():
         assert issubclass(registry.dataset(name), DataSource)
 
 
-def test_the_plugin_module_is_light():
+def test_the_plugin_module_imports_no_heavy_module():
     heavy = ("openml", "sklearn", "pandas", "pyarrow", "requests", "filelock", "scipy")
     code = f"import bench_public_data.plugin, sys; print([m for m in {heavy} if m in sys.modules])"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.strip() == "[]"
+    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert imported.strip() == "[]"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_row_ranges(text, expected):
 
 
 @pytest.mark.parametrize("text", ["", "5", "a:b", "first:", "-3:", "3:3", "4:2", "1:2:3"])
-def test_what_is_no_row_range_is_refused(text):
+def test_a_malformed_row_range_is_refused(text):
     with pytest.raises(ValueError, match="rows"):
         row_range(text, "rows")
 
@@ -104,11 +104,11 @@ def test_parts_of_a_given_split_are_disjoint_and_complete(rows, cut):
 def test_parts_that_overlap_or_are_empty_are_refused():
     with pytest.raises(DataError, match="test_rows = '4:' overlaps"):
         given_split("t", 10, train=":5", validation="", test="4:")
-    with pytest.raises(DataError, match="none of its 10 rows"):
+    with pytest.raises(DataError, match="selects none of the 10 rows"):
         given_split("t", 10, train=":5", validation="", test="10:")
 
 
-def test_a_tables_hash_is_of_its_values_not_of_their_storage():
+def test_the_hash_of_a_table_depends_on_values_not_on_storage_types():
     a = pd.DataFrame({"n": np.array([1, 2, 3], dtype="uint8"), "t": ["x", None, "y"]})
     b = pd.DataFrame({"n": [1.0, 2.0, 3.0], "t": pd.Categorical(["x", None, "y"], ["y", "unused", "x"])})
     assert table_hash(a) == table_hash(b)
@@ -119,7 +119,7 @@ def test_a_tables_hash_is_of_its_values_not_of_their_storage():
         assert table_hash(changed) != table_hash(a)
 
 
-def test_a_table_is_cached_only_when_both_files_are_whole(tmp_path):
+def test_a_table_is_cached_only_if_both_files_are_intact(tmp_path):
     place = CachedTable(tmp_path, "t")
     frame = pd.DataFrame({"n": [1.0, np.nan], "t": pd.Categorical(["x", "y"])})
     assert place.read() is None
@@ -127,11 +127,11 @@ def test_a_table_is_cached_only_when_both_files_are_whole(tmp_path):
     found, note = place.read()
     assert note["content"] == table_hash(found) == table_hash(frame)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.json", "t.parquet"]
-    whole = place.data_path.read_bytes()
-    for damaged in (whole[:-1], bytes([whole[0] ^ 1]) + whole[1:]):
+    intact = place.data_path.read_bytes()
+    for damaged in (intact[:-1], bytes([intact[0] ^ 1]) + intact[1:]):
         place.data_path.write_bytes(damaged)
         assert place.read() is None
-    place.data_path.write_bytes(whole)
+    place.data_path.write_bytes(intact)
     place.note_path.write_text(place.note_path.read_text()[:-20])
     assert place.read() is None
     place.note_path.unlink()

@@ -1,4 +1,4 @@
-"""CSV and Parquet files of one's own: read faithfully, refused with the file, the line and the column."""
+"""CSV and Parquet files: values are read exactly, and malformed files are refused with file, line and column."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write(tmp_path, monkeypatch):
     return write
 
 
-def test_a_csv_is_what_it_says(write, context):
+def test_a_csv_file_is_read_as_a_data_set(write, context):
     data = Csv(path=write(GOOD), target="y").load(context)
     assert (data.name, data.task, data.classes) == ("t", "binary", ("no", "yes"))
     assert data.feature_names == ("a", "b", "colour")
@@ -48,7 +48,7 @@ def test_compressed_files_are_the_same_data(pack, ending, write, context):
     assert (packed.content, packed.name) == (plain.content, plain.name)
 
 
-def test_separator_names_and_missing_texts_can_be_said(write, context):
+def test_separator_column_names_and_missing_texts_can_be_given(write, context):
     path = write("1;-;x\n2;5;z\n", "raw.txt")
     data = Csv(path=path, target="y", separator=";", columns=["a", "b", "y"], missing=["-"]).load(context)
     assert np.array_equal(data.values, [[1, np.nan], [2, 5]], equal_nan=True)
@@ -88,13 +88,13 @@ def test_every_number_survives_a_csv_exactly(values, tmp_path, context):
         ("é,y\n1,p\n".encode("latin-1"), "t.csv, line 1: not UTF-8"),
     ],
 )
-def test_a_malformed_csv_is_refused_where_the_fault_is(text, said, write, context):
+def test_a_malformed_csv_is_refused_with_its_line(text, said, write, context):
     with pytest.raises(DataError) as caught:
         Csv(path=write(text), target="y").load(context)
     assert said in str(caught.value)
 
 
-def test_a_text_in_a_regression_target_or_a_size_is_named(write, context):
+def test_a_text_in_a_regression_target_or_a_size_is_refused_with_its_line(write, context):
     path = write("a,n,y\n1,5,1.5\n2,x,oops\n")
     with pytest.raises(DataError, match=r"line 3, column 'y': 'oops' is not a number"):
         Csv(path=path, target="y", task="regression", drop=["n"]).load(context)
@@ -102,12 +102,12 @@ def test_a_text_in_a_regression_target_or_a_size_is_named(write, context):
         Csv(path=path, target="y", size="n").load(context)
 
 
-def test_a_column_of_numbers_and_texts_is_a_category_when_it_is_said_to_be(write, context):
+def test_a_column_of_numbers_and_texts_can_be_declared_categorical(write, context):
     path = write("a,y\n" + "1,p\n" * 30 + "1o,q\n")
     assert Csv(path=path, target="y", categorical=["a"]).load(context).categories[0] == ("1", "1o")
 
 
-def test_a_missing_file_says_where_it_was_looked_for(write, context, tmp_path):
+def test_a_missing_file_is_reported_with_the_directories_searched(write, context, tmp_path):
     write(GOOD, "train.csv")
     source = Csv(path="trian.csv", target="y")
     with pytest.raises(DataUnavailable) as caught:
@@ -119,7 +119,7 @@ def test_a_missing_file_says_where_it_was_looked_for(write, context, tmp_path):
     assert source.fingerprint(context) is None
 
 
-def test_a_relative_path_is_found_here_first_and_in_the_mirror_else(write, context, tmp_path):
+def test_a_relative_path_is_looked_up_in_the_working_directory_then_in_the_mirror(write, context, tmp_path):
     (tmp_path / "mirror").mkdir()
     mirrored = replace(context, mirror=tmp_path / "mirror")
     write(GOOD, "mirror/t.csv")
@@ -141,7 +141,7 @@ def test_the_fingerprint_changes_with_the_file(write, context, tmp_path):
     assert source.fingerprint(context) != first
 
 
-def test_several_files_are_a_given_split(write, context):
+def test_several_files_form_a_given_split(write, context):
     train, test = write(GOOD, "train.csv"), write("b,a,colour,y\n7,8,red,yes\n", "test.csv")
     data = Csv(path=train, test_path=test, target="y").load(context)
     assert data.split.tolist() == [0, 0, 0, 0, 2]
@@ -153,7 +153,7 @@ def test_several_files_are_a_given_split(write, context):
         Csv(path=train, test_path=other, target="y").load(context)
 
 
-def test_helper_columns_are_no_features(write, context):
+def test_columns_of_sizes_queries_and_splits_are_not_features(write, context):
     path = write("a,n,q,s,z,y\n1,10,u,train,0,0.5\n2,20,u,test,0,1\n3,30,v,train,0,2\n")
     data = Csv(path=path, target="y", size="n", query="q", split="s", drop=["z"]).load(context)
     assert data.task == "ranking"
@@ -201,7 +201,7 @@ def test_parquet_columns_of_one_name_and_broken_files_are_refused(write, context
     pq.write_table(pa.Table.from_arrays([column, column], names=["a", "a"]), tmp_path / "twice.parquet")
     with pytest.raises(DataError, match="two columns are called 'a'"):
         Parquet(path="twice.parquet", target="a").load(context)
-    with pytest.raises(DataError, match=r"bad\.parquet: not a Parquet file"):
+    with pytest.raises(DataError, match=r"bad\.parquet: not a readable Parquet file"):
         Parquet(path=write("PAR1 no", "bad.parquet"), target="a").load(context)
 
 
@@ -238,7 +238,6 @@ def test_wrong_parameters_are_refused(wrong, said):
     assert said in str(caught.value)
 
 
-def test_a_source_needs_only_a_context(write, tmp_path):
-    # Nothing is cached for files of one's own.
+def test_fetching_a_local_file_writes_no_cache(write, tmp_path):
     Csv(path=write(GOOD), target="y").fetch(DataContext(tmp_path / "never"))
     assert not (tmp_path / "never").exists()

@@ -1,4 +1,4 @@
-"""Turney's five medical sets: from UCI's archive files and from prepared tables, and what their tests cost."""
+"""Turney's five medical data sets, from UCI's archives and from prepared tables, and the prices of their tests."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 @pytest.fixture
 def site(server, monkeypatch):
-    """The repository with stand-ins of a few rows, and their hashes in the table of archives."""
+    """A server with a few rows in the form of each archive, whose hashes replace the real ones."""
     for number, files in FILES.items():
         archive = ARCHIVES[number]
         frames = [read_exact(data.decode(), archive.separator, archive.columns) for data in files.values()]
@@ -89,8 +89,8 @@ def test_a_mirror_gives_the_same_data_from_either_form(number, form, site, conte
     else:
         places = [mirror / "files" / name for name in archive.mirrored]
         frames = [read_exact(data.decode(), archive.separator, archive.columns) for data in FILES[number].values()]
-        whole = prepared(archive, frames)
-        parts = [whole] if len(places) == 1 else [whole[whole["split"] == part] for part in ("train", "test")]
+        table = prepared(archive, frames)
+        parts = [table] if len(places) == 1 else [table[table["split"] == part] for part in ("train", "test")]
         texts = [part.drop(columns="split", errors="ignore").to_csv(index=False) for part in parts]
     for place, text in zip(places, texts, strict=True):
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def test_a_part_that_is_not_in_the_archive_is_named(site, context):
 
 
 @pytest.mark.parametrize("value", ["21", "?", "no"])
-def test_a_target_of_no_class_is_refused(value, site, context):
+def test_a_target_outside_the_classes_is_refused(value, site, context):
     site.bodies["/60/liver+disorders.zip"] = zipped({"bupa.data": f"85,92,45,27,31,{value},1\n".encode()})
     with pytest.raises(DataError, match="drinks"):
         Uci(id=60).load(context)
@@ -166,13 +166,13 @@ def test_the_real_table_in_its_archives_form_is_accepted(number, mirrored, serve
 
 
 def table(features: tuple[str, ...]) -> Dataset:
-    """Four rows with these features."""
+    """Return 40 random rows with these features."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=(40, len(features)))
-    return Dataset("made-up", "binary", values, features, np.arange(40) % 2, ("a", "b"))
+    return Dataset("synthetic", "binary", values, features, np.arange(40) % 2, ("a", "b"))
 
 
-# Price of the first test of its group, and in brackets after another test of the group (Turney 1995, Appendix A).
+# Data set, test, another test, the first's price alone, and its price after the other one (Turney 1995, Appendix A).
 FIRST_AND_LATER = [
     ("heart-cleveland", "chol", "fbs", 7.27, 5.17),
     ("heart-cleveland", "fbs", "chol", 5.20, 3.10),
@@ -211,7 +211,7 @@ def test_a_test_costs_less_once_its_group_is_paid(name, test, before, first, lat
 
 @pytest.mark.parametrize(
     ("name", "total"),
-    # Sums of Appendix A's tables: questions at a dollar, then every test at its later price, and the groups' costs.
+    # Sums over the tables of Appendix A: questions at a dollar, the groups' shared costs, and the tests' own prices.
     [("heart-cleveland", 4 + 2.10 + 5.17 + 3.10 + 15.50 + 101.90 + 2 + 86.30 + 3 + 100.90), ("pima", 6 + 2.10 + 36.19),
      ("hepatitis", 14 + 2.10 + 4 * 5.17 + 6.20), ("liver-bupa", 2.10 + 4 * 5.17 + 7.76),
      ("thyroid", 16 + 2.10 + 20.68 + 9.31 + 12.41 + 9.31)],
@@ -221,13 +221,13 @@ def test_all_tests_together_cost_the_sum(name, total):
     assert costs.total(1)[0] == pytest.approx(total)
 
 
-def test_prices_follow_names_not_places():
+def test_prices_follow_the_features_names_not_their_order():
     features = PRICES["heart-cleveland"].features
     straight = TurneyPrices().price(table(features), np.arange(40), 0)
-    turned = TurneyPrices(prices_of="heart-cleveland").price(table(features[::-1]), np.arange(40), 0)
+    reversed_ = TurneyPrices(prices_of="heart-cleveland").price(table(features[::-1]), np.arange(40), 0)
     for i in range(13):
         for j in range(13):
-            assert straight.cost_of([i, j]) == turned.cost_of([12 - i, 12 - j])
+            assert straight.cost_of([i, j]) == reversed_.cost_of([12 - i, 12 - j])
 
 
 def test_embedded_pima_has_prices(context):
@@ -261,7 +261,7 @@ def test_features_without_a_price_are_named(features, parameters, said):
         TurneyPrices(**parameters).price(table(features), np.arange(40), 0)
 
 
-def test_an_unknown_list_is_answered_with_the_nearest():
+def test_an_unknown_price_list_is_refused_with_the_nearest_name():
     with pytest.raises(RequestError, match="thyroid"):
         build(TurneyPrices, {"prices_of": "thyroids"}, "suite.toml")
 

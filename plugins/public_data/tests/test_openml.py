@@ -1,4 +1,4 @@
-"""OpenML: one table by download (Parquet or ARFF), by mirror and from the cache; nothing half-written ever."""
+"""OpenML: download (Parquet or ARFF), mirror and cache give the same table, and failures leave no partial file."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def arff(frame: pd.DataFrame) -> bytes:
 
 
 def features(frame: pd.DataFrame) -> bytes:
-    said = ""
+    text = ""
     for i, name in enumerate(frame.columns):
         kind = frame[name].dtype
         nominal = isinstance(kind, pd.CategoricalDtype)
         levels = kind.categories if nominal else []
-        said += (
+        text += (
             f"<oml:feature><oml:index>{i}</oml:index><oml:name>{name}</oml:name>"
             f"<oml:data_type>{'nominal' if nominal else 'numeric'}</oml:data_type>"
             + "".join(f"<oml:nominal_value>{level}</oml:nominal_value>" for level in levels)
@@ -60,7 +60,7 @@ def features(frame: pd.DataFrame) -> bytes:
             "<oml:is_row_identifier>false</oml:is_row_identifier>"
             "<oml:number_of_missing_values>0</oml:number_of_missing_values></oml:feature>"
         )
-    return f'<oml:data_features xmlns:oml="http://openml.org/openml">{said}</oml:data_features>'.encode()
+    return f'<oml:data_features xmlns:oml="http://openml.org/openml">{text}</oml:data_features>'.encode()
 
 
 def description(url: str, *, parquet: bool, md5: str = "") -> bytes:
@@ -83,7 +83,7 @@ DESCRIPTION = f"/api/v1/xml/data/{ID}"
 
 @pytest.fixture
 def site(server, tmp_path, monkeypatch):
-    """OpenML with one data set, as Parquet and as ARFF; the openml package talks to it."""
+    """An OpenML server with one data set, as Parquet and as ARFF, which the openml package is configured for."""
     frame = table()
     frame.to_parquet(tmp_path / "toy.pq", index=False)
     server.bodies = {
@@ -99,7 +99,7 @@ def site(server, tmp_path, monkeypatch):
 
 @pytest.fixture
 def mirror(tmp_path):
-    """The same data set in the layout of openml's own cache."""
+    """A mirror with the same data set, in the layout of openml's cache."""
     folder = tmp_path / "mirror" / "openml_cache" / "org" / "openml" / "www" / "datasets" / str(ID)
     folder.mkdir(parents=True)
     frame = table()
@@ -113,7 +113,7 @@ def kept_files(context: DataContext) -> set[str]:
     return {path.name for path in context.cache.rglob("*") if path.is_file() and path.suffix != ".lock"}
 
 
-def test_what_is_loaded_is_the_table(site, context):
+def test_the_loaded_data_set_equals_the_table(site, context):
     data = OpenML(id=ID).load(context)
     frame = table()
     assert (data.name, data.task, data.classes) == ("toy", "binary", ("bad", "good"))
@@ -151,7 +151,7 @@ def test_a_mirror_may_hold_arff_only(site, mirror, context):
     assert mirrored == OpenML(id=ID).load(DataContext(context.cache / "other")).content
 
 
-def test_a_server_without_the_parquet_file_is_asked_for_arff(site, context):
+def test_arff_is_downloaded_if_the_server_lacks_the_parquet_file(site, context):
     del site.bodies[PARQUET]
     assert OpenML(id=ID).load(context).n_rows == ROWS
     assert f"GET {ARFF}" in site.asked
@@ -176,17 +176,18 @@ def test_status_follows_the_data(site, mirror, context):
 
 
 @pytest.mark.parametrize("path", [PARQUET, ARFF, DESCRIPTION, f"/api/v1/xml/data/features/{ID}"])
-def test_a_cut_download_leaves_nothing_and_can_be_tried_again(path, site, context):
+def test_an_interrupted_download_leaves_no_file_and_can_be_retried(path, site, context):
     if path == ARFF:
         site.bodies[DESCRIPTION] = description(site.url, parquet=False)
-    whole = site.bodies[path]
-    site.bodies[path], site.promised[path] = whole[: len(whole) // 2], len(whole) - len(whole) // 2
+    complete = site.bodies[path]
+    half = len(complete) // 2
+    site.bodies[path], site.promised[path] = complete[:half], len(complete) - half
     with pytest.raises(DataUnavailable, match=f"OpenML data set {ID}") as caught:
         OpenML(id=ID).load(context)
     assert "BUDGETBENCH_MIRROR" in caught.value.hint
     assert kept_files(context) == set()
     assert OpenML(id=ID).status(context) == "missing"
-    site.bodies[path] = whole
+    site.bodies[path] = complete
     site.promised.clear()
     assert OpenML(id=ID).load(context).n_rows == ROWS
 
@@ -194,16 +195,16 @@ def test_a_cut_download_leaves_nothing_and_can_be_tried_again(path, site, contex
 def test_a_file_that_fails_its_checksum_is_refused(site, context):
     good = hashlib.md5(site.bodies[ARFF]).hexdigest()
     site.bodies[DESCRIPTION] = description(site.url, parquet=False, md5=good)
-    whole = site.bodies[ARFF]
-    site.bodies[ARFF] = b"\n".join(whole.splitlines()[:-5]) + b"\n"  # well-formed, five rows short
+    complete = site.bodies[ARFF]
+    site.bodies[ARFF] = b"\n".join(complete.splitlines()[:-5]) + b"\n"  # well-formed, five rows short
     with pytest.raises(DataUnavailable, match="Checksum"):
         OpenML(id=ID).load(context)
     assert kept_files(context) == set()
-    site.bodies[ARFF] = whole
+    site.bodies[ARFF] = complete
     assert OpenML(id=ID).load(context).n_rows == ROWS
 
 
-def test_an_unknown_number_is_said_with_the_servers_words(site, context):
+def test_an_unknown_number_is_reported_with_the_servers_message(site, context):
     path = "/api/v1/xml/data/99992"
     site.status[path] = 412
     site.bodies[path] = (
@@ -215,7 +216,7 @@ def test_an_unknown_number_is_said_with_the_servers_words(site, context):
     assert kept_files(context) == set()
 
 
-def test_no_server_and_no_mirror_is_data_unavailable(site, context, monkeypatch):
+def test_without_server_and_mirror_the_data_is_unavailable(site, context, monkeypatch):
     monkeypatch.setattr(openml.config, "server", "http://127.0.0.1:9/api/v1/xml")
     with pytest.raises(DataUnavailable, match="could not be downloaded"):
         OpenML(id=ID).load(context)
@@ -235,7 +236,7 @@ def test_the_command_in_the_hint_of_a_ready_made_set_names_it(source, context):
     assert f"bench data fetch {source.label}," in caught.value.hint
 
 
-def test_a_damaged_cache_is_brought_anew(site, context):
+def test_a_damaged_cached_table_is_downloaded_again(site, context):
     source = OpenML(id=ID)
     content = source.load(context).content
     path = source.place(context).data_path
@@ -250,7 +251,7 @@ def test_a_damaged_cache_is_brought_anew(site, context):
     assert source.load(context).content == content
 
 
-def test_the_mirror_is_not_written_to_and_the_configuration_is_put_back(mirror, context):
+def test_the_mirror_is_not_changed_and_openmls_configuration_is_restored(mirror, context):
     before = {path: path.stat().st_mtime_ns for path in mirror.rglob("*")}
     configured = openml.config.get_cache_directory()
     OpenML(id=ID).load(replace(context, mirror=mirror))
@@ -267,7 +268,7 @@ def test_the_mirror_is_not_written_to_and_the_configuration_is_put_back(mirror, 
         ("features.xml", features(table()[["size"]])),
     ],
 )
-def test_a_damaged_mirror_is_named_and_no_connection_is_tried(name, body, mirror, site, context):
+def test_a_damaged_mirror_is_reported_without_trying_a_connection(name, body, mirror, site, context):
     path = next(mirror.rglob(name))
     path.write_bytes(body)
     with pytest.raises(DataError, match=str(ID)):
@@ -292,12 +293,12 @@ def test_processes_can_load_one_table_at_once(mirror, context):
     )
     command = [sys.executable, "-c", code, str(context.cache), str(mirror), str(ID)]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    said = {process.communicate(timeout=60)[0] for process in running}
+    printed = {process.communicate(timeout=60)[0] for process in running}
     assert [process.returncode for process in running] == [0, 0]
-    assert said == {OpenML(id=ID).load(context).content + "\n"}
+    assert printed == {OpenML(id=ID).load(context).content + "\n"}
 
 
-def test_what_a_killed_process_left_is_swept_away(site, context):
+def test_files_of_a_killed_process_are_deleted(site, context):
     source = OpenML(id=ID)
     stale = context.cache / "openml" / f".{ID}.scratch" / "tmp" / "org"
     stale.mkdir(parents=True)
@@ -308,20 +309,20 @@ def test_what_a_killed_process_left_is_swept_away(site, context):
     assert kept_files(context) == {f"{ID}.parquet", f"{ID}.json"}
 
 
-def test_a_cache_that_cannot_be_written_is_said(mirror, tmp_path):
+def test_a_cache_that_cannot_be_written_is_reported(mirror, tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(DataUnavailable, match="cannot be written") as caught:
         OpenML(id=ID).load(DataContext(tmp_path / "file" / "cache", mirror=mirror))
     assert "BUDGETBENCH_CACHE" in caught.value.hint
 
 
-def test_nominal_numbers_can_be_numbers(mirror, context):
+def test_nominal_numbers_can_be_read_as_numbers(mirror, context):
     data = OpenML(id=ID, categorical="numbers").load(replace(context, mirror=mirror))
     assert data.categorical == (2,)
     assert data.values[:, 3].tolist() == table()["flag"].astype(float).tolist()
 
 
-def test_number_columns_can_be_categories_too(mirror, context):
+def test_numeric_columns_can_be_declared_categorical(mirror, context):
     mirrored = replace(context, mirror=mirror)
     assert 0 in OpenML(id=ID, also_categorical=["size"]).load(mirrored).categorical
     with pytest.raises(DataError, match="did you mean 'size'"):
@@ -338,12 +339,12 @@ def test_another_target_and_a_wrong_one(mirror, context):
 
 def test_rows_classes_and_parts_are_chosen_by_the_sources_row_numbers(mirror, context):
     mirrored = replace(context, mirror=mirror)
-    whole = OpenML(id=ID).load(mirrored)
+    complete = OpenML(id=ID).load(mirrored)
     first = OpenML(id=ID, split="first:30").load(mirrored)
     assert first.split.tolist() == [0] * 30 + [2] * 10
     crossed = OpenML(id=ID, train_rows="16:", test_rows=":10").load(mirrored)
     assert crossed.split.tolist() == [2] * 10 + [0] * 24  # rows 10..15 are in no part
-    assert np.array_equal(crossed.values[10:], whole.values[16:], equal_nan=True)
+    assert np.array_equal(crossed.values[10:], complete.values[16:], equal_nan=True)
     some = OpenML(id=ID, rows="10:20", split="first:15", dtype="float32").load(mirrored)
     assert some.split.tolist() == [0] * 5 + [2] * 5
     assert some.values.dtype == np.float32
@@ -351,7 +352,7 @@ def test_rows_classes_and_parts_are_chosen_by_the_sources_row_numbers(mirror, co
         OpenML(id=ID, classes=["goood"]).load(mirrored)
     with pytest.raises(DataError, match="at least two classes"):
         OpenML(id=ID, classes=["good"]).load(mirrored)
-    with pytest.raises(DataError, match="keeps none"):
+    with pytest.raises(DataError, match="selects none"):
         OpenML(id=ID, rows="100:").load(mirrored)
 
 

@@ -1,4 +1,4 @@
-"""The README's examples are suites' data set entries that build."""
+"""The README's examples are valid data set entries of suites."""
 
 from __future__ import annotations
 

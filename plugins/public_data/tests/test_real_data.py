@@ -1,4 +1,4 @@
-"""The real data sets, from a mirror: shapes, classes and splits as their owners give them."""
+"""The real data sets, from a mirror, have the shapes, classes and splits that their sources state."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_adult_has_ucis_own_split(mirrored):
     assert np.bincount(data.split).tolist() == [32561, 0, 16281]
     assert np.flatnonzero(data.split == 2).tolist() == list(range(16281))
     assert len(data.categorical) == 8
-    # UCI's adult.data begins with a bachelor of 39 in a state office, adult.test with a black man of 25.
+    # The first row of UCI's adult.data has age 39, that of adult.test age 25.
     assert data.values[16281, 0] == 39
     assert data.values[0, 0] == 25
 
@@ -98,16 +98,16 @@ def test_covertype(mirrored):
 
 @pytest.mark.slow
 def test_mnist_and_its_pyramid(mirrored):
-    whole = named.Mnist().load(mirrored)
-    assert (whole.values.shape, np.bincount(whole.split).tolist()) == ((70000, 784), [60000, 0, 10000])
-    assert np.bincount(whole.target[whole.split == 2]).tolist() == [
+    mnist = named.Mnist().load(mirrored)
+    assert (mnist.values.shape, np.bincount(mnist.split).tolist()) == ((70000, 784), [60000, 0, 10000])
+    assert np.bincount(mnist.target[mnist.split == 2]).tolist() == [
         980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009,
     ]  # fmt: skip
     data = named.MnistPyramid().load(mirrored)
     assert (data.n_features, data.classes) == (1120, ("3", "8"))
     assert np.bincount(data.split).tolist() == [6131 + 5851, 0, 1010 + 974]
-    kept = np.isin(whole.target, [3, 8])
-    original = whole.values[kept].astype(np.float64) / 255
+    kept = np.isin(mnist.target, [3, 8])
+    original = mnist.values[kept].astype(np.float64) / 255
     assert np.abs(data.values[:, 336:] - original).max() < 1e-6
     corner = original.reshape(-1, 28, 28)[:, 7:14, 14:21].mean(axis=(1, 2))
     assert np.abs(data.values[:, data.feature_names.index("p4_1_2")] - corner).max() < 1e-6

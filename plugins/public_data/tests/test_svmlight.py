@@ -1,4 +1,4 @@
-"""SVMlight / LETOR files: sparse rows, queries by qid or group file, relevance; faults with file, line, feature."""
+"""SVMlight / LETOR files: sparse rows, queries by qid or group file, relevance; errors name file, line and feature."""
 
 from __future__ import annotations
 
@@ -77,18 +77,18 @@ def test_every_number_survives_exactly(rows, tmp_path, context):
         ("1 1:0.5\n\n0 1:inf\n", "t.txt, line 3, feature 1: 'inf' is not finite"),
         ("1 1:nan\n0 1:1\n", "t.txt, line 1, feature 1: 'nan' is not finite"),
         ("yes 1:1\n", "t.txt, line 1, target: 'yes' is not a number"),
-        ("1 1:1 a:2\n", "t.txt, line 1, feature number: 'a' is not a whole number"),
+        ("1 1:1 a:2\n", "t.txt, line 1, feature number: 'a' is not an integer"),
         ("1 2:1 1:2\n", "t.txt, line 1: feature numbers must ascend from 1; 1 follows 2"),
         ("1 1:1 1:2\n", "t.txt, line 1: feature numbers must ascend from 1; 1 follows 1"),
         ("1 0:1\n", "t.txt, line 1: feature numbers must ascend from 1; 0 is below 1"),
         ("1 1:1 2\n", "t.txt, line 1: '2' is not <index>:<value>"),
-        ("1 qid:1 1:1\n0 1:2\n", "t.txt, line 2: no qid:, unlike the lines before"),
-        ("1 1:1\n0 qid:2 1:2\n", "t.txt, line 2: a qid:, unlike the lines before"),
-        ("1 qid:x 1:1\n", "t.txt, line 1, qid: 'x' is not a whole number"),
+        ("1 qid:1 1:1\n0 1:2\n", "t.txt, line 2: has no qid:, unlike the lines before"),
+        ("1 1:1\n0 qid:2 1:2\n", "t.txt, line 2: has qid:, unlike the lines before"),
+        ("1 qid:x 1:1\n", "t.txt, line 1, qid: 'x' is not an integer"),
         ("1 1:1\n1 1:2\n", "two classes"),
     ],
 )
-def test_a_malformed_file_is_refused_where_the_fault_is(text, said, write, context):
+def test_a_malformed_file_is_refused_with_its_line(text, said, write, context):
     with pytest.raises(DataError) as caught:
         SvmLight(path=write(text)).load(context)
     assert said in str(caught.value)
@@ -106,14 +106,14 @@ def test_indices_may_start_at_0(write, context):
 
 
 @pytest.mark.parametrize("groups", ["train.query", "train.txt.query"])
-def test_group_files_beside_the_data_give_the_queries(groups, write, context):
+def test_group_files_in_the_datas_directory_give_the_queries(groups, write, context):
     train = write("1 1:1\n0 1:2\n2 1:3\n", "train.txt")
     write("2\n1\n", groups)
     test = write("1 2:1\n0 2:2\n", "test.txt")
-    write("1\n1\n", "elsewhere.txt")
-    data = SvmLight(path=train, test_path=test, test_query_path="elsewhere.txt").load(context)
+    write("1\n1\n", "groups.txt")
+    data = SvmLight(path=train, test_path=test, test_query_path="groups.txt").load(context)
     assert data.task == "ranking"
-    assert data.query.tolist() == [0, 0, 1, 2, 3]  # the test part's queries are others
+    assert data.query.tolist() == [0, 0, 1, 2, 3]  # the queries of the test part have numbers of their own
     assert data.split.tolist() == [0, 0, 0, 2, 2]
     assert data.n_features == 2
 
@@ -127,11 +127,11 @@ def test_group_files_that_do_not_fit_are_refused(write, context):
         assert said in str(caught.value)
 
 
-def test_ranking_without_queries_and_parts_without_queries_are_refused(write, context):
+def test_ranking_needs_queries_in_every_part(write, context):
     plain = write("1 1:1\n0 1:2\n", "plain.txt")
     with pytest.raises(DataError, match=r"plain\.txt: ranking needs queries"):
         SvmLight(path=plain, task="ranking").load(context)
-    with pytest.raises(DataError, match=r"plain\.txt: it has no queries"):
+    with pytest.raises(DataError, match=r"plain\.txt: no queries"):
         SvmLight(path=write(LETOR), test_path=plain).load(context)
 
 
@@ -154,7 +154,7 @@ def test_classes_or_regression_are_guessed_from_the_targets(write, context):
 
 def test_the_number_of_features_can_be_given(write, context):
     assert SvmLight(path=write(LETOR), features=5).load(context).values.shape == (3, 5)
-    with pytest.raises(DataError, match="feature 3 is named, but features = 2"):
+    with pytest.raises(DataError, match="names feature 3, but features = 2"):
         SvmLight(path=write(LETOR), features=2).load(context)
 
 
@@ -191,7 +191,7 @@ def test_wrong_parameters_are_refused(wrong, said):
     assert said in str(caught.value)
 
 
-def test_a_feature_number_that_would_need_gigabytes_is_refused_before_it_takes_them(write, context):
+def test_a_feature_number_that_needs_gigabytes_is_refused_before_allocation(write, context):
     path = write("# a short file\n1 1:0.5 2:1\n0 3:2 50000000:1\n")
     tracemalloc.start()
     with pytest.raises(DataError, match=r"t\.txt, line 3: feature number 50000000 makes .* 2 x 50000000") as caught:

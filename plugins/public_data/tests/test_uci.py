@@ -1,4 +1,4 @@
-"""UCI archives: downloaded, unpacked, and believed only when the parsed table is the expected one."""
+"""UCI archives are downloaded, unpacked, and accepted only if the parsed table has the expected hash."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def zipped(data: bytes, name: str = "heart_failure_clinical_records_dataset.csv"
 
 @pytest.fixture
 def site(server, monkeypatch):
-    """The repository with a two-row stand-in for archive 519, and its hash in the table of archives."""
+    """A server with two rows in the form of archive 519, whose hash replaces the real one."""
     frame = read_exact(HEART.decode(), ",")
     monkeypatch.setitem(uci.ARCHIVES, 519, replace(uci.ARCHIVES[519], content=table_hash(frame)))
     monkeypatch.setenv("BUDGETBENCH_UCI_SERVER", server.url)
@@ -53,7 +53,7 @@ def kept_files(context):
     return {path.name for path in context.cache.rglob("*") if path.is_file() and path.suffix != ".lock"}
 
 
-def test_the_features_come_in_the_papers_order_with_their_own_values(site, context):
+def test_features_have_the_papers_order(site, context):
     data = Uci(id=519).load(context)
     assert data.feature_names == (
         "age", "anaemia", "high_blood_pressure", "creatinine_phosphokinase", "diabetes", "ejection_fraction",
@@ -99,16 +99,16 @@ def test_another_table_in_the_archive_is_refused(site, context):
 
 
 def test_a_changed_mirror_is_refused_by_name(mirror, context):
-    # The stand-in is not the real table, whose hash is expected here.
+    # The mirror holds two rows, and the expected hash is that of the real table.
     with pytest.raises(DataError, match=r"heart_failure_clinical_records_dataset\.csv"):
         Heart().load(replace(context, mirror=mirror))
 
 
 @pytest.mark.parametrize("fault", ["cut", "not a zip", "404", "other file"])
-def test_a_failed_download_leaves_nothing_and_can_be_tried_again(fault, site, context):
-    whole = site.bodies[PATH]
+def test_a_failed_download_leaves_no_file_and_can_be_retried(fault, site, context):
+    complete = site.bodies[PATH]
     if fault == "cut":
-        site.bodies[PATH], site.promised[PATH] = whole[:-40], 40
+        site.bodies[PATH], site.promised[PATH] = complete[:-40], 40
     elif fault == "not a zip":
         site.bodies[PATH] = b"<html>maintenance</html>"
     elif fault == "404":
@@ -118,12 +118,12 @@ def test_a_failed_download_leaves_nothing_and_can_be_tried_again(fault, site, co
     with pytest.raises((DataUnavailable, DataError), match=r"519/heart\+failure"):
         Heart().load(context)
     assert kept_files(context) == set()
-    site.bodies[PATH] = whole
+    site.bodies[PATH] = complete
     site.promised.clear()
     assert Heart().load(context).n_rows == 2
 
 
-def test_offline_says_what_would_bring_the_data(site, context):
+def test_offline_the_error_names_the_command_that_fetches_the_data(site, context):
     with pytest.raises(DataUnavailable, match="519") as caught:
         Heart().load(replace(context, offline=True))
     assert "bench data fetch heart" in caught.value.hint

@@ -1,8 +1,7 @@
-"""Running one base model on a block of rows, marking the columns that are read on the way.
+"""Kernels that run one base model on a block of rows and mark the features that are read.
 
-A base model runs on many rows before the next one does, so that its nodes or weights stay near at hand; small
-networks run on whole columns of a block. Every row is treated by itself all the same: what it gets does not depend
-on its neighbours.
+A base model runs on many rows before the next one starts, so that its nodes or weights stay in the processor's cache;
+small networks run on the columns of a block. The result of a row does not depend on the other rows of its block.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from bench_models.trees.kernels import leaf_of
 __all__ = ["BLOCK", "features_of_models", "near_tanh", "run_model", "score_models", "squash"]
 
 BLOCK = 64
-"""Rows that a base model runs on at a time."""
+"""Most rows of a block."""
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def near_tanh(u):  # type: ignore[no-untyped-def]
-    """A rational function close to the hyperbolic tangent: from −1 at −3 to 1 at 3, flat beyond."""
+    """u (27 + u²) / (27 + 9u²), a rational function close to tanh: −1 at −3, 1 at 3, constant beyond."""
     v = min(max(u, -3.0), 3.0)
     return v * (27.0 + v * v) / (27.0 + 9.0 * v * v)
 
@@ -34,7 +33,7 @@ def squash(table):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _networks(s, t, columns, width, inside, total):  # type: ignore[no-untyped-def]
-    """Small network t on the first ``width`` rows of ``columns`` (columns, rows), into ``total``."""
+    """Write to ``total`` the scores of small network t on the first ``width`` rows of ``columns`` (columns, rows)."""
     for i in range(width):
         total[i] = 0.0
     for h in range(s.offset.shape[1]):
@@ -51,16 +50,21 @@ def _networks(s, t, columns, width, inside, total):  # type: ignore[no-untyped-d
 
 @numba.njit(cache=True, nogil=True)
 def run_model(packed, t, X, columns, width, slots, rows, count, seen, inside, total, out):  # type: ignore[no-untyped-def]
-    """Scores of base model t on some rows of a block, into ``out[slot]``.
+    """Write to ``out[slot]`` the scores of base model t on the active rows of a block.
 
     Args:
         packed: the ensemble.
+        t: the base model.
         X: (rows, columns).
-        columns: for small networks: (columns, BLOCK), the rows of the first ``width`` slots.
-        slots, rows: the places in the block that are still wanted (``count`` of them), and the row of each place.
-        seen: bool (BLOCK, features) by place: what trees read. Networks always read all of theirs.
-        inside, total: scratch (BLOCK,).
-        out: result (BLOCK, outputs), by place.
+        columns: (columns, BLOCK): the rows of the first ``width`` places, as columns; used by small networks only.
+        width: number of places in use.
+        slots: places of the active rows in the block; the first ``count`` entries are valid.
+        rows: the row of X at each place.
+        count: number of active rows.
+        seen: bool (BLOCK, features): features that trees read, by place. Networks always read all of theirs.
+        inside: scratch (BLOCK,).
+        total: scratch (BLOCK,).
+        out: (BLOCK, outputs): the result, by place.
     """
     outputs = out.shape[1]
     if not packed.is_trees:
@@ -103,7 +107,7 @@ def score_models(packed, X, start, stop, out):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def features_of_models(packed, out):  # type: ignore[no-untyped-def]
-    """Mark in ``out`` (T, features) what every base model may read."""
+    """Mark in ``out``, bool (T, features), the features that every base model may read."""
     trees, s = packed.trees, packed.subsets
     stack = np.empty(len(trees.column) + 1, dtype=np.int64)
     for t in range(out.shape[0]):

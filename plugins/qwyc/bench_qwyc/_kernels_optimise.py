@@ -1,7 +1,7 @@
 """Kernels of the optimiser: thresholds of every candidate for a position, and the step to the next position.
 
-Active examples stand in two lists, those the full ensemble calls positive and those it calls negative: only the
-positives among the lowest sums and the negatives among the highest can become errors.
+Active examples are kept in two lists, by the full ensemble's decision, because only positives among the lowest sums
+and negatives among the highest sums can become errors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _count_below(values, count, limit):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _sums(row, index, base, sign, out):  # type: ignore[no-untyped-def]
-    """``sign * (base + row[index])``, exact for both signs."""
+    """Write ``sign * (base + row[index])`` to ``out``; negation is exact."""
     if sign > 0:
         for i in range(len(index)):
             out[i] = base[i] + row[index[i]]
@@ -43,7 +43,7 @@ def _candidate(row, pos, neg, g_pos, g_neg, budget, both, up, down, heap):  # ty
     _sums(row, pos, g_pos, 1, up)
     low, errors = kth_smallest(up, positives, budget + 1, heap)
     _sums(row, neg, g_neg, -1, down)
-    # Mirrored: the negatives that stay are those not above -low, the worst of them are the smallest.
+    # In negated sums, the negatives that stay active are those ≤ -low, and the smallest become errors first.
     mirrored = -low
     stay = _count_not_above(down, negatives, mirrored)
     exits = errors + negatives - stay
@@ -76,13 +76,17 @@ def scan_binary(scores, rows, pos, neg, g_pos, g_neg, budget, both, exits, lows,
     """Thresholds of several candidates at one position.
 
     Args:
-        scores: (models, examples) base scores.
+        scores: (models, examples): base scores.
         rows: int64 (candidates,): rows of ``scores``.
-        pos, neg: uint32: columns of ``scores`` of the active examples, by the full decision.
-        g_pos, g_neg: their sums so far.
-        budget: errors still allowed.
+        pos: uint32: columns of ``scores`` of the active examples that the full ensemble decides as positive.
+        neg: uint32: those that it decides as negative.
+        g_pos: partial sums of ``pos``.
+        g_neg: partial sums of ``neg``.
+        budget: number of errors still allowed.
         both: whether positives may stop early.
-        exits, lows, highs: results (candidates,).
+        exits: (candidates,): result, the number of examples that stop.
+        lows: (candidates,): result, ε⁻.
+        highs: (candidates,): result, ε⁺.
     """
     up, down = np.empty_like(g_pos), np.empty_like(g_neg)
     heap = np.empty(max(len(pos), len(neg), 1), dtype=g_pos.dtype)
@@ -92,10 +96,11 @@ def scan_binary(scores, rows, pos, neg, g_pos, g_neg, budget, both, exits, lows,
 
 @numba.njit(cache=True, nogil=True)
 def step_binary(row, index, sums, low, high):  # type: ignore[no-untyped-def]
-    """Add a base model and drop who stops.
+    """Add a base model's scores and drop the examples that stop.
 
     Returns:
-        columns and sums of those who go on, how many stopped below ``low``, how many above ``high``.
+        Columns and sums of the examples that remain active, and the numbers that stopped below ``low`` and above
+        ``high``.
     """
     left, left_sums = np.empty_like(index), np.empty_like(sums)
     stay, below, above = 0, 0, 0
@@ -113,7 +118,7 @@ def step_binary(row, index, sums, low, high):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def tighten(scores, rows, columns):  # type: ignore[no-untyped-def]
-    """Some rows and columns of the scores, contiguous."""
+    """A contiguous copy of some rows and columns of the scores."""
     out = np.empty((len(rows), len(columns)), dtype=scores.dtype)
     for r in range(len(rows)):
         row = scores[rows[r]]
@@ -124,7 +129,7 @@ def tighten(scores, rows, columns):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def sum_scores(scores, bias):  # type: ignore[no-untyped-def]
-    """Full scores, added in the natural order: (examples,)."""
+    """Full scores, summed in the natural order: (examples,)."""
     total = np.full(scores.shape[1], bias, dtype=scores.dtype)
     for t in range(scores.shape[0]):
         for i in range(scores.shape[1]):
@@ -148,12 +153,17 @@ def _margin(row, sums):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def scan_margins(scores, rows, index, labels, sums, budget, exits, limits):  # type: ignore[no-untyped-def]
-    """As `scan_binary` for several classes: who leads by more than ``limits`` stops.
+    """`scan_binary` for several classes: an example stops if its best class leads by more than the limit.
 
     Args:
-        scores: (models, examples, classes).
-        rows: int64 (candidates,).
-        index, labels, sums: columns, full decisions and sums so far (active, classes) of the active examples.
+        scores: (models, examples, classes): base scores.
+        rows: int64 (candidates,): rows of ``scores``.
+        index: columns of ``scores`` of the active examples.
+        labels: (active,): their full decisions.
+        sums: (active, classes): their partial sums.
+        budget: number of errors still allowed.
+        exits: (candidates,): result, the number of examples that stop.
+        limits: (candidates,): result, the lead above which an example stops.
     """
     count = len(index)
     margins, wrong = np.empty(count, dtype=sums.dtype), np.empty(count, dtype=sums.dtype)
@@ -174,7 +184,11 @@ def scan_margins(scores, rows, index, labels, sums, budget, exits, limits):  # t
 
 @numba.njit(cache=True, nogil=True)
 def step_margins(scores, row, index, labels, sums, limit):  # type: ignore[no-untyped-def]
-    """As `step_binary`: columns, labels and sums of those who go on, and how many stopped wrongly."""
+    """`step_binary` for several classes.
+
+    Returns:
+        Columns, labels and sums of the examples that remain active, and the number that stopped with a wrong decision.
+    """
     left = np.empty_like(index)
     stay, errors = 0, 0
     for i in range(len(index)):

@@ -1,8 +1,8 @@
-"""The k-th smallest of many sums, without sorting them.
+"""Selection of the k-th smallest of many sums, without sorting.
 
-A bound from a sample lets only little more than k values through, and quickselect finds the k-th among these. A
-heap of the k smallest does for few values, quickselect alone where k is a large share of them. The k-th largest is
-the k-th smallest of mirrored sums.
+A bound estimated from a sample admits few more than k values, and quickselect finds the k-th smallest among them. For
+few values a heap of the k smallest is used, and quickselect alone where k is a large share of the values. The k-th
+largest is the k-th smallest of the negated sums.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["kth_smallest"]
 
 @numba.njit(cache=True, nogil=True)
 def _sift_down(heap, k, at):  # type: ignore[no-untyped-def]
-    """Restore a heap whose largest value is on top, after the value at a place was lowered."""
+    """Restore a max-heap after the value at place ``at`` was lowered."""
     value = heap[at]
     while True:
         child = 2 * at + 1
@@ -31,7 +31,7 @@ def _sift_down(heap, k, at):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _quickselect(values, count, k):  # type: ignore[no-untyped-def]
-    """Order ``values[:count]`` so far that place k holds its k-th smallest (from 0); return it."""
+    """Reorder ``values[:count]`` so that place k holds its k-th smallest value (k from 0); return that value."""
     low, high = 0, count - 1
     while low < high:
         middle = (low + high) // 2
@@ -58,7 +58,7 @@ def _quickselect(values, count, k):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _least(values, count):  # type: ignore[no-untyped-def]
-    """The least value. Few blocks hold a new one, and looking at a whole block is cheap."""
+    """The least value, found block by block: few blocks hold a new minimum, and testing a block is cheap."""
     least, start = values[0], 0
     while start + 64 <= count:
         hits = 0
@@ -75,7 +75,7 @@ def _least(values, count):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _heap_kth(values, count, step, k, heap):  # type: ignore[no-untyped-def]
-    """The k-th smallest of every step-th value, which must be at least k; the heap is left with the k smallest."""
+    """The k-th smallest among every ``step``-th value; leaves the k smallest of them in the heap."""
     for i in range(k):
         heap[i] = values[i * step]
     for at in range(k // 2 - 1, -1, -1):
@@ -89,7 +89,7 @@ def _heap_kth(values, count, step, k, heap):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _collect(values, count, bound, out):  # type: ignore[no-untyped-def]
-    """Copy the values up to a bound; returns how many. Most blocks hold none, and looking at a whole block is cheap."""
+    """Copy the values up to a bound and return their number. Most blocks hold none, and testing a block is cheap."""
     found, start = 0, 0
     while start + 64 <= count:
         hits = 0
@@ -110,13 +110,13 @@ def _collect(values, count, bound, out):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def kth_smallest(values, count, k, heap):  # type: ignore[no-untyped-def]
-    """The k-th smallest (k from 1) of ``values[:count]`` and how many are below it.
+    """The k-th smallest of ``values[:count]``, and the number of values below it.
 
     Args:
-        values: scratch; its order may change.
-        count: how many of them count; at least k.
-        k: at least 1.
-        heap: scratch of at least ``count`` values.
+        values: the values; their order may change.
+        count: number of values to consider; at least k.
+        k: rank, from 1.
+        heap: scratch for at least ``count`` values.
     """
     below = 0
     if k == 1:
@@ -127,7 +127,7 @@ def kth_smallest(values, count, k, heap):  # type: ignore[no-untyped-def]
             below += values[i] < kth
         return kth, below
     if count >= 2048:
-        # A bound from every 32nd value: nearly always a little more than k values are within it.
+        # A bound from every 32nd value; nearly always, slightly more than k values are within it.
         bound = _heap_kth(values, count, 32, k // 22 + 6, heap)
         within = _collect(values, count, bound, heap)
         if within >= k:

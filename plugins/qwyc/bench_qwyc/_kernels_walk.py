@@ -1,4 +1,4 @@
-"""Deciding: blocks of rows run through the base models in order, and whoever may stop leaves the block."""
+"""Kernels of decisions: a block of rows runs through the base models in order; rows that stop leave the block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["decide_bins", "decide_margins", "decide_thresholds", "next_of_trees"
 
 @numba.njit(cache=True, nogil=True)
 def _load(packed, X, rows, count, columns):  # type: ignore[no-untyped-def]
-    """Rows as columns, for small networks."""
+    """Copy rows to columns, as small networks read them."""
     if not packed.is_trees:
         for c in range(X.shape[1]):
             for i in range(count):
@@ -22,7 +22,7 @@ def _load(packed, X, rows, count, columns):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _shrink(packed, X, rows, slots, count, columns, g, ids, seen, wide):  # type: ignore[no-untyped-def]
-    """Move those who go on to the front, once a quarter of the places is idle; the number of places in use."""
+    """Move active rows to the front once a quarter of the places is unused; return the number of places in use."""
     if 4 * count > 3 * wide:
         return wide
     for a in range(count):
@@ -37,7 +37,7 @@ def _shrink(packed, X, rows, slots, count, columns, g, ids, seen, wide):  # type
 
 @numba.njit(cache=True, nogil=True)
 def _natural_sum(outputs, models, bias, total):  # type: ignore[no-untyped-def]
-    """The full score of one row, added in the natural order: the reference's own rounding."""
+    """The full score of one row, summed in the natural order, so that it rounds as the full ensemble's does."""
     total[:] = bias
     for t in range(models):
         for k in range(len(total)):
@@ -46,9 +46,9 @@ def _natural_sum(outputs, models, bias, total):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def decide_thresholds(packed, X, order, low, high, bias, beta, start, stop, seen, runs, score, positive):  # type: ignore[no-untyped-def]
-    """Run base models in order until the sum is below ``low`` or above ``high``; at the end the full score decides.
+    """Run base models in order until the sum is below ``low`` or above ``high``; else the full score decides.
 
-    ``seen`` (rows, features), ``runs``, ``score`` and ``positive`` (rows,) are results.
+    Results are written to ``seen`` (rows, features), ``runs``, ``score`` and ``positive`` (rows,).
     """
     models = len(order)
     outputs_of = np.empty((BLOCK, models, 1), dtype=bias.dtype)
@@ -91,7 +91,7 @@ def decide_thresholds(packed, X, order, low, high, bias, beta, start, stop, seen
 
 @numba.njit(cache=True, nogil=True)
 def decide_margins(packed, X, order, limits, bias, start, stop, seen, runs, score, label):  # type: ignore[no-untyped-def]
-    """The same for several classes: stop when the lead over the second class exceeds a limit."""
+    """`decide_thresholds` for several classes: stop when the lead over the second class exceeds a limit."""
     models, outputs = len(order), len(bias)
     infinity = bias.dtype.type(np.inf)
     outputs_of = np.empty((BLOCK, models, outputs), dtype=bias.dtype)
@@ -138,10 +138,10 @@ def decide_bins(  # type: ignore[no-untyped-def]
     packed, X, order, width, first, bins, mean, spread, gamma, two_sided, bias, beta,
     start, stop, seen, runs, score, positive,
 ):  # fmt: skip
-    """Fan's stopping: thresholds of the bin that the sum falls into; an unseen bin means full evaluation.
+    """Fan's rule: stop by the thresholds of the bin that the sum falls into; rows in an unknown bin are run in full.
 
-    The frame is that of `decide_thresholds`, written again: only the rule of leaving differs, and numba would have to
-    be given it as a function, which it compiles anew for each and does not keep on the disk.
+    The loop repeats that of `decide_thresholds`, because only the stopping rule differs. Passing the rule to numba as a
+    function would compile the loop again in every process, without caching it on disk.
 
     Bins of position r are ``bins[first[r]:first[r + 1]]``, ascending, with ``mean`` and ``spread`` beside them.
     """
@@ -195,7 +195,7 @@ def decide_bins(  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def _find(bins, low, high, wanted):  # type: ignore[no-untyped-def]
-    """Place of a value in ``bins[low:high]``, ascending; −1 when it is not there."""
+    """Index of a value in ``bins[low:high]``, which ascends; −1 if it is not there."""
     length = high - low
     while length > 1:
         half = length // 2
@@ -206,10 +206,10 @@ def _find(bins, low, high, wanted):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def next_of_trees(packed, X, order, runs, known, wanted):  # type: ignore[no-untyped-def]
-    """Mark in ``wanted`` (rows, features) what a row's next base model needs first and is not known.
+    """Mark in ``wanted``, bool (rows, features), the unknown features that a row's next base model needs first.
 
-    ``runs`` (rows,) is where a row stops with anything in place of what is unknown: it is right where none of the
-    base models before that place needs anything.
+    ``runs`` (rows,) is the number of base models that a row runs with arbitrary values for unknown features. It is
+    correct if none of these base models needs an unknown feature.
     """
     trees, width = packed.trees, packed.trees_per_model
     for i in range(len(X)):

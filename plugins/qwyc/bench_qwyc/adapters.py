@@ -1,4 +1,4 @@
-"""Fitted ensembles of scikit-learn and LightGBM as `Ensemble`, checked against their own decision functions."""
+"""Conversion of fitted scikit-learn and LightGBM ensembles to `Ensemble`, checked against their decision functions."""
 
 from __future__ import annotations
 
@@ -33,20 +33,22 @@ def adapt(
     columns: NDArray[np.int64] | None = None,
     dtype: str = "float64",
 ) -> Ensemble:
-    """A fitted classifier as an additive ensemble.
+    """Convert a fitted classifier to an additive ensemble.
 
     Args:
         model: one of `SUPPORTED`, fitted on class codes.
         X: float64 (rows, columns of the problem): rows on which the sum of the base models is compared with the
             model's own decision function.
         feature_of_column: int64 (columns,): the feature of each column.
-        n_features, n_classes: of the problem.
-        columns: the columns that the model was fitted on, in its order; all when None.
-        dtype: the type in which scores are added.
+        n_features: number of features of the problem.
+        n_classes: number of classes of the problem.
+        columns: columns that the model was fitted on, in its order; None for all.
+        dtype: type in which scores are added.
 
     Raises:
-        TypeError: an ensemble that is not supported.
-        ValueError: the sum of the base models is not the decision function, or a split is no ``x <= threshold``.
+        TypeError: the ensemble is of a type that is not supported.
+        ValueError: the sum of the base models differs from the decision function, or a split is not of the form
+            ``x <= threshold``.
     """
     name = type(model).__name__
     readers = {
@@ -57,7 +59,7 @@ def adapt(
         "LGBMClassifier": _lightgbm,
     }
     if name not in readers:
-        raise TypeError(f"{name} is no additive ensemble that is known here; use one of {SUPPORTED}")
+        raise TypeError(f"{name} is not a supported additive ensemble; use one of {SUPPORTED}")
     used = np.arange(len(feature_of_column)) if columns is None else np.asarray(columns, dtype=np.int64)
     nodes, bias, link = readers[name](model)
     owner = np.asarray(feature_of_column, dtype=np.int64)
@@ -76,7 +78,7 @@ def adapt(
 
 
 def _check(ensemble: Ensemble, model: Any, X: NDArray[np.float64], used: NDArray[np.int64]) -> None:
-    """Demand that the base models add up to what the model decides by."""
+    """Raise ValueError unless the base models add up to the model's decision function."""
     rows = X[:: max(1, len(X) // 500)]
     scores = ensemble.scores(rows)
     total = ensemble.bias.astype(np.float64) if not ensemble.binary else float(ensemble.bias[0])
@@ -101,7 +103,7 @@ def _check(ensemble: Ensemble, model: Any, X: NDArray[np.float64], used: NDArray
 
 @dataclass
 class _Nodes:
-    """Trees collected one by one."""
+    """Builder of flat trees."""
 
     trees_per_model: int
     single: bool = False
@@ -110,7 +112,7 @@ class _Nodes:
     count: int = 0
 
     def add(self, column: Any, threshold: Any, left: Any, right: Any, missing_left: Any, value: Any) -> None:
-        """One tree, children as node numbers of the tree; ``column`` −1 for leaves. Siblings are put side by side."""
+        """Add a tree. Children are node numbers of the tree; ``column`` is −1 for leaves; siblings become adjacent."""
         self.root.append(self.count)
         column, left = np.asarray(column), np.asarray(left)
         old, place = sibling_order(np.zeros(1, dtype=np.int64), column, left, np.asarray(right))
@@ -124,16 +126,16 @@ class _Nodes:
     def packed(
         self, columns: NDArray[np.int64], feature_of_column: NDArray[np.int64], dtype: np.dtype[Any]
     ) -> FlatTrees:
-        """All trees; columns of the model renumbered as columns of the problem."""
-        whole = {name: np.concatenate(parts) for name, parts in self.parts.items()}
-        column = np.where(whole["column"] >= 0, columns[whole["column"]], -1)
+        """The flat trees, with the model's columns renumbered as the problem's."""
+        joined = {name: np.concatenate(parts) for name, parts in self.parts.items()}
+        column = np.where(joined["column"] >= 0, columns[joined["column"]], -1)
         return FlatTrees(
             root=np.array(self.root, dtype=np.int64),
             column=column.astype(np.int32),
-            threshold=whole["threshold"],
-            left=whole["left"].astype(np.int32),
-            missing=np.where(whole["missing_left"], NAN_LEFT, NAN_RIGHT).astype(np.int8),
-            value=np.ascontiguousarray(whole["value"], dtype=dtype),
+            threshold=joined["threshold"],
+            left=joined["left"].astype(np.int32),
+            missing=np.where(joined["missing_left"], NAN_LEFT, NAN_RIGHT).astype(np.int8),
+            value=np.ascontiguousarray(joined["value"], dtype=dtype),
             unit_of_column=feature_of_column,
             single=self.single,
         )
@@ -143,7 +145,7 @@ _Read = tuple[_Nodes, Any, Any]
 
 
 def _hist(model: Any) -> _Read:
-    """scikit-learn's histogram boosting; splits compare float64."""
+    """Read scikit-learn's histogram boosting; splits compare float64."""
     predictors: Sequence[Sequence[Any]] = model._predictors
     nodes = _Nodes(len(predictors[0]))
     for iteration in predictors:
@@ -180,7 +182,7 @@ def _sklearn_tree(nodes: _Nodes, tree: Any, value: Array) -> None:
 
 
 def _gradient(model: Any) -> _Read:
-    """scikit-learn's gradient boosting; splits compare float32. Its start must be one number per class."""
+    """Read scikit-learn's gradient boosting; splits compare float32. Its start must be one number per class."""
     nodes = _Nodes(model.estimators_.shape[1], single=True)
     for iteration in model.estimators_:
         for estimator in iteration:
@@ -191,7 +193,7 @@ def _gradient(model: Any) -> _Read:
 
 
 def _forest(model: Any) -> _Read:
-    """A forest's trees as votes 2p − 1 in [−1, 1] (two classes) or as class shares; splits compare float32."""
+    """Read a forest: trees vote 2p − 1 in [−1, 1] (two classes) or class frequencies; splits compare float32."""
     nodes = _Nodes(1, single=True)
     classes = len(model.classes_)
     for estimator in model.estimators_:
@@ -203,7 +205,7 @@ def _forest(model: Any) -> _Read:
 
 
 def _lightgbm(model: Any) -> _Read:
-    """LightGBM; splits compare float64. A start from the average is part of its first tree."""
+    """Read LightGBM; splits compare float64. The first tree includes the start from the average."""
     dump = model.booster_.dump_model()
     classes = int(dump["num_tree_per_iteration"])
     nodes = _Nodes(classes)
@@ -227,7 +229,7 @@ def _lightgbm_node(node: dict[str, Any], rows: list[tuple[int, float, int, int, 
         )
     rows.append((-1, 0.0, 0, 0, False, 0.0))
     threshold = float(node["threshold"])
-    # Where no training value was missing, LightGBM reads a missing value as 0.
+    # If no training value was missing, LightGBM treats a missing value as 0.
     missing_left = bool(node["default_left"]) if node["missing_type"] == "NaN" else threshold >= 0.0
     left = _lightgbm_node(node["left_child"], rows)
     right = _lightgbm_node(node["right_child"], rows)

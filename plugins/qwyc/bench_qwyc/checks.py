@@ -1,4 +1,4 @@
-"""What an ensemble's scores, prices, order and α must be."""
+"""Checks of an ensemble's scores, prices and order, and of α."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["checked_costs", "checked_order", "checked_scores", "error_budget"]
 
 
 def error_budget(alpha: float, examples: int) -> int:
-    """The most errors whose share of the examples is at most α.
+    """Error budget: the greatest number of errors whose share of the examples is at most α.
 
     Raises:
-        ValueError: α outside [0, 1).
+        ValueError: α is outside [0, 1).
     """
     if not 0 <= alpha < 1:
         raise ValueError(f"alpha must be in [0, 1), not {alpha}")
@@ -27,10 +27,11 @@ def error_budget(alpha: float, examples: int) -> int:
 
 
 def checked_scores(scores: Any, bias: Any = 0.0) -> NDArray[Any]:
-    """Scores (T, N) or (T, N, K) of float32 or float64, finite, also when they are summed.
+    """Scores as float32 or float64 (T, N) or (T, N, K), finite and with finite sums.
 
     Raises:
-        ValueError: another shape or type, none at all, NaN or infinity; base model and example are named.
+        ValueError: shape or type are wrong, the array is empty, or a score or a sum is NaN or infinite; the message
+            names base model and example.
     """
     table = np.asarray(scores)
     if table.dtype not in (np.float32, np.float64):
@@ -57,10 +58,10 @@ def checked_scores(scores: Any, bias: Any = 0.0) -> NDArray[Any]:
 
 
 def checked_costs(costs: Any, models: int) -> NDArray[np.float64]:
-    """Prices float64 (T,), 1 each when None.
+    """Prices as float64 (T,); None means 1 each.
 
     Raises:
-        ValueError: another length, a price that is negative, NaN or infinite.
+        ValueError: the number of prices is not T, or a price is negative, NaN or infinite.
     """
     if costs is None:
         return np.ones(models)
@@ -77,7 +78,7 @@ def checked_order(order: Sequence[int] | NDArray[Any], models: int) -> NDArray[n
     """The order as int64 (T,).
 
     Raises:
-        ValueError: it is no permutation of the base models.
+        ValueError: it is not a permutation of the base models.
     """
     given = np.asarray(order)
     if given.shape != (models,) or not np.array_equal(np.sort(given), np.arange(models)):

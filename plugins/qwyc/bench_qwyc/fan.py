@@ -1,8 +1,9 @@
-"""The stopping rule of Fan et al. (App. C): thresholds for every bin of partial scores.
+"""The stopping rule of Fan et al. (QWYC App. C): thresholds for every bin of partial scores.
 
-After r base models an example falls into the bin floor(g_r / λ). From all training examples of the bin come mean μ and
-standard deviation σ (of the population) of g_r − f, the distance from the full score. It stops as positive where
-g_r > β + μ + γσ, as negative where g_r < β + μ − γσ. A bin that no training example fell into means full evaluation.
+After r base models an example with partial score g_r falls into bin floor(g_r / λ). μ and σ are the mean and the
+(population) standard deviation of g_r − f, the distance from the full score, over the bin's training examples. The
+example stops as positive if g_r > β + μ + γσ, and as negative if g_r < β + μ − γσ. An example whose bin has no
+training example is evaluated in full.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ class Bins:
     """Bins of every position but the last, where the full score decides.
 
     Attributes:
-        order: int64 (T,).
-        width: λ.
+        order: int64 (T,): base models in the order they are run.
+        width: width λ of the bins.
         first: int64 (T,): bins of position r are ``number[first[r]:first[r + 1]]``.
-        number: float64: whole numbers floor(g / λ), ascending in each position.
-        mean, spread: float64: μ and σ of each bin.
+        number: float64 (bins,): integers floor(g / λ), ascending in each position.
+        mean: float64 (bins,): μ of each bin.
+        spread: float64 (bins,): σ of each bin.
     """
 
     order: NDArray[np.int64]
@@ -44,16 +46,16 @@ class Bins:
 
 
 def make_bins(scores: NDArray[Any], order: Any, width: float, bias: float = 0.0) -> Bins:
-    """Count bins on training scores.
+    """Compute the bins from training scores.
 
     Args:
-        scores: (T, N); sums are made in their type.
+        scores: (T, N): base scores; sums are computed in their type.
         order: base models in the order they are run.
-        width: λ, above 0.
-        bias: what the sums start from.
+        width: width λ of the bins, above 0.
+        bias: start of the sums.
 
     Raises:
-        ValueError: malformed scores or order, λ not above 0, or so small that bins are no whole numbers any more.
+        ValueError: scores or order are malformed, or λ is not above 0 or too small for float64 bin numbers.
     """
     if not 0 < width < np.inf:
         raise ValueError(f"the width of a bin must be above 0 and finite, not {width}")
@@ -89,7 +91,7 @@ def make_bins(scores: NDArray[Any], order: Any, width: float, bias: float = 0.0)
 
 
 def _numbered(place: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Distinct values, ascending, and which one each value is: without a sort where whole numbers lie close."""
+    """Distinct bin numbers, ascending, and the index of each value among them; does not sort if numbers are dense."""
     least, most = place.min(), place.max()
     if most - least > 4 * len(place) + 1000:
         number, which = np.unique(place, return_inverse=True)

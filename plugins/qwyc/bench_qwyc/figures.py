@@ -1,4 +1,4 @@
-"""Histograms of the base models run per test row (QWYC Figs. 5 and 6): a kind of figure, ``base-models``."""
+"""The figure kind ``base-models``: histograms of the base models run per test row (QWYC Figs. 5 and 6)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["BaseModels", "Spread", "spread_figure", "spread_of"]
 
 
 class BaseModels(FigureKind):
-    """How many base models rows run before they leave."""
+    """Histograms of the number of base models that rows run."""
 
     title = "Base models run per row"
 
@@ -43,10 +43,10 @@ class Spread:
     """A histogram of base models run.
 
     Attributes:
-        width: of a bar, in base models; bar i counts from ``width * i + 1`` to ``width * (i + 1)``.
-        shares: float64 (bars,): mean over seeds of the share of test rows.
-        mean: mean base models run, where the record has that metric.
-        seeds: how many policies it is the mean of.
+        width: width of a bar, in base models; bar i counts from ``width * i + 1`` to ``width * (i + 1)``.
+        shares: float64 (bars,): share of test rows, averaged over seeds.
+        mean: mean base models run; None if the record does not have that metric.
+        seeds: number of policies averaged.
     """
 
     width: int
@@ -56,9 +56,10 @@ class Spread:
 
 
 def spread_of(records: Records, chosen: pd.DataFrame) -> Spread | None:
-    """The histogram of selected policies; None when the records do not hold it.
+    """The histogram of selected policies; None if the records do not hold it.
 
     Args:
+        records: the records of the suite.
         chosen: selected policies of one method on one data set under one cost scheme.
     """
     spreads: list[tuple[int, NDArray[np.float64]]] = []
@@ -80,7 +81,7 @@ def spread_of(records: Records, chosen: pd.DataFrame) -> Spread | None:
 
 
 def _merged(shares: NDArray[np.float64], times: int) -> NDArray[np.float64]:
-    """Bars that are so many times as wide."""
+    """The histogram with bars ``times`` as wide."""
     return np.asarray(np.add.reduceat(shares, np.arange(0, len(shares), times)))
 
 
@@ -92,14 +93,14 @@ def spread_figure(panels: Sequence[tuple[str, Spread]], title: str, styles: dict
     """A panel per method, three in a row, all on the same scales.
 
     Args:
-        panels: (method, its histogram).
+        panels: pairs of a method and its histogram.
         title: the figure's heading.
-        styles: method → how it is drawn.
+        styles: the style of each method.
     """
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     end = max(spread.width * len(spread.shares) for _, spread in panels)
-    # Rows that run everything tower over the rest: a scale of roots keeps the tail in sight.
+    # Rows that run all base models dominate; a square-root scale keeps the small bars visible.
     top = 100 * max(float(spread.shares.max()) for _, spread in panels)
     with canvas(1.0 + 2.6 * columns, 0.7 + 1.9 * rows) as page:
         grid = page.figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()

@@ -1,4 +1,4 @@
-"""What the four methods share: a full ensemble fitted, its scores, prices and orders, and the family around it."""
+"""The base class of the four methods: fit a full ensemble, compute its scores, prices and orders, build the family."""
 
 from __future__ import annotations
 
@@ -23,27 +23,28 @@ from bench_qwyc.training import EnsembleConfig, Kind, fitted, validation_error
 __all__ = ["EnsembleMethod", "FittedEnsemble"]
 
 _READ_MISSING = ("hist-gradient-boosting", "random-forest", "lightgbm")
-"""Ensembles that read missing values."""
+"""Ensembles that accept missing values."""
 
 
 @dataclass(frozen=True)
 class EnsembleMethod(Method):
-    """A full ensemble, and how its evaluation is cut short.
+    """Early stopping of a full ensemble.
 
     Attributes:
-        ensemble: what is fitted: ``hist-gradient-boosting``, ``gradient-boosting``, ``random-forest`` (scikit-learn),
-            ``lightgbm``, or small networks on random feature subsets, a stand-in for lattices, fitted together
-            (``subsets-joint``) or each by itself (``subsets-independent``).
-        n_estimators: T, its number of base models (for several classes a boosting round is one base model).
-        max_depth: of a tree; 0 for no limit.
-        learning_rates: of boosting; with several, validation picks the ensemble of least error.
-        strongest: use only so many features, the strongest; 0 for all.
-        subset, hidden: features and width of a small network.
+        ensemble: the full ensemble: ``hist-gradient-boosting``, ``gradient-boosting``, ``random-forest``
+            (scikit-learn), ``lightgbm``, or small networks on random feature subsets, a stand-in for lattices, trained
+            jointly (``subsets-joint``) or independently (``subsets-independent``).
+        n_estimators: number T of base models; for several classes a boosting round is one base model.
+        max_depth: most tests on a path of a tree; 0 for no limit.
+        learning_rates: learning rates of boosting; of several, the one with the least validation error is chosen.
+        strongest: number of features to use, those of greatest importance; 0 uses all.
+        subset: features of a small network.
+        hidden: hidden units of a small network.
         precision: the type in which scores are added and compared.
-        prices: what a base model costs in the order's objective: ``unit`` 1 each (the paper's), ``path`` its mean
-            number of tests on training rows, ``features`` the price of all features it may read (a feature
-            read by two base models counts twice, as §2 says).
-        optimise_on: rows that order and thresholds are optimised on; their labels are used by the MSE orders only.
+        prices: evaluation cost of a base model in the objective of the order: ``unit`` is 1 each, as in the paper's
+            experiments; ``path`` is its mean number of tests on training rows; ``features`` is the price of all
+            features it may read (a feature that two base models read counts twice, as in §2 of the paper).
+        optimise_on: the part on which order and thresholds are optimised; only the MSE orders use its labels.
     """
 
     ensemble: Kind = "hist-gradient-boosting"
@@ -62,7 +63,9 @@ class EnsembleMethod(Method):
     takes_missing: ClassVar[bool] = True
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """As every method; or missing values that the ensemble cannot read, or filter-and-score of several classes."""
+        """Reason not to run: those of every method, missing values that the ensemble does not accept, or
+        filter-and-score with more than two classes.
+        """
         if data.missing and (self.ensemble not in _READ_MISSING or self.strongest):
             what = "strongest" if self.ensemble in _READ_MISSING else f"ensemble = {self.ensemble!r}"
             return f"{what} takes no missing values; encode = 'impute' fills them"
@@ -72,11 +75,11 @@ class EnsembleMethod(Method):
 
     @property
     def config(self) -> EnsembleConfig:
-        """What decides the full ensemble."""
+        """The parameters that determine the full ensemble."""
         return EnsembleConfig(**{name: getattr(self, name) for name in EnsembleConfig.__dataclass_fields__})
 
     def fit(self, problem: Problem) -> Family:
-        """Fit the full ensemble, then the family along the trade-off; the reference is the full ensemble.
+        """Fit the full ensemble, then the family along the trade-off; the family's reference is the full ensemble.
 
         Raises:
             RequestError: the ensemble cannot be fitted on this problem; the message says why.
@@ -102,7 +105,7 @@ class EnsembleMethod(Method):
 
 
 class FittedEnsemble:
-    """A fitted ensemble with what the four methods need of it."""
+    """A fitted ensemble with its scores, prices, orders and stopping policies."""
 
     def __init__(
         self, method: EnsembleMethod, problem: Problem, ensemble: Ensemble, prices: NDArray[np.float64]
@@ -111,7 +114,7 @@ class FittedEnsemble:
 
     @property
     def billed_prices(self) -> NDArray[np.float64] | None:
-        """Prices for ``evaluation_cost``: only where base models differ in what running them costs."""
+        """Prices for ``evaluation_cost``, (T,); None if all base models cost the same to run."""
         return self.prices * self.problem.costs.evaluation if self.method.prices == "path" else None
 
     def _rows(self, name: str) -> NDArray[Any]:
@@ -120,16 +123,16 @@ class FittedEnsemble:
 
     @cached_property
     def scores(self) -> NDArray[Any]:
-        """Base scores of the rows that are optimised on."""
+        """Base scores of the rows of `optimise_on`: (T, rows) or (T, rows, K)."""
         return self.ensemble.scores(self._rows("X"), self.problem.threads)
 
     @property
     def bias(self) -> Any:
-        """What sums start from."""
+        """Start of the sums: a number, or (K,) for K classes."""
         return self.ensemble.bias[0] if self.ensemble.binary else self.ensemble.bias
 
     def order(self, ordering: Ordering) -> NDArray[np.int64]:
-        """A given order; a label whose class the ensemble does not know counts as none of its outputs."""
+        """A pre-selected order: int64 (T,). A label whose class was not in training belongs to no output."""
         codes = self._rows("y")
         known = np.isin(codes, self.ensemble.classes)
         labels = np.where(known, np.searchsorted(self.ensemble.classes, codes), 0 if self.ensemble.binary else -1)
@@ -145,7 +148,7 @@ class FittedEnsemble:
     def stopping_policies(
         self, alphas: Sequence[float], order: NDArray[np.int64] | None, two_sided: bool
     ) -> list[StoppingPolicy]:
-        """A policy per α. Two α that allow as many errors share one optimisation."""
+        """One policy per α; values of α with the same error budget share one optimisation."""
         if not two_sided and not self.ensemble.binary:
             raise RequestError("filter-and-score rejects the negatives of two classes; use stop = 'both'")
         by_size: dict[int, Stopping] = {}

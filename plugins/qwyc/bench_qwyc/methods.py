@@ -1,4 +1,4 @@
-"""The methods ``qwyc``, ``early-stopping``, ``fan`` and ``smaller-ensemble`` (§5): one ensemble, four ways to stop."""
+"""The methods ``qwyc``, ``early-stopping``, ``fan`` and ``smaller-ensemble`` (QWYC §5)."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Alphas = Annotated[tuple[Annotated[float, Interval(ge=0, lt=1)], ...], MinLen(1)
 
 @dataclass(frozen=True)
 class Qwyc(EnsembleMethod):
-    """QWYC*: the order of base models and the thresholds to stop early, optimised together.
+    """QWYC*: joint optimisation of the order of base models and the early-stopping thresholds.
 
     Attributes:
-        alphas: share of rows that may be decided otherwise than by the full ensemble; one policy each, the first is
-            the default policy.
-        stop: ``both``, or ``filter-and-score``: only negatives stop early.
+        alphas: shares α of rows whose decision may differ from the full ensemble's; one policy each. The first is the
+            default policy.
+        stop: the decisions that may stop early: ``both``, or ``filter-and-score`` for negatives only.
 
-    Source: Wang, Gupta, You, "Quit When You Can", Algorithms 1 and 2. Several classes (by the lead of the best class
-    over the second) are ours.
+    Source: Wang, Gupta, You, "Quit When You Can", Algorithms 1 and 2. The extension to several classes, by the lead
+    of the best class over the second, is ours.
     """
 
     alphas: Alphas = ALPHAS
@@ -48,10 +48,11 @@ class Qwyc(EnsembleMethod):
 
 @dataclass(frozen=True)
 class EarlyStopping(EnsembleMethod):
-    """Thresholds to stop early for base models in a given order (QWYC's Algorithm 2 alone).
+    """Early-stopping thresholds for base models in a pre-selected order (QWYC's Algorithm 2 alone).
 
     Attributes:
-        ordering: ``natural``, ``random`` (another one for every seed), ``individual-mse``, ``greedy-mse``.
+        ordering: the order of base models: ``natural``, ``random`` (drawn from the problem's seed),
+            ``individual-mse`` or ``greedy-mse``.
         alphas, stop: as for ``qwyc``.
 
     Source: Wang, Gupta, You, Algorithm 2 and App. B.
@@ -67,13 +68,14 @@ class EarlyStopping(EnsembleMethod):
 
 @dataclass(frozen=True)
 class Fan(EnsembleMethod):
-    """Fan's early stopping: thresholds from mean and spread of the missing score, in bins of the partial score.
+    """Fan's early stopping: thresholds from the distribution of the remaining score in bins of the partial score.
+
+    The family has one policy per bin width and γ; the first is the default policy.
 
     Attributes:
-        ordering: as for ``early-stopping``; Fan* is ``individual-mse``.
-        widths: λ, widths of the bins; of the mean score, where the ensemble is a mean.
-        gammas: γ, how many standard deviations away the decision must be. One policy per width and γ; the first
-            is the default policy.
+        ordering: as for ``early-stopping``; Fan* uses ``individual-mse``.
+        widths: widths λ of the bins, in the unit of the score (of the mean score, for an averaged ensemble).
+        gammas: confidences γ: least distance of the expected full score from β, in standard deviations.
         stop: as for ``qwyc``.
 
     Source: Fan, Chu, Wang, Yu (2002), as described by Wang, Gupta, You, App. C. Two classes only.
@@ -110,14 +112,14 @@ class Fan(EnsembleMethod):
 
 @dataclass(frozen=True)
 class SmallerEnsemble(EnsembleMethod):
-    """Smaller ensembles, always evaluated whole: the baseline "GBT alone".
+    """Smaller ensembles without early stopping: the baseline "GBT alone".
 
-    A boosted ensemble or a forest of fewer trees is the beginning of the full one, and independent networks likewise;
-    jointly fitted networks are fitted anew. With several learning rates each size has its own, chosen on validation.
+    A smaller boosted ensemble, forest or ensemble of independent networks is a prefix of the full one; jointly trained
+    networks are trained again. With several learning rates, each size has its own, chosen on validation.
 
     Attributes:
-        sizes: numbers of base models, one policy each, the first is the default policy; those above ``n_estimators``
-            are left out.
+        sizes: numbers of base models; one policy each. The first is the default policy; sizes above ``n_estimators``
+            are omitted.
 
     Source: Wang, Gupta, You, §5 and App. D.2.
     """

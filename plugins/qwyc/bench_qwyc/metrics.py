@@ -1,4 +1,4 @@
-"""Metrics of the paper's tables, and those by which a row of them is selected on validation."""
+"""Metrics of the paper's tables, and metrics that select a table's row on validation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["METRICS", "base_model_share", "base_models_within", "error_within", 
 
 _CLASSES = frozenset({"binary", "multiclass"})
 _UNFAITHFUL = 1e6
-"""More base models than any ensemble has."""
+"""A number above the size of any ensemble."""
 
 
 def _models(outcome: Outcome) -> float:
@@ -28,23 +28,23 @@ def _disagreement(outcome: Outcome) -> float:
 
 
 def base_models_within(outcome: Outcome, k: int) -> float:
-    """Mean base models run, if at most k rows in a thousand differ from the full ensemble; else a million and more.
+    """Mean base models run if at most k ‰ of the rows differ from the full ensemble; otherwise at least a million.
 
-    To select by: the cheapest policy that is faithful enough, or else the most faithful one.
+    As a selection metric it picks the cheapest policy that is faithful enough, or the most faithful one if none is.
     """
     share = _disagreement(outcome)
     return _models(outcome) if share <= k / 1000 + 1e-12 else _UNFAITHFUL * (1.0 + share)
 
 
 def _unfaithful(value: float) -> bool:
-    """Whether a value of `base_models_within` is of a policy that differs more often."""
+    """Whether a value of `base_models_within` belongs to a policy above the allowed differences."""
     return value >= _UNFAITHFUL
 
 
 def error_within(outcome: Outcome, k: int) -> float:
-    """Share of wrong labels, if at most k base models are run on average; else one more than k is exceeded by.
+    """Error rate if at most k base models are run on average; otherwise 1 plus the excess over k.
 
-    To select by: the most accurate policy that is cheap enough, or else the cheapest one.
+    As a selection metric it picks the most accurate policy that is cheap enough, or the cheapest one if none is.
     """
     wrong = float(1.0 - outcome.correct.mean()) if len(outcome.y) else 0.0
     models = _models(outcome)
@@ -52,7 +52,7 @@ def error_within(outcome: Outcome, k: int) -> float:
 
 
 def _beyond(value: float) -> bool:
-    """Whether a value of `error_within` is of a policy that runs more base models: no error is above 1."""
+    """Whether a value of `error_within` belongs to a policy above k base models; an error rate is at most 1."""
     return value > 1.0
 
 
@@ -63,14 +63,14 @@ def _models_of_all(outcome: Outcome) -> float:
 
 
 def speed_up(outcome: Outcome) -> float:
-    """Base models of the full ensemble over mean base models run."""
+    """Number of base models of the full ensemble divided by the mean number run."""
     return _models_of_all(outcome) / _models(outcome)
 
 
 def base_model_share(outcome: Outcome) -> float:
-    """Mean base models run over those of the full ensemble: 1 over `speed_up`.
+    """Mean number of base models run divided by the number of the full ensemble: 1 / `speed_up`.
 
-    It is a mean over rows, which a speed-up is not, so that a lottery over two policies has the mean of theirs.
+    Unlike a speed-up it is a mean over rows, so a random mixture of two policies has the mean of their values.
     """
     return _models(outcome) / _models_of_all(outcome)
 

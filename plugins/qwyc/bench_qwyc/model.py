@@ -1,8 +1,8 @@
-"""An additive ensemble as flat arrays: f(x) = bias + Σ f_t(x), every f_t runnable by itself (§3).
+"""An additive ensemble as flat arrays: f(x) = bias + Σ f_t(x), where every base model f_t can run alone (QWYC §3).
 
-A base model is a tree (for several boosted classes one tree per class; a forest's tree may hold all classes in a
-leaf), or a small network on a few features. What it reads on a row is known, so that features are billed as they are
-read.
+A base model is a tree (or one tree per class, for boosting with several classes; a forest's tree may hold all classes
+in a leaf), or a small network on a few features. The features that it reads on a row are known, so that each row is
+billed for exactly those.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ Link = Literal["logistic", "mean", "linear"]
 
 
 class Subsets(NamedTuple):
-    """Small networks: f_t(x) = Σ_h w_th φ(a_th · x + b_th), x a few columns, φ nearly the hyperbolic tangent.
+    """Small networks f_t(x) = Σ_h w_th φ(a_th · x + b_th) on a few columns x, with φ close to tanh (see `near_tanh`).
 
     Attributes:
         start: int64 (T + 1,): base model t reads ``columns[start[t]:start[t + 1]]``.
-        columns: int32.
-        inner: float64 (hidden, len(columns)).
-        offset, outer: float64 (T, hidden).
+        columns: int32: columns of X, base model by base model.
+        inner: float64 (hidden, len(columns)): inner weights a.
+        offset: float64 (T, hidden): offsets b.
+        outer: float64 (T, hidden): outer weights w.
     """
 
     start: Array
@@ -40,7 +41,7 @@ class Subsets(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """What the kernels need of an ensemble; one of the two kinds is empty.
+    """An ensemble in the form that the kernels read: trees or networks, the other kind being empty.
 
     Base model t has the trees ``t * trees_per_model`` … ``(t + 1) * trees_per_model − 1``, whose units are features.
     """
@@ -57,14 +58,14 @@ class Packed(NamedTuple):
 
 
 def blank_trees(dtype: Any, feature_of_column: NDArray[np.int64]) -> FlatTrees:
-    """No trees on these columns."""
-    whole, narrow = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    """An empty set of trees on these columns."""
+    wide, narrow = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
     value = np.zeros((0, 1), dtype)
-    return FlatTrees(whole, narrow, np.zeros(0), narrow, np.zeros(0, np.int8), value, feature_of_column)
+    return FlatTrees(wide, narrow, np.zeros(0), narrow, np.zeros(0, np.int8), value, feature_of_column)
 
 
 def blank_subsets() -> Subsets:
-    """No networks."""
+    """An empty set of networks."""
     table = np.zeros((0, 0))
     return Subsets(np.zeros(1, np.int64), np.zeros(0, np.int32), table, table, table)
 
@@ -73,19 +74,20 @@ def blank_subsets() -> Subsets:
 class Ensemble:
     """An additive ensemble.
 
-    Two classes have one output, positive where f(x) ≥ ``beta``; K > 2 classes have K, the greatest wins (the first
-    among equals).
+    For two classes there is one output, and a row is positive where f(x) ≥ ``beta``. For K > 2 classes there are K
+    outputs; the greatest decides, the first among equals.
 
     Attributes:
         packed: the base models.
-        models: T.
-        bias: (outputs,), in the type in which scores are added.
-        link: how a partial score becomes a probability: ``logistic`` (sigmoid or softmax), ``mean`` (votes of about
-            [−1, 1], or class shares, averaged over the base models run), ``linear`` ((1 + score) / 2, clipped).
-        classes: int64: the class codes that the outputs mean (two for one output).
-        n_classes: classes of the problem; those not in ``classes`` have probability 0.
-        n_features: features of the problem.
-        beta: decision threshold.
+        models: number T of base models.
+        bias: (outputs,): start of the sums, in the type in which scores are added.
+        link: conversion of a partial score to a probability: ``logistic`` (sigmoid or softmax), ``mean`` (votes in
+            about [−1, 1], or class frequencies, averaged over the base models run), or ``linear`` ((1 + score) / 2,
+            clipped).
+        classes: int64: class codes of the outputs (two codes for one output).
+        n_classes: number of classes of the problem; classes that are not in ``classes`` have probability 0.
+        n_features: number of features of the problem.
+        beta: decision threshold β.
     """
 
     packed: Packed
@@ -98,7 +100,7 @@ class Ensemble:
     beta: float = 0.0
 
     def readable(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rows as the kernels read them, see `bench_models.trees.checked_rows`."""
+        """Rows in the form that the kernels read; see `bench_models.trees.checked_rows`."""
         return checked_rows(self.packed.trees, X)
 
     @property
@@ -107,11 +109,11 @@ class Ensemble:
         return len(self.bias) == 1
 
     def first(self, models: int) -> Ensemble:
-        """The ensemble of the first so many base models (the base models themselves are shared)."""
+        """The ensemble of the first ``models`` base models; shares their arrays."""
         return replace(self, models=models)
 
     def scores(self, X: NDArray[np.float64], threads: int = 1) -> Array:
-        """Scores of every base model on every row: (T, rows), or (T, rows, K); written once, where they stay."""
+        """Scores of every base model on every row: (T, rows), or (T, rows, K) for K classes."""
         from bench_qwyc._kernels_models import score_models
 
         out = np.empty((self.models, len(X), len(self.bias)), dtype=self.bias.dtype)
@@ -121,7 +123,7 @@ class Ensemble:
 
     @cached_property
     def uses(self) -> NDArray[np.bool_]:
-        """bool (T, features): the features that each base model may read."""
+        """Features that each base model may read: bool (T, features)."""
         from bench_qwyc._kernels_models import features_of_models
 
         out = np.zeros((self.models, self.n_features), dtype=bool)

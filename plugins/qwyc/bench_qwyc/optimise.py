@@ -1,10 +1,10 @@
 """QWYC: the evaluation order and the early-stopping thresholds of an ensemble (§4, Algorithms 1 and 2).
 
-Everything is exact. For a candidate, ε⁻ is the largest threshold that the error budget allows, ε⁺ the smallest one
-that is not below ε⁻ and that the rest of the budget allows. Both are sums of examples (a sum equal to a threshold
-does not stop, so ties are never split) or infinite. Where a position stops no training example its thresholds are
-infinite (Algorithm 1, line 4): nothing was seen there that would justify stopping. When nobody is left to stop, the
-cheapest base models come first, and whoever gets that far is evaluated in full.
+The optimisation is exact. For a candidate, ε⁻ is the largest threshold that the error budget allows, and ε⁺ the
+smallest threshold ≥ ε⁻ that the remaining budget allows. Both are partial sums of examples, or infinite. An example
+whose sum equals a threshold does not stop, so ties are not divided. The thresholds of a position that stops no
+training example are infinite (Algorithm 1, line 4). If no training example can stop at any position, the remaining
+base models follow by ascending price, and examples that get there are evaluated in full.
 """
 
 from __future__ import annotations
@@ -27,16 +27,18 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Stopping:
-    """An order of base models and when to stop.
+    """An order of base models with early-stopping thresholds.
 
     Attributes:
         order: int64 (T,): base models in the order they are run.
-        low, high: (T,) in the scores' type: after r + 1 base models a partial sum below ``low[r]`` is negative, one
-            above ``high[r]`` is positive. For several classes ``low`` is −inf and ``high`` the lead over the second
-            class above which an example stops. The last entries are infinite: the full score decides.
-        exits: int64 (T,): training examples that stop at each position; they sum to N.
-        errors: training examples whose decision differs from the full ensemble's.
-        examples: N.
+        low: (T,), in the scores' type: ε⁻; after r + 1 base models, a partial sum below ``low[r]`` stops as negative.
+            For several classes all are −inf.
+        high: (T,): ε⁺; a partial sum above ``high[r]`` stops as positive. For several classes: the lead of the best
+            class over the second above which an example stops. The last entries of both are infinite, because the
+            full score decides there.
+        exits: int64 (T,): number of training examples that stop at each position; they sum to N.
+        errors: number of training examples whose decision differs from the full ensemble's.
+        examples: number N of training examples.
     """
 
     order: NDArray[np.int64]
@@ -53,7 +55,7 @@ class Stopping:
 
     @property
     def disagreement(self) -> float:
-        """Share of training examples decided otherwise than by the full ensemble."""
+        """Share of training examples whose decision differs from the full ensemble's."""
         return self.errors / self.examples
 
     def mean_cost(self, costs: Array) -> float:
@@ -73,22 +75,22 @@ def optimise(
     two_sided: bool = True,
     threads: int = 1,
 ) -> Stopping:
-    """Algorithm 1, or with a given order Algorithm 2 at every position of it.
+    """Optimise order and thresholds (Algorithm 1), or only the thresholds of a given order (Algorithm 2).
 
     Args:
-        scores: float32 or float64 (T, N), or (T, N, K) for K classes: score of each base model on each example.
-            Sums are made in this type. It is not copied; the peak is about one and a half times its size.
-        alpha: share of examples that may be decided otherwise than by the full ensemble, in [0, 1).
-        order: base models in the order they are run; None to optimise it.
-        costs: (T,) price of each base model; 1 each when None. Only Algorithm 1 uses them.
-        bias: what the sums start from; (K,) for K classes.
-        beta: the full ensemble is positive where its score is at least this.
-        two_sided: False for filter-and-score: only negatives stop early (two classes only).
-        threads: how many threads scan candidates; the result does not depend on it.
+        scores: float32 or float64 (T, N), or (T, N, K) for K classes: score of each base model on each example. Sums
+            are computed in this type. The array is not copied; peak memory is about one and a half times its size.
+        alpha: share α of examples whose decision may differ from the full ensemble's, in [0, 1).
+        order: base models in the order they are run; None optimises it.
+        costs: (T,): price of each base model; None means 1 each. Only Algorithm 1 uses them.
+        bias: start of the sums; (K,) for K classes.
+        beta: decision threshold β: the full ensemble's decision is positive for a score ≥ β.
+        two_sided: False for filter-and-score, where only negatives stop early (two classes only).
+        threads: number of threads that scan candidates; the result does not depend on it.
 
     Raises:
-        ValueError: NaN or infinite scores, no base model or example, an α outside [0, 1), an order that is no
-            permutation, prices that are negative or not one per base model.
+        ValueError: scores are NaN, infinite or empty, α is outside [0, 1), ``order`` is not a permutation, or prices
+            are negative or not one per base model.
     """
     scores = checked_scores(scores, bias)
     models = scores.shape[0]
@@ -108,7 +110,7 @@ def optimise(
 
 
 class _State:
-    """Active examples, and what is known of the candidates."""
+    """Active examples and their partial sums."""
 
     scores: Array
     row_of: NDArray[np.int64]
@@ -124,7 +126,7 @@ class _State:
 
 @dataclass
 class _Search:
-    """The loops over positions and candidates."""
+    """The search over positions and candidates."""
 
     state: _State
     prices: NDArray[np.float64]
@@ -182,7 +184,7 @@ class _Search:
             at, stopped, low, high = choose(position)
             order[position], order[at] = order[at], order[position]
             if stopped:
-                lows[position], highs[position] = low + 0.0, high + 0.0  # one zero, not two
+                lows[position], highs[position] = low + 0.0, high + 0.0  # turns −0 into 0
                 exits[position] = stopped
             if self.state.active:
                 wrong = self.state.advance(order[position], lows[position], highs[position])
@@ -242,7 +244,10 @@ class _Binary(_State):
 
 @dataclass
 class _Margins(_State):
-    """Several classes, by the lead of the best over the second. Ours: the paper only says it is straightforward."""
+    """Several classes: stopping by the lead of the best class over the second.
+
+    The rule is ours; the paper says only that the extension is straightforward.
+    """
 
     scores: Array
     bias: Array

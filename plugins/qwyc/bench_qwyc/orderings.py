@@ -1,10 +1,10 @@
-"""Orders of base models chosen beforehand (App. B): natural, random, individual MSE, greedy MSE.
+"""Pre-selected orders of base models (QWYC App. B): natural, random, individual MSE, greedy MSE.
 
-The squared error is that of the score against the labels coded −1 and 1 (for K classes: 1 − 1/K and −1/K). Where
-base models are averaged it is the error of the mean of those run. Where they are added the labels are scaled by one
-factor, the one with which the full ensemble fits them best, since a score on a log-odds scale has no target of its
-own. Both are ours: the paper says only "MSE". All errors come from the Gram matrix of the scores, so that the greedy
-order takes T² small steps and not T² passes over the data.
+The squared error compares the score with labels coded −1 and 1 (for K classes: 1 − 1/K and −1/K). For an averaged
+ensemble, the score is the mean of the base models run. For an added one, the labels are scaled by the factor with
+which the full ensemble fits them best, because a score on the log-odds scale has no natural target. Both choices are
+ours: the paper says only "MSE". All errors are computed from the Gram matrix of the scores, so that the greedy order
+takes T² small steps instead of T² passes over the data.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def make_order(
     *,
     averaged: bool = False,
 ) -> NDArray[np.int64]:
-    """The order of the base models.
+    """A pre-selected order of the base models.
 
     Args:
-        ordering: which one.
-        scores: (T, N) or (T, N, K).
-        labels: int64 (N,): outputs' class numbers (0 or 1 for one output).
-        bias: (outputs,).
-        rng: draws the random order.
+        ordering: the kind of order.
+        scores: (T, N) or (T, N, K): base scores.
+        labels: int64 (N,): number of the output of each row's class (0 or 1 for one output).
+        bias: (outputs,): start of the sums.
+        rng: source of the random order.
         averaged: whether the ensemble is the mean of its base models.
 
     Returns:
-        int64 (T,); ties go to the earlier base model.
+        int64 (T,): base models in order; ties go to the earlier one.
     """
     models = len(scores)
     if ordering == "natural":
@@ -52,7 +52,7 @@ def make_order(
     gram, with_target, with_start = _products(flat, target.reshape(-1), start)
     offset = with_start
     if averaged:
-        # The error of a mean: scores are divided by how many there are, and the start is zero.
+        # Error of a mean: the sum is divided by the number of base models, and starts from zero.
         unit = 1.0
     else:
         full = np.asarray(flat.sum(axis=0, dtype=np.float64)) + start
@@ -72,7 +72,7 @@ def _target(scores: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.float
 
 
 def _products(flat: Any, target: Any, start: Any) -> tuple[Any, Any, Any]:
-    """Gram matrix of the scores and their products with target and start, summed over blocks."""
+    """Gram matrix of the scores, and their inner products with target and start, summed over blocks of rows."""
     models = len(flat)
     gram = np.zeros((models, models))
     with_target, with_start = np.zeros(models), np.zeros(models)
@@ -85,7 +85,7 @@ def _products(flat: Any, target: Any, start: Any) -> tuple[Any, Any, Any]:
 
 
 def _greedy(gram: Any, slope: Any, averaged: bool) -> NDArray[np.int64]:
-    """Add the base model that leaves the least error: ‖S + f_t − y‖², or ‖(S + f_t) / r − y‖²."""
+    """Greedy order: always add the base model with the least ‖S + f_t − y‖², or ‖(S + f_t) / r − y‖² if averaged."""
     models = len(slope)
     left = np.ones(models, dtype=bool)
     with_sum = np.zeros(models)  # <f_t, S>

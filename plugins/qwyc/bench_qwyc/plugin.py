@@ -35,7 +35,7 @@ def bench_register_figures(register: Callable[[str, str], None]) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.trees import FlatTrees
 
     from bench_qwyc.fan import Bins

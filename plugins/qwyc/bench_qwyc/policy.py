@@ -1,4 +1,4 @@
-"""Policies: run base models in order, stop when a rule says so, and tell what was read on the way."""
+"""Policies that run base models in order, stop by a rule, and record the features that were read."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _BLOCK = 512
 
 
 def probabilities(ensemble: Ensemble, score: Array, runs: Array, label: Array) -> NDArray[np.float64]:
-    """Class probabilities of (partial) scores, whose most probable class is the decision.
+    """Class probabilities of full or partial scores; the most probable class is the decision.
 
-    A row that stopped early has the probability that its partial score gives: for boosting the sigmoid (softmax), for
-    averages the mean over the base models run. Where this contradicts the decision (a threshold may lie on the other
-    side of β) it is moved just across one half, so that such a row is as unsure as a row can be.
+    The probability of a row that stopped early comes from its partial score: the sigmoid (softmax) for boosting, the
+    mean over the base models run for averages. If it contradicts the decision, because a threshold lies on the other
+    side of β, it is moved to just beyond one half, so that the row has the lowest possible confidence.
 
     Args:
-        ensemble: what scored.
-        score: (rows,) or (rows, K).
-        runs: (rows,): base models run.
+        ensemble: the ensemble.
+        score: (rows,) or (rows, K): scores.
+        runs: (rows,): number of base models run.
         label: int (rows,): the decided output (0 or 1 for one output).
 
     Returns:
@@ -55,26 +55,26 @@ def probabilities(ensemble: Ensemble, score: Array, runs: Array, label: Array) -
         else:
             table = np.clip(values, 0.0, None)
             table = table / np.maximum(table.sum(axis=1, keepdims=True), 1e-300)
-        rows = np.flatnonzero(table.argmax(axis=1) != label)  # two classes that rounding has made equal
+        rows = np.flatnonzero(table.argmax(axis=1) != label)  # two classes made equal by rounding
         table[rows, label[rows]] = np.nextafter(table[rows].max(axis=1), 2.0)
     if len(ensemble.classes) == ensemble.n_classes:
         return np.asarray(table, dtype=np.float64)
-    whole = np.zeros((len(table), ensemble.n_classes))
-    whole[:, ensemble.classes] = table
-    return whole
+    padded = np.zeros((len(table), ensemble.n_classes))
+    padded[:, ensemble.classes] = table
+    return padded
 
 
 @dataclass(frozen=True, eq=False)
 class StoppingPolicy(Policy):
-    """An ensemble with an order and a rule to stop; without a rule it is run whole.
+    """An ensemble with an order and a stopping rule; without a rule, all base models run.
 
     Attributes:
         ensemble: the base models.
         rule: thresholds (`Stopping`), Fan's bins, or None.
-        gamma: Fan's confidence.
-        two_sided: whether positives may stop early (Fan only; in `Stopping` the thresholds say it).
-        model_prices: (T,) prices for ``evaluation_cost``; None when base models cost the same.
-        threads: how many threads may run rows.
+        gamma: Fan's confidence γ.
+        two_sided: whether positives may stop early (Fan only; in `Stopping` the thresholds determine it).
+        model_prices: (T,): prices for ``evaluation_cost``; None if all base models cost the same.
+        threads: most threads that decide rows in parallel.
     """
 
     ensemble: Ensemble
@@ -106,7 +106,7 @@ class StoppingPolicy(Policy):
         )
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What the first base model needs that is not finished with what is known."""
+        """The unknown features that each row's next base model needs first."""
         e = self.ensemble
         X = e.readable(rows.X)
         _, runs, _, _ = self._walked(X)
@@ -120,7 +120,7 @@ class StoppingPolicy(Policy):
 
     @property
     def _stages(self) -> NDArray[np.bool_]:
-        """Features of the base models up to each place in the order: bool (T, features)."""
+        """Features of the base models up to each position of the order: bool (T, features)."""
         return np.asarray(np.logical_or.accumulate(self.ensemble.uses[self.order], axis=0))
 
     def _walked(self, X: Array) -> tuple[Array, Array, Array, Array]:
@@ -134,7 +134,7 @@ class StoppingPolicy(Policy):
         return read, runs, score, label
 
     def _acquired(self, read: Array, runs: Array) -> Array:
-        """Features that trees read, or those of the networks that were run."""
+        """Features acquired, bool (rows, features): those that trees read, or all features of the networks run."""
         return read if self.ensemble.packed.is_trees else self._stages[runs - 1]
 
     def _run(self, X: Array, seen: Array, runs: Array, score: Array, label: Array) -> None:

@@ -1,4 +1,4 @@
-"""The optimiser in plain NumPy, with sorts: what the compiled one must equal bit for bit."""
+"""Reference implementation of the optimiser in NumPy, by sorting; the compiled one equals it bit for bit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["optimise_plainly", "plain_thresholds"]
 def plain_thresholds(
     sums: NDArray[Any], positive: NDArray[np.bool_], budget: int, two_sided: bool = True
 ) -> tuple[Any, Any]:
-    """Algorithm 2: (ε⁻, ε⁺) for the sums of the active examples, by sorting them."""
+    """Algorithm 2: thresholds (ε⁻, ε⁺) for the sums of the active examples, by sorting them."""
     up = np.sort(sums[positive], kind="stable")
     if len(up) <= budget:
         return np.inf, np.inf
@@ -43,7 +43,7 @@ def optimise_plainly(
     beta: float = 0.0,
     two_sided: bool = True,
 ) -> Stopping:
-    """As `bench_qwyc.optimise.optimise`, for two or more classes."""
+    """Reference implementation of `bench_qwyc.optimise.optimise`, for two or more classes."""
     scores = checked_scores(scores, bias)
     dtype, models = scores.dtype, len(scores)
     prices = checked_costs(costs, models)
@@ -59,7 +59,7 @@ def optimise_plainly(
     exits = np.zeros(models, dtype=np.int64)
 
     def judged(model: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Any, Any]:
-        """Who would stop, who of them wrongly, and the thresholds."""
+        """Active examples that would stop, those of them with a wrong decision, and the thresholds."""
         after = sums[active] + scores[model, active]
         if scores.ndim == 2:
             low, high = plain_thresholds(after, truth[active], budget, two_sided)

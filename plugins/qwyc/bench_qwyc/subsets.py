@@ -1,9 +1,10 @@
-"""An additive ensemble of small networks on random feature subsets: a public stand-in for lattices (App. D.1).
+"""An additive ensemble of small networks on random feature subsets: a public stand-in for lattices (QWYC App. D.1).
 
-Each base model reads a few features and is smooth, f_t(x) = Σ_h w_th φ(a_th · x + b_th), where φ(u) = u (27 + u²) /
-(27 + 9u²) between its ends at ±3: nearly the hyperbolic tangent, in a tenth of its time. The inner weights are drawn
-once, for standardised columns; the outer weights solve a ridge regression of the labels (−1, 1): for all base models
-together (jointly), or for each by itself, to be averaged (independently), as in experiments 3–4 and 5–6.
+Each base model reads a few features and is smooth: f_t(x) = Σ_h w_th φ(a_th · x + b_th), where
+φ(u) = u (27 + u²) / (27 + 9u²) for |u| ≤ 3 and ±1 beyond, which is close to tanh and ten times as fast. Inner weights
+are drawn at random, for standardised columns. Outer weights solve a ridge regression on the labels (−1, 1): jointly
+for all base models (experiments 3–4), or independently for each base model, with their mean as the score
+(experiments 5–6).
 """
 
 from __future__ import annotations
@@ -39,18 +40,20 @@ def fit_subsets(
     """Fit the ensemble.
 
     Args:
-        X, y: training rows without missing values; y holds two class codes.
-        models: T.
-        subset: features per base model (all when there are fewer).
-        hidden: width of a base model.
+        X: float64 (rows, columns): training rows without missing values.
+        y: int64 (rows,): class codes of two classes.
+        models: number T of base models.
+        subset: features per base model; all of them if there are fewer.
+        hidden: hidden units of a base model.
         joint: whether all outer weights are fitted together.
-        columns: the columns that may be used.
-        feature_of_column, n_features: of the problem.
-        rng: draws the subsets and the inner weights.
-        dtype: the type in which scores are added.
+        columns: columns that may be used.
+        feature_of_column: int64 (columns,): the feature of each column.
+        n_features: number of features of the problem.
+        rng: source of the subsets and the inner weights.
+        dtype: type in which scores are added.
 
     Raises:
-        RequestError: there are not two classes.
+        RequestError: the number of classes is not two.
     """
     classes = np.unique(y)
     if len(classes) != 2:
@@ -121,7 +124,7 @@ def _solve(gram: Any, moment: Any, rows: int) -> NDArray[np.float64]:
 
 
 def _independent(s: Subsets, X: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Every base model fits the labels by itself."""
+    """Outer weights by one ridge regression per base model: float64 (T, hidden)."""
     outer = np.zeros_like(s.offset)
     for model in range(len(outer)):
         H = _hidden(s, X, model)
@@ -130,7 +133,7 @@ def _independent(s: Subsets, X: NDArray[np.float64], target: NDArray[np.float64]
 
 
 def _joint(s: Subsets, X: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One ridge regression for all: normal equations, summed over blocks of rows."""
+    """Outer weights by one ridge regression for all base models, with normal equations summed over blocks of rows."""
     models, hidden = s.offset.shape
     gram, moment = np.zeros((models * hidden, models * hidden)), np.zeros(models * hidden)
     for begin in range(0, len(X), _BLOCK):

@@ -1,4 +1,4 @@
-"""Fitting the full ensemble a suite names, with its learning rate chosen on validation (§5)."""
+"""Training of the full ensemble, with its learning rate chosen on validation (QWYC §5)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class EnsembleConfig:
-    """What full ensemble to fit; the fields are those of `bench_qwyc.methods.EnsembleMethod`."""
+    """Parameters of the full ensemble; the fields are those of `bench_qwyc.fitted_ensemble.EnsembleMethod`."""
 
     ensemble: Kind
     n_estimators: int
@@ -42,9 +42,7 @@ class EnsembleConfig:
 
 
 def fitted(config: EnsembleConfig, problem: Problem) -> tuple[Ensemble, float]:
-    """The full ensemble and its learning rate: of several, the one with the least validation error (the first among
-    equals).
-    """
+    """The full ensemble and its learning rate: the one of least validation error, the first among equals."""
     candidates = shared_candidates(config, problem)
     errors = [validation_error(ensemble, problem) for ensemble in candidates]
     best = int(np.argmin(errors)) if len(candidates) > 1 else 0
@@ -52,12 +50,12 @@ def fitted(config: EnsembleConfig, problem: Problem) -> tuple[Ensemble, float]:
 
 
 def validation_error(ensemble: Ensemble, problem: Problem) -> float:
-    """Share of validation rows that the whole ensemble gets wrong."""
+    """Error rate of the full ensemble on the validation part."""
     return float((full_labels(ensemble, problem.validation.X) != problem.validation.y).mean())
 
 
 def full_scores(ensemble: Ensemble, scores: NDArray[Any]) -> NDArray[Any]:
-    """Sums of base scores in the natural order: (rows,) or (rows, K)."""
+    """Full scores, summed in the natural order: (rows,) or (rows, K)."""
     total = np.array(np.broadcast_to(ensemble.bias if scores.ndim == 3 else ensemble.bias[0], scores.shape[1:]))
     for model_scores in scores:
         total += model_scores
@@ -65,22 +63,23 @@ def full_scores(ensemble: Ensemble, scores: NDArray[Any]) -> NDArray[Any]:
 
 
 def full_labels(ensemble: Ensemble, X: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Class codes that the whole ensemble gives."""
+    """Class codes that the full ensemble predicts: int64 (rows,)."""
     total = full_scores(ensemble, ensemble.scores(X))
     chosen = (total >= ensemble.beta).astype(np.int64) if ensemble.binary else total.argmax(axis=1)
     return np.asarray(ensemble.classes[chosen])
 
 
 def shared_candidates(config: EnsembleConfig, problem: Problem) -> list[Ensemble]:
-    """As `fit_candidates`, fitted once for all methods of a suite that ask for the same."""
+    """The ensembles of `fit_candidates`, fitted once for all methods of a suite with the same configuration."""
     return problem.shared(("bench_qwyc", config), lambda: fit_candidates(config, problem))
 
 
 def fit_candidates(config: EnsembleConfig, problem: Problem) -> list[Ensemble]:
-    """An ensemble for every learning rate (one where there is none).
+    """One ensemble per learning rate; a single one for ensembles without a learning rate.
 
     Raises:
-        RequestError: one class only, missing values that the ensemble cannot read, LightGBM not installed.
+        RequestError: the training part has one class only, the ensemble does not accept its missing values, or
+            LightGBM is not installed.
     """
     if len(np.unique(problem.train.y)) < 2:
         raise RequestError("the training part has rows of one class only; an ensemble needs two")
@@ -113,7 +112,7 @@ def _seed(problem: Problem, use: str) -> int:
 
 
 def _strongest(config: EnsembleConfig, problem: Problem) -> NDArray[np.int64]:
-    """Columns of the strongest features, by Gini importance in a random forest; ours, the paper names no measure."""
+    """Columns of the features of greatest Gini importance in a random forest (our choice: the paper names none)."""
     if not 0 < config.strongest < problem.n_features:
         return np.arange(len(problem.feature_of_column))
     from sklearn.ensemble import RandomForestClassifier
@@ -147,7 +146,7 @@ def _trees(config: EnsembleConfig, problem: Problem, columns: NDArray[np.int64],
 
     model = _classifier(config, problem, rate)
     X = np.ascontiguousarray(problem.train.X[:, columns])
-    # Threads that wait for each other at every node lose more on a busy machine than they win on an idle one.
+    # Threads synchronise at every node, which costs more on a busy machine than it gains on an idle one.
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model.fit(X, problem.train.y)

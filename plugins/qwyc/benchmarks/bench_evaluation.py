@@ -1,11 +1,11 @@
-"""Tables 2 to 5 in their form: evaluation time per example, on generated data of the paper's sizes.
+"""Time evaluation per example in the form of Tables 2 to 5, on synthetic data of the paper's sizes.
 
     python bench_evaluation.py [--runs 100] [--rows SHARE] [--only "5, joint"]
 
-For 5 and 500 base models, trained jointly and independently: the full ensemble, and of QWYC* and Fan* the policy whose
-differences on the test rows are nearest to 0.5 %, as the paper chose them ("at ≈0.5 % classification differences", §5).
-Each is timed on all test rows in one thread, by processor time, which other programs disturb least: mean and standard
-deviation of the time per example over the runs, of which the paper has 100.
+It compares the full ensemble with QWYC* and Fan*, for 5 and 500 base models trained jointly and independently. Of QWYC*
+and Fan* it takes the policy whose share of differences on the test rows is nearest to 0.5 %, as the paper does ("at
+≈0.5 % classification differences", §5). It reports mean and standard deviation of the time per example over the runs
+(100 in the paper): processor time of one thread on all test rows.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def generated(models: int, share: float) -> tuple[Problem, Part]:
 
 
 def labels(policy: Policy, X: Any) -> Any:
-    """What a policy decides."""
+    """Class codes that a policy decides."""
     return np.asarray(policy.decide(Rows(X)).probabilities).argmax(axis=1)
 
 
 def microseconds(policy: Policy, X: Any, runs: int) -> tuple[float, float]:
-    """Time per example: mean, and standard deviation over the runs as a share of it."""
+    """Mean time per example in microseconds, and its standard deviation over the runs as a share of the mean."""
     rows = Rows(X)
     policy.decide(rows)
     spent = []
@@ -93,7 +93,7 @@ def compare(name: str, share: float, runs: int) -> None:
     print(f"\n{table}: {name}, {len(problem.train)} training and {len(test)} test rows\n")
     print("| Algorithm | Test % diff | Test mean # base models | Test mean µs eval time | Test mean speed-up |")
     print("|---|---|---|---|---|", flush=True)
-    whole, full = 0.0, None
+    slow, full = 0.0, None
     for label, method in (
         ("QWYC*", Qwyc(alphas=ALPHAS, **common)),
         ("Fan*", Fan(widths=(0.01, 0.1, 0.001), gammas=GAMMAS, **common)),
@@ -102,12 +102,12 @@ def compare(name: str, share: float, runs: int) -> None:
         assert family.reference is not None
         if full is None:
             full = labels(family.reference, test.X)
-            whole, spread = microseconds(family.reference, test.X, runs)
-            print(f"| Full ens. | 0 | {models} | {whole:.2f} ± {spread:.0%} | 1x |")
+            slow, spread = microseconds(family.reference, test.X, runs)
+            print(f"| Full ens. | 0 | {models} | {slow:.2f} ± {spread:.0%} | 1x |")
         policy, differ = nearest(family, test.X, full)
         mean, spread = microseconds(policy, test.X, runs)
         run = np.mean(np.asarray(policy.decide(Rows(test.X)).evaluations))
-        print(f"| {label} | {differ:.2%} | {run:.2f} | {mean:.2f} ± {spread:.0%} | {whole / mean:.1f}x |", flush=True)
+        print(f"| {label} | {differ:.2%} | {run:.2f} | {mean:.2f} ± {spread:.0%} | {slow / mean:.1f}x |", flush=True)
 
 
 def main() -> None:

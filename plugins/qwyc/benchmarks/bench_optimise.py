@@ -1,12 +1,12 @@
-"""How long QWYC's order and thresholds take: Adult, T = 500, N = 32,561; and how time grows with T and N.
+"""Time the optimisation of QWYC's order and thresholds: Adult with T = 500, N = 32,561; and growth with T and N.
 
     python bench_optimise.py [--threads 2] [--quick] [--growth PLOT.svg]
 
 - *Adult* is read from $BUDGETBENCH_SHARED (skipped when that is not set): scikit-learn's histogram boosting, 500
   trees of depth 5, learning rate 0.1, on UCI's own training part.
-- *baseline*, same run, same scores: the same algorithm with an argsort of every candidate's sums at every position.
-  Twenty sorts are timed and scaled by the number of sums to sort (over positions: candidates × active examples),
-  which is known from the optimised run; sorting is all that it is charged for.
+- *baseline*, on the same scores: the same algorithm with an argsort of every candidate's sums at every position.
+  Twenty sorts are timed and scaled to all of them, by the number of sums (over positions: candidates × active
+  examples) in the optimised run. Only sorting counts.
 - *oracle*: the NumPy reference implementation must find the same order, thresholds and exits, bit for bit, on a part
   of the rows and trees; disagreement and exits of the full run are recounted from its thresholds.
 - *--quick*: float64 only, without the reference implementation: half a minute.
@@ -41,7 +41,7 @@ def adult(shared: Path) -> tuple[Any, Any]:
 
 
 def base_scores(X: Any, y: Any, trees: int) -> tuple[Any, float]:
-    """Scores (T, N) of a boosted ensemble, and its start."""
+    """Base scores (T, N) of a boosted ensemble, and its bias."""
     from bench_qwyc.adapters import adapt
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
@@ -56,7 +56,7 @@ def base_scores(X: Any, y: Any, trees: int) -> tuple[Any, float]:
 
 
 def baseline_seconds(scores: Any, found: Stopping) -> float:
-    """Scaled time of an argsort per candidate."""
+    """Seconds of an argsort per candidate and position, scaled from a sample."""
     models = len(scores)
     active = found.examples - np.concatenate([[0], np.cumsum(found.exits)])[:models]
     sums = float(((models - np.arange(models)) * active)[:-1].sum())
@@ -85,7 +85,7 @@ def recount(scores: Any, found: Stopping, bias: float) -> None:
 
 
 def timed(*arguments: Any, **options: Any) -> tuple[float, Stopping]:
-    """Best of three."""
+    """Seconds of the fastest of three runs, and the result."""
     best = np.inf
     for _ in range(3):
         start = time.perf_counter()
@@ -104,7 +104,7 @@ def oracle(scores: Any, bias: float) -> None:
 
 
 def growth(path: str, threads: int) -> None:
-    """Time against T and N on random scores; the exponents, and a plot."""
+    """Measure time against T and N on random scores; print the exponents and save a plot."""
     import matplotlib
 
     matplotlib.use("Agg")

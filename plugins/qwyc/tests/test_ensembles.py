@@ -1,4 +1,4 @@
-"""Adapters: the base models add up to what the ensemble decides by, and only what is read is marked."""
+"""Adapters: the base models add up to the decision function, and exactly the features read are marked."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def test_the_sum_of_base_models_is_the_decision_function(kind: str, classes: int
     else:
         expected = model.decision_function(X)
     np.testing.assert_allclose(total, expected, atol=1e-9)
-    whole = StoppingPolicy(made).decide(Rows(X))
-    np.testing.assert_allclose(whole.probabilities, shares, atol=1e-9)
-    assert whole.evaluations is not None
-    assert (whole.evaluations == 12).all()
+    full = StoppingPolicy(made).decide(Rows(X))
+    np.testing.assert_allclose(full.probabilities, shares, atol=1e-9)
+    assert full.evaluations is not None
+    assert (full.evaluations == 12).all()
     np.testing.assert_array_equal(scores, made.scores(X, threads=2))
 
 
@@ -115,7 +115,7 @@ def test_an_ensemble_whose_sum_is_not_its_decision_function_is_refused() -> None
 
 def test_unknown_ensembles_and_category_splits_are_refused() -> None:
     X, y = data()
-    with pytest.raises(TypeError, match="AdaBoostClassifier is no additive ensemble"):
+    with pytest.raises(TypeError, match="AdaBoostClassifier is not a supported additive ensemble"):
         adapted(ensemble.AdaBoostClassifier(n_estimators=3), X, y)
     X[:, 0] = np.random.default_rng(0).integers(0, 4, len(X))
     y = np.isin(X[:, 0], [0, 3]).astype(int)

@@ -1,4 +1,4 @@
-"""Fan's bins against a plain reading of Appendix C with a dictionary."""
+"""Fan's bins, compared with a plain implementation of Appendix C that uses a dictionary."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bench_core import Rows
 
 
 def plain_tables(scores: Any, order: Any, width: float, bias: float) -> list[dict[int, list[float]]]:
-    """Position → bin → the training examples' distances from the full score."""
+    """The training examples' distances from the full score, by position and bin."""
     full = [bias + sum(column) for column in scores.T]
     tables: list[dict[int, list[float]]] = []
     g = [bias] * scores.shape[1]
@@ -106,7 +106,7 @@ def test_bad_bins_are_refused() -> None:
 
 
 @pytest.mark.parametrize("spread", [3.0, 500.0, 1e9])
-def test_bins_are_numbered_as_a_sort_would_whether_they_lie_close_or_far_apart(spread: float) -> None:
+def test_bin_numbers_equal_those_of_a_sort_for_dense_and_sparse_bins(spread: float) -> None:
     place = np.floor(np.random.default_rng(0).normal(size=200) * spread)
     number, which = _numbered(place)
     expected, places = np.unique(place, return_inverse=True)

@@ -1,4 +1,4 @@
-"""The four methods on whole problems, and the metrics of their tables."""
+"""The four methods on synthetic problems, and the metrics of their tables."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def test_compiled_decisions_differ_from_the_full_ensemble_on_at_most_alpha_of_th
     rows = given.train.X
     if method.optimise_on == "both":
         rows = np.concatenate([rows, given.validation.X])
-    whole = family.reference.decide(Rows(rows))
+    reference = family.reference.decide(Rows(rows))
     for policy in family.policies:
         found = policy.decide(Rows(rows))
-        share = (labels(found) != labels(whole)).mean()
+        share = (labels(found) != labels(reference)).mean()
         assert share <= policy.details["alpha"]
         assert share == policy.details["optimised_disagreement"]
         assert found.evaluations is not None
         assert found.evaluations.mean() == pytest.approx(policy.details["optimised_mean_base_models"])
         assert found.evaluations.mean() < method.n_estimators
-        assert not (found.acquired & ~whole.acquired).any()
+        assert not (found.acquired & ~reference.acquired).any()
 
 
 def test_qwyc_needs_no_more_base_models_than_given_orders_here() -> None:
@@ -68,7 +68,7 @@ def test_qwyc_needs_no_more_base_models_than_given_orders_here() -> None:
         assert qwyc <= other.policies[0].details["optimised_mean_base_models"]
 
 
-def test_filter_and_score_rejects_early_and_scores_the_rest_whole() -> None:
+def test_filter_and_score_rejects_early_and_scores_the_rest_in_full() -> None:
     given = problem()
     for method in (
         Qwyc(n_estimators=20, alphas=(0.05,), stop="filter-and-score"),
@@ -83,7 +83,7 @@ def test_filter_and_score_rejects_early_and_scores_the_rest_whole() -> None:
         Qwyc(n_estimators=5, stop="filter-and-score").fit(problem("multiclass"))
 
 
-def test_a_smaller_ensemble_is_the_beginning_of_the_full_one_and_the_one_scikit_learn_would_fit() -> None:
+def test_a_smaller_ensemble_is_a_prefix_of_the_full_one_and_equals_scikit_learns() -> None:
     given = problem()
     family = SmallerEnsemble(n_estimators=40, max_depth=3, sizes=(7, 25, 99)).fit(given)
     assert [policy.details["size"] for policy in family.policies] == [7, 25]
@@ -95,7 +95,7 @@ def test_a_smaller_ensemble_is_the_beginning_of_the_full_one_and_the_one_scikit_
     np.testing.assert_allclose(found.probabilities, alone.predict_proba(given.validation.X), atol=1e-12)
 
 
-def test_a_joint_ensemble_is_fitted_anew_at_every_size() -> None:
+def test_a_joint_ensemble_is_trained_again_at_every_size() -> None:
     given = problem()
     method = SmallerEnsemble(ensemble="subsets-joint", n_estimators=20, subset=2, sizes=(5,))
     small = method.fit(given).policies[0]
@@ -132,21 +132,21 @@ def test_methods_of_one_problem_share_the_ensemble() -> None:
 
 
 @pytest.mark.parametrize("method", [Qwyc, EarlyStopping, Fan, SmallerEnsemble])
-def test_an_ensemble_of_one_base_model_is_run_whole(method: Any) -> None:
+def test_an_ensemble_of_one_base_model_is_run_in_full(method: Any) -> None:
     given = problem()
     family = method(n_estimators=1, max_depth=3).fit(given)
     assert family.reference is not None
-    whole = family.reference.decide(Rows(given.validation.X))
+    reference = family.reference.decide(Rows(given.validation.X))
     for policy in family.policies:
         found = policy.decide(Rows(given.validation.X))
-        np.testing.assert_array_equal(found.probabilities, whole.probabilities)
+        np.testing.assert_array_equal(found.probabilities, reference.probabilities)
         assert found.evaluations is not None
         assert (found.evaluations == 1).all()
 
 
 @pytest.mark.parametrize("kind", ["hist-gradient-boosting", "subsets-independent"])
-def test_what_a_row_gets_does_not_depend_on_the_block_it_is_in(kind: Any) -> None:
-    """Rows leave a block at different times and the rest moves together; alone, a row has a block of its own."""
+def test_a_rows_decision_does_not_depend_on_its_block(kind: Any) -> None:
+    """Rows leave a block at different times and the remaining ones move; a row decided alone has its own block."""
     given = problem()
     for method in (
         Qwyc(ensemble=kind, n_estimators=40, subset=2, alphas=(0.02,)),
@@ -154,13 +154,13 @@ def test_what_a_row_gets_does_not_depend_on_the_block_it_is_in(kind: Any) -> Non
     ):
         policy = method.fit(given).policies[0]
         X = given.validation.X[:150]
-        whole = policy.decide(Rows(X))
-        assert whole.evaluations is not None
-        assert len(np.unique(whole.evaluations)) > 5
+        together = policy.decide(Rows(X))
+        assert together.evaluations is not None
+        assert len(np.unique(together.evaluations)) > 5
         for i in range(0, 150, 7):
             alone = policy.decide(Rows(X[[i]]))
             for name in ("acquired", "probabilities", "evaluations", "stage"):
-                np.testing.assert_array_equal(getattr(alone, name)[0], getattr(whole, name)[i])
+                np.testing.assert_array_equal(getattr(alone, name)[0], getattr(together, name)[i])
 
 
 def test_only_the_strongest_features_are_used() -> None:
@@ -199,7 +199,7 @@ def test_prices_by_path_are_billed_as_evaluation_cost_and_prices_by_features_as_
         (Qwyc, {"learning_rates": [0.0]}, "above 0"),
     ],
 )
-def test_senseless_parameters_are_refused(method: Any, parameters: Any, message: str) -> None:
+def test_parameters_out_of_range_are_refused(method: Any, parameters: Any, message: str) -> None:
     with pytest.raises(RequestError, match=message):
         build(method, parameters, "here")
 

@@ -1,4 +1,4 @@
-"""The paper suite's Nomao entry, on a table of Nomao's shape that a loopback server gives out in OpenML's ways."""
+"""The paper suite's Nomao entry, on a table of Nomao's shape that a loopback server serves in OpenML's format."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ METHODS = ["QWYC*", "QWYC, greedy MSE", "Fan*", "GBT alone"]
 
 
 def table() -> pd.DataFrame:
-    """118 features, 89 of them numbers; the eight of most weight are numbers; 71 % of class 2."""
+    """118 features, 89 of them numeric, among them the eight of greatest weight; 71 % of the rows are of class 2."""
     rng = np.random.default_rng(0)
     X = rng.random((ROWS, NUMBERS))
     y = X[:, :STRONG].sum(axis=1) + 0.3 * rng.normal(size=ROWS)
@@ -68,7 +68,7 @@ def description(url: str) -> bytes:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """OpenML with data set 1486; the paths that were asked for."""
+    """Start a server with OpenML's data set 1486; yields the list of requested paths."""
     frame = table()
     frame.to_parquet(tmp_path / "nomao.pq", index=False)
     bodies: dict[str, bytes] = {}
@@ -113,7 +113,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str
 
 
 def fewer(trial: Trial) -> Trial:
-    """The suite's own settings but for the size: 40 trees and one learning rate, on a tenth of the rows."""
+    """The trial with 40 trees and one learning rate, on a tenth of the rows; otherwise the suite's settings."""
     method = trial.estimator
     assert isinstance(method, EnsembleMethod)
     assert (method.n_estimators, method.max_depth, method.strongest) == (500, 9, 8)
@@ -129,7 +129,7 @@ def ready(suite: Suite, context: DataContext) -> tuple[list[Trial], Dataset, Pre
     return trials, dataset, prepared, dict(suite.needed_metrics())
 
 
-def test_the_suites_nomao_entry_runs_on_what_openml_would_send(server: list[str], tmp_path: Path) -> None:
+def test_the_suites_nomao_entry_runs_on_openmls_format(server: list[str], tmp_path: Path) -> None:
     suite = load_suite(SUITE, load_registry())
     trials, dataset, prepared, metrics = ready(suite, DataContext(tmp_path / "cache"))
     assert PARQUET in server
@@ -145,7 +145,7 @@ def test_the_suites_nomao_entry_runs_on_what_openml_would_send(server: list[str]
         assert spread["width"] == 1
         assert all(sum(counts) == len(prepared.test) for counts in spread["counts"])
         if trial.method == "QWYC*":  # 71 % are of one class: early stopping must pay
-            told = test["mean-base-models"][record["policies"]["label"].index("alpha=0.005")]
-            assert told < 30
+            mean_models = test["mean-base-models"][record["policies"]["label"].index("alpha=0.005")]
+            assert mean_models < 30
             used = np.flatnonzero(np.sum(record["usage"][0], axis=0))
             assert {record["features"][f] for f in used} <= {f"V{i + 1}" for i in range(STRONG)}

@@ -1,4 +1,4 @@
-"""Algorithms 1 and 2 against plain NumPy, brute force, and the worked example of Appendix A.1."""
+"""Algorithms 1 and 2, compared with NumPy, brute force, and the worked example of Appendix A.1."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def same(one: Stopping, two: Stopping) -> None:
 
 @settings(deadline=None)
 @given(ensembles(), ALPHAS, st.booleans(), st.integers(0, 99), st.sampled_from([0.0, 0.3, -1.5]))
-def test_the_compiled_optimiser_is_its_reference_implementation_bit_for_bit(
+def test_the_compiled_optimiser_equals_its_reference_implementation_bit_for_bit(
     scores: Any, alpha: float, two_sided: bool, seed: int, bias: float
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -133,7 +133,7 @@ def test_a_given_order_that_was_found_gives_the_same_thresholds(scores: Any, alp
 def test_thresholds_are_the_best_possible_for_their_position(
     scores: Any, alpha: float, two_sided: bool, seed: int
 ) -> None:
-    """Every pair of thresholds at a sum or at infinity is tried: first the ε⁻ that lets most stop, then ε⁺ ≥ ε⁻."""
+    """Tries every pair of thresholds at a sum or at infinity: first the ε⁻ at which most stop, then ε⁺ ≥ ε⁻."""
     order = np.random.default_rng(seed).permutation(len(scores))
     found = optimise(scores, alpha, order=order, two_sided=two_sided)
     full = np.zeros(scores.shape[1], scores.dtype)
@@ -179,17 +179,17 @@ def test_the_worked_example_of_appendix_a_1() -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.integers(1, 7), st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_theorem_1_holds_on_pipeline_problems(models: int, examples: int, seed: int) -> None:
-    """Cost within 4 × the optimum over all orders, where base model t can stop S_t wherever it stands (§4.1).
+    """The cost is at most 4 times the optimum over all orders if base model t can stop S_t at any position (§4.1).
 
-    Base model t gives 1 or −1 to the examples of its set and 0 to all others; an example in several sets has the
-    same sign in all. Two examples of no set, one of either sign by a hair, keep ties at 0 undecided, so that
-    S_t(i) = S_t(1).
+    Base model t scores 1 or −1 on the examples of its set and 0 on all others; an example in several sets has the same
+    sign in all. Two further examples belong to no set and have tiny scores of opposite sign; they keep sums of 0
+    undecided, so that S_t(i) = S_t(1).
     """
     rng = np.random.default_rng(seed)
     member = rng.random((models, examples)) < rng.uniform(0.05, 0.6)
     sign = rng.choice([-1.0, 1.0], examples)
     scores = np.concatenate([member * sign, np.zeros((models, 2))], axis=1)
-    # The last base model to add up tells the two undecided ones apart, by less than any sum differs by.
+    # The last base model separates the two undecided examples, by less than the difference of any two sums.
     scores = np.concatenate([scores, np.zeros((1, examples + 2))])
     scores[-1, -2:] = 1e-3, -1e-3
     costs = np.append(rng.integers(1, 6, models).astype(float), 1e6)
@@ -216,9 +216,9 @@ def test_a_dearer_base_model_must_stop_more_for_its_price() -> None:
     assert optimise(a_1(), 0.0, costs=[1, 1, 1.5]).order[0] == 1
 
 
-def test_where_nothing_stops_nobody_the_cheapest_then_the_first_comes() -> None:
+def test_without_possible_stops_the_cheapest_then_the_first_base_model_is_next() -> None:
     scores = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [1.0, -1.0]])
-    assert optimise(scores, 0.0, costs=[3, 2, 2, 9]).order[0] == 3  # the only one that stops anybody
+    assert optimise(scores, 0.0, costs=[3, 2, 2, 9]).order[0] == 3  # the only one at which an example stops
     nobody = optimise(scores[:3], 0.0, costs=[3, 2, 2])
     assert nobody.order.tolist() == [1, 2, 0]
     assert np.isinf(nobody.low).all()
@@ -227,7 +227,7 @@ def test_where_nothing_stops_nobody_the_cheapest_then_the_first_comes() -> None:
 
 @pytest.mark.parametrize("scores", [np.array([[0.5]]), np.array([[-0.5], [0.2]]), np.ones((4, 5)), -np.ones((4, 5))])
 @pytest.mark.parametrize("alpha", [0.0, 0.4])
-def test_one_base_model_one_example_and_rows_all_alike(scores: Any, alpha: float) -> None:
+def test_one_base_model_one_example_and_identical_rows(scores: Any, alpha: float) -> None:
     found = optimise(scores, alpha)
     same(found, optimise_plainly(scores, alpha))
     assert found.exits.sum() == scores.shape[1]

@@ -1,4 +1,4 @@
-"""Orders chosen beforehand, against the squared error computed directly."""
+"""Pre-selected orders, compared with the squared error computed directly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def case(classes: int = 1) -> tuple[Any, Any, Any]:
 
 
 def goal(scores: Any, labels: Any, bias: Any, averaged: bool) -> tuple[Any, Any]:
-    """Labels on the scale of the scores, and what sums start from."""
+    """Labels on the scale of the scores, and the start of the sums."""
     if scores.ndim == 2:
         y, start = np.where(labels == 1, 1.0, -1.0), bias[0]
     else:

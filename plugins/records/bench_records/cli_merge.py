@@ -1,4 +1,4 @@
-"""``bench merge``: stores that were filled on several machines, joined."""
+"""The command ``bench merge``, which merges the stores of several machines."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ _MOST_TRIALS, _MOST_NUMBERS = 20, 5
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(".bench-store"),
     show_default=True,
-    help="The store that they are merged into; made when it is not there.",
+    help="The store to merge into; created if it does not exist.",
 )
 @cli_errors
 def merge(stores: tuple[Path, ...], into: Path) -> int:
-    """Join stores of several machines into one.
+    """Merge stores of several machines into one.
 
-    Nothing is overwritten. A trial with another record in another store is not deterministic: the numbers that differ
-    are shown, the record that was there stays, and the exit code is 1. So it is when a record is damaged.
+    Done records are never overwritten. If two stores hold different records of a trial, the trial is not
+    deterministic: the numbers that differ are shown, the record that was there is kept, and the exit code is 1. The
+    exit code is also 1 if a record is damaged.
     """
     from bench_records.merging import merge_stores
 
-    wrong = False
+    failed = False
     for report in merge_stores(stores, into):
         counts = [f"{report.added} added", f"{report.same} there already"]
         counts += [f"{report.done_now} done in one store and failed in the other"] if report.done_now else []
@@ -56,8 +57,8 @@ def merge(stores: tuple[Path, ...], into: Path) -> int:
             click.echo(line, err=True)
         if len(report.damage) > _MOST_TRIALS:
             click.echo(f"… and {len(report.damage) - _MOST_TRIALS} more that are damaged", err=True)
-        wrong |= bool(report.differ or report.damage)
-    return 1 if wrong else 0
+        failed |= bool(report.differ or report.damage)
+    return 1 if failed else 0
 
 
 def _short(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Joining stores: records of several machines in one, and where two machines disagree on a trial."""
+"""Merge stores: collect the records of several machines in one store, and report records that differ."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MAY_DIFFER = ("timings", "provenance", "decisions", "error")
 
 @dataclass(frozen=True)
 class Difference:
-    """Two records of one trial that do not say the same.
+    """Two different records of one trial.
 
     Attributes:
         name: the trial's name.
         trial: the trial as canonical JSON.
-        dataset: what its data set was called.
-        numbers: (what, value in the store that is kept, value in the other) of all that differs.
+        dataset: name of its data set.
+        numbers: for every value that differs: its path, the value in the store that is kept, and the other value.
     """
 
     name: str
@@ -38,16 +38,16 @@ class Difference:
 
 @dataclass
 class MergeReport:
-    """What came of merging one store into another.
+    """The result of merging one store into another.
 
     Attributes:
         source: the store that was merged.
-        added: how many records are new.
-        same: how many were there already.
-        differ: trials of which the stores hold different records; the one that was there stays.
-        done_now: trials that failed in the other store and are done here, or the other way round; the done one counts.
-        damage: a line for every damaged record; it is not merged.
-        old: how many records of an earlier format were passed over.
+        added: number of new records.
+        same: number of records that were there already.
+        differ: trials with different records in the two stores; the record that was there is kept.
+        done_now: number of trials that failed in one store and are done in the other; the done record is kept.
+        damage: a line for every damaged record, which is not merged.
+        old: number of records of an earlier format, which are skipped.
     """
 
     source: Path
@@ -60,14 +60,14 @@ class MergeReport:
 
 
 def merge_stores(sources: Sequence[Path], into: Path) -> Iterator[MergeReport]:
-    """Add the records of stores to another, one after the other; nothing that is there is overwritten.
+    """Merge stores into another one after the other, and yield a report for each. No done record is overwritten.
 
-    A record of a trial that is done takes the place of that trial's failure, as when it is run again. Kill it at any
-    time and merge again: what was added is there.
+    The record of a done trial replaces a failure of that trial, as in a repeated run. An interrupted merge can be
+    repeated: records that were added stay.
 
     Raises:
-        RequestError: a store is not there, or is the one that is merged into.
-        StoreError: a disk does not give a record, or does not take it.
+        RequestError: a store does not exist, or is the store to merge into.
+        StoreError: a record cannot be read or written.
     """
     for path in sources:
         if not path.is_dir():
@@ -99,7 +99,7 @@ def _merge(source: Store, store: Store) -> MergeReport:
             report.added += 1
             continue
         ours = store.read(name)
-        if ours is None:  # it is damaged: said once, below
+        if ours is None:  # damaged: reported below
             continue
         if ours["status"] != record["status"]:
             report.done_now += 1
@@ -116,12 +116,12 @@ def _merge(source: Store, store: Store) -> MergeReport:
 
 
 def _differences(ours: dict[str, Any], theirs: dict[str, Any], store: Store, source: Store) -> Iterator[Any]:
-    """What two records of one trial say differently, and should not."""
+    """Yield the values in which two records of one trial differ, except those that depend on the machine."""
     if ours["status"] == "failed":
         left, right = ours["error"], theirs["error"]
         if {left.get("kind"), right.get("kind")} & set(_MACHINES):
             return
-        audited = left.get("step") == right.get("step") == "audit"  # each with draws of its own
+        audited = left.get("step") == right.get("step") == "audit"  # audits draw random rows, so their messages differ
         for key in ("type", "step") if audited else ("type", "message", "step"):
             if left.get(key) != right.get(key):
                 yield f"error.{key}", left.get(key), right.get(key)
@@ -130,7 +130,7 @@ def _differences(ours: dict[str, Any], theirs: dict[str, Any], store: Store, sou
         yield from _unequal(key, ours.get(key), theirs.get(key))
     left, right = dict(ours["policies"]), dict(theirs["policies"])
     for part in ("validation", "test"):
-        # A metric that was asked for later is in one of them only: it comes from the same decisions.
+        # Compare metrics of both only: a metric that was added later is in one of them, from the same decisions.
         mine, yours = left.pop(part), right.pop(part)
         for metric in sorted(mine.keys() & yours.keys()):
             yield from _unequal(f"{part}.{metric}", mine[metric], yours[metric])
@@ -141,7 +141,7 @@ def _differences(ours: dict[str, Any], theirs: dict[str, Any], store: Store, sou
 
 
 def _unequal(what: str, left: Any, right: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The leaves in which two plain values differ, each with its place."""
+    """Yield the leaves in which two plain values differ: path, left value, right value."""
     if isinstance(left, dict) and isinstance(right, dict):
         for key in sorted(left.keys() | right.keys()):
             yield from _unequal(f"{what}.{key}", left.get(key), right.get(key))
@@ -153,7 +153,7 @@ def _unequal(what: str, left: Any, right: Any) -> Iterator[tuple[str, Any, Any]]
 
 
 def _unequal_decisions(ours: dict[str, Any], store: Store, source: Store) -> Iterator[tuple[str, Any, Any]]:
-    """Columns of decisions that differ: another version of the library that wrote the file may be all."""
+    """Yield the columns of decisions that differ; none if only the file's encoding differs."""
     name, task = ours["name"], ours["task"]
     for mine, yours in zip(store.outcomes(name, task, None), source.outcomes(name, task, None), strict=False):
         place = f"decisions of policy {mine.policy} on {mine.part}"

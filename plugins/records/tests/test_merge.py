@@ -1,4 +1,4 @@
-"""Stores of several machines, joined by ``bench merge``."""
+"""Stores of several machines, merged by ``bench merge``."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ __all__ = ["done", "store"]
 
 
 def merged(*arguments: object, expect: int = 0) -> Result:
-    """``bench merge``: loading all plugins takes a second."""
+    """Call the command ``bench merge`` alone, as loading all plugins takes a second."""
     done = CliRunner().invoke(merge, [str(argument) for argument in arguments])
     assert done.exit_code == expect, done.output
     return done
 
 
 def test_the_command_line_has_the_command() -> None:
-    said = CliRunner().invoke(main, ["merge", "--help"])
-    assert "Join stores of several machines into one." in said.output
+    shown = CliRunner().invoke(main, ["merge", "--help"])
+    assert "Merge stores of several machines into one." in shown.output
 
 
 def part(store: Path, to: Path, chosen: Iterator[bool]) -> None:
-    """Some of a store's trials, with all files of each."""
+    """Copy the chosen trials of a store, with all their files."""
     to.mkdir(parents=True)
     for record in records_in(store):
         if next(chosen):
@@ -46,7 +46,7 @@ def part(store: Path, to: Path, chosen: Iterator[bool]) -> None:
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.booleans(), min_size=9, max_size=9), min_size=1, max_size=4), st.integers(0, 2**31))
-def test_however_trials_were_shared_out_the_stores_merge_to_their_union(
+def test_stores_merge_to_the_union_of_their_trials(
     done: Path, tmp_path_factory: pytest.TempPathFactory, shares: list[list[bool]], order: int
 ) -> None:
     folder = tmp_path_factory.mktemp("shares")
@@ -62,7 +62,7 @@ def test_however_trials_were_shared_out_the_stores_merge_to_their_union(
     assert f"0 added, {sum(shares[0])} there already" in again.output
 
 
-def test_a_merged_store_is_the_whole_suites(done: Path, tmp_path: Path) -> None:
+def test_a_merged_store_holds_the_complete_suite(done: Path, tmp_path: Path) -> None:
     part(done, tmp_path / "a", iter([True] * 5 + [False] * 4))
     part(done, tmp_path / "b", iter([False] * 4 + [True] * 5))
     merged(tmp_path / "a", tmp_path / "b", "--store", tmp_path / "store")
@@ -71,7 +71,7 @@ def test_a_merged_store_is_the_whole_suites(done: Path, tmp_path: Path) -> None:
     assert Place(tmp_path).run(SUITE.replace("seeds = 7", "seeds = 3")).summary.computed == 0
 
 
-def test_two_records_of_one_trial_are_named_with_the_numbers_that_differ(store: Path, tmp_path: Path) -> None:
+def test_different_records_of_one_trial_are_reported_with_the_numbers_that_differ(store: Path, tmp_path: Path) -> None:
     shutil.copytree(store, tmp_path / "other")
     record = of_done(tmp_path / "other")[1]
     policies = unseal(record.read_bytes())["policies"]
@@ -79,14 +79,14 @@ def test_two_records_of_one_trial_are_named_with_the_numbers_that_differ(store: 
     policies["test"]["cost"][1] += 0.25
     sealed_again(record, policies=policies)
     before = every_file(store)
-    said = merged(tmp_path / "other", "--into", store, expect=1)
-    assert "0 added, 8 there already, 1 differ" in said.output
-    assert record.stem in said.stderr
-    assert f"test.cost[1]: {kept!r} and {kept + 0.25!r}" in said.stderr
+    result = merged(tmp_path / "other", "--into", store, expect=1)
+    assert "0 added, 8 there already, 1 differ" in result.output
+    assert record.stem in result.stderr
+    assert f"test.cost[1]: {kept!r} and {kept + 0.25!r}" in result.stderr
     assert every_file(store) == before
 
 
-def test_where_and_when_a_record_was_made_is_no_difference(store: Path, tmp_path: Path) -> None:
+def test_timings_and_provenance_are_not_compared(store: Path, tmp_path: Path) -> None:
     shutil.copytree(store, tmp_path / "other")
     for record in records_in(tmp_path / "other"):
         body = unseal(record.read_bytes())
@@ -94,16 +94,16 @@ def test_where_and_when_a_record_was_made_is_no_difference(store: Path, tmp_path
     assert "0 added, 9 there already\n" in merged(tmp_path / "other", "--into", store).output
 
 
-def test_failed_audits_draw_on_their_own_and_what_they_found_is_no_difference(store: Path, tmp_path: Path) -> None:
+def test_messages_of_failed_audits_are_not_compared(store: Path, tmp_path: Path) -> None:
     shutil.copytree(store, tmp_path / "other")
     for folder, seed in ((store, 5), (tmp_path / "other", 6)):
         failure = next(folder.glob("??/*.failed.json"))
-        said = {"type": "AuditError", "message": f"feature 'a' on {seed} rows", "step": "audit", "audit_seed": seed}
-        sealed_again(failure, error={**unseal(failure.read_bytes())["error"], **said})
+        error = {"type": "AuditError", "message": f"feature 'a' on {seed} rows", "step": "audit", "audit_seed": seed}
+        sealed_again(failure, error={**unseal(failure.read_bytes())["error"], **error})
     assert "0 added, 9 there already\n" in merged(tmp_path / "other", "--into", store).output
 
 
-def test_decisions_that_another_version_wrote_differently_are_no_difference(store: Path, tmp_path: Path) -> None:
+def test_decisions_are_compared_by_values_not_by_the_files_encoding(store: Path, tmp_path: Path) -> None:
     import hashlib
 
     import pyarrow.parquet as pq
@@ -120,22 +120,22 @@ def test_decisions_that_another_version_wrote_differently_are_no_difference(stor
         pq.write_table(table, file, compression="gzip")
         noted = {"bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
         sealed_again(record, decisions=noted)
-        said = merged(tmp_path / "other", "--into", store, expect=lines)
-        assert said.stderr.count("bill, 1 row(s)") == lines
+        result = merged(tmp_path / "other", "--into", store, expect=lines)
+        assert result.stderr.count("bill, 1 row(s)") == lines
 
 
-def test_a_damaged_record_is_not_merged_but_named(store: Path, tmp_path: Path) -> None:
+def test_a_damaged_record_is_reported_and_not_merged(store: Path, tmp_path: Path) -> None:
     shutil.copytree(store, tmp_path / "other")
     shutil.rmtree(store)
     record = of_done(tmp_path / "other")[1]
     record.write_bytes(record.read_bytes().replace(b'"ok"', b'"OK"'))
-    said = merged(tmp_path / "other", "--into", store, expect=1)
-    assert record.name in said.stderr
-    assert "8 added" in said.output
+    result = merged(tmp_path / "other", "--into", store, expect=1)
+    assert record.name in result.stderr
+    assert "8 added" in result.output
     assert not (store / record.parent.name / record.name).exists()
 
 
-def test_a_done_trial_takes_the_place_of_its_failure_and_not_the_other_way_round(store: Path, tmp_path: Path) -> None:
+def test_a_done_trial_replaces_its_failure_and_not_the_reverse(store: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(store, other)
     record = of_done(store)[0]
@@ -151,7 +151,7 @@ def test_a_done_trial_takes_the_place_of_its_failure_and_not_the_other_way_round
 
 
 @pytest.mark.parametrize("wrong", ["missing", "itself", "a file"])
-def test_stores_that_cannot_be_merged_are_said_before_anything_is_copied(
+def test_stores_that_cannot_be_merged_are_refused_before_anything_is_copied(
     store: Path, tmp_path: Path, wrong: str
 ) -> None:
     (tmp_path / "file").touch()
@@ -159,8 +159,8 @@ def test_stores_that_cannot_be_merged_are_said_before_anything_is_copied(
     named = {"missing": tmp_path / "stor", "itself": into, "a file": tmp_path / "file"}[wrong]
     if wrong == "itself":
         into.mkdir()
-    said = merged(store, named, "--into", into, expect=2)
-    assert named.name in said.stderr
+    result = merged(store, named, "--into", into, expect=2)
+    assert named.name in result.stderr
     if wrong == "missing":
-        assert "did you mean" in said.stderr
+        assert "did you mean" in result.stderr
     assert not records_in(into)

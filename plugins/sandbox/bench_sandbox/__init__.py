@@ -1,10 +1,10 @@
-"""Run Python functions in fresh, restricted processes, with limits of time and memory: arrays in, arrays out.
+"""Run Python functions on arrays in new, restricted processes, with limits of time and memory.
 
     >>> import bench_sandbox
     >>> values, arrays = bench_sandbox.run("plugin:predict", {"limit": 3}, {"X": X}, seconds=10, memory=2**30)
 
-`Server` keeps a process that has imported the common libraries, and starts restricted processes from it. The library
-knows functions, arrays and bytes; it does not know what they are for.
+`Server` manages a process that has imported common libraries, and forks restricted processes from it. The package
+transfers plain values, arrays and bytes, and is independent of budgetbench.
 """
 
 from bench_sandbox.arrays import Blob, packed

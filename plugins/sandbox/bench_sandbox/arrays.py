@@ -1,7 +1,7 @@
-"""Arrays between processes: as Arrow IPC in read-only shared memory to a restricted process, as checked bytes from it.
+"""Transfer arrays: to a restricted process as Arrow IPC in read-only shared memory, from it as validated bytes.
 
-Arrow's reader is never given bytes that a restricted process wrote: it is C++ code that trusts its input. Those come as
-a table of types and shapes, which is checked here, and the arrays' bytes.
+Bytes written by a restricted process are never passed to Arrow's reader, which is C++ code that trusts its input. They
+come with a table of types and shapes, and both are validated here.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _SEAL_SECONDS = 30.0
 
 
 class Blob:
-    """Bytes in a nameless, read-only file in memory; closed when it is forgotten.
+    """Bytes in an anonymous file in memory, which is closed when the object is deleted.
 
     Attributes:
-        file: the number of the open file.
-        table: array name → type and shape; empty where it holds plain bytes.
+        file: its file descriptor.
+        table: array name → type and shape; empty if it holds plain bytes.
     """
 
     def __init__(self, table: Mapping[str, Any] | None = None) -> None:
@@ -52,10 +52,13 @@ class Blob:
         os.close(self.file)
 
     def seal(self) -> None:
-        """Let nobody write to it again, where the system can.
+        """Make the file read-only for all processes, where the system supports it.
 
-        The kernel refuses while something holds one of its pages, as its own moving of pages does for a moment under
-        pressure: then it is asked again.
+        The kernel refuses while one of the file's pages is in use, which it causes itself for a moment when it moves
+        pages under memory pressure; then the call is repeated.
+
+        Raises:
+            OSError: the kernel refuses for another reason, or for more than 30 seconds.
         """
         if not hasattr(fcntl, "F_ADD_SEALS"):
             return
@@ -72,17 +75,17 @@ class Blob:
 
 
 def packed(arrays: Mapping[str, NDArray[Any] | None]) -> Blob:
-    """Arrays (None is left out) as Arrow tensors in sealed memory.
+    """Write arrays as Arrow tensors to sealed memory.
 
     Args:
-        arrays: bool, integer or float arrays of any shape, by name.
+        arrays: bool, integer or float arrays of any shape, by name; None is left out.
     """
     present = {name: np.asarray(array) for name, array in arrays.items() if array is not None}
     blob = Blob({name: (array.dtype.str, array.shape) for name, array in present.items()})
     with os.fdopen(os.dup(blob.file), "wb") as file, pa.PythonFile(file, "w") as sink:
         for array in present.values():
-            held = np.ascontiguousarray(array)  # at least one dimension, which Arrow wants
-            # Arrow has tensors of numbers only.
+            held = np.ascontiguousarray(array)  # adds a dimension to scalars, as Arrow needs one
+            # Arrow's tensors hold numbers only, so bool is stored as uint8.
             pa.ipc.write_tensor(pa.Tensor.from_numpy(held.view(np.uint8) if held.dtype == np.bool_ else held), sink)
             sink.write(b"\0" * (-sink.tell() % _ALIGNED))
         sink.flush()
@@ -91,10 +94,10 @@ def packed(arrays: Mapping[str, NDArray[Any] | None]) -> Blob:
 
 
 def unpacked(file: int, table: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """The arrays in a `Blob`, read-only and without a copy; the file is closed.
+    """Return the arrays in a `Blob`, read-only and without a copy, and close the file.
 
     Args:
-        file: the number of the open file.
+        file: its file descriptor.
         table: `Blob.table`.
     """
     memory = mapped(file)
@@ -103,12 +106,12 @@ def unpacked(file: int, table: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     for name, (kind, shape) in table.items():
         source.seek(-(-source.tell() // _ALIGNED) * _ALIGNED)
         arrays[name] = pa.ipc.read_tensor(source).to_numpy().view(np.dtype(kind)).reshape(shape)
-        arrays[name].flags.writeable = False  # one without values has no memory that could be read-only
+        arrays[name].flags.writeable = False  # an empty array has no read-only memory behind it
     return arrays
 
 
 def mapped(file: int) -> memoryview:
-    """The bytes of a file, read-only; the file is closed."""
+    """Map a file's bytes read-only into memory, and close the file."""
     try:
         if not os.fstat(file).st_size:
             return memoryview(b"")
@@ -118,7 +121,11 @@ def mapped(file: int) -> memoryview:
 
 
 def table_of(arrays: Mapping[str, NDArray[Any] | None]) -> tuple[dict[str, Any], list[NDArray[np.uint8]]]:
-    """Types and shapes of arrays (None is left out) for a header, and their bytes for a body, in one order."""
+    """Return the types and shapes of arrays for a header, and their bytes in the same order for a body.
+
+    Args:
+        arrays: bool, integer or float arrays by name; None is left out.
+    """
     present = {name: np.asarray(array) for name, array in arrays.items() if array is not None}
     held = [np.ascontiguousarray(array) for array in present.values()]
     table = {name: [array.dtype.str, list(array.shape)] for name, array in present.items()}
@@ -126,10 +133,11 @@ def table_of(arrays: Mapping[str, NDArray[Any] | None]) -> tuple[dict[str, Any],
 
 
 def checked(table: Any, body: bytearray) -> dict[str, NDArray[Any]]:
-    """Arrays as `table_of` gave them, read from untrusted bytes.
+    """Read arrays in the form of `table_of` from an untrusted table and untrusted bytes.
 
     Raises:
-        MalformedError: a type that is not a number's, an impossible shape, or another number of bytes than they need.
+        MalformedError: the table is malformed, a type is not numeric, a shape is invalid, or the number of bytes does
+            not match.
     """
     arrays: dict[str, NDArray[Any]] = {}
     at = 0
@@ -144,7 +152,7 @@ def checked(table: Any, body: bytearray) -> dict[str, NDArray[Any]]:
             or len(shape) > _MOST_DIMENSIONS
             or not all(type(length) is int and 0 <= length < 2**40 for length in shape)
         ):
-            raise MalformedError(f"it sent an array {name[:40]!r} of an impossible shape")
+            raise MalformedError(f"it sent an array {name[:40]!r} of an invalid shape")
         dtype, count = np.dtype(kind), prod(shape)
         if at + count * dtype.itemsize > len(body):
             raise MalformedError(f"it sent fewer bytes than the array {name[:40]!r} needs")

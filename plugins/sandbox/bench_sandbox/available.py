@@ -1,4 +1,4 @@
-"""Which of the kernel's restrictions this machine has."""
+"""Find out which of the kernel's restrictions this machine supports."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _NAMES = ("namespaces", "landlock", "seccomp")
 
 @cache
 def layers() -> tuple[str, ...]:
-    """Of ``namespaces``, ``landlock`` and ``seccomp``, what this process can use; looked for once."""
+    """Return those of ``namespaces``, ``landlock`` and ``seccomp`` that this process can use; cached."""
     found = _has_namespaces(), landlock.version() > 0, seccomp.available()
-    return tuple(name for name, is_there in zip(_NAMES, found, strict=True) if is_there)
+    return tuple(name for name, is_supported in zip(_NAMES, found, strict=True) if is_supported)
 
 
 def missing_layers() -> str:
-    """What the full restriction lacks here, as a sentence; empty where it lacks nothing."""
+    """Return a sentence on the layers that this system lacks; empty if it has all three."""
     missing = [name for name in _NAMES if name not in layers()]
     if not missing:
         return ""
-    why = ", ".join(missing)
+    names = ", ".join(missing)
     hint = "; user namespaces may be switched off (sysctl user.max_user_namespaces, AppArmor)" * (
         "namespaces" in missing
     )
-    return f"this system has no {why} for this user{hint}"
+    return f"this system has no {names} for this user{hint}"
 
 
 def _has_namespaces() -> bool:
-    """Whether a child process can make them."""
+    """Return whether a child process can create namespaces."""
     if sys.platform != "linux":
         return False
     folder = tempfile.mkdtemp(prefix="sandbox-")
@@ -49,7 +49,7 @@ def _has_namespaces() -> bool:
 
 
 def _try(folder: str) -> None:
-    """Make the namespaces; never returns."""
+    """Create the namespaces, and exit with 0 if that succeeds; never returns."""
     try:
         namespaces.unshare()
         child = os.fork()

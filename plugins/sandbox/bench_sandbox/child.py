@@ -1,4 +1,4 @@
-"""The restricted process: it gives up what it may not have, imports the untrusted code, and answers calls."""
+"""The restricted process: it drops its permissions, imports the untrusted code, and answers calls."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _MOST_TEXT = 20_000
 
 
 def begin(request: dict[str, Any], number: int, waits: int, *, isolated: bool) -> None:
-    """Restrict this process, then serve at a socket until nobody asks any more; never returns.
+    """Restrict this process, then answer calls at a socket until it is closed; never returns.
 
     Args:
         request: see `bench_sandbox.client.Server.start`.
-        number: of the socket.
-        waits: a pipe that says when this process is the server's child.
-        isolated: whether it is in namespaces of its own.
+        number: file descriptor of the socket.
+        waits: read end of a pipe, which gets a byte as soon as this process is a child of the server.
+        isolated: whether this process is in namespaces of its own.
     """
     code = 1
     try:
@@ -64,10 +64,10 @@ def begin(request: dict[str, Any], number: int, waits: int, *, isolated: bool) -
 
 
 def _restrict(request: Mapping[str, Any], isolated: bool) -> None:
-    """Give up what this process, and what it starts, may not have.
+    """Restrict this process and all processes that it starts.
 
     Raises:
-        OSError: the kernel refuses to.
+        OSError: the kernel refuses a restriction.
     """
     folder, write = request["folder"], request["write"]
     if isolated:
@@ -89,7 +89,7 @@ def _limit_memory(memory: int | None) -> None:
 
 
 def _keep_one_file(file: int) -> None:
-    """Close every open file but one; nothing can be read or printed any more."""
+    """Close every open file except one, and redirect standard input and output to /dev/null."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nothing, number)
@@ -100,7 +100,7 @@ def _keep_one_file(file: int) -> None:
 
 
 def _reseed() -> None:
-    """What is drawn from global states must not be the same in every fork."""
+    """Reseed the global random states, so that forks do not draw the same numbers."""
     random.seed()
     if "numpy" in sys.modules:
         from numpy import random as numpy_random
@@ -109,14 +109,14 @@ def _reseed() -> None:
 
 
 class _Service:
-    """Answers calls with the methods of what the target returned."""
+    """Answers calls with the methods of the object that the target returned."""
 
     def __init__(self, client: socket.socket, request: Mapping[str, Any]) -> None:
         self._client, self._request = client, request
         self._target: Any = None
 
     def serve(self) -> None:
-        """Answer until nobody asks any more."""
+        """Answer calls until the socket is closed."""
         _reseed()
         while True:
             message = receive(self._client, files=True)
@@ -129,7 +129,7 @@ class _Service:
                 header, parts = {"error": _described(error)}, []
             try:
                 send(self._client, header, parts)
-            except (TypeError, ValueError) as error:  # it has no form in JSON; nothing was sent
+            except (TypeError, ValueError) as error:  # the header is not JSON; nothing was sent
                 send(self._client, {"error": _described(error)})
 
     def _answer(self, header: dict[str, Any], files: list[int]) -> tuple[dict[str, Any], Any]:
@@ -153,8 +153,12 @@ class _Service:
         return {"values": values, "table": table}, parts
 
     def _fork(self, number: int, memory: int | None) -> int:
-        """The number of a copy of this process, in its namespace, that serves at a socket."""
-        while True:  # forget the copies that are gone
+        """Fork a copy of this process that answers calls at a socket; return its process id in this namespace.
+
+        Raises:
+            RuntimeError: this process runs threads.
+        """
+        while True:  # reap copies that have ended
             try:
                 if not os.waitpid(-1, os.WNOHANG)[0]:
                     break
@@ -182,7 +186,7 @@ class _Service:
 
 
 def _empty(folder: str) -> None:
-    """Remove what an earlier copy left in the folder."""
+    """Remove files of an earlier copy from the folder."""
     for entry in list(os.scandir(folder)):
         with suppress(OSError):
             if entry.is_dir(follow_symlinks=False):
@@ -192,7 +196,7 @@ def _empty(folder: str) -> None:
 
 
 def _described(error: BaseException) -> dict[str, Any]:
-    """An error as plain text that is not too long."""
+    """Return an error as plain values of limited length."""
     try:
         message = str(error)
     except Exception:

@@ -31,16 +31,16 @@ _THREAD_VARIABLES = (
 
 
 class Server:
-    """Starts restricted processes; to be closed, or used in a ``with`` statement.
+    """Starts restricted processes. Close it, or use it in a ``with`` statement.
 
-    Its own process is started when it is needed, and again if it was killed.
+    The server's process is started when it is needed, and again if it was killed.
 
     Args:
-        preload: modules that it imports, so that restricted processes find them imported. One that is not installed is
-            left out. They must not start threads.
-        prepare: ``module:function``, called after that.
-        environment: further environment variables.
-        strict: refuse to start a process that cannot have all three layers (`layers`).
+        preload: modules that the server imports, so that restricted processes need not. Modules that are not installed
+            are skipped. They must not start threads.
+        prepare: ``module:function``, called after the imports; empty: nothing.
+        environment: additional environment variables.
+        strict: refuse to start a process without all three `layers`.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Server:
 
     @property
     def process(self) -> int:
-        """The number of the server's process; 0 where it does not run."""
+        """Process id of the server; 0 if it does not run."""
         return 0 if self._server is None else self._server.pid
 
     def start(
@@ -78,19 +78,19 @@ class Server:
         memory: int | None = None,
         disk: int = 2**30,
     ) -> Process:
-        """A new restricted process; ``target(settings)`` is called in it with the first call.
+        """Start a restricted process. The first call to it calls ``target(settings)`` in it.
 
         Args:
-            target: ``module:name`` of what gives an object whose methods can be called.
+            target: ``module:name`` of a callable that returns an object whose methods can be called.
             settings: plain JSON values.
-            read: files and folders that it may read; by default what the system, the interpreter and imports need.
-            write: folders that it may write to, beside an empty one of its own, in which it starts.
-            environment: further environment variables.
-            memory: bytes that each of its processes may allocate, or None.
-            disk: bytes that a file, and its own folder, may have.
+            read: files and folders that it may read; by default those of the system, the interpreter and imports.
+            write: folders that it may write to, in addition to an empty one of its own, its working directory.
+            environment: additional environment variables.
+            memory: bytes that each of its processes may allocate; None: no limit.
+            disk: largest size of a file and of its own folder, in bytes.
 
         Raises:
-            SandboxError: no process can be started, or not with the restrictions that ``strict`` demands.
+            SandboxError: no process can be started, or ``strict`` is set and a layer is missing.
         """
         if self._strict and missing_layers():
             raise SandboxError(missing_layers())
@@ -114,7 +114,7 @@ class Server:
                     self.close()
                     ours.close()
                     if is_last:
-                        raise SandboxError("the process that starts others cannot be started") from None
+                        raise SandboxError("the server's process cannot be started") from None
         process = Process(self, ours, memory)
         if not isinstance(number, int):
             raise SandboxError("no restricted process can be started")
@@ -122,7 +122,7 @@ class Server:
         return process
 
     def close(self) -> None:
-        """End all processes."""
+        """End the server and all its processes."""
         server, self._server = self._server, None
         if self._socket is not None:
             self._socket.close()
@@ -134,11 +134,11 @@ class Server:
             server.wait()
 
     def ask(self, header: Mapping[str, Any], files: Iterable[int] = ()) -> dict[str, Any]:
-        """Ask the server.
+        """Send a request to the server, and return its answer.
 
         Raises:
-            EndedError, MalformedError, TimeoutError: it is gone.
-            SandboxError: it refuses.
+            EndedError, MalformedError, TimeoutError: the server is gone.
+            SandboxError: the server refuses.
         """
         server = self._socket or self._launch()
         server.settimeout(_END_SECONDS)
@@ -149,7 +149,12 @@ class Server:
         return answer
 
     def _launch(self) -> socket.socket:
-        """Start the server's process; the socket to it."""
+        """Start the server's process, and return the socket to it.
+
+        Raises:
+            EndedError, MalformedError, TimeoutError: it cannot be started.
+            SandboxError: preloaded modules start threads.
+        """
         ours, theirs = socket.socketpair()
         asked = {"preload": self._preload, "prepare": self._prepare, "namespaces": "namespaces" in layers()}
         with theirs:
@@ -160,7 +165,7 @@ class Server:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
-                # Threads do not survive a fork: libraries must not start any.
+                # Threads do not survive a fork, so libraries must not start any.
                 env={**os.environ, **dict.fromkeys(_THREAD_VARIABLES, "1"), **self._environment},
             )
         self._socket = ours
@@ -192,17 +197,20 @@ def run(
     read: Iterable[Path] | None = None,
     strict: bool = False,
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Call a function in a fresh, restricted process.
+    """Call a function in a new, restricted process.
 
     Args:
-        function: ``module:name`` of a function of plain values and arrays that returns such a pair.
+        function: ``module:name`` of a function that takes plain values and arrays and returns such a pair.
         values: plain JSON values.
-        arrays: numeric arrays by name; given read-only.
-        seconds: the most that the call may take, the import of its module included.
+        arrays: numeric arrays by name; the function gets them read-only.
+        seconds: time limit of the call, including the import of the function's module.
         memory: bytes that the process may allocate.
-        most: bytes that the returned arrays may have.
-        read: files and folders that it may read; by default what the system, the interpreter and imports need.
-        strict: refuse to run it with less than all three `layers`.
+        most: largest total size of the returned arrays, in bytes.
+        read: files and folders that it may read; by default those of the system, the interpreter and imports.
+        strict: refuse to run it without all three `layers`.
+
+    Returns:
+        The values and arrays that the function returned, the arrays by name.
 
     Raises:
         CallError, StoppedError: as `Process.call`.

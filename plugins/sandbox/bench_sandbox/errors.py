@@ -1,4 +1,4 @@
-"""What can go wrong, and how a process ended."""
+"""The package's errors, and the description of how a process ended."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ __all__ = ["CallError", "EndedError", "MalformedError", "SandboxError", "Stopped
 
 
 class SandboxError(Exception):
-    """No restricted process can be started here; the message says why."""
+    """No restricted process can be started; the message gives the reason."""
 
 
 class EndedError(Exception):
-    """The other side of a socket is gone."""
+    """The other end of a socket is closed."""
 
 
 class MalformedError(Exception):
-    """The other side sent something that it must not send."""
+    """The other end of a socket sent an invalid message."""
 
 
 class StoppedError(Exception):
     """A restricted process was ended, or ended by itself.
 
     Attributes:
-        kind: ``time`` (it took too long), ``exit`` (it left by itself), ``crash`` (a signal), ``killed`` (SIGKILL from
-            outside, such as the kernel's out-of-memory killer), or ``malformed`` (it broke the protocol).
+        kind: ``time`` (time limit), ``exit`` (it exited), ``crash`` (a signal), ``killed`` (SIGKILL from another
+            process or the kernel's out-of-memory killer), or ``malformed`` (it sent an invalid message).
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -36,9 +36,9 @@ class CallError(Exception):
     """A call raised an error in the restricted process.
 
     Attributes:
-        type: the name of the error's class.
-        bases: ``module.name`` of that class and of its base classes. Sent by untrusted code, as all of this.
-        trace: the traceback, for people.
+        type: name of the error's class. All attributes are sent by untrusted code.
+        bases: ``module.name`` of that class and of its base classes.
+        trace: the traceback as text.
     """
 
     def __init__(self, type: str, message: str, bases: tuple[str, ...], trace: str) -> None:
@@ -47,19 +47,22 @@ class CallError(Exception):
 
 
 def ending(code: int | None, memory: int | None) -> StoppedError:
-    """The error for the exit code of a dead process; None where the code is not known."""
+    """Return the error that describes how a process ended.
+
+    Args:
+        code: its exit code, negative for a signal; None if it is unknown.
+        memory: its limit of memory in bytes, for the message; None: no limit.
+    """
     if code is None:
         return StoppedError("killed", "its process is gone")
     if code >= 0:
-        return StoppedError(
-            "exit", f"its process died (exit code {code}): something in it called for the process to exit"
-        )
+        return StoppedError("exit", f"its process died (exit code {code}): its code ended the process")
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
     if name == "SIGKILL":
-        reason = "killed from outside, when the machine is out of memory, perhaps"
+        reason = "killed by another process or by the kernel, which may be out of memory"
         return StoppedError("killed", f"its process died ({name}): {reason}")
     limit = "" if memory is None else f"; memory was limited to {memory / 2**20:.0f} MiB"
     return StoppedError("crash", f"its process died ({name}): it crashed{limit}")

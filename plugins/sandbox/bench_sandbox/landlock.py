@@ -1,7 +1,7 @@
-"""Landlock (`landlock(7)`): which files a process, and all that it starts, may open; for good.
+"""Landlock (`landlock(7)`): restrict irrevocably which files a process, and all that it starts, may open.
 
-The package ``landlock`` on PyPI stops at version 4 of the interface (signals and abstract sockets came with 6) and has
-had development releases only; these are its three system calls.
+The package ``landlock`` on PyPI supports the interface up to version 4 (signals and abstract sockets need 6) and has
+development releases only, so its three system calls are called here.
 """
 
 from __future__ import annotations
@@ -20,22 +20,27 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | 1 << 14 | 1 << 15
 _RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
-"""Version → how many rights to files it knows."""
+"""Version → number of access rights to files that it supports."""
 
 
 def version() -> int:
-    """The kernel's version of Landlock; 0 where there is none."""
+    """Return the kernel's version of Landlock; 0 if it has none."""
     if sys.platform != "linux":
         return 0
     return max(0, syscall(_CREATE_RULESET, None, 0, 1))
 
 
 def allow_only(read: Iterable[str], write: Iterable[str]) -> None:
-    """Leave this process, and what it starts, no other files than these; no network by TCP, no signals outwards.
+    """Restrict this process, and all that it starts, to the given files, without TCP or signals to other processes.
+
+    TCP needs version 4 of Landlock, signals version 6. Without Landlock, nothing is restricted.
 
     Args:
-        read: files and folders that may be read and executed, with all below them.
-        write: folders in which everything may be done.
+        read: files and folders that may be read and executed, folders with all their contents.
+        write: folders with all access rights.
+
+    Raises:
+        OSError: the kernel refuses.
     """
     known = version()
     if not known:
@@ -60,7 +65,7 @@ def allow_only(read: Iterable[str], write: Iterable[str]) -> None:
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    with suppress(OSError):  # what is not there needs no rule
+    with suppress(OSError):  # a missing file needs no rule
         file = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             syscall(

@@ -1,7 +1,7 @@
-"""Namespaces (`namespaces(7)`): a process that sees no other process, a read-only file system, a folder of its own.
+"""Namespaces (`namespaces(7)`): hide other processes, make the file system read-only, and mount a private folder.
 
-A new user namespace needs no privilege; some distributions refuse it to unprivileged users (`user.max_user_namespaces`,
-AppArmor). What is read leaves no trace there either: on a read-only mount no time of access is written.
+A new user namespace needs no privilege, but some distributions refuse it to unprivileged users
+(`user.max_user_namespaces`, AppArmor). On a read-only mount, reading a file does not change its access time.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ _BIND, _NOSUID_NODEV, _NOEXEC = 4096, 2 | 4, 8
 
 
 def unshare() -> None:
-    """New namespaces of users, mounts and System V objects for this process, and of processes for its children.
+    """Create namespaces of users, mounts and System V objects for this process, and of processes for its children.
 
     Raises:
         OSError: the system refuses.
     """
     user, group = os.getuid(), os.getgid()
     check(libc().unshare(_NEW_USER | _NEW_MOUNTS | _NEW_IPC | _NEW_PIDS), "unshare")
-    # This user and group keep their numbers; nobody else has one.
+    # Map only this user and group, to the same ids.
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
 
 
 def mount_all(folder: str, write: Iterable[str], size: int) -> None:
-    """A read-only file system with the namespace's own ``/proc`` and an empty folder in memory.
+    """Make the file system read-only, and mount the namespace's ``/proc`` and an empty folder in memory.
 
     Args:
-        folder: where the folder is mounted; it exists.
+        folder: existing folder on which the one in memory is mounted.
         write: folders of the file system that stay writable.
-        size: bytes that the folder may hold.
+        size: capacity of the folder in memory, in bytes.
 
     Raises:
         OSError: the system refuses.

@@ -1,4 +1,4 @@
-"""A restricted process as the trusted side sees it: calling it, copying it, ending it."""
+"""The trusted side's handle of a restricted process: call it, fork it, end it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _START_SECONDS, _GRACE = 60.0, 0.5
 
 
 class Parent(Protocol):
-    """What started a process and can end it."""
+    """The interface of the server that starts and ends processes."""
 
     def ask(self, header: Mapping[str, Any], files: Iterable[int] = ()) -> dict[str, Any]:
-        """Send a request; the answer."""
+        """Send a request, and return the answer."""
 
     def close(self) -> None:
         """End all processes."""
@@ -34,7 +34,8 @@ class Process:
     """A restricted process.
 
     Attributes:
-        number: the process's number, as the kernel says; 0 where it does not say.
+        number: its process id, as the kernel reports it; 0 if it is unknown.
+        ended: whether it was ended.
     """
 
     def __init__(self, server: Parent, its: socket.socket, memory: int | None, parent: Process | None = None) -> None:
@@ -51,10 +52,14 @@ class Process:
         self.end()
 
     def begin(self, own: int) -> None:
-        """Wait until it is restricted.
+        """Wait until the process is restricted.
 
         Args:
-            own: its number, as the process that forked it knows it.
+            own: its process id in the namespace of the process that forked it.
+
+        Raises:
+            SandboxError: the kernel refuses a restriction.
+            StoppedError: the process ended.
         """
         self._own = own
         self._socket.settimeout(_START_SECONDS)
@@ -78,22 +83,23 @@ class Process:
         most: int = 2**24,
         blob: Blob | None = None,
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Call a method of the target's object: ``method(values, arrays)``, with ``blob=bytes`` where one is given.
+        """Call a method of the target's object: ``method(values, arrays)``, with ``blob=bytes`` if ``blob`` is given.
 
         Args:
-            name: the method.
+            name: name of the method.
             values: plain JSON values.
-            arrays: given read-only and without a copy; a `Blob` from `packed` where they are given more than once.
-            seconds: the most that it may take; then the process is ended.
-            most: bytes that the arrays it returns may have.
+            arrays: arrays by name, which the method gets read-only and without a copy; or a `Blob` from `packed`, to
+                send the same arrays several times.
+            seconds: time limit of the call, at which the process is ended.
+            most: largest total size of the returned arrays, in bytes.
             blob: bytes from `call_bytes`.
 
         Returns:
-            What it returned: a JSON object and arrays, unchecked but for their form.
+            The returned JSON object and arrays. Only their form is validated.
 
         Raises:
             CallError: the method raised an error.
-            StoppedError: the process ended, took too long, or broke the protocol; it is ended.
+            StoppedError: the process ended, exceeded the time limit, or sent an invalid message; it is ended.
         """
         held = arrays if isinstance(arrays, Blob) else packed(arrays) if arrays else None
         files = [part.file for part in (held, blob) if part is not None]
@@ -110,21 +116,24 @@ class Process:
     def call_bytes(
         self, name: str, values: Mapping[str, Any] | None = None, *, seconds: float | None = None, most: int = 2**32
     ) -> Blob:
-        """Call a method that returns bytes; they are kept in read-only memory and not read. Raises as `call`."""
+        """Call a method that returns bytes, and keep them unread in read-only memory. Raises as `call`."""
         blob = Blob()
         self._ask({"call": name, "values": dict(values or {}), "table": {}}, [], seconds, most, blob.file)
         blob.seal()
         return blob
 
     def import_target(self, seconds: float | None = None) -> None:
-        """Import the target and call it; a first call does this by itself. Raises as `call`."""
+        """Import the target and call it now, instead of with the first call. Raises as `call`."""
         self._ask({"call": "import"}, seconds=seconds)
 
     def fork(self, memory: int | None = None) -> Process:
-        """A copy of the process, under the same restrictions. It inherits what untrusted code has changed in this one.
+        """Fork a copy of the process with the same restrictions and state, including changes by untrusted code.
+
+        Args:
+            memory: bytes that the copy may allocate; None: the limit of this process.
 
         Raises:
-            CallError: it runs threads.
+            CallError: the process runs threads.
             StoppedError: as `call`.
         """
         ours, theirs = socket.socketpair()
@@ -139,10 +148,13 @@ class Process:
         return copy
 
     def end(self, *, patience: float = 0.0) -> int | None:
-        """End it, and everything that it started; its exit code where that can be told.
+        """End the process and all processes that it started.
 
         Args:
-            patience: seconds in which it may end by itself.
+            patience: seconds that it may take to exit by itself before it is killed.
+
+        Returns:
+            Its exit code, negative for a signal; None if it is unknown or the process was ended before.
         """
         if self.ended:
             return None
@@ -166,7 +178,10 @@ class Process:
         return code if type(code) is int else None
 
     def seconds(self) -> float:
-        """Processor's seconds that it has used so far, all threads."""
+        """Return the CPU time of all threads of the process so far, in seconds; 0 if it has ended.
+
+        On other systems than Linux, the time is that of a wall clock with an arbitrary start.
+        """
         with suppress(OSError):  # clock_getcpuclockid(3)
             return time.clock_gettime(~self.number << 3 | 2) if sys.platform == "linux" else time.perf_counter()
         return 0.0
@@ -194,25 +209,25 @@ class Process:
         return message
 
     def _stopped(self, error: Exception | None = None, seconds: float | None = None) -> StoppedError:
-        """End the process; the error that says how it ended."""
+        """End the process, and return the error that describes how it ended."""
         if isinstance(error, TimeoutError):
             self.end()
             return StoppedError("time", f"it took longer than the time limit of {seconds or 0.0:g} s")
         if isinstance(error, MalformedError):
             self.end()
-            return StoppedError("malformed", f"its process does not keep to the protocol: {error}")
+            return StoppedError("malformed", f"its process broke the protocol: {error}")
         return ending(self.end(patience=_GRACE), self._memory)
 
 
 def _error(value: Any) -> CallError:
-    """An error that a restricted process described.
+    """Build a `CallError` from the description sent by a restricted process.
 
     Raises:
-        MalformedError: it is described in another way.
+        MalformedError: the description is malformed.
     """
     texts = [value.get(key) for key in ("type", "message", "trace")] if isinstance(value, dict) else [None]
     bases = value.get("bases") if isinstance(value, dict) else None
     if not all(isinstance(text, str) for text in texts) or not isinstance(bases, list):
-        raise MalformedError("it described no error")
+        raise MalformedError("it sent a malformed error")
     kind, message, trace = (text.replace("\0", "") for text in texts if isinstance(text, str))
     return CallError(kind[:200] or "Error", message, tuple(map(str, bases[:20])), trace)

@@ -1,6 +1,6 @@
-"""A seccomp filter (`seccomp(2)`): system calls by which a process could say something to another, now or later.
+"""A seccomp filter (`seccomp(2)`) that refuses system calls by which a process could send information to another one.
 
-The package ``pyseccomp`` needs the C library libseccomp, which pip does not bring, and has had no release since 2021.
+The package ``pyseccomp`` needs the C library libseccomp, which pip does not install, and has had no release since 2021.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ __all__ = ["available", "drop_capabilities", "refuse_calls"]
 
 @dataclass(frozen=True)
 class _Machine:
-    """The system calls of a processor family.
+    """The numbers of system calls of a processor architecture.
 
     Attributes:
-        audit: its audit number.
-        refused: calls that are refused with EPERM.
-        absent: calls that the kernel is said not to have (ENOSYS), so that the C library uses others.
-        only: call → argument, mask and value that it must have, all of them, or is refused.
-        never: call → argument, mask and values that it must not have.
-        capset: `capset(2)`.
+        audit: audit number of the architecture.
+        refused: calls that fail with EPERM.
+        absent: calls that fail with ENOSYS, so that the C library uses other calls.
+        only: call → conditions (argument, mask, value); the call fails unless all of them hold.
+        never: call → conditions (argument, mask, value); the call fails if one of them holds.
+        capset: number of `capset(2)`.
     """
 
     audit: int
@@ -48,20 +48,21 @@ _MACHINES = {
     "x86_64": _Machine(
         audit=0xC000003E,
         refused=(
-            # To other processes: shmget, shmat, shmctl, socket, semget, semctl, semop, msgget, msgsnd, msgrcv, ptrace,
+            # Communication:
+            # shmget, shmat, shmctl, socket, semget, semctl, semop, msgget, msgsnd, msgrcv, ptrace,
             # mq_open, add_key, request_key, keyctl, perf_event_open, process_vm_readv, process_vm_writev, bpf,
             # io_uring_setup, unshare, setns, kcmp, userfaultfd, pidfd_open, pidfd_getfd, pidfd_send_signal.
             29, 30, 31, 41, 64, 65, 66, 68, 69, 70, 101, 240, 248, 249, 250, 298, 310, 311, 321, 425, 272, 308, 312,
             323, 434, 438, 424,
-            # What a file is marked with: chmod, chown, utime, setxattr, removexattr, file_setattr and their variants.
+            # Metadata of files: chmod, chown, utime, setxattr, removexattr, file_setattr and their variants.
             90, 91, 92, 93, 94, 132, 188, 189, 190, 197, 198, 199, 235, 260, 261, 268, 280, 452, 463, 466, 469,
-            # Which parts of a file are in memory: mincore, preadv2, cachestat. Locks: flock. Who reads a file:
+            # Cached parts of files: mincore, preadv2, cachestat. Locks: flock. Notification of accesses to files:
             # inotify_init, inotify_init1, fanotify_init.
             27, 327, 451, 73, 253, 294, 300,
         ),
         absent=(435,),
-        # Of this process alone: sched_setparam, sched_setscheduler, sched_setaffinity, prlimit64, sched_setattr,
-        # setpriority, ioprio_set. Of ioctl, what terminals and descriptors need.
+        # Only for this process: sched_setparam, sched_setscheduler, sched_setaffinity, prlimit64, sched_setattr,
+        # setpriority, ioprio_set. Only the commands of ioctl for terminals and descriptors.
         only={
             **dict.fromkeys((142, 144, 203, 302, 314), _SELF),
             141: ((0, _WORD, 0), (1, _WORD, 0)),
@@ -93,12 +94,16 @@ _MACHINES = {
 
 
 def available() -> bool:
-    """Whether the filter's system calls are known for this machine."""
+    """Return whether the numbers of the system calls are known for this machine."""
     return sys.platform == "linux" and platform.machine() in _MACHINES
 
 
 def drop_capabilities() -> None:
-    """Give up every capability, for good."""
+    """Drop every capability of this process irrevocably; nothing where `available` is False.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
     if not available():
         return
     prctl(PR_SET_NO_NEW_PRIVS, 1)
@@ -107,25 +112,29 @@ def drop_capabilities() -> None:
 
 
 def refuse_calls() -> None:
-    """Install the filter in this process and what it starts, for good."""
+    """Install the filter irrevocably in this process and all that it starts; nothing where `available` is False.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
     if not available():
         return
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     program = _program(_MACHINES[platform.machine()])
     code = b"".join(struct.pack("HBBI", *line) for line in program)
     held = ctypes.create_string_buffer(code, len(code))
-    whole = struct.pack("HxxxxxxP", len(program), ctypes.addressof(held))
-    check(int(libc().prctl(PR_SET_SECCOMP, 2, whole, 0, 0)), "seccomp")
+    header = struct.pack("HxxxxxxP", len(program), ctypes.addressof(held))
+    check(int(libc().prctl(PR_SET_SECCOMP, 2, header, 0, 0)), "seccomp")
 
 
 _LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 _ABSENT, _REFUSE, _ALLOW = -1, -2, -3
-"""Jumps to the last lines of a program, counted from its end."""
+"""Targets of jumps: the last three lines of a program, counted from its end."""
 
 
 def _program(machine: _Machine) -> list[tuple[int, int, int, int]]:
-    """The lines of the filter, each as `struct sock_filter`: code, jump if true, jump if false, value."""
-    # struct seccomp_data: the number, the architecture, the instruction's place, six arguments.
+    """Return the lines of the filter as in `struct sock_filter`: code, jump if true, jump if false, value."""
+    # struct seccomp_data: call number, architecture, instruction pointer, six arguments.
     lines = [
         (_LOAD, 0, 0, 4), (_EQUAL, 0, _REFUSE, machine.audit), (_LOAD, 0, 0, 0), (_AT_LEAST, _REFUSE, 0, 0x40000000),
     ]  # fmt: skip

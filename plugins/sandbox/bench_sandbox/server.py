@@ -1,7 +1,7 @@
-"""The server: a process that has imported the common libraries, and forks a restricted process for every request.
+"""The server: a process that has imported common libraries, and forks a restricted process for every request.
 
-Importing scikit-learn and numba takes seconds, a fork milliseconds. The server runs no untrusted code and sees no
-data; it has one thread. It is the parent of whatever the restricted processes leave, and ends it.
+Importing scikit-learn and numba takes seconds, a fork milliseconds. The server has one thread, runs no untrusted code
+and gets no data. It adopts the orphaned processes of restricted processes, and ends them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Serve at the socket whose number is the first argument; the second one says what to import, as JSON."""
+    """Serve at the socket whose file descriptor is the first argument; the second one is the settings as JSON."""
     client = socket.socket(fileno=int(sys.argv[1]))
     asked = json.loads(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -72,7 +72,7 @@ class _Server:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _start(self, request: dict[str, Any], number: int) -> dict[str, Any]:
-        """Fork a restricted process that serves at a socket."""
+        """Fork a restricted process that answers calls at a socket, and return its process id, or an error."""
         folder = tempfile.mkdtemp(prefix="sandbox-")
         request["folder"] = folder
         gc.freeze()
@@ -87,54 +87,55 @@ class _Server:
         return {"process": process}
 
     def _fork(self, request: dict[str, Any], number: int) -> int:
-        """The number of the process.
+        """Fork the restricted process, and return its process id.
 
-        Where it gets namespaces, a process between the two makes them: a namespace of processes holds the children of
-        the one that makes it. That one is gone when this returns, and the restricted process is a child of this one.
+        If it gets namespaces, an intermediate process creates them, as a new process namespace holds only children of
+        its creator. The intermediate process exits, and the server adopts the restricted process.
 
         Raises:
-            OSError: there can be no such process.
+            OSError: the process cannot be created.
         """
-        told, tells = os.pipe()
-        waits, goes = os.pipe()
-        between = os.fork()
-        if not between:
+        result, report = os.pipe()
+        waits, starts = os.pipe()
+        intermediate = os.fork()
+        if not intermediate:
             try:
-                os.close(goes)
+                os.close(starts)
                 if not self._isolated:
                     begin(request, number, waits, isolated=False)
                 namespaces.unshare()
                 process = os.fork()
                 if not process:
                     begin(request, number, waits, isolated=True)
-                os.write(tells, str(process).encode())
+                os.write(report, str(process).encode())
                 os._exit(0)
             except BaseException as error:
-                os.write(tells, f"!{error}".encode())
+                os.write(report, f"!{error}".encode())
             finally:
                 os._exit(1)
-        os.close(tells)
+        os.close(report)
         os.close(waits)
         try:
             if not self._isolated:
-                return between
-            said = os.read(told, 1000).decode(errors="replace")
-            os.waitpid(between, 0)
-            if not said.isdigit():
-                raise OSError(said.removeprefix("!") or "its process died")
-            return int(said)
+                return intermediate
+            text = os.read(result, 1000).decode(errors="replace")
+            os.waitpid(intermediate, 0)
+            if not text.isdigit():
+                raise OSError(text.removeprefix("!") or "its process died")
+            return int(text)
         finally:
-            os.write(goes, b"+")  # it is a child of this process from now on, and may ask to die with it
-            os.close(goes)
-            os.close(told)
+            os.write(starts, b"+")  # it is now a child of this process, so it can ask to die with its parent
+            os.close(starts)
+            os.close(result)
 
     def _end(self, process: int, patience: float | None, kept: list[int]) -> dict[str, Any]:
-        """End a process, and everything that it started.
+        """End a process, and all processes that it started.
 
         Args:
-            process: its number.
-            patience: seconds in which it may end by itself; None, it goes on, and only what it started is ended.
-            kept: numbers of its copies that go on.
+            process: its process id.
+            patience: seconds that it may take to exit by itself; None: it continues, and only processes that it
+                started are ended.
+            kept: process ids of its copies that continue.
         """
         code = None
         if patience is not None and process in self._folders:
@@ -146,7 +147,7 @@ class _Server:
 
 
 def _exit_code(process: int, patience: float) -> int | None:
-    """The exit code of a child that ends within some seconds, or is killed then."""
+    """Wait some seconds for a child to exit, then kill it; return its exit code, None if it is unknown."""
     until = time.monotonic() + patience
     try:
         while time.monotonic() < until:

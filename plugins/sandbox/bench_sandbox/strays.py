@@ -1,8 +1,8 @@
-"""Processes that others leave behind: found and ended.
+"""Find and end orphaned processes.
 
-On Linux a process can become the parent of whatever its descendants leave (`prctl(2)`, child subreaper): then a process
-that was started in a session of its own, or by a child that is gone, is found as well. Elsewhere children and their
-children are found.
+On Linux, a process can adopt the orphaned processes of its descendants (`prctl(2)`, child subreaper), so that processes
+in a session of their own, or whose parent has exited, are found as well. On other systems, only children and their
+descendants are found.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> i
     """Kill the children of this process with all their descendants, and wait until they are gone.
 
     Args:
-        kept: numbers of descendants that are left alone, with their own descendants.
-        within: numbers of children that go on, without their descendants.
+        kept: process ids of descendants to keep, with their descendants.
+        within: process ids of children to keep, whose descendants are killed.
 
     Returns:
-        How many there were.
+        The number of processes that were killed.
     """
     ended: set[int] = set()
     until = time.monotonic() + _PATIENCE
-    # A process may start another one while it is being killed: look again until there is none.
+    # A process may start another one before it is killed, so repeat until none is left.
     while (left := list(_strays(os.getpid(), kept, within))) and time.monotonic() < until:
         for process in left:
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
                 ended.add(process)
         for process in left:
-            with suppress(OSError):  # a child of another process is that one's to wait for
+            with suppress(OSError):  # fails for children of other processes
                 os.waitpid(process, os.WNOHANG)
         time.sleep(0.001)
     return len(ended)
 
 
 def children(process: int) -> set[int]:
-    """The numbers of a process's children. The kernel's list is far quicker than asking all processes."""
+    """Return the process ids of a process's children, from the kernel's list where it exists, which is much faster."""
     try:
         lists = [Path(f"/proc/{process}/task/{task}/children") for task in os.listdir(f"/proc/{process}/task")]
         return {int(number) for path in lists for number in path.read_text().split()}
@@ -62,7 +62,7 @@ def children(process: int) -> set[int]:
 
 
 def _strays(parent: int, kept: Collection[int], within: Collection[int]) -> Iterator[int]:
-    """Descendants that are to be ended. Dead ones count where they are this process's own children."""
+    """Yield the descendants to end; zombies only if they are children of this process, which must reap them."""
     for child in children(parent):
         if child in kept:
             continue
@@ -79,13 +79,13 @@ def _is_alive(process: int) -> bool:
 
 
 def adopt_orphans() -> None:
-    """Be the parent of what descendants leave; on Linux, elsewhere nothing."""
+    """Adopt the orphaned processes of all descendants from now on; on Linux only."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 @contextmanager
 def adopting_orphans() -> Iterator[None]:
-    """Be the parent of what descendants leave, for a while; on Linux, elsewhere nothing."""
+    """Adopt the orphaned processes of all descendants within a ``with`` statement; on Linux only."""
     before = _adopts()
     adopt_orphans()
     try:
@@ -96,7 +96,7 @@ def adopting_orphans() -> Iterator[None]:
 
 
 def end_group(process: int) -> None:
-    """Kill what is left of the process group that a dead process led."""
+    """Kill the remaining processes of the group that a process led."""
     if hasattr(os, "killpg"):
         with suppress(OSError):
             os.killpg(process, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""System calls that Python has no function for."""
+"""System calls without a function in Python's standard library."""
 
 from __future__ import annotations
 
@@ -20,24 +20,28 @@ _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
 
 @cache
 def libc() -> ctypes.CDLL:
-    """The C library; it keeps `errno`."""
+    """Return the C library, with access to `errno`."""
     return ctypes.CDLL(None, use_errno=True)
 
 
 def syscall(number: int, *arguments: Any) -> int:
-    """A system call by its number; negative when it failed."""
+    """Call a system call by its number, and return its result, which is negative if it failed."""
     return int(libc().syscall(number, *(ctypes.c_long(a) if isinstance(a, int) else a for a in arguments)))
 
 
 def prctl(option: int, value: Any) -> int:
-    """`prctl(2)`; on other systems than Linux it does nothing."""
+    """Call `prctl(2)`, and return its result; -1 on other systems than Linux."""
     if sys.platform != "linux":
         return -1
     return int(libc().prctl(option, value, 0, 0, 0))
 
 
 def check(result: int, what: str) -> None:
-    """Raise the error of a system call that failed.
+    """Raise an error if a system call failed.
+
+    Args:
+        result: its result.
+        what: its name, for the message.
 
     Raises:
         OSError: ``result`` is negative.
@@ -48,17 +52,17 @@ def check(result: int, what: str) -> None:
 
 
 def die_with_parent() -> None:
-    """Let this process be killed when its parent is gone; on other systems than Linux it does nothing."""
+    """Make the kernel kill this process when its parent ends; on Linux only."""
     prctl(_PR_SET_PDEATHSIG, 9)
 
 
 def name_process(name: str) -> None:
-    """What ``ps`` and ``top`` call this process, in at most 15 letters; on other systems than Linux nothing."""
+    """Set the name of this process in ``ps`` and ``top``, at most 15 characters; on Linux only."""
     prctl(_PR_SET_NAME, name.encode())
 
 
 def threads() -> int:
-    """How many threads a fork would miss; memory allocators restart theirs."""
+    """Return the number of threads that a fork would lose, without those of jemalloc, which restarts them."""
     if sys.platform != "linux":
         return 1
     names = [Path(f"/proc/self/task/{task}/comm").read_text() for task in os.listdir("/proc/self/task")]

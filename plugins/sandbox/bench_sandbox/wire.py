@@ -1,7 +1,7 @@
 """Messages between two processes: a JSON header, bytes, and open files.
 
-What a restricted process sends is untrusted: every length is bounded before anything is read, and the header must be
-one JSON object.
+Messages of a restricted process are untrusted: every length is checked before anything is read, and the header must be
+a JSON object.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _CHUNK = 2**20
 
 @dataclass
 class Message:
-    """What was received.
+    """A received message.
 
     Attributes:
         header: a JSON object.
-        body: bytes; empty where they were written to a file.
-        files: numbers of the open files that came with it.
-        process: number of the process that sent it, as the kernel says; 0 where that is not known.
+        body: the bytes; empty if they were written to a file.
+        files: file descriptors that came with it.
+        process: id of the sending process, as the kernel reports it; 0 if it is unknown.
     """
 
     header: dict[str, Any]
@@ -47,7 +47,8 @@ def send(to: socket.socket, header: dict[str, Any], body: Sequence[Any] = (), fi
     """Send a header, the bytes of some buffers, and open files.
 
     Raises:
-        EndedError: nobody is there.
+        EndedError: the other end is closed.
+        TimeoutError: the socket's time-out was exceeded.
         TypeError, ValueError: the header is not JSON; nothing was sent.
     """
     text = json.dumps(header).encode()
@@ -64,18 +65,18 @@ def send(to: socket.socket, header: dict[str, Any], body: Sequence[Any] = (), fi
 
 
 def receive(source: socket.socket, most: int = 0, *, files: bool = False, into: int | None = None) -> Message:
-    """The next message.
+    """Receive a message.
 
     Args:
-        source: its time-out bounds the wait for the whole message.
-        most: bytes that the body may have.
+        source: the socket, whose time-out limits the time for the complete message.
+        most: largest size of the body, in bytes.
         files: whether open files may come with it.
-        into: an open file that the body is written to; by default it is kept in memory.
+        into: descriptor of a file to write the body to; by default it is kept in memory.
 
     Raises:
-        EndedError: nobody is there any more.
+        EndedError: the other end is closed.
         MalformedError: the message is longer than allowed, or its header is not a JSON object.
-        TimeoutError: it took too long.
+        TimeoutError: the time-out was exceeded.
     """
     seconds = source.gettimeout()
     until = None if seconds is None else time.monotonic() + seconds
@@ -83,7 +84,7 @@ def receive(source: socket.socket, most: int = 0, *, files: bool = False, into: 
         first, numbers, process = _first(source, until) if files else (_exactly(source, _FRAME.size, until), [], 0)
         length, size = _FRAME.unpack(first)
         if length > _MOST_HEADER or size > most:
-            raise MalformedError(f"it sent {length} and {size} bytes, more than it may")
+            raise MalformedError(f"it sent a header of {length} and a body of {size} bytes, more than allowed")
         text = _exactly(source, length, until)
         body = bytearray()
         if into is None:
@@ -104,13 +105,13 @@ def receive(source: socket.socket, most: int = 0, *, files: bool = False, into: 
 
 
 def show_sender(source: socket.socket, on: bool) -> None:
-    """Ask the kernel, or no longer, to name the sender of each message to a socket (`Message.process`)."""
+    """Turn on or off that the kernel reports the sender of each message to a socket (`Message.process`)."""
     if hasattr(socket, "SO_PASSCRED"):
         source.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, int(on))
 
 
 def _first(source: socket.socket, until: float | None) -> tuple[bytearray, list[int], int]:
-    """The start of a message, the open files that came with it, and the sender's number."""
+    """Receive the start of a message, the file descriptors that came with it, and the sender's process id."""
     room = socket.CMSG_SPACE(4 * _MOST_FILES) + socket.CMSG_SPACE(_CREDENTIALS.size)
     data, ancillary, _, _ = source.recvmsg(_FRAME.size, room)
     numbers: list[int] = []
@@ -126,10 +127,10 @@ def _first(source: socket.socket, until: float | None) -> tuple[bytearray, list[
 
 
 def _wait(source: socket.socket, until: float | None) -> None:
-    """Let the next call wait until a time on the monotonic clock, at most.
+    """Set the socket's time-out so that the next call waits until a time on the monotonic clock at most.
 
     Raises:
-        TimeoutError: it is over.
+        TimeoutError: that time is over.
     """
     if until is not None:
         left = until - time.monotonic()
@@ -139,11 +140,11 @@ def _wait(source: socket.socket, until: float | None) -> None:
 
 
 def _exactly(source: socket.socket, count: int, until: float | None) -> bytearray:
-    """So many bytes.
+    """Receive exactly ``count`` bytes.
 
     Raises:
-        EndedError: there are fewer.
-        TimeoutError: they took too long.
+        EndedError: the other end was closed before.
+        TimeoutError: the time is over.
     """
     read = bytearray(count)
     view, at = memoryview(read), 0
@@ -157,7 +158,7 @@ def _exactly(source: socket.socket, count: int, until: float | None) -> bytearra
 
 
 def _copied(source: socket.socket, count: int, into: int, until: float | None) -> None:
-    """Write so many bytes to a file, without holding them in memory."""
+    """Receive exactly ``count`` bytes in chunks, and write them to a file. Raises as `_exactly`."""
     while count:
         _wait(source, until)
         part = source.recv(min(count, _CHUNK))

@@ -1,4 +1,4 @@
-"""What the tests call in restricted processes."""
+"""Functions and methods that the tests call in restricted processes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def double(values: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[dict[str,
 
 
 class Target:
-    """An object with methods; most of them do something that is not allowed."""
+    """A target whose methods mostly try something that is not allowed."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self.settings, self.calls = settings, 0
@@ -59,7 +59,7 @@ class Target:
         return {}, {"many": np.zeros(1000)}
 
     def trickle(self, values: dict[str, Any], arrays: Mapping[str, Any]) -> Any:
-        """One byte at a time, without an end."""
+        """Send single bytes forever."""
         for number in range(3, 20):
             try:
                 client = socket.socket(fileno=os.dup(number))
@@ -75,7 +75,7 @@ class Target:
         return {}, {"objects": np.array(["text"])}
 
     def attempt(self, values: dict[str, Any], arrays: Mapping[str, Any]) -> Any:
-        """The names of what succeeds."""
+        """Return the names of the actions that succeed."""
         file, folder, parent = values["file"], os.path.dirname(values["file"]), os.getppid()
         soft, hard = resource.getrlimit(resource.RLIMIT_RSS)
         readable = os.open("/etc/passwd", os.O_RDONLY)

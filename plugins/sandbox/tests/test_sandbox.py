@@ -1,4 +1,4 @@
-"""Restricted processes: what they are given, what they cannot do, how they end, and that nothing of them is left."""
+"""Restricted processes: their input and output, restrictions, errors, limits, and that no process is leaked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[tuple[Server, str]]:
 
 
 def started(server: tuple[Server, str], **options: object) -> Process:
-    """A restricted process, or a copy of one."""
+    """Start a restricted process, or fork a copy of one."""
     process = server[0].start(TARGET, {"a": 1}, **options)  # type: ignore[arg-type]
     if server[1] == "fresh":
         return process
@@ -41,7 +41,7 @@ def started(server: tuple[Server, str], **options: object) -> Process:
 
 
 def alive(name: str) -> list[psutil.Process]:
-    """Descendants of this process that are called so."""
+    """Return the running descendants of this process with a name."""
     found = psutil.Process().children(recursive=True)
     return [p for p in found if p.name() == name and p.status() != psutil.STATUS_ZOMBIE]
 
@@ -62,7 +62,9 @@ def test_a_function_gets_plain_values_and_read_only_arrays() -> None:
 
 @pytest.mark.skipif(len(layers()) < 3, reason=missing_layers())
 @pytest.mark.parametrize("level", [["namespaces"], []], ids=["all layers", "without namespaces"])
-def test_a_process_can_reach_nothing_outside(tmp_path: Path, level: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_cannot_access_anything_outside(
+    tmp_path: Path, level: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not level:
         left = tuple(name for name in layers() if name != "namespaces")
         monkeypatch.setattr("bench_sandbox.client.layers", lambda: left)
@@ -84,7 +86,7 @@ def test_a_strict_server_refuses_a_system_without_all_layers(monkeypatch: pytest
         server.start(TARGET)
 
 
-def test_every_process_starts_in_an_empty_folder_and_sees_itself_alone(server: tuple[Server, str]) -> None:
+def test_every_process_starts_in_an_empty_folder_and_sees_no_other_process(server: tuple[Server, str]) -> None:
     for _ in range(2):
         process = started(server)
         here, _ = process.call("count", seconds=60)
@@ -93,7 +95,7 @@ def test_every_process_starts_in_an_empty_folder_and_sees_itself_alone(server: t
         process.end()
 
 
-def test_bytes_go_from_one_process_to_another_and_nobody_can_write_to_them(server: tuple[Server, str]) -> None:
+def test_bytes_passed_between_processes_are_read_only(server: tuple[Server, str]) -> None:
     first = started(server)
     blob = first.call_bytes("dumps", {"times": 1000}, seconds=60)
     first.end()
@@ -101,7 +103,7 @@ def test_bytes_go_from_one_process_to_another_and_nobody_can_write_to_them(serve
         os.pwrite(blob.file, b"x", 0)
     second = started(server)
     assert second.call("loads", blob=blob, seconds=60)[0] == {"length": 5000, "start": "bytes"}
-    with pytest.raises(StoppedError, match="more than it may"):
+    with pytest.raises(StoppedError, match="more than allowed"):
         second.call_bytes("dumps", {"times": 1000}, seconds=60, most=4999)
 
 
@@ -114,7 +116,7 @@ def test_bytes_go_from_one_process_to_another_and_nobody_can_write_to_them(serve
         ("many", "malformed", "more"),
     ],
 )
-def test_how_a_process_ended_is_named_and_nothing_is_left(
+def test_the_error_names_how_a_process_ended_and_no_process_is_left(
     server: tuple[Server, str], how: str, kind: str, message: str
 ) -> None:
     process = started(server)
@@ -126,14 +128,14 @@ def test_how_a_process_ended_is_named_and_nothing_is_left(
         process.call("count")
 
 
-def test_an_answer_of_one_byte_at_a_time_is_bounded_as_a_whole(server: tuple[Server, str]) -> None:
+def test_the_time_limit_covers_the_complete_answer(server: tuple[Server, str]) -> None:
     for seconds in (0.4, -1.0):
         with pytest.raises(StoppedError) as stopped:
             started(server).call("trickle", seconds=seconds)
         assert stopped.value.kind == "time"
 
 
-def test_an_error_of_the_function_comes_back_and_the_process_goes_on(server: tuple[Server, str]) -> None:
+def test_an_error_of_the_function_is_returned_and_the_process_continues(server: tuple[Server, str]) -> None:
     process = started(server)
     with pytest.raises(CallError, match="a message") as raised:
         process.call("fail", seconds=60)
@@ -144,7 +146,7 @@ def test_an_error_of_the_function_comes_back_and_the_process_goes_on(server: tup
         process.call("lie", seconds=60)
 
 
-def test_a_killed_server_is_replaced_and_its_processes_are_gone() -> None:
+def test_a_killed_server_is_restarted_and_its_processes_have_ended() -> None:
     before = psutil.Process().children(recursive=True)
     with Server(["numpy"]) as server:
         process = server.start(TARGET)
@@ -161,7 +163,7 @@ def test_a_killed_server_is_replaced_and_its_processes_are_gone() -> None:
     st.dictionaries(st.text(min_size=1, max_size=3), st.integers(0, 3), max_size=4),
     st.sampled_from(["<f8", "|b1", "<i8", "|u1"]),
 )
-def test_checked_arrays_are_those_that_were_sent(shapes: dict[str, int], kind: str) -> None:
+def test_checked_arrays_equal_the_arrays_sent(shapes: dict[str, int], kind: str) -> None:
     arrays = {name: np.ones((size, 2), dtype=kind) for name, size in shapes.items()}
     table, parts = table_of(arrays)
     received = checked(table, bytearray(b"".join(part.tobytes() for part in parts)))
@@ -178,13 +180,13 @@ def test_checked_arrays_are_those_that_were_sent(shapes: dict[str, int], kind: s
         ([], 0), (None, 0), ({"a": ["<f8", [1, 1, 1, 1]]}, 8), ({str(n): ["<f8", [0]] for n in range(100)}, 0),
     ],
 )  # fmt: skip
-def test_other_tables_are_refused(table: object, size: int) -> None:
+def test_malformed_tables_are_refused(table: object, size: int) -> None:
     with pytest.raises(MalformedError):
         checked(table, bytearray(size))
 
 
-@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="no memory files here")
-def test_memory_that_is_held_for_a_moment_is_sealed_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no memfd_create")
+def test_sealing_is_repeated_while_the_kernel_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     real, refused = fcntl.fcntl, []
 
     def busy(file: int, command: int, argument: int = 0) -> int:

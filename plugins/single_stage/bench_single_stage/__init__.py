@@ -1,1 +1,1 @@
-"""One classifier on all features: what a budgeted method is measured against (EMSCO §4.3)."""
+"""One linear model on all features: the baseline with full acquisition (EMSCO §4.3)."""

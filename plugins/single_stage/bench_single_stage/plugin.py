@@ -23,12 +23,12 @@ BENCH_CONTRACT_VERSION = 1
 class SingleStage(Method):
     """One linear model on all features, acquired for every row.
 
-    Classification: l2 logistic regression, multinomial for more than two classes, fitted on the training part
-    to a gradient below 1e-10. Regression and ranking: ridge on the value or the grade (pointwise).
-    The method itself never refuses a row; enter it with ``reject = false`` for the paper's benchmark.
+    Classification uses l2 logistic regression (multinomial for more than two classes), fitted on the training part
+    until the gradient is below 1e-10. Regression and ranking use ridge regression on the value or the grade
+    (pointwise). The method never refuses a row; the paper's benchmark needs ``reject = false`` in the suite.
 
     Attributes:
-        C: inverse strength of the l2 penalty, as scikit-learn's (ridge: ``alpha = 1 / C``); above 0.
+        C: inverse strength of the l2 penalty, above 0, as in scikit-learn (ridge: ``alpha = 1 / C``).
 
     Source: EMSCO §4.3.
     """
@@ -40,7 +40,7 @@ class SingleStage(Method):
         """Fit on the training part; the validation part is not used.
 
         Raises:
-            ValueError: missing values; the message names the features.
+            ValueError: features have missing values; the message names them.
         """
         refuse_missing(problem)
         columns = np.arange(problem.train.X.shape[1])
@@ -53,7 +53,7 @@ class SingleStage(Method):
 
 @dataclass(frozen=True, eq=False)
 class SingleStagePolicy(Policy):
-    """Acquire everything, decide once."""
+    """A policy that acquires all features and decides once."""
 
     n_features: int
     model: ClassModel | ScoreModel
@@ -79,5 +79,5 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     return [SingleStagePolicy, ClassModel, ScoreModel]

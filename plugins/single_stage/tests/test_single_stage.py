@@ -1,4 +1,4 @@
-"""``single-stage``: scikit-learn's logistic regression on everything, for every row."""
+"""``single-stage``, compared with scikit-learn's logistic and ridge regression on all features."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def test_missing_values_name_the_feature(make_problem: MakeProblem) -> None:
 
 
 @pytest.mark.parametrize("C", [0.0, -1.0, float("inf"), float("nan")])
-def test_a_senseless_penalty_is_refused(C: float) -> None:
+def test_a_penalty_out_of_range_is_refused(C: float) -> None:
     with pytest.raises(ValueError, match=r"SingleStage: C:? must be a (number above 0|finite number), not"):
         SingleStage(C=C)
 
 
-def test_whole_numbers_from_toml_are_taken() -> None:
+def test_toml_integers_are_accepted_as_floats() -> None:
     assert build(SingleStage, {"C": 2}, "here") == SingleStage(2.0)
 
 

@@ -1,4 +1,4 @@
-"""The leaderboard's front page on the site: its links lead to the site's pages, its methods to theirs."""
+"""Convert the leaderboard's front page for the site: rewrite its links, and link its methods to their pages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["answer_target", "methods_linked"]
 
 
 def answer_target(link: str, anchors: Mapping[str, Mapping[str, str]]) -> str | None:
-    """Where a link of the front page leads on the site; None where it stays as it is.
+    """Return the site's address for a link of the front page; None if the site has no such page.
 
     Args:
-        link: as it stands in ``leaderboard/README.md``.
-        anchors: suite → anchor → the part of its page, or the page, that has it.
+        link: the link's address in ``leaderboard/README.md``.
+        anchors: suite → anchor → the part or page of the suite that has it.
     """
     path, _, anchor = link.partition("#")
     folder, _, file = path.rpartition("/")
@@ -31,14 +31,14 @@ def answer_target(link: str, anchors: Mapping[str, Mapping[str, str]]) -> str | 
 
 
 def methods_linked(markdown: str, pages: Mapping[str, str]) -> str:
-    """The answer with every method that stands in bold, or first in a table's row, as a link to its page.
+    """Return the front page with links on the methods that are in bold, or in the first cell of a table row.
 
     Args:
         markdown: the front page.
-        pages: method, as it stands there → its page.
+        pages: method, as the page writes it → address of its page.
     """
 
-    def put(match: re.Match[str]) -> str:
+    def linked(match: re.Match[str]) -> str:
         name = match["name"]
         return f"{match['before']}[{name}]({pages[name]}){match['after']}" if name in pages else match[0]
 
@@ -46,5 +46,5 @@ def methods_linked(markdown: str, pages: Mapping[str, str]) -> str:
         r"(?P<before>\*\*)(?P<name>[^*\n]+?)(?P<after>\*\*)",
         r"(?m)(?P<before>^\| )(?P<name>.+?)(?P<after> *\|)",
     ):
-        markdown = re.sub(pattern, put, markdown)
+        markdown = re.sub(pattern, linked, markdown)
     return markdown

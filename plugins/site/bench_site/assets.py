@@ -1,4 +1,4 @@
-"""Files that every page shares: Plotly and DataTables out of installed packages, the site's own script and style."""
+"""Files shared by all pages: Plotly and DataTables from installed packages, the site's own script and style."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["SCRIPTS", "STYLES", "WORKER_SHIM", "shared_files"]
 SCRIPTS = ["assets/bench/tables.js", "assets/bench/site.js"]
 STYLES = ["assets/bench/tables.css", "assets/bench/site.css"]
 WORKER_SHIM = "assets/bench/iframe-worker-shim.js"
-"""Lets the search run where pages are opened as files (npm's iframe-worker 1.0.4, MIT); the theme would load it from
-the network."""
+"""A script that makes the search work on pages opened as files (npm's iframe-worker 1.0.4, MIT). The theme would load
+it from the network."""
 
 _EXPORT = re.compile(r"export\{([^{}]*)\};?")
 _OWN = Path(__file__).parent / "assets"
@@ -22,23 +22,23 @@ _OWN = Path(__file__).parent / "assets"
 
 def _package(name: str) -> Path:
     spec = find_spec(name)
-    places = list(spec.submodule_search_locations or []) if spec else []
-    if not places:
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    if not folders:
         raise RequestError(f"the site needs the package {name}; install budgetbench-site with its dependencies")
-    return Path(places[0])
+    return Path(folders[0])
 
 
 def as_script(module: str, name: str) -> str:
-    """A bundled JavaScript module as a plain script that puts its exports into ``window[name]``.
+    """Convert a bundled JavaScript module to a plain script that assigns its exports to ``window[name]``.
 
-    A browser does not import modules from files, only from servers.
+    Browsers import modules only from servers, not from files.
 
     Raises:
-        RequestError: the text does not end in one list of exports.
+        RequestError: the module does not have exactly one list of exports.
     """
     matches = list(_EXPORT.finditer(module))
     if len(matches) != 1:
-        raise RequestError("the bundle of DataTables in the package itables is not of a known form")
+        raise RequestError("the bundle of DataTables in the package itables has an unknown form")
     pairs = [part.split(" as ") for part in matches[0][1].split(",")]
     exported = ",".join(f"{pair[-1].strip()!r}:{pair[0].strip()}" for pair in pairs)
     body = module[: matches[0].start()] + f"window[{name!r}]={{{exported}}};" + module[matches[0].end() :]
@@ -46,10 +46,10 @@ def as_script(module: str, name: str) -> str:
 
 
 def shared_files() -> dict[str, str | Path]:
-    """Address → the file's text or where it is.
+    """Return the shared files: address → the file's text, or its path.
 
     Raises:
-        RequestError: a package that ships a part of it is not installed, or has another form.
+        RequestError: plotly or itables is not installed, or the bundle in itables has an unknown form.
     """
     tables = _package("itables") / "html"
     bundle = (tables / "dt_bundle.js").read_text(encoding="utf-8")

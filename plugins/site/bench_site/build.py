@@ -1,4 +1,4 @@
-"""From pages in Markdown to the site: MkDocs with the Material theme, everything local, every link checked."""
+"""Build the site from pages in Markdown with MkDocs and the Material theme, all files local, every link checked."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = ["Built", "build_site"]
 
 @dataclass(frozen=True)
 class Built:
-    """What was built.
+    """The result of a build.
 
     Attributes:
-        pages: how many HTML pages.
-        bytes: size of all files.
-        faults: dead links and what else is wrong, a line each.
+        pages: number of HTML pages.
+        bytes: size of all files, in bytes.
+        faults: dead links and MkDocs' warnings, a line each.
     """
 
     pages: int
@@ -42,17 +42,17 @@ class Built:
 
 
 def build_site(registry: Registry, leaderboard: Path, suites: Path, docs: Path, site: Path) -> Built:
-    """Build the site, and move its files into a directory when all is written; see `bench_site.place`.
+    """Build the site in a temporary directory, and move its files to the site's directory; see `bench_site.place`.
 
     Args:
-        registry: the installed plugins: what methods' pages say of parameters and plugins.
-        leaderboard: what is published.
-        suites: the suites' files; a suite whose file is not there has no curves.
-        docs: the documentation; it may be missing.
-        site: where the site goes.
+        registry: the installed plugins, which describe methods and their parameters.
+        leaderboard: directory of the published leaderboard.
+        suites: directory of suite files; a published suite without its file has no curves.
+        docs: directory of the documentation, which may be missing.
+        site: the site's directory.
 
     Raises:
-        RequestError: there is no leaderboard, it is damaged, or the site's directory holds something else.
+        RequestError: there is no leaderboard, it is damaged, or the site's directory holds other files.
     """
     check_place(site, [leaderboard, docs, suites])
     pages = Pages(registry, published_suites(registry, leaderboard, suites), docs if docs.is_dir() else None)
@@ -63,7 +63,7 @@ def build_site(registry: Registry, leaderboard: Path, suites: Path, docs: Path, 
         faults = _mkdocs(_config(source, built, pages.nav()))
         shown = [path for path in sorted(built.rglob("*.html")) if path.name != "404.html"]
         faults += [line.replace(f"{built}{os.sep}", "") for line in dead_links(shown, built)]
-        (built / "404.html").unlink(missing_ok=True)  # its addresses begin at a server's root
+        (built / "404.html").unlink(missing_ok=True)  # its addresses are absolute, so they need a server
         size = sum(path.stat().st_size for path in built.rglob("*") if path.is_file())
         put(built, site)
     return Built(len(shown), size, faults)
@@ -94,7 +94,11 @@ def _scheme(name: str, media: str, icon: str, other: str) -> dict[str, Any]:
 
 
 def _config(source: Path, built: Path, nav: list[Any]) -> Any:
-    """MkDocs' configuration."""
+    """Return MkDocs' configuration.
+
+    Raises:
+        RequestError: MkDocs refuses the configuration.
+    """
     from mkdocs.config.defaults import MkDocsConfig
 
     config = MkDocsConfig(config_file_path=str(source.parent / "mkdocs.yml"))
@@ -139,7 +143,7 @@ def _config(source: Path, built: Path, nav: list[Any]) -> Any:
 
 
 def _mkdocs(config: Any) -> list[str]:
-    """Build, and return what MkDocs warns of.
+    """Build the site, and return MkDocs' warnings.
 
     Raises:
         RequestError: MkDocs cannot build the site.

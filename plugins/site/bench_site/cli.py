@@ -1,4 +1,4 @@
-"""`bench site`. Heavy imports happen inside the command."""
+"""The command `bench site`, which imports heavy modules when it runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 @hookimpl
 def bench_register_commands(group: click.Group) -> None:
-    """The command that builds the site."""
+    """Add the command that builds the site."""
     group.add_command(site)
 
 

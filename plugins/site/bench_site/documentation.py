@@ -1,4 +1,4 @@
-"""The book of the site: the documentation's own files, and what is published about a paper below its page."""
+"""The site's documentation: its files and navigation, and links to published results on the papers' pages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,19 @@ from bench_core import RequestError
 __all__ = ["Files", "Paper", "book", "documentation", "papers_of"]
 
 Files = dict[str, str | Path]
-"""Address below the site's source → its text, or the file that is copied."""
+"""Address relative to the site's source → text of the file, or path of a file to copy."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Paper:
-    """A page of the documentation about a paper: its ``methods`` and ``suites`` stand in the page's head."""
+    """A page of the documentation about a paper.
+
+    Attributes:
+        path: the page's address on the site.
+        title: the paper's title.
+        methods: names of the paper's methods, from the page's front matter.
+        suites: names of the paper's suites, from the page's front matter.
+    """
 
     path: str
     title: str
@@ -28,7 +35,7 @@ class Paper:
 
 
 def papers_of(docs: Path | None) -> list[Paper]:
-    """The pages below ``papers/`` that have a head; none without a documentation."""
+    """Return the pages in ``papers/`` that have a front matter; none without documentation."""
     if docs is None:
         return []
     papers = []
@@ -41,12 +48,12 @@ def papers_of(docs: Path | None) -> list[Paper]:
 
 
 def documentation(docs: Path | None, papers: Sequence[Paper], published: Callable[[Paper], str]) -> Files:
-    """All files of the documentation but its navigation.
+    """Return all files of the documentation except its navigation.
 
     Args:
-        docs: its directory; None for a site without it.
+        docs: directory of the documentation; None for a site without it.
         papers: the pages about papers.
-        published: what stands below such a page, in Markdown.
+        published: returns the Markdown that is appended to a paper's page.
     """
     files: Files = {}
     if docs is None:
@@ -61,10 +68,10 @@ def documentation(docs: Path | None, papers: Sequence[Paper], published: Callabl
 
 
 def book(docs: Path | None) -> list[Any]:
-    """The navigation of the documentation: that of ``nav.yml``, or all pages.
+    """Return the navigation of the documentation: that of ``nav.yml``, or all pages if there is no such file.
 
     Raises:
-        RequestError: ``nav.yml`` is not a navigation as MkDocs has it.
+        RequestError: ``nav.yml`` is not a navigation in MkDocs' form.
     """
     if docs is None:
         return []
@@ -74,7 +81,7 @@ def book(docs: Path | None) -> list[Any]:
     try:
         return list(_below_docs(yaml.safe_load(file.read_text(encoding="utf-8"))))
     except (yaml.YAMLError, TypeError, AttributeError) as error:
-        raise RequestError(f"{file} is not a navigation as MkDocs has it: {error}") from None
+        raise RequestError(f"{file} is not a navigation in MkDocs' form: {error}") from None
 
 
 def _below_docs(nav: Any) -> Any:

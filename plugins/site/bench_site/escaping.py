@@ -1,6 +1,6 @@
-"""A hook of MkDocs: what the theme's filter ``striptags`` gives is text again, and no markup.
+"""A hook of MkDocs that escapes the output of the filter ``striptags``.
 
-The theme's templates do not escape, and the filter turns ``&lt;script&gt;`` into the element.
+The theme's templates do not escape that output, and the filter turns ``&lt;script&gt;`` into the element.
 """
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ __all__ = ["on_env"]
 
 
 def on_env(env: Any, config: Any, files: Any) -> Any:
-    """Called by MkDocs with the theme's Jinja environment."""
+    """Replace the filter in the theme's Jinja environment; called by MkDocs."""
     env.filters["striptags"] = lambda value: escape(Markup(value).striptags())
     return env

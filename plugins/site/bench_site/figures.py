@@ -1,4 +1,4 @@
-"""Trade-off curves as Plotly figures: steps with bands, colours for a light and a dark page."""
+"""Trade-off curves as Plotly figures: steps with bands, with colours for light and dark pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BEST = 3
 
 
 def drawn_at_first(panel: Panel) -> set[str]:
-    """The methods whose curves a reader sees before choosing: all, or of many the best few at each share."""
+    """Return the methods whose curves are visible at first: all, or the best three at each share if there are many."""
     if len(panel.curves) <= _MOST_CURVES:
         return {curve.method for curve in panel.curves}
     largest = panel.largest if panel.cost != "cost" else 1.0
@@ -30,14 +30,14 @@ def drawn_at_first(panel: Panel) -> set[str]:
 
 
 def curve_figure(panel: Panel, order: Mapping[str, int], shown: Collection[str] | None = None) -> str:
-    """A panel as Plotly's JSON.
+    """Return a panel's figure as Plotly's JSON.
 
-    Every trace's ``meta`` holds its colour on a light and on a dark page; the page's script puts it in.
+    Every trace's ``meta`` holds its colours on light and dark pages, which the page's script applies.
 
     Args:
         panel: the curves.
-        order: method → its place in the suite, which gives its colour and its dash.
-        shown: the methods that are drawn, beside the best of all others as one line; all methods when None.
+        order: method → its index in the suite, which determines its colour and dash.
+        shown: the methods to draw, with one more line for the best of all others; None: all methods.
     """
     scale = 100.0 if panel.quality.percent else 1.0
     across = 100.0 if panel.cost == "cost" else panel.largest
@@ -59,7 +59,7 @@ def curve_figure(panel: Panel, order: Mapping[str, int], shown: Collection[str] 
     figure.update_layout(
         template="none",
         hovermode="closest",
-        uirevision="reader",  # what a reader shows, hides and zooms stays when the scheme changes
+        uirevision="reader",  # keeps the reader's zoom and hidden curves when the colour scheme changes
         margin={"l": 8, "r": 8, "t": 48, "b": 8},
         xaxis={"title": {"text": cost}, "automargin": True, "zeroline": False},
         yaxis={"title": {"text": f"{quality} ({direction})"}, "automargin": True, "zeroline": False},
@@ -82,7 +82,7 @@ def curve_figure(panel: Panel, order: Mapping[str, int], shown: Collection[str] 
             }
         ],
     )
-    # A "<" would let a name end the element that holds the JSON.
+    # Escape "<", so that no name can close the element that holds the JSON.
     return str(figure.to_json()).replace("<", "\\u003c")
 
 
@@ -113,7 +113,7 @@ def _draw(figure: Any, curve: Curve, place: int, scale: tuple[float, float, floa
 
 
 def _draw_best(figure: Any, panel: Panel, rest: list[Curve], scale: tuple[float, float, float]) -> None:
-    """The best of some methods at every cost, as one line."""
+    """Draw the best quality of some methods at every cost, as one line."""
     pick = np.fmax if panel.quality.goal == "max" else np.fmin
     grid = np.unique(np.concatenate([curve.cost[drawn(curve)] for curve in rest]))
     best = np.full(len(grid), np.nan)
@@ -145,5 +145,5 @@ def _round(values: Any) -> list[float]:
 
 
 def _name(method: str) -> str:
-    """A name in which nothing is Plotly's markup."""
+    """Escape a name for Plotly, which reads some HTML in texts."""
     return method.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

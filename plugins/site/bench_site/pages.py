@@ -1,4 +1,4 @@
-"""The site's pages as Markdown: from what is published, by the templates of this package."""
+"""Render the site's pages as Markdown, from the published suites and this package's templates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bench_site.sources import SHARES, Published, at_share, ranked
 __all__ = ["Pages"]
 
 MOST_ON_A_PAGE = 12
-"""A suite with more data sets has a page for each; so many curves stand on a page, and the others are folded."""
+"""A suite with more data sets than this has a page for each; a page with more curves folds the others."""
 
 
 def _shown(value: float | None, percent: bool) -> str:
@@ -30,26 +30,26 @@ def _shown(value: float | None, percent: bool) -> str:
 
 
 def _addresses(names: Iterable[str]) -> dict[str, str]:
-    """Name → a part of an address; they differ."""
+    """Return a unique address for each name."""
     addresses: dict[str, str] = {}
     for name in names:
-        base = slug(name).replace("*", "") or "x"
-        address, again = base, 1
+        start = slug(name).replace("*", "") or "x"
+        address, number = start, 1
         while address in addresses.values():
-            again += 1
-            address = f"{base}-{again}"
+            number += 1
+            address = f"{start}-{number}"
         addresses[name] = address
     return addresses
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How a suite's page is divided.
+    """The division of a suite's page into pages of the site.
 
     Attributes:
         parts: part → its Markdown.
-        alone: heading of a data set that has a page of its own → part → its section.
-        addresses: heading → that page's name.
+        alone: heading of a data set with a page of its own → part → its section.
+        addresses: that heading → name of the data set's page.
         anchors: anchor → the part or page that has it.
     """
 
@@ -104,7 +104,7 @@ class Pages:
         self.templates.globals.update(site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE)
 
     def files(self) -> Files:
-        """Address below the site's source → its text, or the file that is copied."""
+        """Return all files of the site's source: address → text of the file, or path of a file to copy."""
         files: Files = {}
         for suite in self.published:
             files |= self._suite(suite)
@@ -121,7 +121,7 @@ class Pages:
         return files | documentation(self.docs, self.papers, self._paper)
 
     def nav(self) -> list[Any]:
-        """MkDocs' navigation; names are escaped, since the theme shows a title as HTML."""
+        """Return MkDocs' navigation, with escaped names, as the theme shows titles as HTML."""
         suites: list[Any] = ["suites/index.md"]
         for suite in self.published:
             parts = [{TITLES[part]: f"suites/{suite.name}/{part}.md"} for part in self.layouts[suite.name].parts]
@@ -138,57 +138,57 @@ class Pages:
         ]
         return nav + ([{"Book": book(self.docs)}] if self.docs else [])
 
-    # What templates ask for.
+    # Called by the templates.
 
     @property
     def has_tutorial(self) -> bool:
-        """Whether the documentation begins with a tutorial."""
+        """Whether the documentation has a tutorial."""
         return self.docs is not None and (self.docs / "tutorial.md").is_file()
 
     @property
     def has_answer(self) -> bool:
-        """Whether a published suite compares methods at budgets, so that the leaderboard's front page has an answer."""
+        """Whether a published suite has a comparison, so that the leaderboard's front page names methods by budget."""
         return any("comparison" in suite.description for suite in self.published)
 
     def front_heading(self, suite: Published, panel: Panel) -> str:
-        """A data set's heading, with the suite where several suites have it."""
+        """Return a data set's heading, with the suite's name if several suites have the same heading."""
         heading = suite.headings[(panel.dataset, panel.costs)]
-        again = sum(heading in other.headings.values() for other in self.published)
-        return f"{heading} ({suite.name})" if again > 1 else heading
+        count = sum(heading in other.headings.values() for other in self.published)
+        return f"{heading} ({suite.name})" if count > 1 else heading
 
     def best(self, panel: Panel, share: float) -> tuple[str, str] | None:
-        """(method, quality) that is best at a share of the price."""
+        """Return the best method at a share of the price, and its quality as text; None if no method affords it."""
         places = ranked(panel, share)
         return (places[0].method, self.quality(panel, places[0].quality)) if places else None
 
     def quality(self, panel: Panel, value: float | None) -> str:
-        """A panel's quality as text."""
+        """Return a quality of a panel as text, in percent for a share; a dash for None."""
         return _shown(value, panel.quality.percent)
 
     def unit(self, panel: Panel) -> str:
-        """What a panel's quality is called in a table."""
+        """Return the name of a panel's quality, with its unit."""
         return f"{panel.quality.title} %" if panel.quality.percent else panel.quality.title
 
     def method_link(self, suite: Published, label: str, up: str) -> str:
-        """A method's name as a link to its page."""
+        """Return a method's name as a link to its page."""
         use = suite.uses.get(label)
         return f"[{text(label)}]({up}methods/{self.method_at[use]}.md)" if use in self.method_at else text(label)
 
     def dataset_link(self, dataset: str, up: str, heading: str = "") -> str:
-        """A data set's name as a link to its page."""
+        """Return a data set's name as a link to its page."""
         return f"[{text(heading or dataset)}]({up}datasets/{self.dataset_at[dataset]}.md)"
 
     def suite_link(self, suite: Published, up: str, name: str = "") -> str:
-        """A suite's title as a link to its page."""
+        """Return a suite's title as a link to its page."""
         return f"[{text(name or suite.title)}]({up}suites/{suite.name}/index.md)"
 
     def rows(self, suite: Published, row: Mapping[str, Any], panel: Panel) -> list[str]:
-        """A method's quality at every share of the price."""
+        """Return a method's quality at every share of the price, as texts."""
         curve = next((c for c in panel.curves if c.method == row["method"]), None)
         return [self.quality(panel, at_share(curve, share)) if curve else "–" for share in SHARES]
 
     def result(self, suite: Published, row: Mapping[str, Any]) -> str:
-        """A row's means, a metric after the other."""
+        """Return a row's means with half-widths, by metric, as one text."""
         cells = []
         for name in suite.description.get("columns", []):
             value, margin = row["means"].get(name) or (None, None)
@@ -224,7 +224,7 @@ class Pages:
         timings, budgets = suite.folder / "timings.md", suite.folder / "budgets.md"
 
         def home(link: str) -> str | None:
-            """Of the pages beside the results."""
+            """Return the address for a link of the pages on timings and budgets."""
             return "index.md" if Path(link).name.partition("#")[0] == f"{suite.name}.md" else target(link)
 
         def target(link: str, here: str = "") -> str | None:
@@ -232,7 +232,7 @@ class Pages:
             if not path:
                 there = layout.anchors.get(anchor, here)
                 if there in layout.addresses.values() and there == f"data-{anchor}":
-                    return f"{there}.md"  # the whole page
+                    return f"{there}.md"  # the page itself, not a heading on it
                 return f"#{anchor}" if there == here else f"{there}.md#{anchor}"
             name = Path(path).name
             if name == "README.md":
@@ -249,7 +249,7 @@ class Pages:
         ]
         for part, markdown in layout.parts.items():
             files[f"{base}/{part}.md"] = f"# {TITLES[part]}: {text(suite.title)}\n\n{body(part, markdown)}" + (
-                "\nThe data sets' own are on [their pages](index.md#data-sets).\n" if part in split else ""
+                "\nThose of single data sets are on [their pages](index.md#data-sets).\n" if part in split else ""
             )
         if timings.is_file():
             files[f"{base}/timings.md"] = relinked(timings.read_text(encoding="utf-8"), home)
@@ -283,7 +283,7 @@ class Pages:
         return files
 
     def _answer(self) -> str:
-        """The leaderboard's front page, with the links of the site."""
+        """Return the leaderboard's front page with the site's links."""
         markdown = (self.published[0].folder.parent / "README.md").read_text(encoding="utf-8")
         anchors = {name: layout.anchors for name, layout in self.layouts.items()}
         pages = {
@@ -349,7 +349,7 @@ class Pages:
 
 
 def _licence(distribution: str) -> str:
-    """The licence that a distribution declares; empty where it declares none."""
+    """Return the licence that a distribution declares; empty if it declares none or is not installed."""
     try:
         fields = metadata.metadata(distribution)
     except (metadata.PackageNotFoundError, ValueError):

@@ -1,7 +1,7 @@
-"""A committed page as several pages of the site: tables, claims, curves, figures, provenance.
+"""Split a committed page of a suite into several pages of the site: tables, claims, curves, figures, provenance.
 
-A page of the leaderboard holds everything of a suite, and is long. Its sections of the second level are handed to the
-site's pages as they are; links are put right.
+A suite's page on the leaderboard is long. Its second-level sections are copied to the site's pages, and their links are
+rewritten.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _plain(heading: str) -> str:
 
 
 def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
-    """(line, level, text) of every heading outside blocks of code."""
+    """Yield line number, level and text of every heading outside code blocks."""
     fence = ""
     for place, line in enumerate(lines):
         mark = line[:3]
@@ -58,10 +58,10 @@ def _part(heading: str, tables: Collection[str]) -> str:
 
 
 def parts_of(page: str, tables: Collection[str]) -> dict[str, str]:
-    """Part → its Markdown without a title; parts that the page has nothing of are missing.
+    """Split a suite's page: part → its Markdown without a title, for the parts that the page has.
 
     Args:
-        page: a suite's page.
+        page: the page's Markdown.
         tables: headings of the data sets' sections.
     """
     lines = page.splitlines()
@@ -74,14 +74,14 @@ def parts_of(page: str, tables: Collection[str]) -> dict[str, str]:
 
 
 def by_dataset(parts: dict[str, str], headings: Collection[str]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Take the sections of single data sets out of the tables and the curves, and their images out of the figures.
+    """Move single data sets' sections out of the tables and curves, and their images out of the figures.
 
     Args:
-        parts: what `parts_of` gave.
-        headings: of the data sets' sections.
+        parts: the result of `parts_of`.
+        headings: headings of the data sets' sections.
 
     Returns:
-        The parts without these sections, and heading → part → its section without the heading.
+        The parts without these sections; and heading → part → the section without its heading.
     """
     left, alone = dict(parts), {heading: dict[str, str]() for heading in headings}
     for part, depth in (("results", 2), ("curves", 3)):
@@ -102,25 +102,25 @@ def by_dataset(parts: dict[str, str], headings: Collection[str]) -> tuple[dict[s
 
 
 _IMAGE = re.compile(r"^!\[((?:[^\[\]\\]|\\.)+?): [^\[\]]*\]\(")
-ELSEWHERE = "A figure for each data set is on its own page."
+MOVED = "The figures of single data sets are on the data sets' pages."
 
 
 def _without_images(figures: str, alone: dict[str, dict[str, str]]) -> str:
-    """Figures without those of single data sets (``![HEADING: …](…)``), which go to these."""
+    """Return the figures without those of single data sets (``![HEADING: …](…)``), which are added to ``alone``."""
     remaining: list[str] = []
     for line in figures.splitlines():
         match = _IMAGE.match(line)
         heading = _plain(match[1]) if match else ""
         if heading in alone:
             alone[heading]["figures"] = alone[heading].get("figures", "") + f"{line}\n\n"
-            line = "" if ELSEWHERE in remaining else ELSEWHERE
+            line = "" if MOVED in remaining else MOVED
         if line or (remaining and remaining[-1]):
             remaining.append(line)
     return "\n".join(remaining).strip() + "\n"
 
 
 def anchors_of(parts: dict[str, str]) -> dict[str, str]:
-    """Anchor → the part that has this heading; the first of several."""
+    """Return the anchors of all headings: anchor → the first part that has it."""
     anchors: dict[str, str] = {}
     for part, text in parts.items():
         for _, _, heading in _headings(text.splitlines()):
@@ -129,17 +129,17 @@ def anchors_of(parts: dict[str, str]) -> dict[str, str]:
 
 
 def relinked(markdown: str, target: Callable[[str], str | None]) -> str:
-    """Markdown with its relative links put right.
+    """Return Markdown with its relative links rewritten; links to other sites are kept.
 
     Args:
-        markdown: what `bench_leaderboard` renders, in which brackets of plain text are escaped.
-        target: a link's address → the new one; None leaves the words without a link.
+        markdown: text rendered by `bench_leaderboard`, in which literal brackets are escaped.
+        target: returns a link's new address; None replaces the link by its text.
     """
 
-    def put(match: re.Match[str]) -> str:
+    def rewritten(match: re.Match[str]) -> str:
         if "://" in match[2]:
             return match[0]
         new = target(match[2])
         return match[1][1:-1] if new is None else f"{match[1]}({new})"
 
-    return _LINK.sub(put, markdown)
+    return _LINK.sub(rewritten, markdown)

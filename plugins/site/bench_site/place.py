@@ -1,7 +1,7 @@
-"""The directory that a site is written to: what is ours there, and what is left alone.
+"""Write a site to its directory without touching other files there.
 
-``.budgetbench-site`` lists every file that was written, a line each. Those are replaced and removed; everything else
-(``.git``, ``CNAME``, files of yours) stays, and a file that is in the way is refused by name.
+``.budgetbench-site`` lists every file that was written, a line each. Only those are replaced or removed; all other
+files (``.git``, ``CNAME``, your own) stay. If one of them has the name of a new file, the site is not written.
 """
 
 from __future__ import annotations
@@ -20,45 +20,42 @@ _SHOWN = 5
 
 
 def check_place(site: Path, sources: Iterable[Path]) -> None:
-    """Refuse a directory in which no site can be.
+    """Check that a site can be written to a directory.
 
     Args:
-        site: where the site goes.
-        sources: the directories that it is made from; it can be in none of them but the last, and hold none.
+        site: the site's directory.
+        sources: the directories that the site is made from. The site may contain none of them, and may be inside the
+            last one only.
 
     Raises:
-        RequestError: it would lie within one, or hold it; or it has files and no list of a site's.
+        RequestError: the site would be inside a source or contain one, or its directory holds other files only.
     """
     place, given = site.resolve(), list(sources)
     inside = [source for source in given[:-1] if place.is_relative_to(source.resolve())]
     around = [source for source in given if source.resolve().is_relative_to(place)]
     if inside or around:
-        raise RequestError(
-            f"the site {site} would lie within {(inside or around)[0]}, or hold it; give another directory"
-        )
+        relation = "would be inside" if inside else "would contain"
+        raise RequestError(f"the site {site} {relation} {(inside or around)[0]}; give another directory")
     if site.is_dir() and not (site / _LIST).is_file() and (there := sorted(path.name for path in site.iterdir())):
-        raise RequestError(
-            f"{site} holds files that are not a site's ({_some(there)}), so nothing there is written; give another one"
-        )
+        raise RequestError(f"{site} holds files that bench site did not write ({_some(there)}); give another directory")
 
 
 def put(built: Path, site: Path) -> None:
-    """Move a built site's files into its directory, and remove those that were written before and are not in it.
+    """Move a built site's files to its directory, and remove files of an earlier build that it no longer has.
 
     Args:
-        built: the files; on the same file system.
-        site: the directory, checked by `check_place`.
+        built: directory of the new files, on the same file system.
+        site: the site's directory, checked by `check_place`.
 
     Raises:
-        RequestError: a file that is not on the list is in the way, by name; nothing is written then. Or the directory
-            cannot be written.
+        RequestError: a file that bench site did not write has the name of a new one (then nothing is written), or the
+            directory cannot be written.
     """
     new = sorted(path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file())
     old = _listed(site)
     if foreign := [name for name in new if name not in old and _taken(site, name)]:
         raise RequestError(
-            f"{site} holds {_some(foreign)}, which bench site did not write, so nothing there is written; move it, or "
-            "give another directory"
+            f"{site} holds {_some(foreign)}, which bench site did not write; move it, or give another directory"
         )
     try:
         site.mkdir(parents=True, exist_ok=True)
@@ -74,7 +71,7 @@ def put(built: Path, site: Path) -> None:
 
 
 def _listed(site: Path) -> set[str]:
-    """The files of the list that are within the site, reached through no link."""
+    """Return the listed files that are inside the site and not reached through a symbolic link."""
     try:
         head, *names = (site / _LIST).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -88,7 +85,7 @@ def _plain_parent(site: Path, name: str) -> Path | None:
 
 
 def _taken(site: Path, name: str) -> bool:
-    """Whether something lies at a file's place, or a file or a link at that of one of its folders."""
+    """Return whether a file's path exists, or one of its folders exists as a file or symbolic link."""
     folders = [site / folder for folder in Path(name).parents if folder != Path()]
     return os.path.lexists(site / name) or any(
         folder.is_symlink() or (folder.exists() and not folder.is_dir()) for folder in folders
@@ -96,7 +93,7 @@ def _taken(site: Path, name: str) -> bool:
 
 
 def _remove(site: Path, name: str) -> None:
-    """Remove a file, and its folders where nothing else is left in them."""
+    """Remove a file, and its folders if they are empty afterwards."""
     path = site / name
     if path.is_file() or path.is_symlink():
         path.unlink()

@@ -1,6 +1,6 @@
-"""Pages of the book that are made from the code: every command, and every key of a suite file.
+"""Render the documentation's pages on commands and on the keys of a suite file from the code.
 
-`python -m bench_site.reference docs` writes them; a test compares them with what is committed.
+`python -m bench_site.reference docs` writes them; a test compares them with the committed pages.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _MADE = "<!-- Made by `python -m bench_site.reference docs`; do not edit. -->"
 
 
 def pages(registry: Registry) -> dict[str, str]:
-    """Address below the documentation → Markdown."""
+    """Return the pages: address relative to the documentation → Markdown."""
     return {"reference/commands.md": _commands(), "reference/suite-file.md": _suite_file(registry)}
 
 
 def write(docs: Path, registry: Registry) -> list[Path]:
-    """Write the pages; their paths."""
+    """Write the pages to the documentation's directory, and return their paths."""
     written = []
     for address, text in pages(registry).items():
         path = docs / address
@@ -50,7 +50,7 @@ def _help(*words: str) -> str:
 
 
 def _below(help_text: str) -> list[str]:
-    """Names of the commands that a help text lists."""
+    """Return the names of the commands that a help text lists."""
     listed = help_text.partition("\nCommands:\n")[2]
     return re.findall(r"^  ([a-z][a-z-]*)(?=  |$)", listed, re.MULTILINE)
 
@@ -58,8 +58,8 @@ def _below(help_text: str) -> list[str]:
 def _commands() -> str:
     lines = [
         "# Commands", "", _MADE, "",
-        "What `bench COMMAND --help` says. Exit codes: 0 all done; 1 something failed, the rest is there and the",
-        "failure is named; 2 the request was wrong.", "",
+        "The output of `bench COMMAND --help`. Exit codes: 0: everything succeeded; 1: something failed and is named,",
+        "the rest succeeded; 2: the request was invalid.", "",
     ]  # fmt: skip
 
     def add(words: tuple[str, ...]) -> None:
@@ -73,7 +73,7 @@ def _commands() -> str:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models that a type speaks of."""
+    """Yield the pydantic models in a type annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
@@ -81,7 +81,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _spelled(annotation: Any) -> str:
-    """A type as a reader of TOML knows it."""
+    """Return a type's name for readers of TOML."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _spelled(parts[0])
@@ -95,12 +95,12 @@ def _spelled(annotation: Any) -> str:
         return f"table of {_spelled(parts[1])}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "table"
-    words = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "any value"}
+    words = {str: "text", int: "integer", float: "number", bool: "true or false", Any: "any value"}
     return words.get(annotation, str(annotation))
 
 
 def _attributes(cls: type[Any]) -> dict[str, str]:
-    """Attribute → what the docstrings of a class and its bases say of it."""
+    """Return the attributes' descriptions, from the docstrings of a class and its base classes."""
     descriptions: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         text = (inspect.cleandoc(base.__doc__ or "") if base is not BaseModel else "").partition("Attributes:\n")[2]
@@ -148,8 +148,8 @@ def _table(cls: type[BaseModel]) -> list[str]:
 def _suite_file(registry: Registry) -> str:
     lines = [
         "# The suite file", "", _MADE, "",
-        "A suite is a TOML file. An unknown key is an error that names the nearest known one. Sections marked with a",
-        "plugin are read by it; without it they are left unread.", "",
+        "A suite is a TOML file. An unknown key is an error that names the nearest known one. A section marked with a",
+        "plugin is read by that plugin, and ignored if it is not installed.", "",
     ]  # fmt: skip
     core: type[BaseModel] = get_type_hints(Suite.__init__)["file"]
     seen: set[type[BaseModel]] = set()
@@ -163,14 +163,14 @@ def _suite_file(registry: Registry) -> str:
             for model in _models(field.rebuild_annotation()):
                 add(model, model.__name__.removesuffix("Entry").removesuffix("Table"))
 
-    add(core, "The whole file")
+    add(core, "Top level")
     for key, section in registry.sections.items():
         owner = registry.plugin_of("sections", key).distribution
         for model in _models(section.rules.model):
             kind = re.sub(r"(?<!^)(?=[A-Z])", " ", model.__name__.removesuffix("Entry")).lower()
-            whole = model is section.rules.model
-            add(model, f"[{key}] ({owner})" if whole else f"[[{key}]]: {kind} ({owner})")
-    lines.extend(["Figures have keys of their kinds: `docs/reference/figures.md`.", ""])
+            single = model is section.rules.model
+            add(model, f"[{key}] ({owner})" if single else f"[[{key}]]: {kind} ({owner})")
+    lines.extend(["The keys of each kind of figure are in `docs/reference/figures.md`.", ""])
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""What the site is made of: the published suites, read through the leaderboard's public functions."""
+"""Read the published suites through the leaderboard's public functions, and rank methods at shares of the price."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Published:
     """A suite whose records are published.
 
     Attributes:
-        description: its ``suite.json``.
-        folder: where its records and figures are.
-        page: its Markdown page.
-        definition: its suite file; None where that is not there, and then it has no curves.
-        records: its records; None where they are not there.
+        description: content of its ``suite.json``.
+        folder: directory of its records and figures.
+        page: its Markdown page; empty if there is none.
+        definition: its suite file; None if there is none, and then it has no curves.
+        records: its records; None if there are none.
         panels: its trade-off curves, a panel per data set and cost scheme.
     """
 
@@ -44,7 +44,7 @@ class Published:
 
     @property
     def name(self) -> str:
-        """The suite's name: part of every link to it."""
+        """The suite's name, which is part of its address."""
         return str(self.description["name"])
 
     @property
@@ -54,19 +54,22 @@ class Published:
 
     @cached_property
     def headings(self) -> dict[tuple[str, str], str]:
-        """(data set, cost scheme) → heading of its section."""
+        """Headings of the sections by (data set, cost scheme)."""
         return {(row["dataset"], row["costs"]): row["heading"] for row in self.description["rows"]}
 
     @cached_property
     def uses(self) -> dict[str, str]:
-        """A method's name in this suite → the name that it is registered under."""
+        """Registered names of the methods by their names in this suite; empty without records."""
         if self.records is None:
             return {}
         trials = self.records.trials
         return {label: str(self.records.identities[names[0]]["method"]["use"]) for (*_, label), names in trials.items()}
 
     def facts(self, dataset: str) -> dict[str, Any]:
-        """What the records say of a data set: task, rows of each part, number of features, content hash."""
+        """Return a data set's task, rows of each part, number of features, content hash and confidence threshold.
+
+        Empty if the records hold no trial on it.
+        """
         if self.records is None:
             return {}
         for (name, *_), trials in self.records.trials.items():
@@ -84,13 +87,13 @@ class Published:
 
 @dataclass(frozen=True)
 class Place:
-    """A method at one share of the price on one panel: its quality, and how many methods are better.
+    """A method's quality and rank at a share of the price, on a panel.
 
     Attributes:
         method: its name in the suite.
-        quality: mean test quality there.
+        quality: mean test quality.
         rank: 1 for the best; equal qualities share a rank.
-        of: how many methods can afford a policy there.
+        of: number of methods that can afford a policy at that share.
     """
 
     method: str
@@ -100,24 +103,24 @@ class Place:
 
 
 def drawn(curve: Curve) -> NDArray[np.int64]:
-    """The steps of a curve that stand over test costs: of those with a lesser mean cost later on, none.
+    """Return the indices of a curve's steps that are drawn, int64: those without a later step of lower mean cost.
 
-    Over each cost stands the quality of the largest budget whose mean test cost is not above it, as in the
-    leaderboard's own figures.
+    At each cost, the quality is that of the largest budget whose mean test cost is not higher, as in the leaderboard's
+    figures.
     """
     later = np.minimum.accumulate(curve.cost[::-1])[::-1]
     return np.flatnonzero(np.append(curve.cost[:-1] < later[1:], True))
 
 
 def at_share(curve: Curve, share: float) -> float | None:
-    """Mean test quality at a share of the price; None where not every seed affords a policy for it."""
+    """Return the mean test quality at a share of the price; None if some seed affords no policy at that share."""
     steps = drawn(curve)
     place = int(np.searchsorted(curve.cost[steps], share + 1e-9, side="right")) - 1
     return float(curve.quality[steps[place]]) if place >= 0 else None
 
 
 def ranked(panel: Panel, share: float) -> list[Place]:
-    """The methods that afford a policy at a share of the price, the best first."""
+    """Return the methods that afford a policy at a share of the price, best first."""
     sign = -1.0 if panel.quality.goal == "max" else 1.0
     qualities = [(c.method, q) for c in panel.curves if (q := at_share(c, share)) is not None]
     qualities.sort(key=lambda pair: (sign * pair[1], pair[0]))
@@ -128,10 +131,15 @@ def ranked(panel: Panel, share: float) -> list[Place]:
 
 
 def published_suites(registry: Registry, leaderboard: Path, suites: Path) -> list[Published]:
-    """Every published suite, by name.
+    """Read every published suite, sorted by name.
+
+    Args:
+        registry: the installed plugins.
+        leaderboard: directory of the published leaderboard.
+        suites: directory of suite files.
 
     Raises:
-        RequestError: there is no leaderboard, or an export or a suite file is damaged.
+        RequestError: there is no leaderboard, an export or a suite file is damaged, or two suites have one address.
     """
     if not leaderboard.is_dir():
         raise RequestError(f"there is no leaderboard at {leaderboard}")
@@ -149,13 +157,13 @@ def published_suites(registry: Registry, leaderboard: Path, suites: Path) -> lis
 
 
 def _check_names(published: list[Published]) -> None:
-    """Suites must have addresses that differ.
+    """Check that no two suites have the same address.
 
     Raises:
-        RequestError: two have one.
+        RequestError: two suites have the same address.
     """
     taken: dict[str, str] = {}
     for suite in published:
         other = taken.setdefault(slug(suite.name), suite.name)
         if other != suite.name:
-            raise RequestError(f"the suites {other!r} and {suite.name!r} would have one address on the site")
+            raise RequestError(f"the suites {other!r} and {suite.name!r} have the same address on the site; rename one")

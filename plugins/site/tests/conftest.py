@@ -1,4 +1,4 @@
-"""A small published leaderboard, the site of it, and a browser."""
+"""Fixtures: a small published leaderboard, its site, and a browser."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ use = "single-stage"
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A folder with a published small suite, its file and a book of two pages."""
+    """A folder with a small published suite, its file and a documentation of two pages."""
     work = tmp_path_factory.mktemp("small")
     plugins = tmp_path_factory.mktemp("plugins")
     install(plugins, "tiny_plugin", ROOT / "tests" / "support" / "tiny_plugin.py", "tiny")
@@ -75,18 +75,18 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 @pytest.fixture(scope="session")
 def site(small: Bench) -> Path:
-    """The small suite's site, with the tables of two committed pages: one of them has very many data sets."""
+    """The small suite's site, with the tables of two committed suites, one of which has many data sets."""
     shown = small.folder / "shown"
     shutil.copytree(small.folder / "leaderboard", shown)
     for name in ("qwyc_paper", "open"):
         shutil.copytree(ROOT / "leaderboard" / name, shown / name)
         shutil.copy(ROOT / "leaderboard" / f"{name}.md", shown)
-    (shown / "open" / "records.parquet").unlink()  # its tables are enough
+    (shown / "open" / "records.parquet").unlink()  # the tables are enough
     description = shown / "open" / "suite.json"
-    said = unseal(description.read_bytes())
-    headings = list(dict.fromkeys(row["heading"] for row in said["rows"]))
-    said["rows"] = [row for row in said["rows"] if row["heading"] in headings[:14]]
-    description.write_bytes(seal(said))
+    content = unseal(description.read_bytes())
+    headings = list(dict.fromkeys(row["heading"] for row in content["rows"]))
+    content["rows"] = [row for row in content["rows"] if row["heading"] in headings[:14]]
+    description.write_bytes(seal(content))
     sections = re.split(r"(?m)^(?=##)", (shown / "open.md").read_text(encoding="utf-8"))
     dropped = tuple(f"{mark} {heading}\n" for heading in headings[14:] for mark in ("##", "###"))
     kept = [section for section in sections if not section.startswith(dropped)]
@@ -105,7 +105,7 @@ def _tools() -> tuple[str, str] | None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Chromium without a window, driven by Selenium."""
+    """Headless Chromium, driven by Selenium; the test is skipped if it is not installed."""
     tools = _tools()
     if tools is None:
         pytest.skip("no browser: chromium and chromedriver are not installed (Debian: chromium, chromium-driver)")

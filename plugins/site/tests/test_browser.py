@@ -1,4 +1,4 @@
-"""The site in a real browser: no errors, and what a reader does works."""
+"""The site in a real browser: pages without errors, tables, curves, search, colour schemes and phones."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PAGES = ("index.html", "results.html", "suites/small/index.html", "suites/qwyc_p
          "suites/open/results.html", "suites/open/figures.html", "suites/open/data-liver.html",
          "methods/cost-ordered.html", "datasets/blobs.html", "docs/papers/paper.html")  # fmt: skip
 HIGHEST = {1280: 12_000, 390: 16_000}
-"""The highest a page may be, in pixels, at a width."""
+"""The largest height of a page, by the window's width, in pixels."""
 
 
 def wait(until: Callable[[], Any], seconds: float = 20.0, what: str = "it") -> Any:
     end = time.monotonic() + seconds
     while not (found := until()):
         if time.monotonic() > end:
-            raise AssertionError(f"{what} did not come")
+            raise AssertionError(f"timed out: {what}")
         time.sleep(0.05)
     return found
 
@@ -52,7 +52,7 @@ def column(browser: Any, place: int) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_has_no_error_fits_and_is_not_endless(browser: Any, site: Path, page: str) -> None:
+def test_a_page_has_no_error_and_fits_the_window(browser: Any, site: Path, page: str) -> None:
     for width in (1280, 390):
         opened(browser, site, page, width)
         time.sleep(0.2)
@@ -134,7 +134,7 @@ return (a + 0.05) / (b + 0.05);
 """
 
 
-def test_the_dark_scheme_reaches_text_tables_and_curves_and_is_legible(browser: Any, site: Path) -> None:
+def test_text_tables_and_curves_are_legible_in_both_schemes(browser: Any, site: Path) -> None:
     from selenium.webdriver.common.by import By
 
     opened(browser, site, "suites/small/index.html")
@@ -184,9 +184,7 @@ return [...document.querySelectorAll(".md-content :is(a[href], button)")].filter
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_reader_who_hears_the_page_finds_headings_in_order_and_links_with_names(
-    browser: Any, site: Path, page: str
-) -> None:
+def test_a_screen_reader_finds_headings_in_order_and_named_links(browser: Any, site: Path, page: str) -> None:
     opened(browser, site, page, 390)
     levels = browser.execute_script(
         "return [...document.querySelectorAll('.md-content :is(h1,h2,h3,h4,h5,h6)')].map(h => Number(h.tagName[1]))"
@@ -198,7 +196,7 @@ def test_a_reader_who_hears_the_page_finds_headings_in_order_and_links_with_name
     assert browser.execute_script(heads) == 0
 
 
-def test_on_a_phone_the_best_method_at_a_tenth_of_the_price_its_curve_paper_and_plugin_are_taps_away(
+def test_on_a_phone_links_lead_from_the_best_method_at_a_tenth_of_the_price_to_its_curve_and_paper(
     browser: Any, site: Path
 ) -> None:
     from selenium.webdriver.common.by import By
@@ -213,7 +211,7 @@ def test_on_a_phone_the_best_method_at_a_tenth_of_the_price_its_curve_paper_and_
         head.index("At 10 %"),
     )
     assert links
-    for link in links:  # what a finger can reach: the page scrolls down, a table sideways
+    for link in links:  # within reach after scrolling the page down and the table sideways
         browser.execute_script("arguments[0].scrollIntoView({block: 'center', inline: 'center'})", link)
         box = link.rect
         left = browser.execute_script("return arguments[0].getBoundingClientRect().left", link)
@@ -224,11 +222,11 @@ def test_on_a_phone_the_best_method_at_a_tenth_of_the_price_its_curve_paper_and_
     links[0].click()
     content = browser.find_element(By.CSS_SELECTOR, ".md-content")
     assert browser.current_url.partition("#")[0] == best[0][1].partition("#")[0]
-    said = content.text
+    shown = content.text
     for word in ("Plugin:", "Paper:", "In a suite file:", "budgetbench-"):
-        assert word in said
+        assert word in shown
     curve = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-curve[data-drawn]"))[0]
-    assert curve.rect["y"] < 4 * 900, "the first curve is within four screens"
+    assert curve.rect["y"] < 4 * 900, "the first curve is not within four screens"
     assert curve.rect["width"] <= 390
     opened(browser, site, "methods/cost-ordered.html", 390)
     (paper,) = browser.find_elements(By.CSS_SELECTOR, ".md-content li a[href*='papers/']")
@@ -237,24 +235,24 @@ def test_on_a_phone_the_best_method_at_a_tenth_of_the_price_its_curve_paper_and_
     assert faults(browser) == []
 
 
-def test_on_a_phone_three_taps_lead_from_the_front_to_the_leader_at_a_tenth_its_curve_plugin_and_paper(
+def test_on_a_phone_two_taps_lead_from_the_front_page_to_the_leader_at_a_tenth_of_the_price(
     browser: Any, site: Path
 ) -> None:
     from selenium.webdriver.common.by import By
 
     opened(browser, site, "index.html", 390)
     browser.find_element(By.PARTIAL_LINK_TEXT, "Which method").click()
-    said = wait(lambda: [li for li in browser.find_elements(By.CSS_SELECTOR, "li") if li.text.startswith("At 10 %")])
-    leader = said[0].find_element(By.CSS_SELECTOR, "a[href*='methods/']")
+    items = wait(lambda: [li for li in browser.find_elements(By.CSS_SELECTOR, "li") if li.text.startswith("At 10 %")])
+    leader = items[0].find_element(By.CSS_SELECTOR, "a[href*='methods/']")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", leader)
     leader.click()
     curve = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-curve"))[0]
     assert "Plugin: budgetbench-" in browser.find_element(By.CSS_SELECTOR, ".md-content").text
-    assert curve.rect["y"] < 2 * 900, "the curve is within two screens"
+    assert curve.rect["y"] < 2 * 900, "the curve is not within two screens"
     assert faults(browser) == []
 
 
-def test_on_a_phone_a_long_name_leaves_the_column_beside_it_in_sight(browser: Any, site: Path) -> None:
+def test_on_a_phone_a_long_name_leaves_the_second_column_visible(browser: Any, site: Path) -> None:
     opened(browser, site, "results.html", 390)
     wait(lambda: browser.execute_script("return document.querySelector('table.dataTable') !== null"))
     left = browser.execute_script(
@@ -265,16 +263,16 @@ def test_on_a_phone_a_long_name_leaves_the_column_beside_it_in_sight(browser: An
 
 
 def test_a_long_cell_shows_its_beginning_and_opens(browser: Any, site: Path) -> None:
-    # Which page has such a cell is the published results' affair.
+    # The published results determine which page has such a cell.
     pages = sorted((site / "suites").glob("*/*.html"))
     page = next(page for page in pages if re.search(r"<td[^>]*>[^<]{300,}</td>", page.read_text(encoding="utf-8")))
     opened(browser, site, page.relative_to(site).as_posix(), 390)
     find = "const d = document.querySelector('details.bench-folded');"
-    before, shown, whole = browser.execute_script(
+    before, shown, full = browser.execute_script(
         f"{find} return [d.offsetHeight, d.querySelector('summary').textContent, d.lastChild.textContent]"
     )
     assert before < 60
-    assert whole.startswith(shown.removesuffix(" …"))
+    assert full.startswith(shown.removesuffix(" …"))
     assert browser.execute_script(f"{find} d.querySelector('summary').click(); return d.offsetHeight") > before
 
 

@@ -1,4 +1,4 @@
-"""The built site: pages, links, faults, and what is left alone."""
+"""The built site: pages, links, errors, escaping, and files of others in its directory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from bench_site.assets import as_script, shared_files
 from bench_site.figures import curve_figure
 from bench_site.links import dead_links
-from bench_site.parts import ELSEWHERE, TITLES, anchors_of, by_dataset, parts_of, relinked
+from bench_site.parts import MOVED, TITLES, anchors_of, by_dataset, parts_of, relinked
 from bench_site.place import put
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,21 +34,21 @@ def test_there_is_a_page_for_every_suite_method_data_set_and_paper(site: Path) -
             "docs/tutorial.html", "docs/papers/paper.html"} <= pages  # fmt: skip
 
 
-def test_each_data_set_of_a_large_suite_has_a_page_with_its_table_and_every_link_finds_it(site: Path) -> None:
+def test_each_data_set_of_a_large_suite_has_a_page_with_its_table(site: Path) -> None:
     home = html(site, "suites/open/index.html")
     pages = sorted(path.name for path in (site / "suites" / "open").glob("data-*.html"))
     assert len(pages) > 12
     for page in pages:
         assert f'href="{page}"' in home
-    assert "The whole table" in html(site, "suites/open/data-liver.html")
-    assert "The curve in numbers" in html(site, "suites/open/data-liver.html")
+    assert "Complete table" in html(site, "suites/open/data-liver.html")
+    assert "Curve in numbers" in html(site, "suites/open/data-liver.html")
     tables = html(site, "suites/open/results.html")
     assert "Over all data sets" in tables
     assert 'id="liver"' not in tables
     assert not list((site / "suites" / "small").glob("data-*.html"))
 
 
-def test_the_sections_of_data_sets_are_handed_on_whole() -> None:
+def test_splitting_by_data_set_loses_no_line() -> None:
     text = (ROOT / "leaderboard" / "open.md").read_text(encoding="utf-8")
     headings = {row["heading"] for row in json.loads((ROOT / "leaderboard/open/suite.json").read_text())["rows"]}
     parts = parts_of(text, headings)
@@ -61,13 +61,13 @@ def test_the_sections_of_data_sets_are_handed_on_whole() -> None:
     taken = [f"## {heading}" for heading in alone if "results" in alone[heading]]
     taken += [f"### {heading}" for heading in alone if "curves" in alone[heading]]
     sections = [section for held in alone.values() for section in held.values()]
-    handed = lines([*left.values(), *sections, *taken])
-    assert [line for line in handed if line != ELSEWHERE] == lines(parts.values())
+    copied = lines([*left.values(), *sections, *taken])
+    assert [line for line in copied if line != MOVED] == lines(parts.values())
     assert "bars-liver.svg" in alone["Liver"]["figures"]
     assert "bars-" not in left["figures"]
 
 
-def test_of_many_curves_the_best_are_drawn_and_the_others_wait_in_the_legend() -> None:
+def test_of_many_curves_the_best_are_visible_and_the_others_are_in_the_legend() -> None:
     from types import SimpleNamespace
 
     def panel(count: int) -> Any:
@@ -82,19 +82,19 @@ def test_of_many_curves_the_best_are_drawn_and_the_others_wait_in_the_legend() -
     assert all(trace.get("visible") is None for trace in few["data"])
     many = json.loads(curve_figure(panel(30), {}))
     shown = {trace["name"] for trace in many["data"] if trace.get("visible") is None}
-    assert "m29" in shown  # the best at the whole price
+    assert "m29" in shown  # the best at the price of all features
     assert 3 <= len(shown) <= 12
     assert {trace["name"] for trace in many["data"]} == {f"m{n}" for n in range(30)}
     assert "visible" not in json.loads(curve_figure(panel(30), {}, ["m0"]))["data"][0]
 
 
-def test_a_method_page_names_its_paper_plugin_parameters_and_place(site: Path) -> None:
+def test_a_method_page_names_its_paper_plugin_parameters_and_rank(site: Path) -> None:
     page = html(site, "methods/cost-ordered.html")
     assert 'href="../docs/papers/paper.html"' in page
     assert "budgetbench-cost-ordered" in page
     assert "max_stages" in page
     assert "BSD-3-Clause" in page
-    assert "place 1 of" in page
+    assert "rank 1 of" in page
     assert 'href="../methods/cost-ordered.html"' in html(site, "docs/papers/paper.html").replace("../../", "../")
 
 
@@ -107,7 +107,7 @@ def test_the_answer_of_the_front_page_is_on_the_site_with_its_tables_and_numbers
     assert "Critical difference" in html(site, "suites/small/budgets.html")
     assert (site / "suites" / "small" / "wins.csv").is_file()
     assert 'href="answer.html"' in html(site, "index.html")
-    assert re.search(r'<strong><a href="methods/[^"]+">', page), "who leads is a link to its page"
+    assert re.search(r'<strong><a href="methods/[^"]+">', page), "the leading method is not a link to its page"
     assert re.search(r'<td[^>]*><a href="methods/cost-ordered.html">', page)
 
 
@@ -134,13 +134,13 @@ def test_a_curve_has_the_numbers_of_the_records(site: Path) -> None:
         assert np.all(np.diff(trace["x"]) >= 0)
     full = traces[-1]
     assert full["x"][0] == 100.0
-    said = json.loads((site.parent / "leaderboard" / "small" / "suite.json").read_text())
-    means = next(row["means"] for row in said["rows"] if row["method"] == "single-stage")
+    description = json.loads((site.parent / "leaderboard" / "small" / "suite.json").read_text())
+    means = next(row["means"] for row in description["rows"] if row["method"] == "single-stage")
     right = 100 * means["coverage"][0] * means["conclusive-accuracy"][0]
     assert full["y"][0] == pytest.approx(right, abs=2.0)  # a mean of products, and the product of means
 
 
-def test_every_link_of_the_site_leads_somewhere(site: Path) -> None:
+def test_the_site_has_no_dead_link(site: Path) -> None:
     assert dead_links(sorted(site.rglob("*.html")), site) == []
 
 
@@ -161,18 +161,18 @@ def test_a_dead_link_fails_the_build(small: Bench, tmp_path: Path) -> None:
     assert "other.html#gone" in ran.stderr
 
 
-def test_a_site_goes_into_no_directory_of_something_else(small: Bench, tmp_path: Path) -> None:
+def test_a_site_is_not_written_to_a_directory_of_other_files(small: Bench, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.tex").write_text("years of work")
-    assert "holds files that are not a site's (thesis.tex)" in small("site", str(mine), expect=2).stderr
+    assert "holds files that bench site did not write (thesis.tex)" in small("site", str(mine), expect=2).stderr
     assert [path.name for path in mine.iterdir()] == ["thesis.tex"]
     for place in ("leaderboard/site", ".", "docs"):
         assert "another directory" in small("site", place, expect=2).stderr
     assert "there is no leaderboard" in small("site", str(tmp_path / "new"), "--out", "nowhere", expect=2).stderr
 
 
-def test_a_site_is_rebuilt_beside_what_others_keep_there(small: Bench, tmp_path: Path) -> None:
+def test_rebuilding_a_site_keeps_other_files_in_its_directory(small: Bench, tmp_path: Path) -> None:
     pub = tmp_path / "pub"
     small("site", str(pub), "--docs", "docs")
     before = {path.relative_to(pub) for path in pub.rglob("*") if path.is_file()}
@@ -189,8 +189,8 @@ def test_a_site_is_rebuilt_beside_what_others_keep_there(small: Bench, tmp_path:
     assert {path for path in after if "docs" in path.parts} == {Path("docs/papers/mine.txt")}
     mine = pub / "docs" / "tutorial.html"
     mine.write_text("mine")
-    said = small("site", str(pub), "--docs", "docs", expect=2).stderr
-    assert "docs/tutorial.html, which bench site did not write" in said
+    error = small("site", str(pub), "--docs", "docs", expect=2).stderr
+    assert "docs/tutorial.html, which bench site did not write" in error
     assert mine.read_text() == "mine"
     assert {path.relative_to(pub) for path in pub.rglob("*") if path.is_file()} == after | {mine.relative_to(pub)}
 
@@ -254,8 +254,8 @@ kind = "feature-usage"
 """
 
 
-class Live(HTMLParser):
-    """Elements and attributes that can only have come from a name."""
+class Injected(HTMLParser):
+    """A parser that collects elements and attributes injected by a name."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -276,7 +276,7 @@ class Live(HTMLParser):
             self.found.append(f"<script>{data}")
 
 
-def test_names_of_anything_bring_no_element_and_no_attribute_to_any_page_or_figure(bench: Bench) -> None:
+def test_hostile_names_inject_no_element_or_attribute_into_pages_and_figures(bench: Bench) -> None:
     rows = [f"{n % 7},{n * n % 5},{'<script>alert(8)</script>' if n % 2 else 'b|c`'}" for n in range(60)]
     head = '<script>alert(7)</script>,"a|b` onload=alert(9)",y'
     (bench.folder / "hostile.csv").write_text("\n".join([head, *rows, ""]))
@@ -289,7 +289,7 @@ def test_names_of_anything_bring_no_element_and_no_attribute_to_any_page_or_figu
     assert len(pages) > 12
     assert any("feature-usage" in path.name for path in figures)
     for path in [*pages, *figures]:
-        page = Live()
+        page = Injected()
         page.feed(path.read_text(encoding="utf-8"))
         page.close()
         assert page.found == [], path
@@ -298,11 +298,11 @@ def test_names_of_anything_bring_no_element_and_no_attribute_to_any_page_or_figu
     assert home.count("&lt;script&gt;alert(") > 5
 
 
-def test_a_committed_page_is_handed_on_whole() -> None:
+def test_splitting_a_committed_page_loses_no_line() -> None:
     for page in sorted((ROOT / "leaderboard").glob("*_*.md")):
         text = page.read_text(encoding="utf-8")
-        said = json.loads((page.with_suffix("") / "suite.json").read_text(encoding="utf-8"))
-        parts = parts_of(text, {row["heading"] for row in said["rows"]})
+        description = json.loads((page.with_suffix("") / "suite.json").read_text(encoding="utf-8"))
+        parts = parts_of(text, {row["heading"] for row in description["rows"]})
         assert list(parts) == [part for part in TITLES if part in parts]
         heads = [line for line in text.splitlines() if line.startswith("## ")]
         assert sorted(
@@ -314,7 +314,7 @@ def test_a_committed_page_is_handed_on_whole() -> None:
         assert "claims" in parts
 
 
-def test_links_are_put_right_and_others_kept() -> None:
+def test_relative_links_are_rewritten_and_others_kept() -> None:
     text = r"[a \[b\]](x.md#y) ![p](s/f.svg) [out](https://e.org/x) \[no\](z.md)"
     assert relinked(text, lambda link: None if link.endswith("y") else f"up/{link}") == (
         r"a \[b\] ![p](up/s/f.svg) [out](https://e.org/x) \[no\](z.md)"
@@ -328,7 +328,7 @@ def test_an_anchor_leads_to_the_part_that_has_the_heading() -> None:
     assert anchors_of(parts) == {"heart": "results", "claims-of-the-paper": "claims", "x": "claims"}
 
 
-def test_the_tables_bundle_becomes_a_script() -> None:
+def test_the_bundle_of_datatables_is_converted_to_a_script() -> None:
     files = shared_files()
     script = files["assets/bench/tables.js"]
     assert isinstance(script, str)
@@ -339,7 +339,7 @@ def test_the_tables_bundle_becomes_a_script() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.data())
-def test_a_step_stands_over_each_cost_of_the_largest_budget_within_it(costs: list[float], data: st.DataObject) -> None:
+def test_the_quality_at_a_cost_is_that_of_the_largest_budget_within_it(costs: list[float], data: st.DataObject) -> None:
     from types import SimpleNamespace
 
     from bench_site.sources import at_share
@@ -353,7 +353,7 @@ def test_a_step_stands_over_each_cost_of_the_largest_budget_within_it(costs: lis
 
 
 @pytest.mark.slow
-def test_the_committed_leaderboard_and_the_book_make_a_site_without_a_dead_link(bench: Bench) -> None:
+def test_the_site_of_the_committed_leaderboard_and_documentation_has_no_dead_link(bench: Bench) -> None:
     folders = [str(ROOT / name) for name in ("leaderboard", "suites", "docs")]
     bench("site", "site", "--out", folders[0], "--suites", folders[1], "--docs", folders[2])
     pages = list((bench.folder / "site").rglob("*.html"))

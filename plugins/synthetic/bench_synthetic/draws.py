@@ -1,11 +1,11 @@
-"""Random numbers whose bits are the same on every machine.
+"""Random numbers that are identical bit for bit on every machine.
 
-A data set's content hash is part of its trials' names, so not one bit of generated data may depend on the processor,
-its vector units, the linear algebra library, the number of threads or a library's version. Everything here is made
-from the raw 64-bit words of PCG64, a stream that is fixed by its seed, by +, −, ·, / and square roots of single
-elements, which IEEE 754 defines to the last bit. Not used: NumPy's distributions (their streams may change), libm
-and vectorised logarithms or exponentials (their last bits differ), ``@``, ``dot`` and ``einsum`` (kernels differ in
-order and in fused multiply-adds), sums along an axis (their order depends on the layout and the vector width).
+A data set's content hash is part of its trials' names, so no bit of generated data may depend on the processor, its
+vector units, the linear algebra library, the number of threads or a library's version. All numbers are computed from
+the raw 64-bit words of PCG64, whose stream is fixed by the seed, with +, −, ·, / and square roots of single elements,
+which IEEE 754 defines to the last bit. Not used are NumPy's distributions (their streams may change), logarithms and
+exponentials of libm or vectorised ones (their last bits differ), ``@``, ``dot`` and ``einsum`` (kernels differ in order
+and in fused multiply-adds), and sums along an axis (their order depends on the layout and the vector width).
 """
 
 from __future__ import annotations
@@ -47,37 +47,42 @@ class Draws:
     """A seeded source of random numbers.
 
     Args:
-        *seed: whole numbers from 0; different numbers give independent sources.
+        *seed: integers from 0; different integers give independent sources.
     """
 
     def __init__(self, *seed: int) -> None:
         self._bits = np.random.PCG64(np.random.SeedSequence(list(seed)))
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """The next raw words: uint64 (count,)."""
+        """Return the next raw words, uint64 (count,)."""
         return np.asarray(self._bits.random_raw(count), dtype=np.uint64)
 
     def uniform(self, *shape: int) -> Table:
-        """Uniform on [0, 1): multiples of 2⁻⁵³, in C order."""
+        """Return uniform variates on [0, 1), float64 of the given shape, multiples of 2⁻⁵³ filled in C order."""
         words = self.words(int(np.prod(shape)))
         return ((words >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(shape)
 
     def normal(self, *shape: int) -> Table:
-        """Standard normal variates by the inverse distribution function, in C order."""
-        # Odd multiples of 2⁻⁵³: symmetric about a half, never 0 or 1.
+        """Return standard normal variates, float64 of the given shape, by the quantile function, filled in C order."""
+        # Odd multiples of 2⁻⁵³ are symmetric about 1/2, and never 0 or 1.
         words = self.words(int(np.prod(shape)))
         return normal_quantile(((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52).reshape(shape)
 
-    def whole(self, low: int, high: int, count: int) -> NDArray[np.int64]:
-        """Whole numbers from ``low`` to ``high``, both included: int64 (count,)."""
+    def integers(self, low: int, high: int, count: int) -> NDArray[np.int64]:
+        """Return uniform integers from ``low`` to ``high``, both included, int64 (count,)."""
         return low + np.floor(self.uniform(count) * float(high - low + 1)).astype(np.int64)
 
     def permutation(self, count: int) -> NDArray[np.int64]:
-        """0 … count − 1 in random order: int64 (count,)."""
+        """Return 0 … count − 1 in random order, int64 (count,)."""
         return np.argsort(self.words(count), kind="stable").astype(np.int64)
 
     def corners(self, count: int, dimensions: int) -> Table:
-        """Different corners of the unit cube: float64 (count, dimensions) of 0 and 1; ``count`` ≤ 2**dimensions."""
+        """Return distinct corners of the unit cube, float64 (count, dimensions) of 0 and 1.
+
+        Args:
+            count: number of corners, at most 2**dimensions.
+            dimensions: dimension of the cube.
+        """
         leading = min(dimensions, 62)
         if 2**leading <= 4 * count:
             chosen = self.permutation(2**leading)[:count].tolist()
@@ -87,14 +92,17 @@ class Draws:
                 corners.setdefault(int(self.words(1)[0]) >> (64 - leading))
             chosen = list(corners)
         bits = np.array([[code >> place & 1 for place in range(leading)] for code in chosen], dtype=np.float64)
-        others = self.whole(0, 1, count * (dimensions - leading)).reshape(count, -1)
+        others = self.integers(0, 1, count * (dimensions - leading)).reshape(count, -1)
         return np.hstack([bits, others.astype(np.float64)])
 
 
 def normal_quantile(p: Table) -> Table:
-    """The standard normal quantile of probabilities strictly between 0 and 1, to about 16 digits.
+    """Return the standard normal quantiles of probabilities, to about 16 digits.
 
     Source: Wichura 1988, Algorithm AS 241: The Percentage Points of the Normal Distribution, PPND16.
+
+    Args:
+        p: float64 (n,), strictly between 0 and 1; or of any other shape.
     """
     q = p - 0.5
     central = np.abs(q) <= 0.425
@@ -121,7 +129,7 @@ def _horner(coefficients: tuple[float, ...], x: Table) -> Table:
 
 
 def _log(x: Table) -> Table:
-    """Natural logarithm: the power of two apart, the rest by the series of the inverse hyperbolic tangent."""
+    """Return the natural logarithm: the exponent times ln 2, plus the atanh series of the mantissa."""
     mantissa, exponent = np.frexp(x)
     low = mantissa < _ROOT_HALF
     mantissa = np.where(low, 2.0 * mantissa, mantissa)
@@ -132,12 +140,12 @@ def _log(x: Table) -> Table:
 
 
 def exact_exp(x: float) -> float:
-    """The exponential of a number, correctly rounded (in decimal arithmetic, which no libm is part of)."""
+    """Return the exponential of a number, correctly rounded, by decimal arithmetic, which does not use libm."""
     return float(Decimal(x).exp())
 
 
 def product(left: Table, right: Table) -> Table:
-    """The matrix product (n, m) · (m, k), summed from the first inner index to the last, one term after another."""
+    """Return the matrix product (n, m) · (m, k), float64 (n, k), with terms added in the order of the inner index."""
     total = np.zeros((left.shape[0], right.shape[1]))
     for inner in range(left.shape[1]):
         total = total + left[:, inner, None] * right[None, inner, :]
@@ -145,7 +153,7 @@ def product(left: Table, right: Table) -> Table:
 
 
 def orthonormal(table: Table) -> Table:
-    """Orthonormal columns that span those of a (n, k) table with n ≥ k: Gram and Schmidt, each column twice."""
+    """Return an orthonormal basis of the columns of a float64 (n, k) table, n ≥ k, by Gram–Schmidt applied twice."""
     columns = np.array(table.T, order="C")
     for j in range(len(columns)):
         for _ in range(2):
@@ -157,7 +165,7 @@ def orthonormal(table: Table) -> Table:
 
 
 def _sums(rows: Table) -> Table:
-    """The sum of each row, by halving: the second half is added to the first until one number is left."""
+    """Return the sum of each row, by repeatedly adding the second half to the first until one column is left."""
     while rows.shape[1] > 1:
         half = (rows.shape[1] + 1) // 2
         folded = rows[:, :half].copy()
@@ -167,5 +175,5 @@ def _sums(rows: Table) -> Table:
 
 
 def on_grid(values: Table) -> Table:
-    """Values rounded to multiples of 2⁻³⁰ (about 1e-9), without −0."""
+    """Round values to multiples of 2⁻³⁰ (about 1e-9), with 0 instead of −0."""
     return np.rint(values * 2.0**30) * 2.0**-30 + 0.0

@@ -1,9 +1,9 @@
-"""Generated classification and regression problems, and Synthetic30 (EMSCO §4.1.3), which is one of them.
+"""Generated classification and regression problems, and Synthetic30 (EMSCO §4.1.3), a classification problem.
 
 The families and their parameters are those of scikit-learn's ``make_classification`` (Guyon 2003) and
-``make_regression``. The numbers are not: scikit-learn multiplies matrices through BLAS and draws from streams of its
-own, so the last bits of its tables, and with them every trial's name, differ between machines. Here all is drawn by
-`bench_synthetic.draws`.
+``make_regression``, but the random numbers differ. scikit-learn multiplies matrices with BLAS and uses NumPy's
+distributions, so the last bits of its tables, and with them every trial's name, differ between machines. Here, all
+numbers are drawn by `bench_synthetic.draws`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ _GENERATED = {"source": "generated", "licence": "none needed"}
 
 
 def classification(name: str, classes: int, X: Table, y: NDArray[np.int64]) -> Dataset:
-    """Generated features ``f1..fd`` and class codes as a data set."""
+    """Return a data set of generated features, named ``f1..fd``, and class codes.
+
+    Args:
+        name: name of the data set.
+        classes: number of classes.
+        X: float64 (rows, features).
+        y: int64 (rows,), class codes from 0.
+    """
     return Dataset(
         name=name,
         task="binary" if classes == 2 else "multiclass",
@@ -45,7 +52,7 @@ class Synthetic30(DataSource):
     ``importance-quantiles``.
 
     Attributes:
-        seed: of the draw; the paper does not give its own.
+        seed: seed of the random numbers; the paper does not state its seed.
     """
 
     version: ClassVar[int] = 2
@@ -58,28 +65,28 @@ class Synthetic30(DataSource):
 
 @dataclass(frozen=True)
 class MakeClassification(DataSource):
-    """Clusters of points around the corners of a hypercube: the family of Guyon 2003.
+    """Clusters of points around the corners of a hypercube (Guyon 2003).
 
-    Each cluster is a standard normal cloud times a random matrix of its own, at a corner of a hypercube of side
-    2 · ``class_sep`` in the informative features; clusters are dealt to the classes in turn. The parameters are those
-    of scikit-learn's ``make_classification`` and mean the same; the draws are others (see the module). Values are
-    multiples of 2⁻³⁰ before they are shifted and scaled.
+    Each cluster consists of standard normal points, multiplied by a random matrix of the cluster, around a corner of a
+    hypercube with side 2 · ``class_sep`` in the informative features. Clusters are assigned to the classes in turn. The
+    parameters mean the same as those of scikit-learn's ``make_classification``; the random numbers differ (see the
+    module). Values are multiples of 2⁻³⁰ before they are shifted and scaled.
 
     Attributes:
         rows, features: size of the table.
-        informative: features that tell the classes apart.
-        redundant: random linear combinations of them.
-        repeated: copies of informative and redundant ones; the rest is noise.
+        informative: number of features that depend on the class.
+        redundant: number of random linear combinations of informative features.
+        repeated: number of copies of informative and redundant features; the remaining features are noise.
         classes: number of classes.
         clusters_per_class: clusters of each class; ``classes · clusters_per_class`` may not exceed 2**informative.
-        weights: shares of the classes; empty for balanced ones.
+        weights: shares of the classes; empty: balanced.
         flip_y: share of rows whose class is drawn at random.
         class_sep: half the side of the hypercube.
-        hypercube: clusters on the corners of a hypercube, or else of a random polytope.
-        shift, scale: added to, and multiplied with, every feature; None draws them at random per feature.
-        shuffle: whether rows and features are shuffled; without it the features come in the order informative,
-            redundant, repeated, noise.
-        seed: of the draw, from 0.
+        hypercube: whether clusters are at the corners of a hypercube; otherwise at those of a random polytope.
+        shift, scale: added to, and multiplied with, every feature; None draws a random number per feature.
+        shuffle: whether rows and features are shuffled; otherwise the order of the features is informative, redundant,
+            repeated, noise.
+        seed: seed of the random numbers, from 0.
     """
 
     version: ClassVar[int] = 2
@@ -104,9 +111,11 @@ class MakeClassification(DataSource):
         if self.rows < self.classes:
             raise ValueError(f"{self.rows} rows are too few for {self.classes} classes")
         if self.informative + self.redundant + self.repeated > self.features:
-            raise ValueError("informative + redundant + repeated is more than features")
+            raise ValueError(f"informative + redundant + repeated must not be more than features, {self.features}")
         if self.classes * self.clusters_per_class > 2**self.informative:
-            raise ValueError("classes * clusters_per_class is more than 2**informative")
+            raise ValueError(
+                f"classes * clusters_per_class must not be more than 2**informative, {2**self.informative}"
+            )
         if self.weights and (len(self.weights) != self.classes or abs(sum(self.weights) - 1) > 1e-9):
             raise ValueError("weights must be one share per class, summing to 1")
 
@@ -114,7 +123,7 @@ class MakeClassification(DataSource):
         return classification("make-classification", self.classes, *self.draw())
 
     def draw(self) -> tuple[Table, NDArray[np.int64]]:
-        """The table: float64 (rows, features), and class codes: int64 (rows,)."""
+        """Return the table, float64 (rows, features), and the class codes, int64 (rows,)."""
         draws = Draws(self.seed, 0xC1A55)
         X = np.empty((self.rows, self.features))
         y = np.empty(self.rows, dtype=np.int64)
@@ -130,11 +139,11 @@ class MakeClassification(DataSource):
             X[start:stop, : self.informative] = product(cloud[start:stop], mixing) + centre
         weights = 2.0 * draws.uniform(self.informative, self.redundant) - 1.0
         X[:, self.informative : known] = product(X[:, : self.informative], weights)
-        X[:, known : known + self.repeated] = X[:, draws.whole(0, known - 1, self.repeated)]
+        X[:, known : known + self.repeated] = X[:, draws.integers(0, known - 1, self.repeated)]
         noise = self.features - known - self.repeated
         X[:, known + self.repeated :] = draws.normal(self.rows, noise)
         flipped = draws.uniform(self.rows) < self.flip_y
-        y[flipped] = draws.whole(0, self.classes - 1, int(flipped.sum()))
+        y[flipped] = draws.integers(0, self.classes - 1, int(flipped.sum()))
         shift, scale = draws.uniform(self.features), draws.uniform(self.features)
         X = on_grid(X)
         X = X + ((2.0 * shift - 1.0) * self.class_sep if self.shift is None else self.shift)
@@ -145,7 +154,7 @@ class MakeClassification(DataSource):
         return X, y
 
     def _cluster_sizes(self) -> list[int]:
-        """Rows of each cluster, by the weight of its class; rows left over go to the first clusters, one each."""
+        """Return the number of rows of each cluster, by the weight of its class; the first clusters get the rest."""
         shares = self.weights or [1.0 / self.classes] * self.classes
         clusters = self.classes * self.clusters_per_class
         sizes = [int(self.rows * shares[k % self.classes] / self.clusters_per_class) for k in range(clusters)]
@@ -164,17 +173,17 @@ class MakeClassification(DataSource):
 class MakeRegression(DataSource):
     """A random linear model with noise.
 
-    The parameters are those of scikit-learn's ``make_regression`` and mean the same; the draws are others (see the
+    The parameters mean the same as those of scikit-learn's ``make_regression``; the random numbers differ (see the
     module). Features are multiples of 2⁻³⁰, and so is the target before ``bias`` is added.
 
     Attributes:
         rows, features: size of the table.
-        informative: features with a weight that is not 0.
+        informative: number of features with a weight other than 0.
         bias: added to every target.
-        effective_rank: None for independent features, else about how many singular vectors explain them.
-        tail_strength: weight of the others' tail, when ``effective_rank`` is given.
+        effective_rank: approximate number of singular vectors that explain the features; None: independent features.
+        tail_strength: weight of the tail of the other singular values, with ``effective_rank``.
         noise: standard deviation of the Gaussian noise on the target.
-        seed: of the draw, from 0.
+        seed: seed of the random numbers, from 0.
     """
 
     version: ClassVar[int] = 2
@@ -209,7 +218,7 @@ class MakeRegression(DataSource):
         )
 
     def _features(self, draws: Draws) -> Table:
-        """Standard normal, or of low rank: a bell of singular values with a tail, as scikit-learn makes it."""
+        """Return standard normal features, or features of low rank with scikit-learn's profile of singular values."""
         if self.effective_rank is None:
             return draws.normal(self.rows, self.features)
         rank = min(self.rows, self.features)

@@ -1,4 +1,4 @@
-"""The plugin's hook: registers the data sources. Imports nothing heavy."""
+"""The plugin's hook, which registers the data sources. Heavy modules are not imported here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_datasets(register: RegisterDataset) -> None:
-    """Every source is a pure function of its parameters."""
+    """Register the sources; each is a pure function of its parameters."""
     register("synthetic30", Synthetic30)
     register("make-classification", MakeClassification)
     register("make-regression", MakeRegression)

@@ -19,26 +19,26 @@ QUADRANTS: tuple[tuple[int, int], ...] = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 
 @dataclass(frozen=True)
 class Quadrants(DataSource):
-    """Four quadrants: sign(x), sign(z) cost 1 each and tell which 10-unit feature is the label (CSTC §6.1).
+    """Four quadrants: sign(x) and sign(z) cost 1 each and select the feature of price 10 that is the label (CSTC §6.1).
 
-    Points are uniform on [−1, 1]². A label is Gaussian with its quadrant's mean and variance 1. The expensive
-    feature of the point's own quadrant equals the label, the other three are random numbers. So the cheapest
-    perfect predictor pays 1 + 1 + 10 = 12. The prices come with the data (cost scheme ``from-data``).
+    Points are uniform on [−1, 1]². A label is Gaussian with the mean of its quadrant and variance 1. The expensive
+    feature of the point's quadrant equals the label; the other three are random decoys. So the cheapest perfect
+    predictor pays 1 + 1 + 10 = 12. The data set has its own prices (cost scheme ``from-data``).
 
-    Where the paper is silent: the random numbers look like their feature does in its own quadrant (``decoys``), since
-    otherwise a value tells the quadrant and the cheap features are not needed; a coordinate of exactly 0 counts as
-    positive; the means are not given, but Figure 5 prints the first two levels' regression weights (no
-    intercept): −9.64 on sign(z), 0.83 and −5.27 on sign(x). Labels with the means below have −10, 1 and −5.
-    As in the paper, the means for negative z are the higher ones. Labels and features are multiples of 2⁻³⁰.
+    Choices where the paper gives no details: decoys have the distribution of their feature in its own quadrant
+    (``decoys``), since otherwise their values would reveal the quadrant, and the cheap features would not be needed. A
+    coordinate of exactly 0 counts as positive. The paper does not give the means, but Figure 5 shows the regression
+    weights of the first two levels (without intercept): −9.64 on sign(z), 0.83 and −5.27 on sign(x). The default means
+    give −10, 1 and −5; as in the paper, those for negative z are higher. Labels and features are multiples of 2⁻³⁰.
 
     Attributes:
         rows: number of points.
-        noise: standard deviation of what the expensive features miss of the label; the paper's 0 makes a perfect
-            prediction possible, else noise² is the mean squared error of taking the right feature for the label.
+        noise: standard deviation of the difference between label and expensive feature. The paper's 0 allows a perfect
+            prediction; otherwise noise² is the mean squared error of predicting the right feature.
         means: label means of the quadrants ++, +-, -+, -- (signs of x and z).
-        decoys: the random numbers: ``alike``: with the distribution that the feature has in its own quadrant;
-            ``standard``: standard normal.
-        seed: of the draw.
+        decoys: distribution of the decoys: ``alike``: that of the feature in its own quadrant; ``standard``: standard
+            normal.
+        seed: seed of the random numbers.
     """
 
     version: ClassVar[int] = 2

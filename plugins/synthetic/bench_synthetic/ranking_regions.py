@@ -1,4 +1,4 @@
-"""Learning to rank with a known partition of the input space: where CSTC's premise holds, and where it does not."""
+"""Learning to rank with a known partition of the input space, with and without CSTC's premise."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bench_synthetic.draws import Draws, Table
 __all__ = ["GRADE_SHARES", "PRICE_COUNTS", "RankingRegions"]
 
 PRICE_COUNTS: dict[int, int] = {1: 123, 5: 31, 20: 191, 50: 125, 100: 16, 150: 32, 200: 1}
-"""Price → how many of Yahoo's 519 features have it (CSTC Fig. 8)."""
+"""Number of Yahoo's 519 features by price (CSTC Fig. 8)."""
 
 GRADE_SHARES: tuple[float, ...] = (0.26, 0.36, 0.28, 0.08, 0.02)
-"""Shares of the grades 0 to 4; ours, few documents being the best as in web search."""
+"""Shares of the grades 0 to 4, chosen so that few documents have the best grade, as in web search."""
 
 _CHAIN = (50, 150)
 _BITS = 1
@@ -26,30 +26,31 @@ _BITS = 1
 
 @dataclass(frozen=True)
 class RankingRegions(DataSource):
-    """Documents of several regions that cheap features tell apart; which expensive ones matter is the region's.
+    """Documents of several regions: cheap features identify the region, which determines the relevant expensive ones.
 
-    A document lies in one of 2**depth regions. ``depth`` features of price 1 are the region's bits, as −1 and 1. Its
-    relevance is the region's number, plus ``local`` times the sum of two expensive features (one of price 50, one of
-    150), plus noise; grades 0 to 4 are its quantiles. All other features are noise.
+    A document is in one of 2**depth regions. ``depth`` features of price 1 are the bits of the region's number, as −1
+    and 1. The relevance is the region's number, plus ``local`` times the sum of two expensive features (one of price
+    50, one of 150), plus noise; the grades 0 to 4 are quantiles of the relevance. All other features are noise.
 
-    - ``premise = "regions"``: region r reads the expensive features r and r + 1 of a row of 2**depth + 1. Neighbours in
-      relevance share one, others none: "similarly-labeled inputs can be classified using similar features" (CSTC
-      §6.8), and different ones using different features. A document that is asked only for what its region reads costs
-      ``depth`` + 200, one that is asked for whatever any region reads about 2**depth · 100.
-    - ``premise = "shared"``: all regions read the features 0 and 1. There is nothing to gain from a partition.
+    - ``premise = "regions"``: region r uses the expensive features r and r + 1 of 2**depth + 1. Regions with
+      neighbouring numbers share a feature, others do not: "similarly-labeled inputs can be classified using similar
+      features" (CSTC §6.8), and different ones using different features. A document costs ``depth`` + 200 with the
+      features of its region, and about 2**depth · 100 with those of all regions.
+    - ``premise = "shared"``: all regions use the expensive features 0 and 1, so a partition has no advantage.
 
-    Features are multiples of 2⁻¹⁵, uniform on [−1, 1). Prices are in the proportions of Yahoo's 519
-    (`PRICE_COUNTS`) and come with the data (cost scheme ``from-data``); the bits come first, then the expensive
-    features that may matter, then the rest by price.
+    Features are multiples of 2⁻¹⁵, uniform on [−1, 1). Prices have the proportions of Yahoo's 519 features
+    (`PRICE_COUNTS`); they are the data set's own (cost scheme ``from-data``). The bits are the first features, then the
+    expensive ones of the regions, then all others by price.
 
     Attributes:
-        documents: number of rows. per_query: documents of a query; the last may have fewer.
-        features: number of columns; every price keeps at least what the partition needs.
+        documents: number of rows.
+        per_query: number of documents of a query; the last query may have fewer.
+        features: number of features, at least those of the partition.
         depth: levels of the partition, 1 to 5.
-        premise: see above.
-        local: weight of the expensive features: the standard deviation of what they add is ``local`` · 0.82.
+        premise: ``regions`` or ``shared``, see above.
+        local: weight of the expensive features, whose contribution has the standard deviation ``local`` · 0.82.
         noise: largest absolute value of the uniform noise on the relevance.
-        seed: of the draw.
+        seed: seed of the random numbers.
     """
 
     version: ClassVar[int] = 1
@@ -73,11 +74,11 @@ class RankingRegions(DataSource):
     def load(self, context: DataContext) -> Dataset:
         names, prices = self._features()
         n, chain = self.documents, 2**self.depth + 1
-        region = Draws(self.seed, 0x4A4B, 0).whole(0, 2**self.depth - 1, n)
+        region = Draws(self.seed, 0x4A4B, 0).integers(0, 2**self.depth - 1, n)
         values = np.empty((n, self.features))
         for bit in range(self.depth):
             values[:, bit] = np.where(region >> (self.depth - 1 - bit) & 1, 1.0, -1.0)
-        # A source for every column, four values a word.
+        # Every column has a source of its own, and a word gives four values.
         for column in range(self.depth, self.features):
             values[:, column] = _uniform(Draws(self.seed, 0x4A4B, 1, column), n)
         expensive = values[:, self.depth : self.depth + chain]
@@ -97,7 +98,7 @@ class RankingRegions(DataSource):
         )
 
     def _features(self) -> tuple[tuple[str, ...], Table]:
-        """Names and prices of the columns."""
+        """Return the names and prices of the features."""
         chain = [_CHAIN[i % 2] for i in range(2**self.depth + 1)]
         known = [_BITS] * self.depth + chain
         wanted = {price: round(count * self.features / 519) for price, count in PRICE_COUNTS.items()}
@@ -110,14 +111,14 @@ class RankingRegions(DataSource):
 
 
 def _uniform(draws: Draws, count: int) -> Table:
-    """Uniform on [−1, 1), multiples of 2⁻¹⁵: four values a word, the lowest bits first."""
+    """Return uniform variates on [−1, 1), float64 (count,), multiples of 2⁻¹⁵; four per word, lowest bits first."""
     words = draws.words((count + 3) // 4)
     quarters = [(words >> np.uint64(shift)) & np.uint64(0xFFFF) for shift in (0, 16, 32, 48)]
     return (np.stack(quarters, axis=1).ravel()[:count].astype(np.float64) - 32768.0) * 2.0**-15
 
 
 def _grades(relevance: Table) -> NDArray[np.float64]:
-    """Grades by rank, in the shares of `GRADE_SHARES`; ties by row."""
+    """Return grades by rank, with the shares of `GRADE_SHARES`, float64 (documents,); ties are ordered by row."""
     order = np.argsort(relevance, kind="stable")
     grades = np.empty(len(relevance))
     start, share = 0, 0.0

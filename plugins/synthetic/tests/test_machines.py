@@ -1,4 +1,4 @@
-"""Generated data on other machines: the same bits under other kernels, vector units and numbers of threads."""
+"""Generated data has the same bits with other kernels, vector units and numbers of threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bench_core import DataContext, DataSource
 
 KNOWN = {
     "synthetic30": Synthetic30(),
-    "every knob": MakeClassification(
+    "all parameters": MakeClassification(
         rows=700, features=40, informative=33, redundant=3, repeated=2, classes=3, weights=[0.6, 0.3, 0.1],
         flip_y=0.1, class_sep=0.7, hypercube=False, shift=None, scale=None, seed=4,
     ),
@@ -61,7 +61,7 @@ def dispatched() -> str:
     ],
     ids=lambda machine: machine["OPENBLAS_CORETYPE"],
 )
-def test_generated_data_has_one_content_on_every_machine(machine):
+def test_generated_data_is_the_same_on_every_machine(machine):
     here = os.path.dirname(__file__)
     done = subprocess.run(
         [sys.executable, "-c", CODE], env={**os.environ, **machine, "PYTHONPATH": here},
@@ -70,11 +70,11 @@ def test_generated_data_has_one_content_on_every_machine(machine):
     assert json.loads(done.stdout) == {name: content(source) for name, source in KNOWN.items()}
 
 
-def test_the_content_of_generated_data_is_known_for_ever():
+def test_generated_data_never_changes():
     known = {name: content(source)[:16] for name, source in KNOWN.items()}
     assert known == {
         "synthetic30": "7bd04c69b5148c1b",
-        "every knob": "da73e657987798a3",
+        "all parameters": "da73e657987798a3",
         "qwyc stand-in": "db19f9fc293b2363",
         "regression": "4a5098f55dc3d170",
         "low rank": "24b9d91efd7b1995",

@@ -1,4 +1,4 @@
-"""What the synthetic sources promise: the papers' shapes and rules, and one data set per seed."""
+"""The synthetic sources have the papers' shapes and rules, and one data set per seed."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def context(tmp_path):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_one_seed_is_one_data_set_and_another_seed_another(source, context):
+def test_a_seed_determines_the_data_set(source, context):
     first, again, other = (source(seed=seed).load(context).content for seed in (3, 3, 4))
     assert first == again
     assert first != other
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_source_is_built_in_and_writes_nothing(source, context):
+def test_a_source_is_built_in_and_writes_no_cache(source, context):
     source().fetch(context)
     assert source().status(context) == "built-in"
     assert not context.cache.exists()
@@ -69,10 +69,10 @@ def test_every_source_is_registered_by_name():
         assert issubclass(registry.dataset(name), DataSource)
 
 
-def test_the_plugin_module_is_light():
+def test_the_plugin_module_imports_no_heavy_module():
     code = "import bench_synthetic.plugin, sys; print([m for m in ('sklearn', 'pandas', 'scipy') if m in sys.modules])"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.strip() == "[]"
+    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert imported.strip() == "[]"
 
 
 def test_synthetic30_has_the_papers_shape(context):
@@ -84,12 +84,12 @@ def test_synthetic30_has_the_papers_shape(context):
 
 
 def test_synthetic30_is_make_classification_with_the_papers_settings(context):
-    whole = Synthetic30(seed=5).load(context)
-    knobs = MakeClassification(rows=1000, features=30, informative=25, redundant=0, classes=3, seed=5).load(context)
-    assert whole.content == knobs.content
+    data = Synthetic30(seed=5).load(context)
+    family = MakeClassification(rows=1000, features=30, informative=25, redundant=0, classes=3, seed=5).load(context)
+    assert data.content == family.content
 
 
-def test_make_classification_follows_its_knobs(context):
+def test_make_classification_follows_its_parameters(context):
     data = MakeClassification(
         rows=4000, features=6, informative=3, redundant=1, repeated=1, classes=3, clusters_per_class=1,
         weights=[0.6, 0.3, 0.1], flip_y=0.0, shuffle=False, seed=2,
@@ -102,7 +102,7 @@ def test_make_classification_follows_its_knobs(context):
     assert any(np.array_equal(values[:, 4], values[:, j]) for j in range(4))  # repeated
 
 
-def test_make_classification_is_of_scikit_learns_family(context):
+def test_make_classification_has_the_statistics_of_scikit_learns(context):
     from sklearn.datasets import make_classification
 
     def summary(X, y):
@@ -118,14 +118,14 @@ def test_make_classification_is_of_scikit_learns_family(context):
     assert (np.abs(np.mean(ours, axis=0) - np.mean(theirs, axis=0)) < spread).all()
 
 
-def test_flipped_labels_are_the_share_that_is_asked_for(context):
+def test_the_share_of_flipped_labels_follows_flip_y(context):
     plain, flipped = (
         MakeClassification(rows=4000, flip_y=share, shuffle=False, seed=1).draw()[1] for share in (0.0, 0.3)
     )
     assert (plain != flipped).mean() == pytest.approx(0.15, abs=0.03)
 
 
-def test_clusters_are_centred_on_different_corners_of_the_hypercube(context):
+def test_clusters_are_centred_on_distinct_corners_of_the_hypercube(context):
     X, _ = MakeClassification(
         rows=40_000, features=3, informative=3, redundant=0, classes=4, clusters_per_class=2, flip_y=0.0,
         class_sep=30.0, shuffle=False,
@@ -136,7 +136,7 @@ def test_clusters_are_centred_on_different_corners_of_the_hypercube(context):
     assert np.abs(X).mean() == pytest.approx(30.0, rel=0.02)
 
 
-def test_low_rank_features_have_the_singular_values_that_were_asked_for(context):
+def test_low_rank_features_have_the_specified_singular_values(context):
     data = MakeRegression(rows=120, features=30, effective_rank=4, tail_strength=0.3).load(context)
     place = np.arange(30) / 4
     expected = 0.7 * np.exp(-(place**2)) + 0.3 * np.exp(-0.1 * place)
@@ -189,14 +189,14 @@ def test_the_default_means_give_the_weights_that_figure_5_prints(context):
     assert halves == pytest.approx([-5.27, 0.83], abs=0.5)
 
 
-def test_noise_is_the_least_error_a_quadrants_predictor_can_have(context):
+def test_the_squared_noise_is_the_error_of_predicting_the_right_feature(context):
     data = Quadrants(rows=20_000, noise=0.5).load(context)
     quadrant = (data.values[:, 4] < 0) * 2 + (data.values[:, 5] < 0)
     own = data.values[np.arange(data.n_rows), quadrant.astype(int)]
     assert ((own - data.target) ** 2).mean() == pytest.approx(0.25, rel=0.05)
 
 
-def test_decoys_look_like_the_feature_in_its_own_quadrant_or_are_standard_normal(context):
+def test_decoys_have_the_distribution_of_their_feature_or_are_standard_normal(context):
     alike = Quadrants(rows=40_000, noise=0.5, means=(1.0, 2.0, 30.0, -40.0)).load(context)
     standard = Quadrants(rows=40_000, noise=0.5, means=(1.0, 2.0, 30.0, -40.0), decoys="standard").load(context)
     quadrant = (alike.values[:, 4] < 0) * 2 + (alike.values[:, 5] < 0)
@@ -211,7 +211,7 @@ def test_decoys_look_like_the_feature_in_its_own_quadrant_or_are_standard_normal
         assert abs(np.corrcoef(alike.values[other, feature], alike.target[other])[0, 1]) < 0.03
 
 
-def test_item_sizes_and_prices_keep_to_the_papers_ranges(context):
+def test_item_sizes_and_prices_stay_within_the_papers_ranges(context):
     data = SizedItems(rows=5000, features=15, seed=3).load(context)
     assert (data.sizes.min(), data.sizes.max()) == (1, 500)
     assert (data.sizes == np.round(data.sizes)).all()
@@ -222,7 +222,7 @@ def test_item_sizes_and_prices_keep_to_the_papers_ranges(context):
     assert data.costs.depends_on_size
 
 
-def test_a_sized_item_is_billed_its_polynomial(context):
+def test_a_sized_item_pays_its_polynomial(context):
     data = SizedItems(features=3, seed=7).load(context)
     a0, a1, a2 = data.costs.prices[1]
     assert data.costs.cost_of([1], size=200.0) == pytest.approx(a0 + a1 * 200 + a2 * 200**2)
@@ -234,7 +234,7 @@ def test_prices_of_sized_items_do_not_depend_on_the_number_of_rows(context):
 
 
 @pytest.mark.parametrize("features", range(1, 16))
-def test_sized_items_exist_for_every_number_of_features_of_the_paper(features, context):
+def test_sized_items_can_have_every_number_of_features_in_the_paper(features, context):
     data = SizedItems(rows=40, features=features).load(context)
     assert data.n_features == features
     assert data.task == "binary"
@@ -256,7 +256,7 @@ def test_the_readmes_examples_build():
     ("source", "wrong", "said"),
     [
         (MakeClassification, {"informative": 3, "classes": 5}, "2**informative"),
-        (MakeClassification, {"features": 3}, "more than features"),
+        (MakeClassification, {"features": 3}, "must not be more than features, 3"),
         (MakeClassification, {"weights": [0.5, 0.6]}, "summing to 1"),
         (MakeClassification, {"sead": 1}, "did you mean 'seed'"),
         (MakeRegression, {"informative": 30}, "informative"),
@@ -272,7 +272,7 @@ def test_wrong_parameters_are_refused_by_name(source, wrong, said):
     assert said in str(caught.value)
 
 
-def test_a_ranking_has_the_papers_prices_and_the_shares_of_its_grades(context):
+def test_a_ranking_has_the_papers_prices_and_the_shares_of_grades(context):
     data = RankingRegions(documents=2000, features=519).load(context)
     prices, counts = np.unique(data.costs.prices[:, 0], return_counts=True)
     assert dict(zip(prices.astype(int).tolist(), counts.tolist(), strict=True)) == PRICE_COUNTS
@@ -282,8 +282,8 @@ def test_a_ranking_has_the_papers_prices_and_the_shares_of_its_grades(context):
 
 @pytest.mark.parametrize("premise", ["regions", "shared"])
 @pytest.mark.parametrize("depth", [2, 3])
-def test_what_a_region_reads_and_nothing_else_ranks_its_documents(context, premise, depth):
-    """By hand: the region's number and its own two expensive features give the grades without noise, no other two."""
+def test_only_the_features_of_its_region_rank_a_document(context, premise, depth):
+    """Without noise, the region's number and its two expensive features determine the grades; no other two do."""
     data = RankingRegions(documents=3000, features=40, depth=depth, premise=premise, noise=0.0).load(context)
     bits = data.values[:, :depth] > 0
     region = sum(bits[:, i].astype(int) << (depth - 1 - i) for i in range(depth))
@@ -310,6 +310,6 @@ def test_the_grade_rises_with_the_region(context):
 @pytest.mark.parametrize(
     "wrong", [{"documents": 10}, {"per_query": 1}, {"depth": 6}, {"features": 11}, {"noise": -1.0}, {"local": np.inf}]
 )
-def test_a_ranking_refuses_what_cannot_be(wrong):
+def test_a_ranking_refuses_invalid_parameters(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         RankingRegions(**wrong)

@@ -1,1 +1,1 @@
-"""The paper's metrics as figures: a line per method (`by_method`), or several lines of one (`one_method`)."""
+"""Figures of the paper's metrics: one line per method (`by_method`), or several lines of one method (`one_method`)."""

@@ -1,6 +1,6 @@
-"""The paper's Metrics 1 to 4 as figures: a line per method, over features, budgets or distance in the lattice.
+"""The figure kind ``series-by-method``: the paper's Metrics 1 to 4 over features, budgets or distance in the lattice.
 
-A kind of figure, ``series-by-method``: series of a fit's history, all methods in one panel. Needs the leaderboard.
+A panel shows one series of the fits' history, with one line per method. Needs the leaderboard plugin.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ __all__ = ["Line", "LinesEntry", "SeriesByMethod", "infos_of", "line_of", "lines
 
 
 class LinesEntry(FigureEntry):
-    """What figures of series have in common.
+    """Fields common to figures of series.
 
     Attributes:
-        over: a series of the history with the places' values on the x axis; their numbers, from 0, when empty.
-        axes: what the x axis and the y axis are called.
-        scale: of both axes: ``linear``, ``log`` or one of them, ``log-x`` or ``log-y``.
+        over: a series of the history that gives the x values; when empty, indices from 0.
+        axes: labels of the x axis and the y axis.
+        scale: scale of the axes: ``linear``, ``log`` for both, ``log-x`` or ``log-y``.
     """
 
     over: str = ""
@@ -45,7 +45,7 @@ class LinesEntry(FigureEntry):
     @model_validator(mode="after")
     def _names_both_axes(self) -> LinesEntry:
         if len(self.axes) not in (0, 2):
-            raise ValueError("axes names the two axes")
+            raise ValueError("axes must name both axes, x and y")
         return self
 
 
@@ -53,8 +53,8 @@ class SeriesEntry(LinesEntry):
     """``kind = "series-by-method"``.
 
     Attributes:
-        series: of the history; a panel each.
-        panels: what each panel is called; the series' names when empty.
+        series: series of the history, with one panel each.
+        panels: titles of the panels; the series' names when empty.
     """
 
     series: list[str] = Field(default_factory=list)
@@ -65,18 +65,18 @@ class SeriesEntry(LinesEntry):
         if not self.series:
             raise ValueError("a series-by-method figure needs the name of a series")
         if self.panels and len(self.panels) != len(self.series):
-            raise ValueError("panels names every series")
+            raise ValueError("panels must have one title per series")
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A series' mean over seeds.
+    """The mean of a series over seeds.
 
     Attributes:
-        x: float64 (places,), ascending.
-        mean: float64 (places,): over the seeds that have a number there.
-        margin: float64 (places,): half the width of the 95 % interval; NaN for fewer than two seeds.
+        x: float64 (points,), ascending.
+        mean: float64 (points,): mean over the seeds with a number there.
+        margin: float64 (points,): half the width of the 95 % interval; NaN for fewer than two seeds.
     """
 
     x: NDArray[np.float64]
@@ -85,12 +85,12 @@ class Line:
 
 
 def line_of(infos: Sequence[Mapping[str, Any]], series: str, over: str = "") -> Line | None:
-    """The mean of a series at each value of another; None when no record has both.
+    """The mean of a series at each value of another; None if no record has both.
 
     Args:
-        infos: the records' infos of one method on one data set, a seed each.
-        series: numbers; what is None or not finite there counts as no number.
-        over: the x values; the places' numbers when empty.
+        infos: infos of one method's records on one data set, one per seed.
+        series: name of the series; values that are None or not finite are ignored.
+        over: name of the series of x values; indices from 0 when empty.
     """
     values: dict[float, list[float]] = {}
     for info in infos:
@@ -111,12 +111,12 @@ def line_of(infos: Sequence[Mapping[str, Any]], series: str, over: str = "") -> 
 
 
 def infos_of(builder: FigureBuilder, place: tuple[str, str], method: str) -> list[Mapping[str, Any]]:
-    """The infos of one method's records on one data set at one cost scheme, a seed each."""
+    """Infos of one method's records on one data set under one cost scheme, one per seed."""
     return [builder.records.infos[name] for name in builder.records.trials.get((*place, method), ())]
 
 
 class SeriesByMethod(FigureKind):
-    """Series of the fits' history, a line per method."""
+    """Series of the fits' history, one line per method."""
 
     title = "Series"
     entry = SeriesEntry
@@ -146,14 +146,14 @@ def lines_figure(
     axes: Sequence[str] = (),
     scale: str = "linear",
 ) -> bytes:
-    """A panel per series side by side, a line with its 95 % band per method, one legend.
+    """Draw one panel per series, with a line and its 95 % band per method, and one legend; returns the SVG.
 
     Args:
-        panels: (its name, method → line).
-        styles: method → how it is drawn.
+        panels: pairs of a title and the line of each method.
+        styles: the style of each method.
         title: the figure's heading.
-        axes: names of the two axes.
-        scale: see `SeriesEntry`.
+        axes: labels of the two axes.
+        scale: see `LinesEntry`.
     """
     shown = [name for name in styles if any(name in lines for _, lines in panels)]
     with canvas(1.0 + 4.4 * len(panels), 3.4 + 0.06 * len(shown)) as page:
@@ -188,7 +188,7 @@ def _draw(panel: Any, line: Line, style: Style) -> Any:
     if line.mean.min() >= 0:
         low = np.maximum(low, 0.0)
     if panel.get_yscale() == "log":
-        low = np.maximum(low, line.mean / 10)  # a band to 0 would reach to the end of a log axis
+        low = np.maximum(low, line.mean / 10)  # a log axis cannot show a band that reaches 0
     panel.fill_between(line.x, low, line.mean + margin, color=style.colour, alpha=0.15, lw=0)
     (handle,) = panel.plot(
         line.x, line.mean, color=style.colour, linestyle=style.dash, marker=style.marker, markersize=3.5, lw=1.4

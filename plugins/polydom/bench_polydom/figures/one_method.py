@@ -1,6 +1,6 @@
-"""The paper's figures over the tolerance e: several series of one method in a panel, other methods as level lines.
+"""The figure kind ``series-of-one-method``: several series of one method in a panel, other methods as level lines.
 
-A kind of figure, ``series-of-one-method``. Needs the leaderboard.
+It draws the paper's figures over the tolerance e. Needs the leaderboard plugin.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["SeriesOfOneMethod"]
 
 
 class PanelEntry(BaseModel):
-    """A panel.
+    """One panel of the figure.
 
     Attributes:
-        title: its heading.
-        lines: label → a series of the method's history.
-        levels: label → (another method, a number of its diagnostics): a level line.
+        title: the panel's heading.
+        lines: for each label, a series of the method's history.
+        levels: for each label, another method and the name of one of its diagnostics, drawn as a level line.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -37,11 +37,11 @@ class PanelEntry(BaseModel):
 
 
 class OneMethodEntry(LinesEntry):
-    """``kind = "series-of-one-method"``; ``methods`` names the one method.
+    """``kind = "series-of-one-method"``; ``methods`` must name exactly one method.
 
     Attributes:
-        panels: side by side.
-        over: as in every figure of series, but not empty.
+        panels: the panels, from left to right.
+        over: a series of the history that gives the x values; required.
     """
 
     panels: list[PanelEntry]
@@ -50,14 +50,14 @@ class OneMethodEntry(LinesEntry):
     @model_validator(mode="after")
     def _has_one_method(self) -> OneMethodEntry:
         if len(self.methods) != 1:
-            raise ValueError("a series-of-one-method figure names one method")
+            raise ValueError("a series-of-one-method figure needs exactly one method")
         if not self.panels or not all(panel.lines for panel in self.panels):
             raise ValueError("a series-of-one-method figure needs panels with lines")
         return self
 
 
 class SeriesOfOneMethod(FigureKind):
-    """Several series of one method's history, a line each."""
+    """Several series of one method's history, one line each."""
 
     title = "Series"
     entry = OneMethodEntry
@@ -84,7 +84,7 @@ class SeriesOfOneMethod(FigureKind):
 
 
 def _lines(builder: FigureBuilder, place: tuple[str, str], entry: OneMethodEntry, panel: PanelEntry) -> dict[str, Line]:
-    """Label → line of one panel, level lines last and as wide as the others; empty when no record has a series."""
+    """The lines of one panel by label, level lines last; empty if no record has a series."""
     infos = infos_of(builder, place, entry.methods[0])
     lines = {label: line_of(infos, series, entry.over) for label, series in panel.lines.items()}
     drawn = {label: line for label, line in lines.items() if line is not None}
@@ -100,7 +100,7 @@ def _lines(builder: FigureBuilder, place: tuple[str, str], entry: OneMethodEntry
 
 
 def level_of(infos: Sequence[Mapping[str, Any]], diagnostic: str, ends: Any) -> Line | None:
-    """A diagnostic's mean over seeds as a level line between two places; None when no record has it."""
+    """The mean of a diagnostic over seeds, as a level line between two x values; None if no record has it."""
     values = [info["diagnostics"].get(diagnostic) for info in infos]
     numbers = [float(value) for value in values if isinstance(value, (int, float)) and np.isfinite(value)]
     if not numbers:

@@ -1,29 +1,29 @@
-// Tables that sort, filter and search; curves that follow the page's scheme. Loaded at the end of every page.
+// Make tables sortable and searchable, and draw curves in the page's colour scheme. Loaded at the end of every page.
 (() => {
   "use strict";
   const here = document.currentScript.src;
-  const PAGE = 25; // rows of a table before it has pages
-  const SEARCHED = 6; // rows of a table before it can be searched
-  const LONG = 40; // letters of a cell that may break
-  const FOLDED = 240; // letters of a cell that shows its beginning only, until it is opened
-  const CHOICES = [2, 80]; // how many different texts a column has that gets a list to filter by
+  const PAGE = 25; // a table with more rows is divided into pages
+  const SEARCHED = 6; // a table with at least so many rows has a search field
+  const LONG = 40; // the text of a cell with more characters may wrap
+  const FOLDED = 240; // a cell with more characters shows its beginning only, until it is opened
+  const CHOICES = [2, 80]; // a column with so many different texts has a list to filter by
 
   const isDark = () => document.body.getAttribute("data-md-color-scheme") === "slate";
 
-  // Numbers as the pages write them: "84.8 ± 6.6 ≈", "−1.2", "2 of 7". What is none sorts last.
+  // Parse numbers as the pages write them: "84.8 ± 6.6 ≈", "−1.2", "2 of 7". Other texts give null and sort last.
   const numberOf = (text) => {
     const found = /^[^\w−-]*([−-]?\d+(?:\.\d+)?(?:e[−+-]?\d+)?)/.exec(text.trim());
     return found ? parseFloat(found[1].replaceAll("−", "-")) : null;
   };
 
   function fold(cell) {
-    const whole = cell.textContent.trim();
+    const text = cell.textContent.trim();
     const details = document.createElement("details");
     details.className = "bench-folded";
     const summary = document.createElement("summary");
-    const cut = whole.lastIndexOf(" ", LONG);
-    summary.textContent = `${whole.slice(0, cut > 0 ? cut : LONG)} …`;
-    details.append(summary, whole);
+    const cut = text.lastIndexOf(" ", LONG);
+    summary.textContent = `${text.slice(0, cut > 0 ? cut : LONG)} …`;
+    details.append(summary, text);
     cell.replaceChildren(details);
   }
 
@@ -53,7 +53,7 @@
     heads.forEach((head, column) => {
       const texts = [...new Set(rows.map((row) => row.cells[column]?.textContent.trim() ?? ""))];
       const numeric = rows.some((row) => row.cells[column]?.dataset.order !== undefined);
-      if (/^At \d/.test(head.textContent)) return; // a method with a number
+      if (/^At \d/.test(head.textContent)) return; // these cells hold a method and a number
       if (numeric || texts.length < CHOICES[0] || texts.length > CHOICES[1] || texts.length > rows.length / 2) return;
       const label = document.createElement("label");
       const select = document.createElement("select");
@@ -90,7 +90,7 @@
       },
     });
     if (rows.length >= 2 * SEARCHED) addFilters(api, heads, rows);
-    // A wide table scrolls in a frame of its own, by keyboard too.
+    // Put the table into a frame that scrolls sideways, also by keyboard.
     const frame = document.createElement("div");
     frame.className = "bench-scroll";
     frame.tabIndex = 0;
@@ -135,9 +135,9 @@
       bgcolor: dark ? "#161b22" : "#ffffff",
       bordercolor: grid,
     }));
-    const said = layout.yaxis.title.text;
-    const title = width < 500 ? said.replace(/ \(.*$/, "") : said.replaceAll(" (", "<br>(");
-    layout.yaxis.title = { ...layout.yaxis.title, text: title };
+    const title = layout.yaxis.title.text;
+    const fitted = width < 500 ? title.replace(/ \(.*$/, "") : title.replaceAll(" (", "<br>(");
+    layout.yaxis.title = { ...layout.yaxis.title, text: fitted };
     return [data, layout];
   }
 
@@ -145,7 +145,7 @@
     const figure = place.figure;
     const [data, layout] = themed(figure, place.clientWidth);
     const type = place.layout?.xaxis?.type;
-    if (type) layout.xaxis.type = type; // the reader's choice stays when the scheme changes
+    if (type) layout.xaxis.type = type; // keep the reader's choice when the scheme changes
     layout.updatemenus[0].active = type === "log" ? 1 : 0;
     await window.Plotly.react(place, data, layout, {
       responsive: true,
@@ -192,7 +192,7 @@
   }
 
   function followScheme() {
-    document.documentElement.dataset.theme = isDark() ? "dark" : "light"; // DataTables' own style follows this
+    document.documentElement.dataset.theme = isDark() ? "dark" : "light"; // DataTables' style depends on this
     document.documentElement.classList.toggle("dark", isDark());
   }
 

@@ -138,7 +138,7 @@ def test_a_run_goes_on_whatever_plugins_do_when_they_are_imported(run: tuple[Ben
     calm = session(tmp_path, BLOBS + method("slopes", "slopes", noise=0.1))
     from bench_core.run.execute import Options, execute
 
-    execute(calm.plan(), calm.registry, calm.store.path, calm.context, ("cost", "accuracy"), Options(isolation="none"))
+    execute(calm.plan(), calm.cache, ("cost", "accuracy"), Options(isolation="none"))
     (alone,) = contents(tmp_path / "store").values()
     for part in ("validation", "test"):
         beside = dict(records["slopes"]["policies"][part])

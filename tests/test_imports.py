@@ -32,7 +32,10 @@ DISTRIBUTIONS = {
     "sklearn": "scikit-learn", "skimage": "scikit-image", "markdown_it": "markdown-it-py", "yaml": "pyyaml",
 }  # fmt: skip
 
-NAMED_IN_TEXT = {"budgetbench-site": {"itables", "mkdocs-material", "pymdown-extensions"}}
+NAMED_IN_TEXT = {
+    "budgetbench": {"scikit-learn"},  # imported by name in the process that solvers are forked from
+    "budgetbench-site": {"itables", "mkdocs-material", "pymdown-extensions"},
+}
 """What a distribution uses by a name in a text, without an import: a theme, files of a package, a registered name."""
 
 

@@ -17,6 +17,7 @@ from .run.plan import Plan as Plan
 from .run.plan import Planned as Planned
 from .run.runner import FinishedRun as FinishedRun
 from .run.runner import Written as Written
+from .run.runner import run_suite as run_suite
 from .run.session import SuiteSession as SuiteSession
 from .run.suite import Suite as Suite
 from .run.suite import load_suite as load_suite

@@ -55,6 +55,7 @@ from .render.markdown import plain_number as plain_number
 from .render.markdown import slug as slug
 from .render.markdown import table as table
 from .render.markdown import text as text
+from .render.page_figures import figures_of as figures_of
 from .render.tables import head_of as head_of
 from .render.tables import marked as marked
 from .sections import check_place as check_place

@@ -61,12 +61,14 @@ def test_the_trials_seed_does_not_tell_where_an_audit_puts_a_row(tmp_path: Path,
         assert record["error"]["type"] == "AuditError"
 
 
+@pytest.mark.slow
 def test_a_dear_policys_audit_does_not_tell_a_cheap_one_what_it_did_not_buy(tmp_path: Path) -> None:
     for record in records(tmp_path, "remembers paid", "credit data"):
         assert record["status"] == "failed", record["policies"]["test"]
         assert "policy 1 read without paying: feature 'x0' on " in record["error"]["message"]
 
 
+@pytest.mark.slow
 def test_a_failed_audit_names_its_seed_and_is_repeated_with_it(tmp_path: Path) -> None:
     first, other = (record["error"] for record in records(tmp_path / "a", "unswaps", "credit data"))
     assert first["audit_seed"] != other["audit_seed"]

@@ -46,6 +46,7 @@ def parties(process: psutil.Process | None = None, names: tuple[str, ...] = NAME
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_records_and_decisions_are_those_of_one_process(tmp_path: Path, jobs: int) -> None:
     text = MANY + SLOPES + method("peeker", "peeker") + method("fails", "nan", how="nan")
@@ -111,6 +112,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow
 def test_how_a_method_ended_is_told_apart_and_its_run_goes_on(rogue: Bench) -> None:
     suite = rogue.suite(
         BLOBS + rogues(*ENDS) + rogues("chdir", "surrogates kept") + method("slopes", "slopes")
@@ -129,6 +131,7 @@ def test_how_a_method_ended_is_told_apart_and_its_run_goes_on(rogue: Bench) -> N
     assert not [p for p in left if str(rogue.folder) in " ".join(p.environ().values())]
 
 
+@pytest.mark.slow
 def test_the_time_limit_does_not_count_what_importing_takes(tmp_path: Path) -> None:
     plugin = (
         "import time\nfrom dataclasses import dataclass\nfrom tiny_plugin import Slopes\n"
@@ -189,6 +192,7 @@ def bench_register_methods(register):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_the_witness_is_told_nothing_before_the_other_process_is_gone(tmp_path: Path, jobs: str) -> None:
     install(tmp_path / "plugins", "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
@@ -225,6 +229,7 @@ def bench_register_methods(register):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("level", ["process", "strict"])
 def test_a_solver_has_an_empty_folder_and_nothing_of_another_plugin(tmp_path: Path, level: str) -> None:
@@ -245,6 +250,7 @@ def test_a_solver_has_an_empty_folder_and_nothing_of_another_plugin(tmp_path: Pa
         assert looked["threads"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only there has a process a name")
 def test_a_killed_server_is_replaced(tmp_path: Path) -> None:
     here = session(tmp_path, MANY + SLOPES, "store")
@@ -342,6 +348,7 @@ def killing(stop: threading.Event, kills: list[int], most: int, rng: random.Rand
                 kills.append(chosen.pid)
 
 
+@pytest.mark.slow
 def test_what_is_killed_is_done_again_and_nothing_is_left(tmp_path: Path) -> None:
     run(tmp_path, MANY + SLOPES, "calm", isolation="none")
     stop, kills = threading.Event(), list[int]()
@@ -359,6 +366,7 @@ def test_what_is_killed_is_done_again_and_nothing_is_left(tmp_path: Path) -> Non
     assert list((tmp_path / "killed" / "running").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_before_its_first_trial_is_replaced(tmp_path: Path) -> None:
     run(tmp_path, MANY + SLOPES, "calm", isolation="none")
     started = bench_run(tmp_path, MANY + SLOPES, "killed", "--jobs", "2", wait=False)

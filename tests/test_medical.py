@@ -15,6 +15,7 @@ def exported(bench: Bench, suite: str) -> list[dict[str, object]]:
     return [row for row in rows if row["part"] == "test"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suite", "dataset", "every_test"), [("medical_small", "Pima", 44.29), ("medical", "Liver", 30.54)]
 )

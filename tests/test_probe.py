@@ -128,6 +128,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, subprocess.Com
     return played, done
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_whatever_plugins_do_when_they_are_imported(run: tuple[Bench, Any], tmp_path: Path) -> None:
     played, done = run
     assert done.returncode == 0, done.stdout + done.stderr
@@ -182,6 +183,7 @@ def test_a_suite_that_needs_a_plugin_that_cannot_be_described_is_refused_and_the
             assert why in reason
 
 
+@pytest.mark.slow
 def test_workers_import_no_methods_plugin_either(tmp_path: Path) -> None:
     played = Bench(tmp_path, tmp_path / "plugins")
     install(played.plugins, "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
@@ -207,6 +209,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Registry, Registry]:
     return described_registry(cache=tmp_path_factory.mktemp("cache")), load_registry()
 
 
+@pytest.mark.slow
 def test_what_is_described_is_what_an_import_gives(both: tuple[Registry, Registry]) -> None:
     described, imported = both
     assert [p for p in described.plugins.values() if p.error] == [p for p in imported.plugins.values() if p.error]
@@ -252,6 +255,7 @@ def described(tmp_path: Path) -> DescribedRegistry:
     return registry
 
 
+@pytest.mark.slow
 def test_descriptions_are_kept_until_the_source_changes_or_the_file_is_damaged(tmp_path: Path, site: Path) -> None:
     put(site, "remembered", "", tmp_path)
     source = site / "remembered_plugin.py"
@@ -336,6 +340,7 @@ def test_what_no_plugin_may_say_is_refused_and_the_plugin_named(tmp_path: Path, 
     assert not registry.plugins["tiny"].error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answers", ["[]", "[{'parameters': 1}] * 2", "['yes'] * 2", "7", "[{'refused': 3}] * 2"])
 def test_a_method_that_is_described_wrongly_is_refused_and_its_plugin_named(
     tmp_path: Path, site: Path, answers: str

@@ -55,6 +55,7 @@ def test_a_second_run_computes_nothing_and_plan_says_so(bench: Bench) -> None:
     assert contents(bench.folder / ".bench-store") == before
 
 
+@pytest.mark.slow
 def test_two_processes_give_what_one_gives_byte_for_byte(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite, "--store", "one", "--out", "page-one")
@@ -79,6 +80,7 @@ def ends(process: psutil.Process) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_killed_run_goes_on_where_it_was(bench: Bench, jobs: int) -> None:
     suite = bench.suite(SMALL.replace('use = "slopes"', 'use = "slopes"\nparameters = { seconds = 0.1 }'))
@@ -199,6 +201,7 @@ def test_a_trial_that_breaks_its_limits_fails_alone(bench: Bench, how: str, limi
     assert message in f"{failed[0]['error']['type']} {failed[0]['error']['message']}"
 
 
+@pytest.mark.slow
 def test_a_trial_over_the_time_limit_is_an_outcome_and_not_tried_again_unasked(bench: Bench) -> None:
     suite = bench.suite(
         '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "fails"\nparameters = { how = "hang" }\n'
@@ -223,6 +226,7 @@ def test_a_trial_over_the_time_limit_is_an_outcome_and_not_tried_again_unasked(b
     assert "the time limit of 4 s" in retried.stderr
 
 
+@pytest.mark.slow
 def test_a_suite_may_set_the_time_limit_and_the_command_another(bench: Bench) -> None:
     hangs = '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "fails"\nparameters = { how = "hang" }\n'
     suite = bench.suite(hangs)
@@ -249,6 +253,7 @@ def test_missing_data_is_said_with_its_remedy_and_the_rest_runs(bench: Bench) ->
     assert "1 trial(s) computed" in said.stdout
 
 
+@pytest.mark.slow
 def test_a_metric_added_later_comes_from_the_stored_decisions(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite)
@@ -296,6 +301,7 @@ def test_two_stores_merge_by_copying(bench: Bench) -> None:
     assert "0 trial(s) computed, 12 kept" in bench("run", suite, "--store", "a").stdout
 
 
+@pytest.mark.slow
 def test_two_runs_may_share_a_store(bench: Bench) -> None:
     suite = bench.suite(SMALL.replace('use = "slopes"', 'use = "slopes"\nparameters = { seconds = 0.05 }'))
     command = [sys.executable, "-m", "bench_core.cli.main", "run", suite]

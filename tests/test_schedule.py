@@ -146,6 +146,7 @@ def test_a_worker_that_ran_a_long_trial_of_another_goes_on_with_its_split(planne
     assert split_of(after) == split_of(begun)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_trials_are_planned_at_once(planned: list[Planned]) -> None:
     many = [
         replace(planned[0], name=f"{number:064x}", trial=replace(planned[0].trial, seed=number % 300))

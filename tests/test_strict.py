@@ -49,6 +49,7 @@ def test_a_template_carries_messages_which_the_strict_level_refutes(carried: tup
     assert gains == (set(THROUGH_TEMPLATE) if level == "process" else set())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["patched-confinement", "kernel-folder", "pycache"])
 def test_labels_are_not_remembered_across_seeds(tmp_path: Path, way: str) -> None:
     records = run(tmp_path, NOISE + method("remembering", "remembering", way=way), "strict", seeds=4)

@@ -63,6 +63,7 @@ def test_whatever_a_method_raises_is_its_trials_failure(rogue: Bench, more: tupl
     assert "| slopes " in rogue.page()
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("isolation", ["process", "none"])
 def test_an_interrupt_of_a_method_is_its_trials_failure_unless_it_is_raised_in_the_judge(
@@ -94,6 +95,7 @@ def test_exits_in_loading_pricing_and_metrics_are_failures(rogue: Bench) -> None
     assert "failed: slopes on blobs, seed 0: SystemExit was raised: no number" in said.stderr
 
 
+@pytest.mark.slow
 def test_a_worker_that_exits_or_dies_is_a_failed_trial_in_bounded_time(rogue: Bench) -> None:
     hows = {"os._exit": "its code ended the process", "segfault": "SIGSEGV", "killed": "SIGKILL"}
     suite = rogue.suite(BLOBS + "".join(map(method, hows)) + SLOPES)
@@ -148,6 +150,7 @@ def _left(numbers: Path) -> list[int]:
     return [p.pid for p in psutil.wait_procs([psutil.Process(n) for n in noted if psutil.pid_exists(n)], 2)[1]]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans can be found on Linux only")
 @pytest.mark.parametrize(
     ("how", "more", "expect"),
@@ -188,6 +191,7 @@ def test_a_worker_does_not_survive_a_run_that_is_killed(rogue: Bench) -> None:
     assert psutil.wait_procs(workers, timeout=10)[1] == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_a_run_even_where_a_method_catches_everything(rogue: Bench) -> None:
     catcher = (
         "from dataclasses import dataclass\nimport time\n"

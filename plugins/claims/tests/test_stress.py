@@ -96,6 +96,7 @@ def test_other_policies_are_selected_when_validation_is_dealt_out_anew() -> None
     assert "validation" in found.changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_no_published_claim_is_forced_without_saying_so(name: str) -> None:
     suite = load_suite(HOME / "suites" / f"{name}.toml", load_registry())

@@ -335,6 +335,7 @@ def test_a_metric_that_the_export_lacks_is_computed_anew(bench: Bench) -> None:
     assert "Dearest row" in bench.page()
 
 
+@pytest.mark.slow
 def test_a_data_set_that_cannot_be_had_is_not_missed_when_its_trials_are_committed(bench: Bench) -> None:
     lent = SMALL.replace('use = "blobs"', 'use = "lent"\nname = "X"')
     suite = bench.suite(lent)
@@ -346,6 +347,7 @@ def test_a_data_set_that_cannot_be_had_is_not_missed_when_its_trials_are_committ
     assert "out on loan" in bench("run", more, "--store", "fresh", expect=1, TINY_GONE="1").stderr
 
 
+@pytest.mark.slow
 def test_check_names_what_is_not_what_the_records_give(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     assert "there is no committed export" in bench("leaderboard", suite, "--check", expect=1).stderr
@@ -362,6 +364,7 @@ def test_check_names_what_is_not_what_the_records_give(bench: Bench) -> None:
     bench("leaderboard", suite, "--check")
 
 
+@pytest.mark.slow
 def test_several_suites_are_checked_at_once(bench: Bench) -> None:
     suites = [bench.suite(SMALL, name) for name in ("s", "t", "u")]
     for suite in suites:

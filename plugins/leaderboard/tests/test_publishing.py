@@ -209,6 +209,7 @@ def test_a_changed_figure_and_an_unknown_file_fail_the_check(published: Place) -
     ]
 
 
+@pytest.mark.slow
 def test_an_edited_description_of_another_suite_is_refused_and_does_not_reach_the_results(bench: Bench) -> None:
     suites = [bench.suite(SUITE, name) for name in ("one", "two")]
     for suite in suites:
@@ -254,6 +255,7 @@ def test_a_damaged_record_leaves_no_hole_and_the_next_run_repairs_it(bench: Benc
     assert bench("doctor", "--store", ".bench-store", expect=None).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "taken", ["README.md", "results.csv", "CHANGELOG.md", "CHANGELOG/timings.md", "CHANGELOG/records.txt"]
 )

@@ -67,6 +67,7 @@ def files(table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 # Budgets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "budget"), [("single-stage", 0.0), ("single-stage", 53.9), ("eg2", 0.5)])
 def test_a_budget_below_every_policy_is_an_error_that_names_the_least_budget(
     table: pd.DataFrame, method: str, budget: float

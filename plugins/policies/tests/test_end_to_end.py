@@ -33,6 +33,7 @@ def invoke(command: str) -> str:
     return result.output
 
 
+@pytest.mark.slow
 def test_every_block_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -66,6 +67,7 @@ def test_every_block_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert "right answers" in invoke(command.replace("--out policy", "--out recommended --splits 2"))
 
 
+@pytest.mark.slow
 def test_the_command_on_the_leaderboards_front_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The placeholders COLUMN and BUDGET are replaced by values."""
     monkeypatch.chdir(tmp_path)

@@ -44,6 +44,7 @@ def test_margins_predict_the_class(data_context: DataContext) -> None:
     assert (loaded.values[:, best : best + 10].argmax(axis=1) == loaded.target).mean() > 0.7
 
 
+@pytest.mark.slow
 def test_margins_do_not_depend_on_the_label_of_their_row(tmp_path: Path, data_context: DataContext) -> None:
     """The images are noise in two classes: only a machine trained on a row could predict its class."""
     from skimage.io import imsave

@@ -68,6 +68,7 @@ def test_the_content_hash_does_not_need_or_cover_descriptors(
     assert SMALL.content(data_context) != loaded.content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [{"seed": 1}, {"sides": (8, 13)}, {"images": 29}, {"statistic": "median"}, {"degree": 1}, {"every_side": False}],

@@ -74,6 +74,7 @@ class ByNumpy(NaiveScan):
 # Below that a cost can be subnormal, where a relative tolerance means nothing.
 @given(candidates(), st.lists(st.one_of(st.just(0.0), st.floats(1e-6, 1e4)), max_size=3))
 @settings(max_examples=60)
+@pytest.mark.slow
 def test_every_index_finds_the_best_within_the_budget(among: Candidates, sizes: list[float]) -> None:
     pruned = prune(among)
     indexes: list[Index] = [

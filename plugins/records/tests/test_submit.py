@@ -107,6 +107,7 @@ SUBMIT = ("submit", "s.toml", "--plugin", "mine", "--wheel", "mine-1.0-py3-none-
 CHECK = ("submit", "submissions/mine/s.toml", "--check", "--out", "published", "--store", "none")
 
 
+@pytest.mark.slow
 def test_a_submission_holds_the_plugins_records_and_no_others_and_passes_the_check(bench: Bench) -> None:
     assert "submissions/mine: 2 record(s) of mine" in bench(*SUBMIT).stdout
     folder = bench.folder / "submissions" / "mine"
@@ -172,6 +173,7 @@ def _no_entry(bench: Bench) -> None:
     write_suite(bench, SUITE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -222,6 +224,7 @@ def test_a_plugin_that_breaks_the_contract_is_refused(bench: Bench) -> None:
     assert not (bench.folder / "submissions").exists()
 
 
+@pytest.mark.slow
 def test_data_that_are_not_the_published_ones_are_refused(bench: Bench) -> None:
     shutil.rmtree(bench.folder / "leaderboard")
     shutil.copytree(bench.folder / "published", bench.folder / "leaderboard")
@@ -276,6 +279,7 @@ def _tamper_name(folder: Path) -> None:
     path.write_text(path.read_text().replace('"version": "1.0"', '"version": "2.0"'))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),
     [

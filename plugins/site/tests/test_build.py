@@ -27,6 +27,7 @@ def html(site: Path, page: str) -> str:
     return (site / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_there_is_a_page_for_every_suite_method_data_set_and_paper(site: Path) -> None:
     pages = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert {"index.html", "results.html", "suites/small/index.html", "suites/small/results.html",

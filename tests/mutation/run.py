@@ -155,7 +155,7 @@ def run_tests(
     root: Path, tests: Sequence[str], options: Sequence[str], variables: Mapping[str, str], timeout: float
 ) -> tuple[int, str, str]:
     """Pytest's exit code (−1: out of time), the first test that failed, and what was printed."""
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-rfE", *options, *tests]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not weekly", "--tb=short", "-rfE", *options, *tests]
     try:
         done = subprocess.run(command, cwd=root, env=dict(variables), capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Iterable
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +87,18 @@ def test_the_command_on_the_leaderboards_front_page_works(tmp_path: Path, monkey
 
 
 ROOT = Path(__file__).parents[3]
-PARTS = (
-    "", "plugins/sandbox", "plugins/models", "plugins/cost_ordered",
-    "plugins/public_data", "plugins/policies",
-)  # fmt: skip
-"""The packages that a new user installs: the core, the commands, the file readers, a method and its libraries."""
+INSTALLED = ("budgetbench", "budgetbench-policies", "budgetbench-public-data", "budgetbench-cost-ordered")
+"""What a new user installs: the core, the commands, the file readers, a method."""
+
+
+def parts(distributions: Iterable[str]) -> set[str]:
+    """Return the folders of our distributions among these and all that they require."""
+    folders: set[str] = set()
+    for name in distributions:
+        folder = name.replace("budgetbench-", "plugins/").replace("-", "_") if name != "budgetbench" else "."
+        required = [re.split(r"[^\w-]", line)[0] for line in requires(name) or () if "extra ==" not in line]
+        folders |= {folder} | parts(line for line in required if line.startswith("budgetbench"))
+    return folders
 
 
 @pytest.mark.slow
@@ -103,7 +112,7 @@ def test_the_how_to_page_works_in_an_empty_environment(tmp_path: Path) -> None:
     # Copy the tree, so that building leaves no files in the checkout.
     skipped = shutil.ignore_patterns("*.egg-info", "build", ".*", "tests", "leaderboard", "docs", "__pycache__")
     shutil.copytree(ROOT, tree, ignore=skipped, symlinks=True)
-    for part in PARTS:
+    for part in sorted(parts(INSTALLED)):
         run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
              "--wheel-dir", str(wheels), str(tree / part)], tmp_path)  # fmt: skip
     site = next((environment / "lib").glob("python*/site-packages"))

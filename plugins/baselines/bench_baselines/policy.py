@@ -34,3 +34,7 @@ class FullPolicy(Policy):
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Everything at once."""
         return ~known
+
+    def exported(self) -> dict[str, Any]:
+        """The policy as JSON values, in the form that ``bench fit --export`` writes."""
+        return {"features": list(range(self.n_features)), "model": self.model.exported()}

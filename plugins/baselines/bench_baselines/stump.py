@@ -53,6 +53,13 @@ class Stump(Policy):
         """The one feature."""
         return np.asarray((np.arange(self.n_features) == self.feature) & ~known)
 
+    def exported(self) -> dict[str, Any]:
+        """The policy as JSON values, in the form that ``bench fit --export`` writes."""
+        missing = 1 if self.missing_left else 2
+        test = {"column": self.column, "threshold": self.threshold, "left": 1, "right": 2, "missing": missing}
+        leaves = [{"value": answer.tolist() if self.classes else float(answer[0])} for answer in self.answers]
+        return {"features": [self.feature], "model": {"kind": "tree", "single": True, "nodes": [test, *leaves]}}
+
 
 def fit_stumps(problem: Problem, min_samples_leaf: int) -> list[Stump]:
     """A stump for every feature that has a test at all, by ascending price, then by feature.

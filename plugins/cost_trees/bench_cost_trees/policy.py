@@ -46,3 +46,21 @@ class TreePolicy(Policy):
         asks = np.flatnonzero(column >= 0)
         wanted[asks, self.feature_of_column[column[asks]]] = True
         return wanted
+
+    def exported(self) -> dict[str, Any]:
+        """The policy as JSON values, in the form that ``bench fit --export`` writes; a row buys what its path tests."""
+        tree, counts = self.tree, self.tree.counts + 1.0
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        nodes: list[dict[str, Any]] = [
+            {"value": shares[node].tolist()}
+            if tree.column[node] < 0
+            else {
+                "column": int(tree.column[node]),
+                "threshold": float(tree.threshold[node]),
+                "left": int(tree.left[node]),
+                "right": int(tree.left[node]) + 1,
+                "missing": int(tree.left[node]) + (not tree.missing_left[node]),
+            }
+            for node in range(len(tree))
+        ]
+        return {"features": None, "model": {"kind": "tree", "single": False, "nodes": nodes}}

@@ -43,6 +43,10 @@ class LinearPolicy(Policy):
         wanted[:, list(self.features)] = True
         return wanted & ~known
 
+    def exported(self) -> dict[str, Any]:
+        """The policy as JSON values, in the form that ``bench fit --export`` writes."""
+        return {"features": list(self.features), "model": self.model.exported()}
+
 
 def policies_of(problem: Problem, fitted: list[Fitted], unit: float = 1.0) -> list[LinearPolicy]:
     """One policy per model, in the same order.

@@ -166,15 +166,21 @@ def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, 
 @click.option("--parameters", default="{}", metavar="JSON", help="The method's parameters, such as '{\"C\": 0.5}'.")
 @click.option("--splits", type=click.IntRange(min=0), default=5, show_default=True, help="Splits to measure on.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the policy.")
+@click.option(
+    "--export", type=_FILE, help="Also write the policy as one JSON document, to be used without budgetbench."
+)
 @_errors
-def fit(method: str, parameters: str, splits: int, out: Path, **given: Any) -> int:
+def fit(method: str, parameters: str, splits: int, out: Path, export: Path | None, **given: Any) -> int:
     """Fit a policy on all rows of a table and save it in a folder."""
+    from bench_policies.exporting import check_file, exported, write_export
     from bench_policies.fitting import fit_policy
     from bench_policies.folder import check_place, policy_types, save_policy
     from bench_policies.wording import for_terminal
 
     values = _json_object("--parameters", parameters)
     check_place(out)  # before anything is fitted
+    if export is not None:
+        check_file(export)
     registry, dataset, goal = _checked(given)
     registry.method(method)
     policy_types(registry, registry.plugin_of("methods", method).name)  # fail early if it cannot be saved
@@ -190,7 +196,10 @@ def fit(method: str, parameters: str, splits: int, out: Path, **given: Any) -> i
         size=given["size"],
         target_name=given["target"],
     )
+    document = None if export is None else exported(fitted)
     folder = save_policy(fitted, out)
+    if export is not None and document is not None:
+        write_export(document, export)
     click.echo(for_terminal((folder / "card.md").read_text(encoding="utf-8")))
     click.echo(for_terminal(str(folder)))
     return 0

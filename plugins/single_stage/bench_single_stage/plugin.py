@@ -70,6 +70,10 @@ class SingleStagePolicy(Policy):
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return ~known
 
+    def exported(self) -> dict[str, Any]:
+        """The policy as JSON values, in the form that ``bench fit --export`` writes."""
+        return {"features": list(range(self.n_features)), "model": self.model.exported()}
+
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:

@@ -41,6 +41,10 @@ class SubsetPolicy(Policy):
         """The whole set at once."""
         return np.asarray(self._set & ~known)
 
+    def exported(self) -> dict[str, Any]:
+        """The policy as JSON values, in the form that ``bench fit --export`` writes."""
+        return {"features": [int(feature) for feature in sorted(self.features)], "model": self.model.exported()}
+
     @property
     def _set(self) -> NDArray[np.bool_]:
         """Whether each feature is in the set: bool (features,)."""

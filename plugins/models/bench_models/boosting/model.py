@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,17 @@ class BoostedModel:
     def score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The value, or the ranking score; float64 (rows,)."""
         return np.ascontiguousarray(self.raw(X)[:, 0])
+
+    def exported(self) -> dict[str, Any]:
+        """The model as JSON values, in the form that ``bench fit --export`` writes."""
+        from bench_models.boosting.exporting import exported_trees
+
+        return {
+            "kind": "boosted",
+            "outputs": self.n_classes if self.n_classes > 2 else 1,
+            "classes": self.n_classes,
+            "trees": exported_trees(self.booster, self.columns),
+        }
 
 
 def fit_boosted(

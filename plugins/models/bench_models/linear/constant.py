@@ -47,3 +47,8 @@ class ConstantPolicy(Policy):
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Nothing."""
         return np.zeros_like(known)
+
+    def exported(self) -> dict[str, Any]:
+        """The policy as JSON values, in the form that ``bench fit --export`` writes."""
+        probabilities = list(self.probabilities) or None
+        return {"features": [], "model": {"kind": "constant", "probabilities": probabilities, "value": self.value}}

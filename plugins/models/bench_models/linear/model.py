@@ -8,6 +8,7 @@ order, by elementwise operations alone, so a row's answer is the same to the las
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +105,12 @@ class ClassModel:
         table[:, self.classes] = shares.T
         return table
 
+    def exported(self) -> dict[str, Any]:
+        """The model as JSON values, in the form that ``bench fit --export`` writes."""
+        if self.constant is not None:
+            return {"kind": "constant", "probabilities": self.constant.tolist()}
+        return {"kind": "linear", **_arrays(self), "classes": self.classes.tolist(), "n_classes": self.n_classes}
+
 
 def _two_classes(score: NDArray[np.float64]) -> NDArray[np.float64]:
     """Both probabilities of a logit, neither by subtraction: float64 (2, rows)."""
@@ -143,3 +150,16 @@ class ScoreModel:
         intercept = np.array([self.intercept])
         score: NDArray[np.float64] = linear_scores(X, self.columns, self.coef[None, :], intercept, self.names)[0]
         return score
+
+    def exported(self) -> dict[str, Any]:
+        """The model as JSON values, in the form that ``bench fit --export`` writes."""
+        return {"kind": "linear", **_arrays(self), "classes": None}
+
+
+def _arrays(model: ClassModel | ScoreModel) -> dict[str, Any]:
+    """Columns, one row of coefficients for each output, and the intercepts."""
+    return {
+        "columns": model.columns.tolist(),
+        "coef": np.atleast_2d(model.coef).tolist(),
+        "intercept": np.atleast_1d(model.intercept).tolist(),
+    }

@@ -1,0 +1,103 @@
+"""Export a policy as one JSON document, which `bench_policies.portable` or a program in any language can follow.
+
+A policy can be exported where its class has a method ``exported()``: policies that buy a fixed set of features and
+answer by a linear model or by trees, and decision trees, which buy what the row's path tests.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench_core import RequestError
+from bench_policies.fitted import FittedPolicy
+from bench_policies.portable import FORMAT
+
+
+def exported(fitted: FittedPolicy) -> dict[str, Any]:
+    """Return a policy as JSON values.
+
+    Returns:
+        ``features``: for each feature its name, its ``categories`` or ``numbers`` (else None), the value that replaces
+        a missing one, and the ``shift`` and ``scale`` of ``(value - shift) / scale``; a feature with ``levels`` becomes
+        one column of 0 and 1 per level. ``policy``: the features that every row buys, or None where a row buys what
+        its path tests; and the model. ``answering`` and ``costs``: as in ``policy.json``.
+
+    Raises:
+        RequestError: policies of this method cannot be exported.
+    """
+    if not hasattr(fitted.policy, "exported"):
+        raise RequestError(
+            f"a policy of {fitted.about.get('method', type(fitted.policy).__name__)} cannot be exported: only decision "
+            "trees, and fixed sets of features with a linear model or trees, can"
+        )
+    encoder, answering = fitted.encoder, fitted.answering
+    features = [
+        {
+            "name": name,
+            "categories": _list(fitted.categories.get(feature)),
+            "numbers": _list(fitted.numeric_categories.get(feature)),
+            "fill": None if math.isnan(encoder.fill[feature]) else float(encoder.fill[feature]),
+            "shift": float(encoder.shift[feature]),
+            "scale": float(encoder.scale[feature]),
+            "levels": encoder.levels[feature].tolist() if feature in encoder.levels else None,
+        }
+        for feature, name in enumerate(fitted.feature_names)
+    ]
+    return {
+        "format": FORMAT,
+        "method": fitted.about.get("method"),
+        "task": fitted.task,
+        "classes": list(fitted.classes),
+        "features": features,
+        "takes_missing": fitted.takes_missing,
+        "policy": fitted.policy.exported(),
+        "answering": {
+            "threshold": answering.threshold,
+            "error_costs": None if answering.error_costs is None else np.asarray(answering.error_costs).tolist(),
+            "refused_cost": answering.refused_cost,
+        },
+        "costs": {key: value for key, value in fitted.costs.as_plain().items() if key not in ("classes", "evaluation")},
+    }
+
+
+def write_export(document: dict[str, Any], file: Path) -> None:
+    """Write an exported policy atomically.
+
+    Raises:
+        RequestError: the file holds anything but an exported policy, or cannot be written.
+    """
+    check_file(file)
+    try:
+        handle, made = tempfile.mkstemp(dir=file.resolve().parent, prefix=f".{file.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            json.dump(document, out, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        os.replace(made, file)
+    except OSError as error:
+        raise RequestError(f"{file}: the policy cannot be exported: {error.strerror or error}") from None
+
+
+def check_file(file: Path) -> None:
+    """Check that writing an exported policy to a file destroys nothing else.
+
+    Raises:
+        RequestError: it is a folder, or a file that is not an exported policy.
+    """
+    mark = json.dumps({"format": FORMAT})[:-1].replace(": ", ":")
+    if not file.exists():
+        return
+    if not file.is_file():
+        raise RequestError(f"{file} is not a file: choose another name for the exported policy")
+    with file.open(encoding="utf-8", errors="replace") as held:
+        if held.read(len(mark)) != mark:
+            raise RequestError(f"{file} is not an exported policy, and is not replaced: choose another name")
+
+
+def _list(values: Any) -> list[Any] | None:
+    return None if values is None else list(values)

@@ -202,16 +202,15 @@ def list_(what: str | None) -> int:
 @cli_errors
 def doctor(store: Path, repair: bool, mirror: Path | None, offline: bool | None) -> int:
     """Show versions, plugins, caches and threads, check every file of the store, and say what is wrong."""
-    from bench_core.cli import stores
-    from bench_core.cli.listing import doctor_rows
+    from bench_core.cli.listing import doctor_rows, store_row
     from bench_core.contract.sources import DataContext
 
     rows, wrong = doctor_rows(listed_plugins(), DataContext.from_environment(mirror, offline), store)
-    row, sound = stores.check(store, repair)
+    row, damage, notes = store_row(store, repair)
     print_table(["what", "found"], [*rows, row])
-    for line in wrong:
+    for line in [*wrong, *damage, *notes]:
         click.echo(line, err=True)
-    return 0 if sound and not wrong else 1
+    return 1 if wrong or (damage and not repair) else 0
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from bench_core.run.record_file import RECORD_FORMAT
 from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, table_of, usage_of
 from bench_core.run.trial import Trial
 
-__all__ = ["Conditions", "LocalSolver", "Solver", "TrialResult", "run_trial", "start_of_record"]
+__all__ = ["Conditions", "Solver", "TrialResult", "run_trial", "start_of_record"]
 
 
 @dataclass(frozen=True)
@@ -47,43 +47,27 @@ class TrialResult:
     written: tuple[str, ...] = ()
 
 
-class Solver(Protocol):
-    """Where a trial's method is run."""
+class Solver:
+    """Where a trial's method is run. Here: in this process, so it can reach its judge, and itself answers the audit."""
 
     def fit(self, trial: Trial, problem: Problem) -> Family:
         """Fit; the family's policies decide wherever they are."""
+        if isinstance(trial.estimator, ConfiguredMethod):
+            raise ContractError(f"the plugin of method {trial.method_use!r} is not imported: load all plugins")
+        return as_family(trial.estimator.fit(problem), type(trial.estimator).__name__)
 
     def copy(self) -> None:
         """Take copies of the policies for the audit; called before they see a row to decide on."""
 
     def witness(self, policy: Policy) -> Policy:
         """Who answers the audit for a policy; called when all policies have decided."""
+        return policy
 
     def done(self) -> None:
         """Nothing more will be asked of the policies."""
 
     def busy(self) -> float:
         """Processor's seconds so far of who fits and decides, all threads."""
-
-
-class LocalSolver:
-    """In this process: a method can reach its judge, and who decided answers the audit."""
-
-    def fit(self, trial: Trial, problem: Problem) -> Family:
-        if isinstance(trial.estimator, ConfiguredMethod):
-            raise ContractError(f"the plugin of method {trial.method_use!r} is not imported: load all plugins")
-        return as_family(trial.estimator.fit(problem), type(trial.estimator).__name__)
-
-    def copy(self) -> None:
-        pass
-
-    def witness(self, policy: Policy) -> Policy:
-        return policy
-
-    def done(self) -> None:
-        pass
-
-    def busy(self) -> float:
         return time.process_time()
 
 
@@ -122,7 +106,7 @@ def run_trial(
         solver: where the method is run; in this process by default.
     """
     conditions = conditions or Conditions()
-    running = _Running(trial, dataset, prepared, metrics, conditions, solver or LocalSolver())
+    running = _Running(trial, dataset, prepared, metrics, conditions, solver or Solver())
     clock, record = running.clock, running.record
     try:
         outcomes, deciding = running.fill()

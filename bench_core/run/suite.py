@@ -17,7 +17,6 @@ from pydantic import ValidationError
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.contract.metric import DEFAULT_METRICS, Metric, default_metric
 from bench_core.contract.parameters import build
-from bench_core.plugins.catalogue import CORE
 from bench_core.plugins.hookspecs import OWNERS
 from bench_core.plugins.registry import Registry
 from bench_core.run.suite_schema import DatasetEntry, Entry, MethodEntry, SuiteFile, error_line, file_model, seed_list
@@ -188,23 +187,6 @@ class Suite:
                     f"{self.path}: methods[{i}].grid: {entry.label!r} has {shown} points; "
                     f"a suite may have {MOST_TRIALS} trials"
                 )
-
-    def plugins_in_judge(self) -> dict[str, list[str]]:
-        """Plugins whose code runs where trials are judged, by name → what the suite uses of them.
-
-        That is ``data sets``, ``cost schemes`` and ``metrics``; the core itself is left out.
-        """
-        entries = self.file.datasets
-        used = {
-            "data sets": [("datasets", entry.use) for entry in entries],
-            "cost schemes": [("cost_schemes", costs.use) for entry in entries for costs in entry.costs],
-            "metrics": [("metrics", name) for name in self.needed_metrics()],
-        }
-        plugins: dict[str, list[str]] = {}
-        for what, uses in used.items():
-            for name in {self.registry.plugin_of(*use).name for use in uses} - {CORE}:
-                plugins.setdefault(name, []).append(what)
-        return dict(sorted(plugins.items()))
 
     def trials(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Iterator[Trial]:
         """Every trial, in a fixed order: data set, seed, cost scheme, method, grid point.

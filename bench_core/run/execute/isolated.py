@@ -36,7 +36,7 @@ from bench_core.plugins.registry import Registry
 from bench_core.run.execute.remote import Malformed, family_from
 from bench_core.run.execute.solving import problem_arrays, problem_values, rows_arrays
 from bench_core.run.failures import RemoteError, TrialStopped
-from bench_core.run.run_trial import TrialResult
+from bench_core.run.run_trial import Solver, TrialResult
 from bench_core.run.trial import Trial, parameters_of
 
 __all__ = ["Isolated", "kernels_folder", "once_more_if_killed"]
@@ -66,7 +66,7 @@ def once_more_if_killed(run: Callable[[], TrialResult]) -> TrialResult:
     return run() if result.record.get("error", {}).get("kind") == "killed" else result
 
 
-class Isolated:
+class Isolated(Solver):
     """Where trials' methods run, one trial after another.
 
     Args:

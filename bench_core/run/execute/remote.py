@@ -30,7 +30,7 @@ class RemotePolicy(Policy):
         self.label = writable(_typed(description.get("label", ""), str, "text"))
         self.details = plain(_typed(description.get("details", {}), dict, "table"))
         budget = description.get("budget")
-        self.budget = InvalidBudget(budget) if isinstance(budget, list) else None if budget is None else float(budget)  # type: ignore[assignment]
+        self.budget = None if budget is None else float(_typed(budget, str, "text"))
         scope: Literal["row", "query"] = "query" if description.get("scope") == "query" else "row"
         self.decision_scope = scope
 
@@ -48,16 +48,6 @@ class RemoteStepwisePolicy(RemotePolicy):
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return self._next(self.number, rows, known)
-
-
-class InvalidBudget:
-    """An invalid budget, kept for the error message."""
-
-    def __init__(self, texts: list[Any]) -> None:
-        self._text = str(texts[0] if texts else "")[:200]
-
-    def __repr__(self) -> str:
-        return self._text
 
 
 def family_from(answer: dict[str, Any], decide: Decide, next_: Next) -> Family:

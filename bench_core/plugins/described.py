@@ -201,10 +201,6 @@ class DescribedRegistry(Registry):
         except ProbeError as error:
             return [error] * len(questions)
 
-    @property
-    def processes(self) -> set[int]:
-        return self._probe.processes
-
     def close(self) -> None:
         self._probe.close()
 

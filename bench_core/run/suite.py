@@ -60,14 +60,16 @@ class Suite:
         self.unread = tuple(unread)
         self.metrics: dict[str, Metric] = {}
         for i, name in enumerate(file.metrics):
-            self.metrics[name] = self._metric(name, f"{path}: metrics[{i}]")
+            self.metrics[name] = self.metric(name, f"{path}: metrics[{i}]")
         _refuse_twice(file.datasets, f"{path}: datasets")
         _refuse_twice(file.methods, f"{path}: methods")
         for i, dataset in enumerate(file.datasets):
             _refuse_twice(dataset.costs, f"{path}: datasets[{i}].costs")
         for name in file.titles:
-            self._metric(name, f"{path}: titles")
-        self._check_selects()
+            self.metric(name, f"{path}: titles")
+        for key, rule in self._selects().items():
+            if rule != "first":
+                self.metric(rule, f"{path}: {key}")
         self._check_dataset_names()
         self._refuse_too_many()
         self._section_metrics: dict[str, Metric] = {}
@@ -130,7 +132,7 @@ class Suite:
         needed = {**self.metrics, **self._section_metrics}
         for rule in self._selects().values():
             if rule != "first":
-                needed[rule] = self._metric(rule, self.path)
+                needed[rule] = self.metric(rule)
         return needed
 
     @property
@@ -140,15 +142,12 @@ class Suite:
 
     def selection_metrics(self) -> dict[str, Metric]:
         """Every metric that a selection may go by, defaults included."""
-        defaults = {name: self._metric(name, self.path) for name in DEFAULT_METRICS}
+        defaults = {name: self.metric(name) for name in DEFAULT_METRICS}
         return {**defaults, **self.needed_metrics()}
 
-    def metric(self, name: str) -> Metric:
-        """A metric by name."""
-        return self._metric(name, self.path)
-
-    def _metric(self, name: str, where: str) -> Metric:
-        metric = self.registry.metric(name, where)
+    def metric(self, name: str, where: str = "") -> Metric:
+        """A metric by name, with the suite's title for it; ``where`` is what a message calls the place."""
+        metric = self.registry.metric(name, where or self.path)
         title = self.file.titles.get(name)
         return metric if title is None else replace(metric, title=title)
 
@@ -159,11 +158,6 @@ class Suite:
         rules |= {f"datasets[{i}].select": entry.select for i, entry in enumerate(file.datasets)}
         rules |= {f"methods[{i}].select": entry.select for i, entry in enumerate(file.methods)}
         return {key: rule for key, rule in rules.items() if rule is not None}
-
-    def _check_selects(self) -> None:
-        for key, rule in self._selects().items():
-            if rule != "first":
-                self._metric(rule, f"{self.path}: {key}")
 
     def _check_dataset_names(self) -> None:
         known = self.dataset_names()

@@ -50,6 +50,8 @@ class Suite:
     Attributes:
         path: where it was read from, for messages.
         file: what the file says.
+        name: the suite's name: also its leaderboard's file name.
+        least_coverage: share of the validation rows that a policy must answer to be chosen by a metric, where any does.
         metrics: the table's metrics, in order.
         text: the file's text.
         unread: sections of the file that are left unread, since their owner is not installed.
@@ -57,6 +59,7 @@ class Suite:
 
     def __init__(self, path: str, text: str, file: SuiteFile, registry: Registry, unread: Sequence[str] = ()) -> None:
         self.path, self.text, self.file, self.registry = path, text, file, registry
+        self.name, self.least_coverage = file.suite.name, file.protocol.least_coverage
         self.unread = tuple(unread)
         self.metrics: dict[str, Metric] = {}
         for i, name in enumerate(file.metrics):
@@ -78,11 +81,6 @@ class Suite:
         self._built: dict[tuple[Any, str], Any] = {}
         self._build_methods()
         self._whole_grid = list(self._grids({}))  # builds every parameter, so that a fault is found now
-
-    @property
-    def name(self) -> str:
-        """The suite's name: also its leaderboard's file name."""
-        return self.file.suite.name
 
     def section(self, key: str) -> Any:
         """What the file holds in a section that a plugin owns; an empty list where there is none."""
@@ -134,11 +132,6 @@ class Suite:
             if rule != "first":
                 needed[rule] = self.metric(rule)
         return needed
-
-    @property
-    def least_coverage(self) -> float:
-        """Share of the validation rows that a policy must answer to be chosen by a metric, where any does."""
-        return self.file.protocol.least_coverage
 
     def selection_metrics(self) -> dict[str, Metric]:
         """Every metric that a selection may go by, defaults included."""

@@ -4,10 +4,6 @@ from .contract.metric import DEFAULT_METRICS as DEFAULT_METRICS
 from .contract.metric import default_metric as default_metric
 from .contract.metric import measure as measure
 from .contract.metric import resolve_metric as resolve_metric
-from .run.check_store import StoreCheck as StoreCheck
-from .run.check_store import StoreFile as StoreFile
-from .run.check_store import check_store as check_store
-from .run.check_store import repair_store as repair_store
 from .run.plan import definition_of as definition_of
 from .run.record_file import seal as seal
 from .run.record_file import unseal as unseal

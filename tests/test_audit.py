@@ -15,8 +15,9 @@ from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import AuditError
 from bench_core.contract.method import Policy
 from bench_core.protocol.agreement import Agreement
-from bench_core.protocol.audit import Auditor, changed_rows
+from bench_core.protocol.audit import Auditor
 from bench_core.protocol.substitutes import Substitutes
+from bench_core.testing import changed_rows
 
 NAMES = ("age", "income", "height", "debt")
 

@@ -121,7 +121,7 @@ def test_rows_are_gathered_by_query():
 
 def test_what_is_received_is_the_cores_own_and_cannot_be_written_to() -> None:
     acquired, probabilities = np.ones((3, 2), dtype=bool), np.full((3, 2), 0.5)
-    received = Decisions.received(Decisions(acquired, probabilities), np.arange(3), 3, 2, 2)
+    received = Decisions.received(Decisions(acquired, probabilities), np.arange(3), 2, 2)
     acquired[:], probabilities[:] = False, 0.0  # a policy that clears its buffers once it was audited
     assert received.acquired.all()
     assert received.probabilities is not None

@@ -1,7 +1,8 @@
-"""What import-linter's contracts (pyproject.toml) do not say of imports; and that they name every package."""
+"""What import-linter's contracts (pyproject.toml) do not say of imports; that they name every package; small cores."""
 
 from __future__ import annotations
 
+import ast
 import sys
 from pathlib import Path
 
@@ -128,3 +129,27 @@ def test_a_distribution_declares_what_it_imports_and_nothing_else(project: Proje
     imported = third_party(project)
     assert imported - needed - optional == set()
     assert needed - imported == NAMED_IN_TEXT.get(project.name, set())
+
+
+def code_lines(source: str) -> int:
+    """Lines of code without docstrings, comments, and lines of brackets only, as `pygount` counts them."""
+    texts: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            texts.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(map(str.strip, source.splitlines()), start=1)
+    return sum(
+        number not in texts and not line.startswith("#") and bool(line.strip("()[]{},:; ")) for number, line in lines
+    )
+
+
+@pytest.mark.parametrize(("folder", "most"), [("bench_core", 6000), ("plugins/sandbox/bench_sandbox", 1200)])
+def test_the_core_and_the_sandbox_stay_small(folder: str, most: int) -> None:
+    files = [path for path in (ROOT / folder).rglob("*.py") if "testing" not in path.parts]
+    counts = {path: code_lines(path.read_text(encoding="utf-8")) for path in files}
+    assert most / 2 < sum(counts.values()) <= most, sorted(counts.items(), key=lambda pair: -pair[1])[:9]
+
+
+def test_docstrings_comments_and_brackets_are_not_counted() -> None:
+    source = '"""Text\n\nmore."""\n# why\nx = [\n    1,\n]\n\ndef f():\n    """Text."""\n    return x  # why\n'
+    assert code_lines(source) == 4

@@ -248,6 +248,11 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def servers() -> list[psutil.Process]:
+    """The children of this process that start restricted processes."""
+    return [child for child in psutil.Process().children() if child.name() == "sandbox-server"]
+
+
 def described(tmp_path: Path) -> DescribedRegistry:
     registry = described_registry(cache=tmp_path / "cache")
     registry.close()
@@ -262,8 +267,9 @@ def test_descriptions_are_kept_until_the_source_changes_or_the_file_is_damaged(t
 
     def asked() -> tuple[dict[str, Any], bool]:
         """The defaults of its method, and whether a process was started for them."""
+        before = servers()
         registry = described_registry(cache=tmp_path / "cache")
-        started = bool(registry.processes)
+        started = servers() != before
         spec = registry.build_method("remembered", {}, "here")
         registry.close()
         return dict(spec.parameters), started
@@ -297,15 +303,15 @@ def library(site: Path, module: str, source: str) -> None:
 
 
 def test_a_plugin_whose_process_was_killed_is_asked_in_another(tmp_path: Path) -> None:
-    registry = described_registry(cache=tmp_path)
+    before, registry = servers(), described_registry(cache=tmp_path)
     for number, kill in enumerate(("sandbox", "sandbox-server", "")):
         assert registry.build_method("cost-ordered", {"C": 2.0 + number}, "here").given == {"C": 2.0 + number}
-        (server,) = map(psutil.Process, registry.processes)
+        (server,) = set(servers()) - set(before)
         for process in (server, *server.children()):
             if process.name() == kill:
                 process.kill()
     registry.close()
-    assert registry.processes == set()
+    assert servers() == before
 
 
 DESCRIBES = "\nimport bench_core.plugins.probing as probing\nhonest = probing.Probing.describe\n"
@@ -382,9 +388,9 @@ def bench_register_commands(group):
     @group.command()
     def greet():
         import sys
-        from bench_core.suites import load_registry
+        from bench_core.plugins.distributions import imported_distributions
         print(sorted(m for m in sys.modules if m in ("greeting", "helping", "bench_site", "bench_leaderboard")))
-        print(load_registry(manager=None, entry_points=False).imported_distributions())
+        print(imported_distributions())
 """
 
 

@@ -97,17 +97,6 @@ def test_trials_of_one_split_stay_with_one_worker(planned: list[Planned]) -> Non
         assert changes <= len(set(splits))
 
 
-def test_a_trial_that_is_put_back_is_run_again(planned: list[Planned]) -> None:
-    schedule = Schedule(planned, {})
-    first = schedule.take("a")
-    assert first is not None
-    schedule.put(first)
-    names = []
-    while (one := schedule.take("b")) is not None:
-        names.append(one.name)
-    assert sorted(names) == sorted(one.name for one in planned)
-
-
 def test_what_does_not_fit_waits_and_what_fits_is_taken(planned: list[Planned]) -> None:
     seconds = {one.name: 1.0 for one in planned} | {planned[3].name: 9.0}
     schedule = Schedule(planned, seconds, {planned[3].name: 100.0, planned[4].name: 10.0})
@@ -120,26 +109,14 @@ def test_what_does_not_fit_waits_and_what_fits_is_taken(planned: list[Planned]) 
     assert schedule.take("a", 2, room=100.0) is planned[3]
 
 
-def test_a_split_that_a_worker_left_is_gone_on_with_by_the_next(planned: list[Planned]) -> None:
-    seconds = {one.name: 1.0 for one in planned}
-    schedule = Schedule(planned, seconds)
-    first = schedule.take("a", 2)
-    assert first is not None
-    schedule.leave("a")
-    second = schedule.take("b", 2)
-    assert second is not None
-    assert split_of(second) == split_of(first)
-
-
 def test_a_worker_that_ran_a_long_trial_of_another_goes_on_with_its_split(planned: list[Planned]) -> None:
     long = planned[-1]
-    schedule = Schedule(planned, {one.name: 1.0 for one in planned} | {long.name: 100.0})
-    assert schedule.take("a", 2) is long
-    begun = schedule.take("b", 2)
+    seconds = {one.name: 1.0 for one in planned} | {long.name: 100.0}
+    schedule = Schedule(planned, seconds, {long.name: 50.0})
+    other, begun = schedule.take("a", 2, room=10.0), schedule.take("b", 2, room=10.0)
+    assert other is not None
     assert begun is not None
-    assert split_of(begun) != split_of(long)
-    schedule.leave("a")
-    schedule.put(long)
+    assert split_of(begun) != split_of(other) == split_of(long)
     assert schedule.take("b", 2) is long
     after = schedule.take("b", 2)
     assert after is not None

@@ -8,7 +8,6 @@ import json
 import math
 import sys
 import tomllib
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +54,6 @@ def parse(text: str, registry: Registry) -> Suite:
 def change(old: str, new: str) -> str:
     assert old in GOOD
     return GOOD.replace(old, new)
-
-
-def test_a_suite_names_the_plugins_whose_code_runs_with_its_judge(registry: Registry) -> None:
-    assert parse(GOOD, registry).plugins_in_judge() == {"tiny": ["data sets"]}
-    plugins = [("tiny", tiny_plugin), ("cost-trees", import_module("bench_cost_trees.plugin"))]
-    text = f'metrics = ["cost", "ndcg@5", "test-plus-error-cost@50"]\n{GOOD}'
-    suite = parse(text, load_registry(plugins, entry_points=False))
-    assert suite.plugins_in_judge() == {"cost-trees": ["metrics"], "tiny": ["data sets"]}
 
 
 WRONG = {

@@ -416,6 +416,13 @@ def test_a_budget_is_a_number_from_zero(budget: Any) -> None:
     assert said.startswith("policy 0: budget must be a number from 0")
 
 
+def test_no_control_character_of_a_methods_error_reaches_a_terminal() -> None:
+    def fit(problem: Problem) -> list[Policy]:
+        raise ValueError("\x1b]0;title\x07 gone\u202e")
+
+    assert failure(fit) == "?]0;title? gone?"
+
+
 # What is compared
 
 

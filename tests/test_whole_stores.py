@@ -16,8 +16,8 @@ from support.sessions import Place
 from support.stores import done, every_file, of_done, store
 from test_integrity import DAMAGES, SUITE, sealed_again
 
+from bench_core.cli.listing import store_row
 from bench_core.cli.main import main
-from bench_core.cli.stores import check
 from bench_core.run.store import Store
 
 __all__ = ["done", "store"]
@@ -34,9 +34,11 @@ def checked(*arguments: object, expect: int = 0) -> Result:
 @click.option("--store", type=Path)
 @click.option("--repair", is_flag=True)
 def doctor(store: Path, repair: bool) -> None:
-    row, sound = check(store, repair)
+    row, damage, _ = store_row(store, repair)
     click.echo(row[1])
-    raise SystemExit(0 if sound else 1)
+    for line in damage:
+        click.echo(line, err=True)
+    raise SystemExit(1 if damage and not repair else 0)
 
 
 def test_bench_doctor_checks_the_store(store: Path) -> None:

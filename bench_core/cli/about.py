@@ -10,14 +10,12 @@ from contextlib import suppress
 from importlib import metadata
 from typing import Any
 
-import click
-
 from bench_core.cli.listing import CATALOGUES, KINDS
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.plugins.catalogue import Plugin
 from bench_core.plugins.registry import Registry
 
-__all__ = ["about", "complete_names"]
+__all__ = ["about", "names_of"]
 
 _WIDTH = 80
 _WORDS = {"datasets": "data set", "costs": "cost scheme", "methods": "method", "metrics": "metric"}
@@ -45,7 +43,9 @@ def about(registry: Registry, name: str) -> list[str]:
             lines += [_wrapped(f"{kind}: {', '.join(own)}", rest="    ")] if own else []
         blocks.append("\n".join(lines))
     if not blocks:
-        raise RequestError(f"nothing is called {name!r}; {did_you_mean(name, [*registry.plugins, *_names(registry)])}")
+        raise RequestError(
+            f"nothing is called {name!r}; {did_you_mean(name, [*registry.plugins, *names_of(registry)])}"
+        )
     return "\n\n".join(blocks).splitlines()
 
 
@@ -90,12 +90,6 @@ def _wrapped(text: str, first: str = "", rest: str = "") -> str:
     return "\n\n".join(map(wrapper.fill, blocks))
 
 
-def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Names that begin as a word does, for the shell: kinds, and what is registered."""
-    from bench_core.cli.options import listed_plugins
-
-    return sorted({name for name in _names(listed_plugins()) if name.startswith(incomplete)})
-
-
-def _names(registry: Registry) -> list[str]:
+def names_of(registry: Registry) -> list[str]:
+    """What ``bench list`` can be asked for: kinds, and what is registered."""
     return [*KINDS, *(name for catalogue in CATALOGUES.values() for name in getattr(registry, catalogue))]

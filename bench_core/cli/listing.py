@@ -14,6 +14,8 @@ from bench_core.plugins.registry import Registry
 CATALOGUES = {"datasets": "datasets", "costs": "cost_schemes", "methods": "methods", "metrics": "metrics"}
 """What the command line calls a kind → the attribute of `Registry` that holds its names."""
 KINDS = (*CATALOGUES, "plugins")
+_MOST = 20
+"""How many damaged files are named."""
 
 
 def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]]:
@@ -33,6 +35,24 @@ def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]
         ]
         return ["metric", "better", "title", "tasks"], rows
     return ["name", "what it is"], [[name, description["summary"]] for name, description in descriptions]
+
+
+def store_row(path: Path, repair: bool) -> tuple[list[str], list[str], list[str]]:
+    """A row of ``bench doctor`` on a store, lines on what is damaged in it, and on what is done about that."""
+    from bench_store import DAMAGED, check_store, repair_store
+
+    from bench_core.run.store import Store
+
+    store = Store(path)
+    result = check_store(store)
+    damage, notes = result.damage, []
+    if len(damage) > _MOST:
+        damage = [*damage[:_MOST], f"… and {len(damage) - _MOST} more that are damaged"]
+    if repair and (damage or result.outdated or result.orphans):
+        notes = [f"{repair_store(store, result)} moved to {path / DAMAGED}; the next run computes what is missing"]
+    elif damage:
+        notes = [f"bench doctor --store {path} --repair moves them to {path / DAMAGED}"]
+    return ["records", result.summary(store)], damage, notes
 
 
 def doctor_rows(registry: Registry, context: DataContext, store: Path) -> tuple[list[list[str]], list[str]]:

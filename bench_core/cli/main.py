@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bench_core import __version__
-from bench_core.cli.options import (
-    ISOLATION,
-    MIRROR,
-    OFFLINE,
-    ONLY,
-    SEEDS,
-    STORE,
-    Quantity,
-    cli_errors,
-    listed_plugins,
-    warn,
-    with_session,
-)
+from bench_core.cli import options
 from bench_core.cli.output import Progress, print_table
 from bench_core.plugins.manager import command_names, load_command, new_manager
 from bench_core.run.threads import start_with_one_blas_thread
@@ -72,11 +61,13 @@ def main() -> None:
     metavar="NAME",
     help="serial, processes, or a plugin's; auto: processes when --jobs asks for them.",
 )
-@ONLY
-@SEEDS
-@click.option("--timeout", type=Quantity("time", "smh"), help="Time a trial may take: 90, 10m, 2h; the suite's.")
-@click.option("--memory", type=Quantity("size", "kMGT"), help="Memory a worker may allocate: 500M, 4G.")
-@ISOLATION
+@options.ONLY
+@options.SEEDS
+@click.option(
+    "--timeout", type=options.Quantity("time", "smh"), help="Time a trial may take: 90, 10m, 2h; the suite's."
+)
+@click.option("--memory", type=options.Quantity("size", "kMGT"), help="Memory a worker may allocate: 500M, 4G.")
+@options.ISOLATION
 @click.option("--retry-failed", is_flag=True, help="Run trials again that failed before.")
 @click.option("--retry-over-limit", is_flag=True, help="Run trials again that took longer than the time limit before.")
 @click.option("--skip-crashed", is_flag=True, help="Fail the trial that an earlier run died in, instead of running it.")
@@ -84,7 +75,7 @@ def main() -> None:
     "--audit-seed", type=click.IntRange(0), metavar="N", help="Repeat a failed audit: its record has the seed."
 )
 @click.option("--strict", is_flag=True, help="Stop at the first failed trial.")
-@with_session
+@options.with_session
 def run(
     session: SuiteSession, only: tuple[str, ...], seeds: int | None, memory: float | None, strict: bool, **given: Any
 ) -> int:
@@ -94,10 +85,10 @@ def run(
     from bench_core.run.session import parse_only
 
     own = {name: given.pop(name) for name in Options.__dataclass_fields__ if name in given}
-    options = Options(**own, memory=None if memory is None else int(memory), plugin_options=given)
+    how = Options(**own, memory=None if memory is None else int(memory), plugin_options=given)
     with Progress(strict) as progress:
-        chosen = parse_only(only, session.suite)
-        report = run_suite(session, options, seeds, chosen, progress.started, progress.advance, progress.notice)
+        chosen, notice = parse_only(only, session.suite), partial(click.echo, err=True)
+        report = run_suite(session, how, seeds, chosen, progress.started, progress.advance, notice)
     return _report(report)
 
 
@@ -135,9 +126,9 @@ def _name_trials(what: str, trials: list[tuple[Planned, str]]) -> None:
 
 
 @main.command()
-@ONLY
-@SEEDS
-@with_session
+@options.ONLY
+@options.SEEDS
+@options.with_session
 def plan(session: SuiteSession, only: tuple[str, ...], seeds: int | None) -> int:
     """Show a suite's trials, and which are already done."""
     from bench_core.run.runner import PLAN_HEAD, describe_plan, inapplicable_lines
@@ -148,7 +139,7 @@ def plan(session: SuiteSession, only: tuple[str, ...], seeds: int | None) -> int
     print_table(PLAN_HEAD, rows)
     for line in [*stale, *inapplicable_lines(asked)]:
         click.echo(line)
-    warn(session)
+    options.warn(session)
     for label, message in asked.unavailable.items():
         click.echo(f"data set {label!r} {message}", err=True)
     rare = [state for state in ("over the limit", "not applicable") if asked.count(state)]
@@ -159,14 +150,14 @@ def plan(session: SuiteSession, only: tuple[str, ...], seeds: int | None) -> int
 
 
 def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from bench_core.cli.about import complete_names
+    from bench_core.cli.about import names_of
 
-    return complete_names(ctx, param, incomplete)
+    return sorted({name for name in names_of(options.listed_plugins()) if name.startswith(incomplete)})
 
 
 @main.command("list")
 @click.argument("what", metavar="[KIND|NAME]", required=False, shell_complete=_names)
-@cli_errors
+@options.cli_errors
 def list_(what: str | None) -> int:
     """List what the installed plugins offer, or show everything about one thing.
 
@@ -175,7 +166,7 @@ def list_(what: str | None) -> int:
     """
     from bench_core.cli.listing import KINDS, list_rows
 
-    loaded = listed_plugins()
+    loaded = options.listed_plugins()
     if what is not None and what not in KINDS:
         from bench_core.cli.about import about
 
@@ -195,23 +186,22 @@ def list_(what: str | None) -> int:
 
 
 @main.command()
-@STORE
+@options.STORE
 @click.option("--repair", is_flag=True, help="Set aside what is damaged in the store; the next run computes it.")
-@MIRROR
-@OFFLINE
-@cli_errors
+@options.MIRROR
+@options.OFFLINE
+@options.cli_errors
 def doctor(store: Path, repair: bool, mirror: Path | None, offline: bool | None) -> int:
     """Show versions, plugins, caches and threads, check every file of the store, and say what is wrong."""
-    from bench_core.cli import stores
-    from bench_core.cli.listing import doctor_rows
+    from bench_core.cli.listing import doctor_rows, store_row
     from bench_core.contract.sources import DataContext
 
-    rows, wrong = doctor_rows(listed_plugins(), DataContext.from_environment(mirror, offline), store)
-    row, sound = stores.check(store, repair)
+    rows, wrong = doctor_rows(options.listed_plugins(), DataContext.from_environment(mirror, offline), store)
+    row, damage, notes = store_row(store, repair)
     print_table(["what", "found"], [*rows, row])
-    for line in wrong:
+    for line in [*wrong, *damage, *notes]:
         click.echo(line, err=True)
-    return 0 if sound and not wrong else 1
+    return 1 if wrong or (damage and not repair) else 0
 
 
 if __name__ == "__main__":

@@ -58,10 +58,6 @@ class Progress:
             self._bar.add_task("", total=todo)
             self._bar.start()
 
-    def notice(self, line: str) -> None:
-        """Say something that is not about progress."""
-        click.echo(line, err=True)
-
     def advance(self, planned: Planned, done: TrialStatus) -> None:
         """Count a trial; stop at a failure when strict."""
         self._done += 1

@@ -9,32 +9,33 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, infinite: Callable[[float], str | None] = lambda value: None) -> Any:
     """``value`` as plain JSON types: NumPy scalars and arrays, tuples and mappings are converted.
 
-    Non-finite floats become None, since JSON has no word for them; see `writable` for text that UTF-8 has none for.
+    JSON has no word for a float that is not finite: it becomes what ``infinite`` makes of it, by default None. See
+    `writable` for text that UTF-8 has none for.
     """
     if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
+        return plain(value.tolist(), infinite)
     if isinstance(value, float):
-        return value if value - value == 0.0 else None
+        return value if value - value == 0.0 else infinite(value)
     if isinstance(value, str):
         return writable(value)
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, Mapping):
-        return {writable(str(key)): plain(item) for key, item in value.items()}
+        return {writable(str(key)): plain(item, infinite) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [plain(item, infinite) for item in value]
     if isinstance(value, set | frozenset):
-        return sorted(plain(item) for item in value)
+        return sorted(plain(item, infinite) for item in value)
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"{type(value).__name__} has no plain JSON form: {value!r}")

@@ -77,12 +77,16 @@ class Decisions:
         return _taken(self, rows)
 
     @staticmethod
-    def exact(answer: Any) -> Decisions:
+    def exact(answer: Any, rows: int | None = None) -> Decisions:
         """What a policy returned, read once: plain arrays of numbers.
 
+        Args:
+            answer: what ``decide`` returned.
+            rows: how many rows it was given; None does not count its decisions.
+
         Raises:
-            ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), or
-                what is no number.
+            ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), what is
+                no number, or decisions on another number of rows.
         """
         if isinstance(answer, ContractError):  # what another process found wrong with it
             raise answer
@@ -99,16 +103,19 @@ class Decisions:
             # Objects could answer a comparison as they like.
             if exact[name] is not None and exact[name].dtype.kind not in "biuf":
                 raise ContractError(f"Decisions.{name} must hold numbers, not {exact[name].dtype}")
+        decided = len(np.atleast_1d(exact["acquired"]))
+        if rows is not None and decided != rows:
+            raise ContractError(f"it gave {decided} decisions for {rows} rows")
         return Decisions(**exact)
 
     @staticmethod
-    def received(answer: Any, order: NDArray[np.int64] | None, rows: int, features: int, classes: int) -> Decisions:
-        """What a policy returned, read once; with an order, checked, and the core's own read-only copy.
+    def received(answer: Any, order: NDArray[np.int64], features: int, classes: int) -> Decisions:
+        """What a policy returned, read once and checked: the core's own read-only copy.
 
         Args:
             answer: what ``decide`` returned.
-            order: int64 (rows,): which of the given rows becomes row 0, row 1, …; None to compare it and forget it.
-            rows, features, classes: as for `checked`.
+            order: int64 (rows,): which of the given rows becomes row 0, row 1, ….
+            features, classes: as for `checked`.
 
         Raises:
             ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), a
@@ -116,16 +123,11 @@ class Decisions:
         """
         exact: dict[str, Any] = dict(vars(Decisions.exact(answer)))
         for name, value in exact.items():
-            if value is not None and order is not None and value.shape[:1] == (rows,):
+            if value is not None and value.shape[:1] == (len(order),):
                 exact[name] = value[order]  # taking the rows copies it
-        if order is None:
-            if np.shape(exact["acquired"]) != (rows, features):
-                given_rows = len(np.atleast_1d(exact["acquired"]))
-                raise ContractError(f"it gave {given_rows} decisions for {rows} rows")
-            return Decisions(**exact)
-        received = Decisions(**exact).checked(rows, features, classes)
-        exact = {n: _read_only(getattr(received, n)) for n in ("acquired", *_COLUMNS)}
-        return Decisions(**exact)
+        received = Decisions(**exact).checked(len(order), features, classes)
+        held = {name: array for name, array in vars(received).items() if array is not None}
+        return Decisions(**{name: locked(np.ascontiguousarray(array)) for name, array in held.items()})
 
     def checked(self, rows: int, features: int, classes: int) -> Decisions:
         """These decisions with exact types, or an error that says which field is wrong and how.
@@ -188,10 +190,6 @@ class Decisions:
                 f"{table[worst].tolist()}"
             )
         return table.astype(np.float64, copy=False)
-
-
-def _read_only(array: NDArray[Any] | None) -> NDArray[Any] | None:
-    return None if array is None else locked(np.ascontiguousarray(array))
 
 
 _COLUMNS = {"probabilities": "f", "score": "f", "stage": "iu", "evaluations": "fiu", "evaluation_cost": "fiu"}

@@ -51,12 +51,8 @@ def item_type(hint: Any, holder: Any, step: int | str) -> Any:
         origin, arguments = get_origin(_split(member)[0]), get_args(_split(member)[0])
         if origin is dict and isinstance(holder, Mapping) and step in holder:
             return arguments[1]
-        if (
-            origin in (list, tuple)
-            and isinstance(holder, list | tuple)
-            and isinstance(step, int)
-            and step < len(holder)
-        ):
+        listed = origin in (list, tuple) and isinstance(holder, list | tuple)
+        if listed and isinstance(step, int) and step < len(holder):
             return arguments[step] if origin is tuple and ... not in arguments else arguments[0]
     return None
 

@@ -215,18 +215,7 @@ def given_parameters(instance: Any) -> dict[str, Any]:
     return {name: value for name, value in given if defaults[name] is MISSING or _plain(defaults[name]) != value}
 
 
-def _plain(value: Any) -> Any:
-    return plain(_worded(value))
-
-
-def _worded(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(float(value))
-    if isinstance(value, Mapping):
-        return {key: _worded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_worded(item) for item in value]
-    return value
+_plain = partial(plain, infinite=str)
 
 
 def describe(cls: Any) -> dict[str, str]:

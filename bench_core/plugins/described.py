@@ -8,7 +8,7 @@ the judge by other hooks, and is imported at once.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import metadata
@@ -39,6 +39,8 @@ from bench_core.plugins.registry import Registry
 
 __all__ = ["DescribedRegistry", "described_registry"]
 
+_Places = dict[tuple[str, DataFacts | None], list[int]]
+"""Plugin and facts of the data set that is asked about → places of the questions."""
 _REGISTERING = {f"bench_register_{kind}" for kind in ("datasets", "cost_schemes", "methods", "metrics", "executors")}
 
 
@@ -161,17 +163,15 @@ class DescribedRegistry(Registry):
 
     def build_methods(self, requests: Sequence[Question]) -> list[Any]:
         built: list[Any] = [attempt(partial(self._checked, *request)) for request in requests]
-        places: dict[str, list[int]] = defaultdict(list)
+        places: _Places = defaultdict(list)
         for i, description in enumerate(built):
             if isinstance(description, MethodDescription):
-                places[self.methods.origins[requests[i][0]]].append(i)
-        for plugin, here in places.items():
-            answers = self._ask(plugin, "build", [requests[i] for i in here])
-            for i, answer in zip(here, answers, strict=True):
-                name, _, where = requests[i]
-                if isinstance(answer, ProbeError):
-                    answer = RequestError(f"{where}: plugin {plugin!r} cannot be asked about its methods: {answer}")
-                built[i] = configured(name, plugin, built[i], answer) if isinstance(answer, Built) else answer
+                places[self.methods.origins[requests[i][0]], None].append(i)
+        for i, plugin, answer in self._answers("build", places, requests):
+            name, _, where = requests[i]
+            if isinstance(answer, ProbeError):
+                answer = RequestError(f"{where}: plugin {plugin!r} cannot be asked about its methods: {answer}")
+            built[i] = configured(name, plugin, built[i], answer) if isinstance(answer, Built) else answer
         return built
 
     def _checked(self, name: str, parameters: Mapping[str, Any], where: str) -> Any:
@@ -182,28 +182,25 @@ class DescribedRegistry(Registry):
 
     def ask_methods(self, what: str, asked: Sequence[tuple[ConfiguredMethod, DataFacts]]) -> list[Any]:
         answers: list[Any] = [None] * len(asked)
-        places: dict[tuple[str, DataFacts], list[int]] = defaultdict(list)
+        places: _Places = defaultdict(list)
         for i, (method, facts) in enumerate(asked):
             if what == "inapplicable" and method.limits is not None:
                 answers[i] = beyond(method.limits, facts)
             elif what == "inapplicable" or method.asks_memory:
                 places[method.plugin, facts].append(i)
-        for (plugin, facts), here in places.items():
-            questions = [(asked[i][0].use, asked[i][0].given, asked[i][0].use) for i in here]
-            for i, answer in zip(here, self._ask(plugin, what, questions, facts), strict=True):
-                answers[i] = None if isinstance(answer, ProbeError) else answer
+        questions = [(method.use, method.given, method.use) for method, _ in asked]
+        for i, _, answer in self._answers(what, places, questions):
+            answers[i] = None if isinstance(answer, ProbeError) else answer
         return answers
 
-    def _ask(self, plugin: str, what: str, questions: Sequence[Question], facts: DataFacts | None = None) -> list[Any]:
-        """The answers of a plugin; where it does not answer, the same error for each question."""
-        try:
-            return self._probe.ask(self.plugins[plugin], what, questions, facts)
-        except ProbeError as error:
-            return [error] * len(questions)
-
-    @property
-    def processes(self) -> set[int]:
-        return self._probe.processes
+    def _answers(self, what: str, places: _Places, questions: Sequence[Question]) -> Iterator[tuple[int, str, Any]]:
+        """Place of a question, plugin, answer; where a plugin does not answer, the same error for each question."""
+        for (plugin, facts), here in places.items():
+            try:
+                answers = self._probe.ask(self.plugins[plugin], what, [questions[i] for i in here], facts)
+            except ProbeError as error:
+                answers = [error] * len(here)
+            yield from zip(here, [plugin] * len(here), answers, strict=True)
 
     def close(self) -> None:
         self._probe.close()

@@ -70,13 +70,11 @@ class MethodDescription:
 
     Attributes:
         version: of the method.
-        limits: those of the class; None where only an instance has them.
         asks: of `QUESTIONS`, those to which the class has its own answer.
         about: for people.
     """
 
     version: int
-    limits: TaskLimits | None
     asks: tuple[Literal["inapplicable", "memory_needed"], ...]
     about: ClassDescription
 
@@ -112,12 +110,12 @@ class Built:
     Attributes:
         parameters: all of them, defaults included, in plain values.
         given: those that are not their defaults.
-        limits: where they are not those of the class.
+        limits: what it can do; None where that cannot be read.
     """
 
     parameters: Values
     given: Values
-    limits: TaskLimits | None = None
+    limits: TaskLimits | None
 
 
 @dataclass(frozen=True)
@@ -165,6 +163,6 @@ class ConfiguredMethod:
 
 def configured(use: str, plugin: str, description: MethodDescription, built: Built) -> ConfiguredMethod:
     """A described method with the parameters that its plugin's process built it with."""
-    limits = None if "inapplicable" in description.asks else built.limits or description.limits
+    limits = None if "inapplicable" in description.asks else built.limits
     asks_memory = "memory_needed" in description.asks
     return ConfiguredMethod(use, plugin, description.version, built.parameters, built.given, limits, asks_memory)

@@ -20,8 +20,7 @@ def added_name(name: str) -> Any:
     Raises:
         AttributeError: none does, or several do.
     """
-    points: Any = metadata.entry_points()
-    matches = [point for point in points.select(group=NAMES) if point.name == name]
+    matches = list(metadata.entry_points(group=NAMES, name=name))
     if len(matches) > 1:
         several = " and ".join(sorted(point.value for point in matches))
         raise AttributeError(f"bench_core.{name} is added by {several}; uninstall one of them")

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bench_store import open_file, seal, unseal, write_cache
+
 import bench_core
 from bench_core.contract.canonical import canonical_json, plain, sha256_text
 from bench_core.contract.errors import ProbeError, RequestError
@@ -62,11 +64,6 @@ class Probe:
         self._processes: dict[str, Process] = {}
         self._answers: dict[str, dict[str, Any]] = {}
         self._distributions = Distributions()
-
-    @property
-    def processes(self) -> set[int]:
-        """The number of this process's child that starts the others, where there is one."""
-        return {self._server.process} - {0} if self._server is not None else set()
 
     def close(self) -> None:
         """End the processes; they are started anew when something is asked."""
@@ -178,23 +175,20 @@ class Probe:
         """What is kept of a plugin as its code is now; nothing where the file is damaged."""
         if plugin.name not in self._answers:
             self._answers[plugin.name] = {}
-            with suppress(OSError, ValueError):
-                checksum, _, text = self._path(plugin).read_text(encoding="utf-8").partition("\n")
-                if checksum == sha256_text(self._state(plugin) + text):
-                    self._answers[plugin.name] = json.loads(text)
+            with suppress(OSError, ValueError, KeyError), open_file(self._path(plugin)) as file:
+                kept = unseal(file.read())
+                if kept["state"] == self._state(plugin):
+                    self._answers[plugin.name] = kept["kept"]
         return self._answers[plugin.name]
 
     def _keep(self, plugin: Plugin, new: Mapping[str, Any]) -> None:
         """Keep answers of a plugin; in its file, too, where its code can be found and the disk takes it."""
         known = self._known(plugin)
         known |= new
-        with suppress(OSError, ValueError):
-            if plugin.source:
-                path, text = self._path(plugin), _json(dict(list(known.items())[-_MOST_KEPT:]))
-                path.parent.mkdir(parents=True, exist_ok=True)
-                temporary = path.with_name(f"{path.name}.{os.getpid()}")
-                temporary.write_text(f"{sha256_text(self._state(plugin) + text)}\n{text}", encoding="utf-8")
-                temporary.replace(path)
+        if plugin.source:
+            latest = dict(list(known.items())[-_MOST_KEPT:])
+            with suppress(ValueError):
+                write_cache(self._path(plugin), seal({"kept": latest, "state": self._state(plugin)}))
 
     def _path(self, plugin: Plugin) -> Path:
         return self._folder / f"{_key(sys.prefix, plugin.name, plugin.module)[:24]}.json"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import partial
-from inspect import getattr_static, signature
+from inspect import signature
 from typing import Any
 
 import pluggy
@@ -45,7 +45,6 @@ class Probing:
         self._name = settings["name"]
         self._registry = registered_alone(self._name, settings["module"])
         self._methods: Mapping[str, type[Method]] = self._registry.methods
-        self._limits = {name: attempt(partial(_limits, cls)) for name, cls in self._methods.items()}
         self._instances: dict[tuple[str, str], Any] = {}
 
     def describe(self, values: Mapping[str, Any], arrays: object) -> _Answer:
@@ -82,8 +81,7 @@ class Probing:
         except Exception as error:
             return {"refused": f"{where}: {one_line(error)}"}
         limits = attempt(partial(_limits, method))
-        same = limits == self._limits[name] or not isinstance(limits, dict)
-        return values if same else {**values, "limits": limits}
+        return {**values, "limits": limits if isinstance(limits, dict) else None}
 
     def _answer(self, what: str, facts: DataFacts, name: str, given: dict[str, Any], where: str) -> Any:
         key = name, repr(given)
@@ -94,10 +92,8 @@ class Probing:
 
 
 def _method(cls: type[Method]) -> dict[str, Any]:
-    fixed = not any(isinstance(getattr_static(cls, name), property) for name in ("tasks", *_LIMITS))
     return {
         "version": cls.version,
-        "limits": _limits(cls) if fixed else None,
         "asks": [name for name in QUESTIONS if getattr(cls, name) is not getattr(Method, name)],
         "about": description_of(cls),
     }

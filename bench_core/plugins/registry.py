@@ -18,7 +18,6 @@ from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.contract.parameters import build
 from bench_core.contract.sources import CostScheme, DataSource
 from bench_core.plugins.catalogue import Catalogue, Plugin
-from bench_core.plugins.distributions import imported_distributions
 from bench_core.plugins.hookspecs import SuiteSection
 
 if TYPE_CHECKING:
@@ -113,18 +112,6 @@ class Registry:
 
     def fetch_sections(self, keys: Sequence[str]) -> None:
         """Import the plugins that own some top-level keys of a suite file, where they are not imported."""
-
-    def imported_distributions(self) -> list[str]:
-        """Distributions whose code was imported into this process because of plugins; by name.
-
-        Those that bring plugins, commands or names, and what they require; not what the core itself requires.
-        """
-        return imported_distributions()
-
-    @property
-    def processes(self) -> set[int]:
-        """The numbers of this process's children in which plugins are asked."""
-        return set()
 
     def close(self) -> None:
         """End the processes in which plugins are asked; they are started anew when they are needed."""

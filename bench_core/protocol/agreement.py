@@ -88,17 +88,6 @@ class Agreement:
         return granted
 
 
-def changed_rows(
-    before: Decisions, after: Decisions, agreement: Agreement | None = None, query: NDArray[np.int64] | None = None
-) -> NDArray[np.bool_]:
-    """Rows on which two decisions differ; without an agreement nothing is refused and nothing ranked.
-
-    Returns:
-        bool (rows,).
-    """
-    return (agreement or Agreement()).changed(before, after, query)
-
-
 def _ranking(decisions: Decisions) -> NDArray[np.float64] | None:
     """What ranking metrics sort by (`bench_core.contract.metric`)."""
     if decisions.score is not None:

@@ -60,11 +60,11 @@ from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import AuditError, ContractError
 from bench_core.contract.method import Policy
 from bench_core.contract.readonly import locked
-from bench_core.protocol.agreement import Agreement, changed_rows
+from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.shuffle import shuffled
 from bench_core.protocol.substitutes import Substitutes
 
-__all__ = ["Auditor", "changed_rows", "copied", "restored"]
+__all__ = ["Auditor", "copied", "restored"]
 
 _TWICE = 4
 """One row in so many stands in an audit's batch a second time."""
@@ -156,7 +156,7 @@ class Auditor:
         Raises:
             AuditError: the decisions changed; the message names the feature and the number of rows.
         """
-        paid = _columns(decisions.acquired, self.feature_of_column)
+        paid: NDArray[np.bool_] = decisions.acquired[:, self.feature_of_column]
         for _ in range(self.rounds):
             batch = self._batch(policy)
             first, kept = decisions.take(batch.source), paid[batch.source]
@@ -200,9 +200,8 @@ class Auditor:
             raise AuditError(
                 f"{name} failed where unpaid values were replaced: {type(error).__name__}: {error}"
             ) from error
-        classes = 0 if first.probabilities is None else first.probabilities.shape[1]
         try:
-            again = Decisions.received(answer, None, len(X), first.acquired.shape[1], classes)
+            again = Decisions.exact(answer, len(X))
         except ContractError as error:
             raise AuditError(f"{name}, asked again with unpaid values replaced: {error}") from None
         return self.agreement.changed(first, again, batch.query)
@@ -278,14 +277,6 @@ def restored(data: bytes | memoryview) -> list[Policy]:
         return list(pickle.loads(data))
     except Exception as error:
         raise ContractError(f"{_UNPICKLABLE} ({type(error).__name__}: {error})") from None
-
-
-def _columns(acquired: NDArray[np.bool_], feature_of_column: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether each column's feature was acquired."""
-    if np.array_equal(feature_of_column, np.arange(acquired.shape[1])):
-        return acquired
-    paid: NDArray[np.bool_] = acquired[:, feature_of_column]
-    return paid
 
 
 def _repeated(rows: Rows, rng: np.random.Generator) -> NDArray[np.int64]:

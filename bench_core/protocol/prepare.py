@@ -70,26 +70,15 @@ def prepare(
     split = make_split(dataset, rule, seed)
     encoder = fit_encoder(dataset, split.train, encode)
     costs = _price(dataset, scheme, split.train, seed)
-    train, validation, test = (
-        Part(
-            frozen(encoder.transform(dataset.values[rows])),
-            frozen(dataset.target[rows]),
-            _taken(dataset.sizes, rows),
-            _taken(dataset.query, rows),
-        )
-        for rows in (split.train, split.validation, split.test)
-    )
-    problem = Problem(
-        train,
-        validation,
-        costs,
-        dataset.task,
-        len(dataset.classes),
-        dataset.feature_names,
-        frozen(encoder.feature_of_column),
-        dataset.categorical,
-        seed=seed,
-    )
+
+    def part(rows: NDArray[np.int64]) -> Part:
+        X = frozen(encoder.transform(dataset.values[rows]))
+        return Part(X, frozen(dataset.target[rows]), _taken(dataset.sizes, rows), _taken(dataset.query, rows))
+
+    train, validation, test = map(part, (split.train, split.validation, split.test))
+    task, classes, names = dataset.task, len(dataset.classes), dataset.feature_names
+    columns = frozen(encoder.feature_of_column)
+    problem = Problem(train, validation, costs, task, classes, names, columns, dataset.categorical, seed=seed)
     shown = {
         name: _show(part, np.random.PCG64(np.random.SeedSequence([seed, 0x0DE5, number])))
         for number, (name, part) in enumerate((("validation", validation), ("test", test)))

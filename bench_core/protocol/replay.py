@@ -140,9 +140,8 @@ class ReplayAudit:
         subject = f"{name}, asked step by step and shown only what it asked for,"
         try:
             asked = replay(policy, rows, self.feature_of_column, most_rounds=_ROUNDS)
-            classes = 0 if first.probabilities is None else first.probabilities.shape[1]
             done = asked.finished
-            again = Decisions.received(asked.decisions, None, len(done), first.acquired.shape[1], classes)
+            again = Decisions.exact(asked.decisions, len(done))
         except ContractError as error:
             raise AuditError(f"{subject} does not do as when it decides on whole rows: {error}") from None
         except Exception as error:

@@ -114,3 +114,22 @@ def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator
         query, budget = picked.get("query"), budgets[policy]
         outcome = Outcome(task, picked["y"], decisions, bill, full, evaluation, threshold, query, reference, budget)
         yield PolicyOutcome(policy, "test" if picked["test"][0] else "validation", outcome)
+
+
+def wrong_decisions(record: Mapping[str, Any], path: Path) -> str:
+    """What does not fit between a record and the decisions whose checksum it holds; empty when all does."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            rows, metadata = file.metadata.num_rows, file.schema_arrow.metadata or {}
+        budgets = json.loads(metadata[b"budgets"])
+    except (OSError, ValueError, KeyError) as error:
+        return f"is damaged: {' '.join(str(error).split())}"
+    policies = len(record["policies"]["label"])
+    needed = policies * (record["rows"].get("validation", 0) + record["rows"].get("test", 0))
+    if rows != needed:
+        return f"is damaged: it has {rows} decisions, its record needs {needed}"
+    if len(budgets) != policies:
+        return f"is damaged: it is of {len(budgets)} policies, its record of {policies}"
+    return ""

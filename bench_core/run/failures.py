@@ -10,6 +10,7 @@ from typing import Any
 from bench_core.contract.canonical import writable
 from bench_core.contract.errors import BenchError
 from bench_core.contract.readonly import HOW_TO_WRITE, is_write_refusal
+from bench_core.plugins.descriptions import without_control_characters
 
 __all__ = ["RemoteError", "TrialStopped", "error_of", "failed_record"]
 
@@ -51,7 +52,7 @@ def failed_record(
     if details["type"] in ("SystemExit", "KeyboardInterrupt", "GeneratorExit"):  # their message alone says nothing
         details["message"] = f"{details['type']} was raised" + (f": {details['message']}" if details["message"] else "")
     refused = not details.pop("known") and is_write_refusal(details["message"])
-    details["message"] = writable(" ".join(details["message"].split()) or details["type"])
+    details["message"] = without_control_characters(writable(" ".join(details["message"].split()) or details["type"]))
     if refused:
         details["message"] += f": {HOW_TO_WRITE}"
     kind = {"MemoryError": "memory", "SystemExit": "exit"}.get(details["type"], getattr(error, "kind", "error"))

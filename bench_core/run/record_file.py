@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -33,14 +32,12 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
         OutdatedError: it is of an earlier format.
         ValueError: it is damaged; the message says how.
     """
-    try:
-        record = unseal(data)
-    except ValueError:
-        if _is_old(data):
-            raise OutdatedError("it is of an earlier format") from None
-        raise
-    if record.get("format") != RECORD_FORMAT:
-        raise ValueError(f"it is of format {record.get('format')!r}, and this version reads {RECORD_FORMAT}")
+    record = unseal(data)
+    written = record.get("format")
+    if written != RECORD_FORMAT:
+        if type(written) is int and 0 < written < RECORD_FORMAT:
+            raise OutdatedError("it is of an earlier format")
+        raise ValueError(f"it is of format {written!r}, and this version reads {RECORD_FORMAT}")
     for key, kind in (_ALWAYS | _DONE if status == "ok" else _ALWAYS | {"error": dict}).items():
         if not isinstance(record.get(key), kind):
             raise ValueError(f"its {key!r} is {'missing' if key not in record else 'not a ' + kind.__name__}")
@@ -56,15 +53,6 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
     if status == "ok":
         _check_policies(record["policies"])
     return record
-
-
-def _is_old(data: bytes) -> bool:
-    try:
-        record = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    number = record.get("format") if isinstance(record, dict) else None
-    return type(number) is int and 0 < number < RECORD_FORMAT
 
 
 def _check_policies(table: Mapping[str, Any]) -> None:

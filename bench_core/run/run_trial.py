@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from bench_core.contract.canonical import plain, sha256_text
 from bench_core.contract.dataset import Dataset
 from bench_core.contract.decisions import Decisions
-from bench_core.contract.errors import ContractError
+from bench_core.contract.errors import ContractError, attempt
 from bench_core.contract.method import Family, Policy, Problem, as_family, can_be_asked
 from bench_core.contract.metric import Metric
 from bench_core.contract.readonly import HOW_TO_WRITE, locked
@@ -30,7 +31,7 @@ from bench_core.run.record_file import RECORD_FORMAT
 from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, table_of, usage_of
 from bench_core.run.trial import Trial
 
-__all__ = ["Conditions", "LocalSolver", "Solver", "TrialResult", "run_trial", "start_of_record"]
+__all__ = ["Conditions", "Solver", "TrialResult", "run_trial", "start_of_record"]
 
 
 @dataclass(frozen=True)
@@ -47,43 +48,27 @@ class TrialResult:
     written: tuple[str, ...] = ()
 
 
-class Solver(Protocol):
-    """Where a trial's method is run."""
+class Solver:
+    """Where a trial's method is run. Here: in this process, so it can reach its judge, and itself answers the audit."""
 
     def fit(self, trial: Trial, problem: Problem) -> Family:
         """Fit; the family's policies decide wherever they are."""
+        if isinstance(trial.estimator, ConfiguredMethod):
+            raise ContractError(f"the plugin of method {trial.method_use!r} is not imported: load all plugins")
+        return as_family(trial.estimator.fit(problem), type(trial.estimator).__name__)
 
     def copy(self) -> None:
         """Take copies of the policies for the audit; called before they see a row to decide on."""
 
     def witness(self, policy: Policy) -> Policy:
         """Who answers the audit for a policy; called when all policies have decided."""
+        return policy
 
     def done(self) -> None:
         """Nothing more will be asked of the policies."""
 
     def busy(self) -> float:
         """Processor's seconds so far of who fits and decides, all threads."""
-
-
-class LocalSolver:
-    """In this process: a method can reach its judge, and who decided answers the audit."""
-
-    def fit(self, trial: Trial, problem: Problem) -> Family:
-        if isinstance(trial.estimator, ConfiguredMethod):
-            raise ContractError(f"the plugin of method {trial.method_use!r} is not imported: load all plugins")
-        return as_family(trial.estimator.fit(problem), type(trial.estimator).__name__)
-
-    def copy(self) -> None:
-        pass
-
-    def witness(self, policy: Policy) -> Policy:
-        return policy
-
-    def done(self) -> None:
-        pass
-
-    def busy(self) -> float:
         return time.process_time()
 
 
@@ -122,19 +107,15 @@ def run_trial(
         solver: where the method is run; in this process by default.
     """
     conditions = conditions or Conditions()
-    running = _Running(trial, dataset, prepared, metrics, conditions, solver or LocalSolver())
+    running = _Running(trial, dataset, prepared, metrics, conditions, solver or Solver())
     clock, record = running.clock, running.record
-    try:
-        outcomes, deciding = running.fill()
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # sys.exit() in a method is its trial's failure, not the run's end
-        failed = failed_record(record, error, clock.step, clock.seconds)
-        return TrialResult(failed, None, None, tuple(prepared.written()))
-    written = prepared.written()
+    filled, written = attempt(running.fill), prepared.written()
+    if isinstance(filled, BaseException):  # sys.exit() in a method is its trial's failure, not the run's end
+        return TrialResult(failed_record(record, filled, clock.step, clock.seconds), None, None, tuple(written))
     if written:
         failure = ContractError(f"{', '.join(written)} was written to: {HOW_TO_WRITE}")
         return TrialResult(failed_record(record, failure, "fit or decide", clock.seconds), None, None, tuple(written))
+    outcomes, deciding = filled
     record["timings"] = {**clock.seconds, **deciding}
     rows = {part: getattr(prepared.split, part) for part in ("validation", "test")}
     return TrialResult(record, outcomes, rows)
@@ -257,7 +238,7 @@ class _Running:
 def _received(decisions: Any, shown: Shown, problem: Problem, name: str) -> Decisions:
     """The core's own copy of decisions on shown rows, in the part's order."""
     try:
-        return Decisions.received(decisions, shown.place, len(shown.place), problem.n_features, problem.n_classes)
+        return Decisions.received(decisions, shown.place, problem.n_features, problem.n_classes)
     except ContractError as error:
         raise ContractError(f"{name}: {error}") from None
 
@@ -280,19 +261,13 @@ class _Clock:
         self.seconds: dict[str, float] = {}
         self.step = "start"
         self.busy = 0.0
-        self._since = self._busy_since = 0.0
 
-    def __call__(self, step: str) -> _Clock:
+    @contextmanager
+    def __call__(self, step: str) -> Iterator[None]:
         self.step = step
-        return self
-
-    def __enter__(self) -> None:
-        self._since = time.perf_counter()
-        if self.step == "decide":
-            self._busy_since = self._busy_so_far()
-
-    def __exit__(self, *_: object) -> None:
-        spent = time.perf_counter() - self._since
-        if self.step == "decide":
-            self.busy = self._busy_so_far() - self._busy_since
-        self.seconds[self.step] = self.seconds.get(self.step, 0.0) + spent
+        before, since = self._busy_so_far() if step == "decide" else 0.0, time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - since
+            self.busy = self._busy_so_far() - before if step == "decide" else self.busy

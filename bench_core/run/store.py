@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import bench_store
 
 from bench_core.contract.errors import RequestError, StoreError
-from bench_core.run.decisions_file import pack_decisions, unpack_decisions
+from bench_core.run.decisions_file import pack_decisions, unpack_decisions, wrong_decisions
 from bench_core.run.record_file import read_record, seconds_of
 from bench_core.run.run_trial import TrialResult
 from bench_core.run.summary import PolicyOutcome
@@ -24,14 +24,15 @@ _WORTH_FLUSHING = 0.05
 
 
 class Store(bench_store.Store):
-    """A directory of records, of the kinds ``ok`` and ``failed``; decisions are their attachments.
+    """A directory of records, of the kinds ``done`` and ``failed``; decisions are their attachments.
 
     Raises:
         RequestError: the path is a file.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {"ok": ".json", "failed": ".failed.json"}
+    kinds: ClassVar[Mapping[str, str]] = {"done": ".json", "failed": ".failed.json"}
     attachment, noted_as, noun, error = ".parquet", "decisions", "record", StoreError
+    others = ("datasets.json",)
 
     def __init__(self, path: Path) -> None:
         try:
@@ -40,10 +41,13 @@ class Store(bench_store.Store):
             raise RequestError(str(error)) from None
 
     def parsed(self, data: bytes, name: str, kind: str) -> dict[str, Any]:
-        return read_record(data, name, kind)
+        return read_record(data, name, "ok" if kind == "done" else kind)
 
     def kind_of(self, body: Mapping[str, Any]) -> str:
-        return "failed" if body.get("status") == "failed" else "ok"
+        return "failed" if body.get("status") == "failed" else "done"
+
+    def attachment_fault(self, body: Mapping[str, Any], path: Path) -> str:
+        return wrong_decisions(body, path)
 
     def failure_kind(self, name: str) -> str:
         """What kind of error ended a trial that failed (``time``, ``memory``, …); empty when that is not known.

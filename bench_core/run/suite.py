@@ -17,7 +17,6 @@ from pydantic import ValidationError
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.contract.metric import DEFAULT_METRICS, Metric, default_metric
 from bench_core.contract.parameters import build
-from bench_core.plugins.catalogue import CORE
 from bench_core.plugins.hookspecs import OWNERS
 from bench_core.plugins.registry import Registry
 from bench_core.run.suite_schema import DatasetEntry, Entry, MethodEntry, SuiteFile, error_line, file_model, seed_list
@@ -51,6 +50,8 @@ class Suite:
     Attributes:
         path: where it was read from, for messages.
         file: what the file says.
+        name: the suite's name: also its leaderboard's file name.
+        least_coverage: share of the validation rows that a policy must answer to be chosen by a metric, where any does.
         metrics: the table's metrics, in order.
         text: the file's text.
         unread: sections of the file that are left unread, since their owner is not installed.
@@ -58,17 +59,20 @@ class Suite:
 
     def __init__(self, path: str, text: str, file: SuiteFile, registry: Registry, unread: Sequence[str] = ()) -> None:
         self.path, self.text, self.file, self.registry = path, text, file, registry
+        self.name, self.least_coverage = file.suite.name, file.protocol.least_coverage
         self.unread = tuple(unread)
         self.metrics: dict[str, Metric] = {}
         for i, name in enumerate(file.metrics):
-            self.metrics[name] = self._metric(name, f"{path}: metrics[{i}]")
+            self.metrics[name] = self.metric(name, f"{path}: metrics[{i}]")
         _refuse_twice(file.datasets, f"{path}: datasets")
         _refuse_twice(file.methods, f"{path}: methods")
         for i, dataset in enumerate(file.datasets):
             _refuse_twice(dataset.costs, f"{path}: datasets[{i}].costs")
         for name in file.titles:
-            self._metric(name, f"{path}: titles")
-        self._check_selects()
+            self.metric(name, f"{path}: titles")
+        for key, rule in self._selects().items():
+            if rule != "first":
+                self.metric(rule, f"{path}: {key}")
         self._check_dataset_names()
         self._refuse_too_many()
         self._section_metrics: dict[str, Metric] = {}
@@ -77,11 +81,6 @@ class Suite:
         self._built: dict[tuple[Any, str], Any] = {}
         self._build_methods()
         self._whole_grid = list(self._grids({}))  # builds every parameter, so that a fault is found now
-
-    @property
-    def name(self) -> str:
-        """The suite's name: also its leaderboard's file name."""
-        return self.file.suite.name
 
     def section(self, key: str) -> Any:
         """What the file holds in a section that a plugin owns; an empty list where there is none."""
@@ -131,25 +130,17 @@ class Suite:
         needed = {**self.metrics, **self._section_metrics}
         for rule in self._selects().values():
             if rule != "first":
-                needed[rule] = self._metric(rule, self.path)
+                needed[rule] = self.metric(rule)
         return needed
-
-    @property
-    def least_coverage(self) -> float:
-        """Share of the validation rows that a policy must answer to be chosen by a metric, where any does."""
-        return self.file.protocol.least_coverage
 
     def selection_metrics(self) -> dict[str, Metric]:
         """Every metric that a selection may go by, defaults included."""
-        defaults = {name: self._metric(name, self.path) for name in DEFAULT_METRICS}
+        defaults = {name: self.metric(name) for name in DEFAULT_METRICS}
         return {**defaults, **self.needed_metrics()}
 
-    def metric(self, name: str) -> Metric:
-        """A metric by name."""
-        return self._metric(name, self.path)
-
-    def _metric(self, name: str, where: str) -> Metric:
-        metric = self.registry.metric(name, where)
+    def metric(self, name: str, where: str = "") -> Metric:
+        """A metric by name, with the suite's title for it; ``where`` is what a message calls the place."""
+        metric = self.registry.metric(name, where or self.path)
         title = self.file.titles.get(name)
         return metric if title is None else replace(metric, title=title)
 
@@ -160,11 +151,6 @@ class Suite:
         rules |= {f"datasets[{i}].select": entry.select for i, entry in enumerate(file.datasets)}
         rules |= {f"methods[{i}].select": entry.select for i, entry in enumerate(file.methods)}
         return {key: rule for key, rule in rules.items() if rule is not None}
-
-    def _check_selects(self) -> None:
-        for key, rule in self._selects().items():
-            if rule != "first":
-                self._metric(rule, f"{self.path}: {key}")
 
     def _check_dataset_names(self) -> None:
         known = self.dataset_names()
@@ -188,23 +174,6 @@ class Suite:
                     f"{self.path}: methods[{i}].grid: {entry.label!r} has {shown} points; "
                     f"a suite may have {MOST_TRIALS} trials"
                 )
-
-    def plugins_in_judge(self) -> dict[str, list[str]]:
-        """Plugins whose code runs where trials are judged, by name → what the suite uses of them.
-
-        That is ``data sets``, ``cost schemes`` and ``metrics``; the core itself is left out.
-        """
-        entries = self.file.datasets
-        used = {
-            "data sets": [("datasets", entry.use) for entry in entries],
-            "cost schemes": [("cost_schemes", costs.use) for entry in entries for costs in entry.costs],
-            "metrics": [("metrics", name) for name in self.needed_metrics()],
-        }
-        plugins: dict[str, list[str]] = {}
-        for what, uses in used.items():
-            for name in {self.registry.plugin_of(*use).name for use in uses} - {CORE}:
-                plugins.setdefault(name, []).append(what)
-        return dict(sorted(plugins.items()))
 
     def trials(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Iterator[Trial]:
         """Every trial, in a fixed order: data set, seed, cost scheme, method, grid point.

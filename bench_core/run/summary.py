@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bench_core.contract.canonical import plain, writable
 from bench_core.contract.decisions import Decisions, Outcome
@@ -119,10 +118,6 @@ def distribution(decisions: Sequence[Decisions], full: Decisions | None = None) 
     while width * MOST_BARS < most:
         width *= 2
     bars = max(1, int(np.ceil(most / width)))
-    return {"width": width, "counts": [None if count is None else _counts(count, width, bars) for count in runs]}
-
-
-def _counts(runs: NDArray[Any], width: int, bars: int) -> list[int]:
-    place = np.maximum(np.ceil(runs / width).astype(np.int64) - 1, 0)
-    counts: list[int] = np.bincount(place, minlength=bars).tolist()
-    return counts
+    places = [None if count is None else np.maximum(np.ceil(count / width).astype(np.int64) - 1, 0) for count in runs]
+    counts = [None if place is None else np.bincount(place, minlength=bars).tolist() for place in places]
+    return {"width": width, "counts": counts}

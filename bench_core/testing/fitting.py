@@ -6,13 +6,14 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
 from bench_core.contract.facts import Task
 from bench_core.contract.method import Family, Method, Policy, Problem, as_family
 from bench_core.contract.readonly import HOW_TO_WRITE, frozen, is_write_refusal
-from bench_core.protocol.agreement import Agreement, changed_rows
+from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.audit import Auditor
 from bench_core.testing.problems import Case, make_case
 
@@ -105,7 +106,7 @@ def decide(policy: Policy, rows: Rows, problem: Problem, name: str = "the policy
     except (TypeError, ValueError) as error:
         raise _explained(error, f"{name}: decide") from error
     try:
-        return Decisions.received(decisions, np.arange(len(rows)), len(rows), problem.n_features, problem.n_classes)
+        return Decisions.received(decisions, np.arange(len(rows)), problem.n_features, problem.n_classes)
     except ContractError as error:
         raise ContractError(f"{name}: {error}") from None
 
@@ -187,3 +188,14 @@ def paired(first: Family, second: Family, what: str) -> Sequence[tuple[str, Poli
     if (first.reference is None) != (second.reference is None):
         raise ContractError(f"{what}: the family has a reference policy in only one of two fits")
     return [(name, a, b) for (name, a), (_, b) in zip(some_policies(first), some_policies(second), strict=True)]
+
+
+def changed_rows(
+    before: Decisions, after: Decisions, agreement: Agreement | None = None, query: NDArray[np.int64] | None = None
+) -> NDArray[np.bool_]:
+    """Rows on which two decisions differ; without an agreement nothing is refused and nothing ranked.
+
+    Returns:
+        bool (rows,).
+    """
+    return (agreement or Agreement()).changed(before, after, query)

@@ -11,6 +11,7 @@ from typing import Any
 from bench_sandbox import adopting_orphans
 
 from bench_core.contract.errors import RequestError, did_you_mean
+from bench_core.plugins.distributions import imported_distributions
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute.schedule import Schedule, expected_memory, expected_seconds
 from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
@@ -148,7 +149,7 @@ def execute(
     settings = WorkerSettings(
         cache.store.absolute(), cache.context, metrics, threads=max(1, (os.cpu_count() or 1) // options.jobs),
         memory=options.memory, run=os.getpid(), isolation=options.isolation, timeout=options.timeout,
-        audit_seed=options.audit_seed, judge=tuple(registry.imported_distributions()),
+        audit_seed=options.audit_seed, judge=tuple(imported_distributions()),
     )  # fmt: skip
     for planned in [planned for planned in todo if planned.name in options.skipped]:
         todo.remove(planned)

@@ -33,10 +33,10 @@ from bench_core.contract.method import Family, Policy, Problem
 from bench_core.contract.readonly import is_frozen
 from bench_core.plugins.catalogue import Plugin
 from bench_core.plugins.registry import Registry
-from bench_core.run.execute.remote import Malformed, family_from
+from bench_core.run.execute.remote import family_from
 from bench_core.run.execute.solving import problem_arrays, problem_values, rows_arrays
 from bench_core.run.failures import RemoteError, TrialStopped
-from bench_core.run.run_trial import TrialResult
+from bench_core.run.run_trial import Solver, TrialResult
 from bench_core.run.trial import Trial, parameters_of
 
 __all__ = ["Isolated", "kernels_folder", "once_more_if_killed"]
@@ -66,7 +66,7 @@ def once_more_if_killed(run: Callable[[], TrialResult]) -> TrialResult:
     return run() if result.record.get("error", {}).get("kind") == "killed" else result
 
 
-class Isolated:
+class Isolated(Solver):
     """Where trials' methods run, one trial after another.
 
     Args:
@@ -119,7 +119,7 @@ class Isolated:
         answer, _ = self._call("fit", values, self._blob(problem.train.X, problem_arrays(problem)))
         try:
             return family_from(answer, self._decide, self._next)
-        except (Malformed, TypeError, ValueError) as error:
+        except (TypeError, ValueError) as error:
             self.done()
             raise TrialStopped("error", f"its process does not keep to the protocol: {error}") from None
 

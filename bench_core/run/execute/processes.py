@@ -8,9 +8,10 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from unittest.mock import patch
 
 import psutil
 from bench_sandbox import adopt_orphans, adopting_orphans, children, die_with_parent, end_group, end_strays, ending
@@ -43,7 +44,7 @@ def run_in_processes(
         timeout: seconds per trial, or None; the process is killed when they are over.
         note: called in this process after every trial.
     """
-    with adopting_orphans(), _threads(settings.threads):
+    with adopting_orphans(), patch.dict(os.environ, thread_variables(settings.threads)):
         resource_tracker.ensure_running()  # a child of this process that stays
         workers = _Workers(settings, timeout)
         try:
@@ -171,18 +172,6 @@ class _Workers:
         for mark in left_marks(self.settings.store / RUNNING):
             if mark.leader == os.getpid():
                 mark.remove()
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """Environment variables for the workers: one BLAS thread, ``count`` for numba."""
-    before = dict(os.environ)
-    os.environ.update(thread_variables(count))
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def _serve(connection: Connection, settings: WorkerSettings) -> None:

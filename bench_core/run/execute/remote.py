@@ -12,14 +12,10 @@ from bench_core.contract.canonical import plain, writable
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.method import Family, Policy
 
-__all__ = ["Malformed", "family_from"]
+__all__ = ["family_from"]
 
 Decide = Callable[[int, Rows], Any]
 Next = Callable[[int, Rows, NDArray[np.bool_]], NDArray[np.bool_]]
-
-
-class Malformed(Exception):
-    """A description that a solver must not give."""
 
 
 class RemotePolicy(Policy):
@@ -30,7 +26,7 @@ class RemotePolicy(Policy):
         self.label = writable(_typed(description.get("label", ""), str, "text"))
         self.details = plain(_typed(description.get("details", {}), dict, "table"))
         budget = description.get("budget")
-        self.budget = InvalidBudget(budget) if isinstance(budget, list) else None if budget is None else float(budget)  # type: ignore[assignment]
+        self.budget = None if budget is None else float(_typed(budget, str, "text"))
         scope: Literal["row", "query"] = "query" if description.get("scope") == "query" else "row"
         self.decision_scope = scope
 
@@ -50,16 +46,6 @@ class RemoteStepwisePolicy(RemotePolicy):
         return self._next(self.number, rows, known)
 
 
-class InvalidBudget:
-    """An invalid budget, kept for the error message."""
-
-    def __init__(self, texts: list[Any]) -> None:
-        self._text = str(texts[0] if texts else "")[:200]
-
-    def __repr__(self) -> str:
-        return self._text
-
-
 def family_from(answer: dict[str, Any], decide: Decide, next_: Next) -> Family:
     """The family that a solver described.
 
@@ -68,11 +54,11 @@ def family_from(answer: dict[str, Any], decide: Decide, next_: Next) -> Family:
         decide, next_: call a policy by its number.
 
     Raises:
-        Malformed: it cannot be read.
+        ValueError: it cannot be read.
     """
     descriptions = answer.get("policies")
     if not isinstance(descriptions, list) or not descriptions:
-        raise Malformed("it named no policies")
+        raise ValueError("it named no policies")
     policies = [
         RemoteStepwisePolicy(number, description, decide, next_)
         if _typed(description, dict, "table").get("asks") is True
@@ -86,5 +72,5 @@ def family_from(answer: dict[str, Any], decide: Decide, next_: Next) -> Family:
 
 def _typed(value: Any, kind: type[Any], what: str) -> Any:
     if not isinstance(value, kind):
-        raise Malformed(f"it gave no {what} where one is needed")
+        raise ValueError(f"it gave no {what} where one is needed")
     return value

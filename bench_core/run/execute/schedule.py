@@ -7,14 +7,15 @@ the data. Results do not depend on any of this: a trial knows nothing of those b
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from statistics import fmean
 from typing import TypeAlias
 
-from bench_core.contract.errors import attempt
+from bench_core.contract.errors import StoreError, attempt
 from bench_core.contract.facts import DataFacts
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.plan import Planned
@@ -56,28 +57,18 @@ class Schedule:
             (seconds.get(planned.name, 0.0), -place, numbers.setdefault(planned.preparation, len(numbers)), planned)
             for place, planned in enumerate(todo)
         )
-        self._known = {entry[3].name: entry for entry in self._entries}
-        self._waiting = set(self._known)
+        self._waiting = {entry[3].name for entry in self._entries}
         self._left = math.fsum(entry[0] for entry in self._entries)
         self._splits: dict[int, list[_Entry]] = {}
         for entry in self._entries:
             self._splits.setdefault(entry[2], []).append(entry)
         longest = {entry[3].content: entry for entry in self._entries}
         ends = {split: (longest[entries[-1][3].content], entries[-1]) for split, entries in self._splits.items()}
-        self._free = sorted(ends, key=lambda split: ends[split])  # and some that are not
+        self._free = sorted(ends, key=lambda split: ends[split])  # and some that were begun
         self._at: dict[Hashable, int] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
-
-    def put(self, planned: Planned) -> None:
-        """Let a trial that was taken wait once more."""
-        entry = self._known[planned.name]
-        self._waiting.add(planned.name)
-        self._left += entry[0]
-        insort(self._entries, entry)
-        insort(self._splits.setdefault(entry[2], []), entry)
-        self._free.append(entry[2])
 
     def take(self, place: Hashable, places: int = 1, room: float = math.inf) -> Planned | None:
         """The next trial for a place; None when none is left that fits.
@@ -92,12 +83,6 @@ class Schedule:
                 self._remove(place, entry)
                 return entry[3]
         return None
-
-    def leave(self, place: Hashable) -> None:
-        """A place runs nothing more of its split."""
-        split = self._at.pop(place, None)
-        if split is not None:
-            self._free.append(split)
 
     def _candidates(self, place: Hashable, places: int) -> Iterator[_Entry]:
         """What a place may run, in the order in which it is preferred; some of it twice."""
@@ -154,22 +139,17 @@ def expected_seconds(
     measured: dict[Hashable, list[float]] = defaultdict(list)
     for (use, content), trials in list(finished.items())[:_MOST_READ]:
         for planned in trials[:: math.ceil(len(trials) * len(finished) / _MOST_READ)]:
-            seconds = attempt(partial(_seconds, store, planned.name))
-            if isinstance(seconds, float):
-                measured[use, content].append(seconds)
-                measured[use].append(seconds / cells[content])
+            with suppress(StoreError):  # a disk that does not give a record
+                record = store.read(planned.name, attachment=False)
+                if record is not None:
+                    measured[use, content].append(seconds_of(record))
+                    measured[use].append(seconds_of(record) / cells[content])
     means = {key: fmean(values) for key, values in measured.items()}
     return {
         planned.name: means.get((use, content), means.get(use, _PER_CELL) * cells[content])
         for planned in todo
         for use, content in [(planned.trial.method_use, planned.content)]
     }
-
-
-def _seconds(store: Store, name: str) -> float | None:
-    """How long a stored trial took; None where there is no record of it."""
-    record = store.read(name, attachment=False)
-    return None if record is None else seconds_of(record)
 
 
 def expected_memory(todo: Iterable[Planned], cache: DatasetCache) -> dict[str, float]:

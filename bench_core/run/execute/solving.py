@@ -25,6 +25,7 @@ from bench_core.contract.parameters import build
 from bench_core.plugins.manager import load_registry
 from bench_core.protocol.audit import copied, restored
 from bench_core.run.execute.kernels import load_numba, use_kernels
+from bench_core.run.summary import describe
 
 __all__ = ["Solving", "prepare", "problem_arrays", "problem_values", "rows_arrays"]
 
@@ -160,27 +161,20 @@ def _problem(values: Mapping[str, Any], arrays: Arrays) -> Problem:
 
 
 def _described(family: Family) -> dict[str, Any]:
-    """A family and its policies as plain values."""
+    """A family and its policies as plain values; raises as `describe`."""
     return {
         "policies": [
             {
-                "label": str(policy.label),
-                "details": plain(dict(policy.details)),
-                "budget": _budget(policy.budget),
+                "label": described.label,
+                "details": described.details,
+                "budget": None if described.budget is None else repr(described.budget),
                 "scope": str(policy.decision_scope),
                 "asks": can_be_asked(policy),
             }
-            for policy in family.policies
+            for number, policy in enumerate(family.policies)
+            for described in [describe(number, policy)]
         ],
         "reference": family.reference is not None,
         "history": plain(dict(family.history)),
         "diagnostics": plain(dict(family.diagnostics)),
     }
-
-
-def _budget(budget: Any) -> Any:
-    """A budget as the text of a number from 0, or None; anything else as what a message shows, in a list."""
-    try:
-        return None if budget is None else repr(float(budget)) if float(budget) >= 0 else [repr(budget)[:200]]
-    except (TypeError, ValueError):
-        return [repr(budget)[:200]]

@@ -203,15 +203,13 @@ class Worker:
         """The built-in metrics that fit a task, and the suite's."""
         if task not in self._metrics:
             known = self.registry.metrics
-            names = [n for n in known if not n.endswith("@k") and self._is_built_in(n) and not known[n].on_request]
+            own = [n for n in known if self.registry.plugin_of("metrics", n).module == "bench_core.builtin"]
+            names = [n for n in own if not n.endswith("@k") and not known[n].on_request]
             names += ["ndcg@5", "precision@5"] if task == "ranking" else []
             names += [n for n in self.settings.metrics if n not in names]
             metrics = {name: resolve_metric(name, known) for name in names}
             self._metrics[task] = {n: m for n, m in metrics.items() if task in m.tasks}
         return self._metrics[task]
-
-    def _is_built_in(self, name: str) -> bool:
-        return self.registry.plugin_of("metrics", name).module == "bench_core.builtin"
 
     def _plugins(self, trial: Trial) -> dict[str, Any]:
         """Versions and source hashes of the plugins a trial uses."""

@@ -79,6 +79,7 @@ class _Run:
         self.work, self.client, self.id = work, client, uuid.uuid4().hex
         self.store = Store(work.settings.store)
         self.schedule = Schedule(work.todo, work.seconds, work.memory)
+        self.again: list[Planned] = []
         self.request = json.dumps(_request_of(work.settings))
         self.needs = json.dumps(needs_of(work.todo, work.settings.metrics, work.cache.registry))
         self.workers: dict[str, _WorkerState] = {}
@@ -100,7 +101,7 @@ class _Run:
         # Assign no trial before every connected worker has been checked.
         while any(worker.state == "asked" for worker in self.workers.values()):
             self._receive()
-        while len(self.schedule) or any(worker.assigned for worker in self.workers.values()):
+        while self._waiting() or any(worker.assigned for worker in self.workers.values()):
             self._assign_all()
             self._receive()
 
@@ -174,8 +175,7 @@ class _Run:
                 message = f"the workers that ran it died: {', '.join(self.deaths[planned.name])}"
                 self._failed(planned, TrialStopped("killed", message), worker)
             else:
-                self.schedule.put(planned)
-        self.schedule.leave(worker.address)
+                self.again.append(planned)
 
     def _checked(self, worker: _WorkerState, answer: dict[str, Any]) -> None:
         if answer["reasons"]:
@@ -197,11 +197,22 @@ class _Run:
         for more in (False, True):
             for worker in ready:
                 limit = worker.slots * (1 + more)
-                while len(self.schedule) > (2 * slots if more else 0) and len(worker.assigned) < limit:
-                    planned = self.schedule.take(worker.address, max(1, slots), self._free_memory(worker, largest))
+                while self._waiting() > (2 * slots if more else 0) and len(worker.assigned) < limit:
+                    planned = self._take(worker, max(1, slots), self._free_memory(worker, largest))
                     if planned is None:
                         break
                     self._assign(planned, worker)
+
+    def _waiting(self) -> int:
+        """Return the number of trials that no worker has been assigned."""
+        return len(self.schedule) + len(self.again)
+
+    def _take(self, worker: _WorkerState, slots: int, room: float) -> Planned | None:
+        """Return a worker's next trial: one that has to run again, or the schedule's choice; None if none fits."""
+        for number, planned in enumerate(self.again):
+            if self.work.memory.get(planned.name, -math.inf) <= room:
+                return self.again.pop(number)
+        return self.schedule.take(worker.address, slots, room)
 
     def _free_memory(self, worker: _WorkerState, largest: float) -> float:
         """Return the bytes that a worker's next trial may need; an idle worker of the largest kind takes any trial."""
@@ -269,7 +280,7 @@ class _Run:
             else:
                 self._checked(worker, {"reasons": [_one_line(answer)]})
         elif answer is None:
-            self.schedule.put(planned)
+            self.again.append(planned)
         elif isinstance(answer, BaseException):
             self._again(planned, TrialStopped("error", f"its worker could not run it: {_one_line(answer)}"), worker)
         else:
@@ -305,7 +316,7 @@ class _Run:
         if self.killed[planned.name] >= _MOST_DEATHS:
             self._failed(planned, stopped, worker)
         else:
-            self.schedule.put(planned)
+            self.again.append(planned)
 
     def _failed(self, planned: Planned, stopped: TrialStopped, worker: _WorkerState) -> None:
         seconds = self.work.options.timeout or 0.0 if stopped.kind == "time" else 0.0

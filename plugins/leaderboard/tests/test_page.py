@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from bench_leaderboard.analysis.tables import Grid, grids
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe, read_descriptions, render_results
 from bench_leaderboard.render.page import render_page
+from bench_leaderboard.render.provenance import plugins_in_judge
 from bench_leaderboard.render.timings import render_timings
 from bench_records.exports import read_export, write_export
 from bench_records.files import write_files
@@ -23,11 +25,14 @@ from bench_records.records import Records, tabulate
 from bench_records.selection import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import tiny_plugin
 from support.bench import Bench
 from support.made_up import METRICS, Values, labelled, record_of, records_of, stored, suite_of
 
+from bench_core.plugins.manager import load_registry
 from bench_core.run.record_file import seal, unseal
 from bench_core.run.suite import Suite
+from bench_core.run.suite import suite_of as suite_from
 
 SEEDS = 6
 
@@ -241,13 +246,25 @@ def test_the_papers_number_stands_beside_ours_also_for_a_method_we_lack() -> Non
     assert row(text, "GM\\*")[1] == "– (paper 87.6)"
 
 
+def test_a_suite_names_the_plugins_whose_code_runs_with_its_judge() -> None:
+    plugins = [("tiny", tiny_plugin), ("cost-trees", import_module("bench_cost_trees.plugin"))]
+    tables = {
+        "suite": {"name": "s"},
+        "metrics": ["cost", "test-plus-error-cost@50"],
+        "datasets": [{"use": "blobs"}],
+        "methods": [{"use": "slopes"}],
+    }
+    suite = suite_from(tables, "s.toml", load_registry(plugins, entry_points=False))
+    assert plugins_in_judge(suite) == {"cost-trees": ["metrics"], "tiny": ["data sets"]}
+
+
 def test_provenance_is_on_the_page_and_times_are_not() -> None:
     suite, records = made()
     text = page(suite, records)
     said = section(text, "## Provenance")
     for fact in ("bench run suites/told.toml", "a processor", "2026-01-01", "1\\.0 abc", "numpy", "SHA-256"):
         assert fact in said
-    for name, brought in suite.plugins_in_judge().items():
+    for name, brought in plugins_in_judge(suite).items():
         assert f"{name} ({', '.join(brought)})" in said
     assert "0.123" not in text
     assert "0.123 (0.123)" in render_timings(suite, records)

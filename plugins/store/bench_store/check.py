@@ -1,17 +1,16 @@
-"""Checking a complete store: every checksum, every file's place, every attachment."""
+"""Checking and repairing a complete store: every checksum, every file's place, every attachment."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from bench_store.files import move_aside
+from bench_store.files import move_aside, open_file, reason
 from bench_store.layout import StoreFile
+from bench_store.sealed import unseal
 from bench_store.store import DAMAGED, Store
 
 __all__ = ["StoreCheck", "check_store", "repair_store"]
@@ -38,14 +37,16 @@ class StoreCheck:
     orphans: list[Path] = field(default_factory=list)
     misplaced: list[Path] = field(default_factory=list)
 
+    def summary(self, store: Store) -> str:
+        """The counts in one line, kind by kind."""
+        counts = {**{kind: self.sound[kind] for kind in store.kinds}, "damaged": len(self.damage)}
+        rare = {"of an earlier format": self.outdated, f"{store.noted_as} without a {store.noun}": len(self.orphans)}
+        counts |= {what: count for what, count in rare.items() if count}
+        return ", ".join(f"{count} {what}" for what, count in counts.items())
 
-def check_store(store: Store, fault: Callable[[Mapping[str, Any], Path], str] | None = None) -> StoreCheck:
+
+def check_store(store: Store) -> StoreCheck:
     """Read every file of a store. Nothing is changed; the store remembers what is damaged.
-
-    Args:
-        store: the store.
-        fault: says what does not fit between a document and its attachment (given the body and the attachment's path);
-            empty when all does.
 
     Raises the store's error where a folder cannot be read.
     """
@@ -69,13 +70,22 @@ def check_store(store: Store, fault: Callable[[Mapping[str, Any], Path], str] | 
         if body is None:
             continue
         path = store.path_of_attachment(name)
-        wrong = fault(body, path) if fault is not None and store.noted_as in body else ""
+        wrong = store.attachment_fault(body, path) if store.noted_as in body else ""
         if wrong:
             store.mark_damaged(name, f"{path} {wrong}")
         else:
             result.sound[store.kind_of(body)] += 1
     result.damage += store.damage
     result.outdated = len(store.unreadable - before) - len(store.damage)
+    for other in store.others:
+        try:
+            with open_file(store.path / other) as opened:
+                unseal(opened.read())
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            result.misplaced.append(store.path / other)
+            result.damage.append(f"{store.path / other} is damaged: {reason(error)}")
     return result
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -57,6 +57,7 @@ class Layout:
             one removes those of later kinds.
         attachment: suffix of an attachment.
         noted_as: a document's key under which size and SHA-256 of its attachment are; it sorts after ``checksum``.
+        others: names of further sealed files that are in the store's folder, for `check_store`.
         noun: what messages call a document.
         error: what is raised where the disk fails.
 
@@ -67,6 +68,7 @@ class Layout:
     kinds: ClassVar[Mapping[str, str]] = {"document": ".json"}
     attachment: ClassVar[str] = ".data"
     noted_as: ClassVar[str] = "data"
+    others: ClassVar[Sequence[str]] = ()
     noun: ClassVar[str] = "document"
     error: ClassVar[type[Exception]] = StoreError
 
@@ -89,6 +91,13 @@ class Layout:
     def kind_of(self, body: Mapping[str, Any]) -> str:
         """The kind of a document; to be overridden where there are several."""
         return next(iter(self.kinds))
+
+    def attachment_fault(self, body: Mapping[str, Any], path: Path) -> str:
+        """What does not fit between a document and the attachment at a path, beyond size and checksum; else empty.
+
+        To be overridden by a store that knows what is in an attachment.
+        """
+        return ""
 
     def names(self) -> tuple[set[str], ...]:
         """The names of the documents of every kind, without those that an earlier kind has.

@@ -343,9 +343,28 @@ def test_a_check_finds_misplaced_files_and_orphaned_attachments(filled: Path) ->
 
 
 def test_what_does_not_fit_an_attachment_is_damage(filled: Path) -> None:
-    found = check_store(Store(filled), lambda body, path: "does not fit" if body["name"] == NAME else "")
+    class Checked(Store):
+        def attachment_fault(self, body: Mapping[str, Any], path: Path) -> str:
+            return "does not fit" if body["name"] == NAME else ""
+
+    found = check_store(Checked(filled))
     assert found.damage == [f"{document(filled).with_suffix('.data')} does not fit"]
     assert found.sound == {"done": 1, "failed": 1}
+
+
+def test_a_check_reads_other_sealed_files_and_sums_up_what_it_found(filled: Path) -> None:
+    class Indexed(Store):
+        others = ("index.json", "missing.json")
+
+    (filled / "index.json").write_bytes(seal({"names": []}))
+    sound = check_store(Indexed(filled))
+    assert sound.summary(Indexed(filled)) == "2 done, 1 failed, 0 damaged"
+    (filled / "index.json").write_bytes(b"{}")
+    found = check_store(store := Indexed(filled))
+    assert found.misplaced == [filled / "index.json"]
+    assert found.summary(store) == "2 done, 1 failed, 1 damaged"
+    assert repair_store(store, found) == 1
+    assert not (filled / "index.json").exists()
 
 
 def test_outdated_documents_are_said_in_one_line(filled: Path) -> None:

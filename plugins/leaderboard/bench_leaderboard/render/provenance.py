@@ -14,7 +14,10 @@ from bench_core import sha256_text
 from bench_core.suites import Suite
 from bench_leaderboard.render.markdown import code, text
 
-__all__ = ["processors", "provenance"]
+__all__ = ["plugins_in_judge", "processors", "provenance"]
+
+_CORE = "budgetbench"
+"""The distribution of the core."""
 
 
 def provenance(suite: Suite, records: Records, verified: Mapping[str, str]) -> dict[str, Any]:
@@ -47,9 +50,27 @@ def provenance(suite: Suite, records: Records, verified: Mapping[str, str]) -> d
     }
 
 
+def plugins_in_judge(suite: Suite) -> dict[str, list[str]]:
+    """The plugins that are trusted with labels and records, by name → what the suite uses of them.
+
+    That is ``data sets``, ``cost schemes`` and ``metrics``; the core itself is left out.
+    """
+    entries = suite.file.datasets
+    used = {
+        "data sets": [("datasets", entry.use) for entry in entries],
+        "cost schemes": [("cost_schemes", costs.use) for entry in entries for costs in entry.costs],
+        "metrics": [("metrics", name) for name in suite.needed_metrics()],
+    }
+    plugins: dict[str, list[str]] = {}
+    for what, uses in used.items():
+        found = [suite.registry.plugin_of(*use) for use in uses]
+        for name in {plugin.name for plugin in found if plugin.distribution != _CORE}:
+            plugins.setdefault(name, []).append(what)
+    return dict(sorted(plugins.items()))
+
+
 def _in_judge(suite: Suite) -> str:
-    """The plugins that are trusted with labels and records, since the suite uses their data, prices or metrics."""
-    plugins = [f"{text(name)} ({', '.join(brought)})" for name, brought in suite.plugins_in_judge().items()]
+    plugins = [f"{text(name)} ({', '.join(brought)})" for name, brought in plugins_in_judge(suite).items()]
     return "; ".join(plugins) or "none"
 
 

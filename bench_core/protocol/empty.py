@@ -39,9 +39,10 @@ def empty_outcome(answer: Sequence[float], outcome: Outcome) -> Outcome:
     """
     rows, features = outcome.decisions.acquired.shape
     nothing = locked(np.zeros(rows))
-    table = np.tile(np.array(answer, dtype=np.float64), (rows, 1))
-    said = {"score": np.ascontiguousarray(table[:, 0])} if len(answer) == 1 else {"probabilities": table}
-    decisions = Decisions(np.zeros((rows, features), dtype=bool), evaluations=nothing, **said)
-    return replace(
-        outcome, decisions=decisions, bill=nothing, evaluation_bill=nothing, reference=None, budget=None
-    )  # fmt: skip
+    acquired = np.zeros((rows, features), dtype=bool)
+    if outcome.decisions.probabilities is None:
+        decisions = Decisions(acquired, score=np.full(rows, answer[0]), evaluations=nothing)
+    else:
+        table = np.tile(np.array(answer, dtype=np.float64), (rows, 1))
+        decisions = Decisions(acquired, probabilities=table, evaluations=nothing)
+    return replace(outcome, decisions=decisions, bill=nothing, evaluation_bill=nothing, reference=None, budget=None)

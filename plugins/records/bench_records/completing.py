@@ -52,8 +52,8 @@ def complete(records: Records) -> pd.DataFrame:
     columns = [column for column in done.columns if "." in column]
     places = {key: place for place, key in enumerate(known)}
     table = pd.DataFrame(list(known.values()), columns=columns, dtype=np.float64)
-    numbers = table.take(setting.map(places).to_numpy(dtype=np.int64)).set_axis(last.index)
-    added = last.assign(policy=last["policy"] + 1, label="empty policy", details="{}", budget=np.nan, **numbers)
+    filled = table.take(setting.map(places).to_numpy(dtype=np.int64)).set_axis(last.index)
+    added = last.assign(policy=last["policy"] + 1, label="empty policy", details="{}", budget=np.nan, **filled)
     return pd.concat([done.assign(**{EMPTY: False}), added.assign(**{EMPTY: True})], ignore_index=True)
 
 

@@ -207,8 +207,6 @@ def points_of(records: Records, frame: pd.DataFrame, quality: Quality, cost: str
         quality: what is wanted.
         cost: see `bench_leaderboard.analysis.quality.cost_shares`; None for costs in the unit of the prices.
     """
-    import pandas as pd
-
     frame = frame.sort_values(["method", "seed", "point", "policy"], kind="stable")
 
     def costs(part: str) -> NDArray[np.float64]:
@@ -222,8 +220,7 @@ def points_of(records: Records, frame: pd.DataFrame, quality: Quality, cost: str
     )
     table["own"] = ~frame[EMPTY].to_numpy(dtype=bool) if EMPTY in frame else True
     known = table.notna().all(axis=1)
-    answered = pd.MultiIndex.from_frame(table.loc[known & table["own"], ["method", "seed"]])
-    known &= pd.MultiIndex.from_frame(table[["method", "seed"]]).isin(answered)
+    known &= (known & table["own"]).groupby([table["method"], table["seed"]]).transform("any")
     for part, prefix in (("validation", "chosen_"), ("test", "")):
         coverage, accuracy = _answers(records, frame, part)
         table[prefix + "coverage"], table[prefix + "accuracy"] = coverage, accuracy

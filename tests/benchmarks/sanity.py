@@ -87,12 +87,16 @@ def answers(suite: Path, folder: Path) -> pd.DataFrame:
     from bench_comparison.budgets import answers_of
     from bench_leaderboard import default_quality
     from bench_leaderboard.analysis.curves import cells_of
-    from bench_records import EMPTY, read_export
+    from bench_records import EMPTY, records_of
 
-    from bench_core.suites import load_registry, load_suite
+    from bench_core import DataContext
+    from bench_core.records import Store
+    from bench_core.suites import SuiteSession, load_registry, load_suite
 
-    records = read_export(folder / "out" / "sanity")
-    read = load_suite(suite, load_registry())
+    registry = load_registry()
+    read = load_suite(suite, registry)
+    context = DataContext(cache=folder / "cache")
+    records = records_of(SuiteSession(read, registry, Store(folder / "store"), folder / "none", context))
     rows = []
     for (dataset, _), cell in cells_of(records).items():
         quality = default_quality(read, records, cell)
@@ -139,7 +143,8 @@ def main() -> None:
     if not options.only_table:
         command = [sys.executable, "-m", "bench_core.cli.main", "run", str(suite), "--jobs", str(options.jobs)]
         command += ["--store", str(folder / "store"), "--out", str(folder / "out")]
-        subprocess.run(command, check=False)  # 1: some trial failed, which the table shows
+        for seeds in range(1, options.seeds + 1):  # so that a run that was stopped has whole seeds
+            subprocess.run([*command, "--seeds", str(seeds)], check=False)  # 1: some trial failed
     table = answers(suite, folder)
     page = PAGE.read_text(encoding="utf-8")
     before, _, rest = page.partition(BEGIN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from bench_models.linear import ClassModel, fit_logistic, refuse_missing
 from numpy.typing import NDArray
 
 from bench_core import (
+    DataFacts,
     Decisions,
     Method,
     Policy,
@@ -50,8 +51,14 @@ class CostOrdered(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    needs_threshold: ClassVar[bool] = True
+    """To stop at; where the protocol has none and nobody gives one, it sweeps them, see `inapplicable`."""
     C: Annotated[float, Gt(0)] = 1.0
     max_stages: Annotated[int, Ge(1)] | None = None
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method, but a data set without a threshold will do."""
+        return super().inapplicable(replace(data, threshold=data.threshold or 1.0))
 
     def fit(self, problem: Problem) -> Sequence[Policy]:
         """Fit every stage on the training part; the validation part only chooses the default among several thresholds.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 import numpy as np
@@ -44,6 +44,8 @@ class Exhaustive(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    needs_threshold: ClassVar[bool] = True
+    """To stop at; where the protocol has none and nobody gives one, it sweeps them, see `inapplicable`."""
     features_limit: ClassVar[int | None] = MOST_FEATURES
 
     k: Annotated[int, Ge(0)] = 2
@@ -51,8 +53,8 @@ class Exhaustive(Method):
     most_solutions: int = 10**11
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Reason not to run: those of every method, or more solutions than ``most_solutions``."""
-        refused = super().inapplicable(data)
+        """Reason not to run: those of every method but the lack of a threshold, or too many solutions."""
+        refused = super().inapplicable(replace(data, threshold=data.threshold or 1.0))
         if refused is not None:
             return refused
         n = data.n_features

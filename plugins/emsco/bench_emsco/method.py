@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from zlib import crc32
 
@@ -11,7 +11,7 @@ from annotated_types import Ge, Gt, Interval
 from bench_models.linear import ConstantPolicy
 from numpy.typing import NDArray
 
-from bench_core import Family, Method, Problem, spread_by_cost
+from bench_core import DataFacts, Family, Method, Problem, spread_by_cost
 from bench_emsco.parameters import EvolutionParams
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Emsco(Method):
 
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    needs_threshold: ClassVar[bool] = True
+    """To stop at; where the protocol has none and nobody gives one, it sweeps them, see `inapplicable`."""
 
     k: Annotated[int, Ge(0)] = 0
     population: Annotated[int, Ge(2)] = 300
@@ -70,6 +72,10 @@ class Emsco(Method):
     C: Annotated[float, Gt(0)] = 1.0
     runs: Annotated[int, Ge(1)] = 1
     exact_front: bool = False
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method, but a data set without a threshold will do."""
+        return super().inapplicable(replace(data, threshold=data.threshold or 1.0))
 
     def evolution(self) -> EvolutionParams:
         """The parameters of the genetic algorithm."""

@@ -1,5 +1,6 @@
 from .builtin.cost_schemes import per_feature as per_feature
 from .builtin.default_policy import default_policy_first as default_policy_first
+from .builtin.default_policy import spread_by_cost as spread_by_cost
 from .builtin.default_policy import validation_score as validation_score
 from .builtin.metrics import accuracy as accuracy
 from .builtin.metrics import combined as combined

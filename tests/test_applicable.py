@@ -158,15 +158,20 @@ def test_a_plan_knows_which_methods_do_not_apply(kind: str, registry: Registry, 
     assert {planned.trial.method for planned in plan.to_run()} == set(methods) - set(refused)
 
 
-STOPS_WHEN_SURE = ["cost-ordered", "emsco", "exhaustive"]
-
-
-def test_methods_that_stop_when_sure_do_not_apply_without_a_threshold(registry: Registry, tmp_path: Path) -> None:
+def test_methods_that_stop_when_sure_apply_without_a_threshold_as_they_sweep_it(
+    registry: Registry, tmp_path: Path
+) -> None:
     methods = sorted(name for name in registry.methods if registry.plugin_of("methods", name).distribution)
     plan, _ = plan_of(registry, tmp_path, methods, ["binary"], protocol="")
-    reasons = {p.trial.method: p.reason for p in plan.planned if p.state == "not applicable"}
-    assert sorted(reasons) == STOPS_WHEN_SURE
-    assert all("threshold" in reason for reason in reasons.values())
+    assert [p.trial.method for p in plan.planned if p.state == "not applicable"] == []
+    plan, cache = plan_of(registry, tmp_path, ["cost-ordered"], ["binary"], protocol="")
+    store = Store(tmp_path / "store")
+    assert execute(plan, cache, ("coverage",), Options(executor="serial", isolation="none")).failures == []
+    policies = (store.read(plan.planned[0].name) or {})["policies"]
+    assert policies["test"]["coverage"] == [1.0] * 9
+    assert {details["threshold"] for details in policies["details"]} == {
+        0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95,
+    }  # fmt: skip
 
 
 def test_a_threshold_to_exit_at_lets_them_run_and_refuses_nothing(registry: Registry, tmp_path: Path) -> None:

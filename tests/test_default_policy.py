@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench_core import Decisions, Part, Policy
-from bench_core.builtin.default_policy import default_policy_first, validation_score
+from bench_core.builtin.default_policy import default_policy_first, spread_by_cost, validation_score
 from bench_core.builtin.metrics import BUILT_IN
 from bench_core.contract.metric import DEFAULT_METRICS, default_metric, resolve_metric
 from bench_core.testing import make_problem
@@ -90,6 +92,47 @@ def test_ties_go_to_the_cheaper_then_to_the_first():
 def test_a_family_needs_policies_and_a_score_for_each(validation_scores):
     with pytest.raises(ValueError, match="one validation score for each"):
         default_policy_first([Named("a"), Named("b")][: 2 * len(validation_scores)], validation_scores)
+
+
+class Priced(Named):
+    """Buys the first feature for a share of the rows, and is right on a share of them."""
+
+    def __init__(self, bought, right, y):
+        super().__init__(f"{bought} {right}")
+        self.bought, self.right, self.y = bought, right, y
+
+    def decide(self, rows):
+        count = len(rows)
+        acquired = np.zeros((count, rows.X.shape[1]), dtype=bool)
+        acquired[: self.bought] = True
+        label = np.where(np.arange(count) < self.right, self.y, 1 - self.y)
+        return Decisions(acquired, np.eye(2)[label])
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=60), st.integers(1, 8))
+def test_a_thinned_family_has_the_best_of_each_piece_of_the_cost(numbers, most):
+    problem = make_problem("binary", threshold=None, rows=40)
+    y = problem.validation.y
+    count = len(y)
+    family = [Priced(min(bought, count), min(right, count), y) for bought, right in numbers]
+    kept = spread_by_cost(problem, family, most)
+
+    def piece(policy):
+        return min(int((policy.bought / count) ** 0.5 * most), most - 1)
+
+    best = max(family, key=lambda policy: (policy.right, -policy.bought))
+    assert (kept[0].right, kept[0].bought) == (best.right, best.bought)
+    rest = [policy.bought for policy in kept[1:]]
+    assert rest == sorted(rest)
+    if len(family) <= most:
+        assert len(kept) == len(family)
+        return
+    assert len({piece(policy) for policy in kept}) == len(kept)
+    assert {piece(policy) for policy in kept} == {piece(policy) for policy in family}
+    for policy in kept:
+        rivals = [other for other in family if piece(other) == piece(policy)]
+        wanted = max(rivals, key=lambda other: (other.right, -other.bought))
+        assert (policy.right, policy.bought) == (wanted.right, wanted.bought)
 
 
 def test_every_default_metric_is_built_in():

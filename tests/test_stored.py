@@ -49,3 +49,4 @@ def test_a_metric_added_later_refuses_answers_only_where_the_trial_did(tmp_path:
         sure = [float(np.mean(outcome.confidence >= 0.9)) for outcome in outcomes]
         assert max(sure) < 1
         assert after["policies"][part]["accepted"] == (sure if reject else [1.0] * 3)
+        assert after["empty"][part]["accepted"] == (0.0 if reject else 1.0)  # half of the rows are of each class

@@ -193,6 +193,34 @@ def test_the_numbers_of_a_record_are_those_worked_out_by_hand() -> None:
     assert made["costs"]["evaluation"] == 0.5
 
 
+@pytest.mark.parametrize("threshold", [None, 0.7, 0.4])
+def test_a_record_holds_what_the_policy_that_buys_nothing_is_worth(threshold: float | None) -> None:
+    """It is what a method would be that says the classes' frequencies in the training part of every row."""
+
+    dataset = data()
+    target = dataset.target.copy()
+    target[0] = 0  # three rows of four are of the first class
+    dataset = replace(dataset, target=target)
+    made = record(lambda problem: [Told(only_a)], dataset=dataset, threshold=threshold)["empty"]
+    assert made["answer"] == [0.75, 0.25]
+
+    def stated(problem: Problem) -> list[Policy]:
+        answer = np.array(made["answer"])
+        return [
+            Told(
+                lambda rows: Decisions(
+                    acquiring(rows), np.tile(answer, (len(rows), 1)), evaluations=np.zeros(len(rows))
+                )
+            )
+        ]
+
+    said = record(stated, dataset=dataset, threshold=threshold)["policies"]
+    for part in ("validation", "test"):
+        assert made[part] == {name: value for name, (value,) in said[part].items()}
+    assert made["test"]["cost"] == made["test"]["evaluation-cost"] == 0
+    assert made["test"]["error"] == 0.25
+
+
 def test_every_policy_is_audited_with_values_from_the_training_rows_where_the_test_rows_have_but_one() -> None:
     said = failure(lambda problem: [*THREE, Told(peeks_at_c, label="last")])
     assert said == "policy 3 (last) read without paying: feature 'c' on 4 rows (of 4 rows)"

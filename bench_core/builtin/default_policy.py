@@ -1,9 +1,11 @@
-"""A family's default policy: which of its policies a method puts first, by the metric that suites select by unasked."""
+"""A family's default policy, by the metric that suites select by unasked; and large families thinned out by cost."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeVar
+
+import numpy as np
 
 from bench_core.builtin.metrics import BUILT_IN
 from bench_core.contract.decisions import Decisions
@@ -12,6 +14,9 @@ from bench_core.contract.metric import default_metric, resolve_metric
 from bench_core.protocol.bill import outcome_of
 
 P = TypeVar("P", bound=Policy)
+
+MOST_POLICIES = 40
+"""Policies of a family that was thinned out, at most."""
 
 
 def validation_score(problem: Problem, decisions: Decisions) -> tuple[float, float]:
@@ -50,3 +55,33 @@ def default_policy_first(policies: Sequence[P], scores: Sequence[tuple[float, ..
         )
     best = max(range(len(scores)), key=lambda i: (*scores[i], -i))
     return [policies[best], *policies[:best], *policies[best + 1 :]]
+
+
+def spread_by_cost(problem: Problem, policies: Sequence[P], most: int = MOST_POLICIES) -> list[P]:
+    """A family with about as many policies at any cost: the default policy first, the others by rising cost.
+
+    Costs are mean bills on the validation rows. The range from nothing to the price of all features is cut into
+    ``most`` pieces, evenly on the scale of the square root, as budgets of interest are small ones. Of each piece the
+    policy of greatest `validation_score` is kept, which is the one that selection by validation would take of it. A
+    family of at most ``most`` policies is only ordered.
+
+    Args:
+        problem: its validation part, costs and threshold judge.
+        policies: a family's; at least one.
+        most: of them to keep.
+    """
+    rows = problem.validation.rows()
+    scores = [validation_score(problem, policy.decide(rows)) for policy in policies]
+    cost = np.array([-minus_cost for _, minus_cost in scores])
+    order = sorted(range(len(policies)), key=lambda i: (cost[i], -scores[i][0]))
+    if len(policies) > most:
+        full = float(problem.costs.total(len(rows), rows.sizes).mean()) if len(rows) else 0.0
+        share = np.clip(cost / full, 0.0, 1.0) if full > 0 else np.zeros(len(cost))
+        piece = np.minimum((np.sqrt(share) * most).astype(np.int64), most - 1)
+        best: dict[int, int] = {}
+        for i in order:
+            there = best.get(int(piece[i]))
+            if there is None or scores[i][0] > scores[there][0]:
+                best[int(piece[i])] = i
+        order = list(best.values())
+    return default_policy_first([policies[i] for i in order], [scores[i] for i in order])

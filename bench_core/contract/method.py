@@ -124,6 +124,19 @@ class Problem:
             raise RequestError(f"{method} needs a confidence threshold: set protocol.threshold in the suite")
         return self.threshold
 
+    def exit_thresholds(self) -> tuple[float, ...]:
+        """Confidences at which a method that stops early stops, one family for all of them; ascending.
+
+        The protocol's threshold where there is one. Otherwise nine of them, evenly spaced above 1/k for k classes,
+        which every answer reaches: 0.55, 0.6, …, 0.95 for two classes.
+
+        Source: EMSCO, which varies p̂ from 0.55 on (Spambase).
+        """
+        if self.threshold is not None:
+            return (self.threshold,)
+        least = 1 / max(self.n_classes, 2)
+        return tuple(round(least + (1 - least) * step / 10, 9) for step in range(1, 10))
+
 
 class Policy(ABC):
     """One fitted operating point.

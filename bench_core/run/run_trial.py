@@ -24,11 +24,12 @@ from bench_core.plugins.descriptions import ConfiguredMethod
 from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.audit import Auditor
 from bench_core.protocol.bill import outcome_of
+from bench_core.protocol.empty import empty_answer
 from bench_core.protocol.prepare import Prepared, Shown
 from bench_core.protocol.replay import ReplayAudit
 from bench_core.run.failures import failed_record
 from bench_core.run.record_file import RECORD_FORMAT
-from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, table_of, usage_of
+from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, measure_empty, table_of, usage_of
 from bench_core.run.trial import Trial
 
 __all__ = ["Conditions", "Solver", "TrialResult", "run_trial", "start_of_record"]
@@ -162,6 +163,8 @@ class _Running:
         with clock("metrics"):
             record["policies"] = table_of(described, outcomes, self.metrics)
             record["usage"] = usage_of(outcomes)
+            record["empty"] = {"answer": empty_answer(prepared.problem)}
+            measure_empty(record["empty"], outcomes[:2], self.metrics)
             tested = [judged.outcome for judged in outcomes if judged.part == "test"]
             spread = distribution([outcome.decisions for outcome in tested], tested[0].reference)
             if spread is not None:

@@ -10,6 +10,7 @@ from bench_core.contract.errors import StoreError
 from bench_core.contract.metric import Metric, measure
 from bench_core.run.plan import Plan, Planned
 from bench_core.run.store import Store
+from bench_core.run.summary import measure_empty
 
 
 def stored_records(
@@ -39,11 +40,12 @@ def _call_by_name(record: dict[str, Any], metrics: Mapping[str, Metric]) -> None
     """Give every metric's values its name: those of its version, and no others."""
     for name, metric in metrics.items():
         if metric.key != name:
-            for part in ("validation", "test"):
-                table = record["policies"][part]
-                table.pop(name, None)
-                if metric.key in table:
-                    table[name] = table.pop(metric.key)
+            for kind in ("policies", "empty"):
+                for part in ("validation", "test"):
+                    table = record.get(kind, {}).get(part, {})
+                    table.pop(name, None)
+                    if metric.key in table:
+                        table[name] = table.pop(metric.key)
 
 
 def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Store, planned: Planned) -> bool:
@@ -60,4 +62,6 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
     for judged in store.outcomes(record["name"], record["task"], threshold):
         for name, value in measure(judged.outcome, lacking).items():
             record["policies"][judged.part].setdefault(lacking[name].key, []).append(value)
+        if judged.policy == 0 and "empty" in record:
+            measure_empty(record["empty"], [judged], lacking)
     return True

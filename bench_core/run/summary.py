@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,9 @@ from bench_core.contract.decisions import Decisions, Outcome
 from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Policy
 from bench_core.contract.metric import Metric, measure
+from bench_core.protocol.empty import empty_outcome
 
-__all__ = ["Described", "PolicyOutcome", "describe", "distribution", "table_of", "usage_of"]
+__all__ = ["Described", "PolicyOutcome", "describe", "distribution", "measure_empty", "table_of", "usage_of"]
 
 MOST_BARS = 64
 
@@ -66,6 +67,20 @@ def table_of(
         for name, value in measure(judged.outcome, metrics).items():
             columns[judged.part].setdefault(metrics[name].key, []).append(plain(value))
     return columns
+
+
+def measure_empty(empty: dict[str, Any], outcomes: Iterable[PolicyOutcome], metrics: Mapping[str, Metric]) -> None:
+    """Add metrics of the empty policy to what a record keeps of it: ``answer``, ``validation`` and ``test``.
+
+    Args:
+        empty: filled; it holds the ``answer``, see `bench_core.protocol.empty.empty_answer`.
+        outcomes: of one policy on each part: the empty policy is judged on their rows.
+        metrics: what to compute, by name; those that need a reference are left out.
+    """
+    for judged in outcomes:
+        part = empty.setdefault(judged.part, {})
+        for name, value in measure(empty_outcome(empty["answer"], judged.outcome), metrics).items():
+            part[metrics[name].key] = plain(value)
 
 
 _MOST_USAGE = 6000

@@ -120,19 +120,33 @@ def test_senseless_parameters_are_refused(wrong):
         ForwardSelection(**wrong)
 
 
-def test_a_feature_that_fits_the_training_rows_only_is_not_chosen():
-    """The first feature is the class in training and noise in validation; the second tells three of four rows."""
-    y = np.tile([0, 1], 100)
-    honest = np.where(np.arange(200) % 8 < 6, y, 1 - y).astype(float)
-    noise = np.random.default_rng(0).integers(0, 2, 200).astype(float)
-    problem = Problem(
-        train=Part(np.column_stack([y.astype(float), honest]), y),
-        validation=Part(np.column_stack([noise, honest]), y),
+def overfitting_problem(seed=0):
+    """The first feature is 60 columns of noise, which fit 80 rows; the second tells three of four rows."""
+    rng = np.random.default_rng(seed)
+    y = np.tile([0, 1], 40)
+    honest = np.where(np.arange(80) % 8 < 6, y, 1 - y).astype(float)
+    part = Part(np.column_stack([rng.normal(size=(80, 60)), honest]), y)
+    return Problem(
+        train=part,
+        validation=part,
         costs=Costs(np.ones(2)),
         task="binary",
         n_classes=2,
         feature_names=("overfits", "honest"),
-        feature_of_column=np.arange(2),
+        feature_of_column=np.array([0] * 60 + [1]),
     )
-    (policy,) = ForwardSelection(model="logistic", budgets=(0.5,)).fit(problem).policies
+
+
+def test_a_feature_that_fits_the_training_rows_only_is_not_chosen():
+    (policy,) = ForwardSelection(model="logistic", budgets=(0.5,)).fit(overfitting_problem()).policies
     assert list(policy.features) == [1]
+
+
+def test_the_validation_part_says_only_which_set_comes_first():
+    problem = overfitting_problem()
+    other = replace(problem, validation=Part(problem.validation.X[::-1], problem.validation.y))
+    sets = [
+        {policy.label: policy.features for policy in ForwardSelection().fit(given).policies}
+        for given in (problem, other)
+    ]
+    assert sets[0] == sets[1]

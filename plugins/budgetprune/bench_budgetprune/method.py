@@ -27,7 +27,8 @@ class BudgetPrune(ForestMethod):
         lambdas: the λ to solve for, 0 for the forest itself; empty takes 0 and `count` more, see `spacing`.
         spacing: ``even``: one λ after the other, each where the two neighbours that are furthest apart in cost are
             equally good, so that the family spreads over the costs; it is smaller than `count` where no λ has an
-            optimum between two neighbours. ``geometric``: λ in equal ratios between `low` and `high`.
+            optimum between two neighbours. The pruning that costs nothing is in it. ``geometric``: λ in equal ratios
+            between `low` and `high`.
         count: how many λ above 0 to solve for.
         low, high: multiples of the λ at which the whole forest and no forest are equally good.
         solver: ``flow`` (entropic dual ascent, then a preflow, and the nesting of optima along λ), or
@@ -38,7 +39,7 @@ class BudgetPrune(ForestMethod):
             paper's experiments do.
     """
 
-    version = 2
+    version = 3
     lambdas: list[Annotated[float, Ge(0)]] = field(default_factory=list)
     spacing: Literal["even", "geometric"] = "even"
     count: Annotated[int, Ge(1)] = 12

@@ -74,10 +74,10 @@ def spread_path(
 
     Returns:
         One pruning per λ, rising, each the best that was found for its λ: the forest (or what makes fewer training
-        errors) for λ = 0, then every other found that is best for some λ, by falling cost; a λ that solves nothing
-        better than its neighbours is left out. Fewer than `count` when the whole hull is found; one beside λ = 0 when
-        there is nothing between the forest and no forest. A solve that `max_iter` ended proves nothing: its λ
-        stays, with the best known for it and the gap it has.
+        errors) for λ = 0, then every other found that is best for some λ, by falling cost, and last the one that costs
+        nothing; a λ that solves nothing better than its neighbours is left out. Beside these two, fewer than `count`
+        when the complete hull is found; none when there is nothing between them. A solve that `max_iter` ended proves
+        nothing: its λ stays, with the best known for it and the gap it has.
     """
     path = Path(instance, unpruned, gap, max_iter, threads, kind)
     free = path.solve(0.0, True)
@@ -112,9 +112,10 @@ def spread_path(
     hull = lower_hull(points)
     chosen = _lambdas(points, hull, {k: pruning.lambda_ for k, pruning in prunings.items()}, sorted(bounds))
     family = {lambda_: prunings[k] for k, lambda_ in chosen.items()}
-    if not family:
-        beyond = 2 * _tie(points[hull[0]], points[hull[1]]) if len(hull) > 1 else 0.0
-        last = path.solve(max(1.0, beyond), False)
+    if not family or instance.cost(family[max(family)].opened) > 0:
+        last = _free_of_cost(
+            path, 2 * max([1.0] if len(hull) < 2 else [_tie(points[hull[0]], points[hull[1]]), *bounds])
+        )
         family[last.lambda_] = last
         bounds[last.lambda_] = last.bound
     for pruning in unproven:
@@ -129,6 +130,19 @@ def spread_path(
             for lambda_ in sorted(family)
         ),
     ]
+
+
+def _free_of_cost(path: Path, lambda_: float) -> Pruning:
+    """The pruning that costs nothing, at the first λ, from the one given on in doublings, at which it is best."""
+    instance = path.instance
+    for _ in range(64):
+        last = path.solve(lambda_, False)
+        if instance.cost(last.opened) == 0:
+            return last
+        if instance.objective(path.none, lambda_) <= last.objective * (1 + path.gap):
+            break
+        lambda_ *= 2
+    return replace(last, opened=path.none)
 
 
 def _value(point: tuple[float, float], lambda_: float) -> float:

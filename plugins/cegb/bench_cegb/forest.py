@@ -87,6 +87,14 @@ class Forest:
         """Number of trees."""
         return len(self.roots)
 
+    def head(self, trees: int) -> Forest:
+        """The first trees."""
+        if trees >= self.trees:
+            return self
+        end = int(self.roots[trees])
+        names = ("column", "threshold", "missing", "default_left", "left", "right", "value")
+        return Forest(self.outputs, self.roots[:trees], **{name: getattr(self, name)[:end] for name in names})
+
     def used(self) -> NDArray[np.int64]:
         """Columns that at least one split tests, in ascending order."""
         return np.unique(self.column[self.column >= 0]).astype(np.int64)

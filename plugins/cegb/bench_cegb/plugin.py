@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Interval
 
 from bench_core import Family, Lambdas, Method, Problem, RegisterMethod, hookimpl
+
+if TYPE_CHECKING:
+    from bench_cegb.forest import Forest
+    from bench_cegb.policy import ForestPolicy
 
 __all__ = ["CEGB"]
 
@@ -19,7 +23,8 @@ BENCH_CONTRACT_VERSION = 1
 class CEGB(Method):
     """LightGBM trained with penalties on features (CEGB); each row pays for the features on its own paths.
 
-    The family has one policy per λ; the first is the best on validation. Class probabilities are LightGBM's own
+    The family has one policy per λ and kept prefix of its forest, thinned out by cost where the λ are automatic
+    (`bench_core.spread_by_cost`); the first is the best on validation. Class probabilities are LightGBM's own
     (sigmoid or softmax), without calibration. Categories are treated as numbers. Missing values follow LightGBM's
     default direction.
 
@@ -30,7 +35,10 @@ class CEGB(Method):
         learning_rate: factor applied to each tree's prediction, above 0.
         min_samples_leaf: fewest training rows of a leaf, at least 1; LightGBM's own default is 20.
         max_bins: most bins of a column, at least 2.
-        lambdas: trade-offs λ ≥ 0 (``cegb_tradeoff``), each with its own forest; 0 ignores prices.
+        lambdas: trade-offs λ ≥ 0 (``cegb_tradeoff``), each with its own forest; 0 ignores prices. ``auto``: from 0 to
+            where nothing is bought, spread over what the forests cost (`bench_models.tradeoff`).
+        count: number of automatic λ at most.
+        prefixes: numbers of rounds that are policies: ``geometric``: 1, 2, 4, … and all; ``all`` rounds only.
         unit: unit of λ. ``relative`` does not depend on the scale of prices and targets or on the number of rows: with
             λ = 1, acquiring all features for every row must gain what a perfect first tree gains. ``raw`` passes
             prices to LightGBM unscaled; a coupled penalty is then compared with a gain summed over all rows.
@@ -49,7 +57,7 @@ class CEGB(Method):
     (``cegb_tradeoff``, ``cegb_penalty_feature_coupled``, ``cegb_penalty_feature_lazy``, ``cegb_penalty_split``).
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
     n_estimators: Annotated[int, Interval(ge=1, le=2**17)] = 300
     max_leaf_nodes: Annotated[int, Interval(ge=2, le=2**17)] = 31
@@ -57,7 +65,9 @@ class CEGB(Method):
     learning_rate: Annotated[float, Gt(0)] = 0.1
     min_samples_leaf: Annotated[int, Interval(ge=1, le=2**17)] = 20
     max_bins: Annotated[int, Interval(ge=2, le=2**17)] = 255
-    lambdas: Lambdas = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 2.0)
+    lambdas: Literal["auto"] | Lambdas = "auto"
+    count: Annotated[int, Ge(2)] = 16
+    prefixes: Literal["geometric", "all"] = "geometric"
     unit: Literal["relative", "raw"] = "relative"
     penalty: Literal["coupled", "lazy"] = "coupled"
     shared: Literal["split", "each"] = "split"
@@ -72,11 +82,11 @@ class CEGB(Method):
             ValueError: lambdarank is used with grades that are not integers from 0 to 30.
         """
         from bench_models.boosting import objective_of, train
+        from bench_models.tradeoff import grid_in_cost
 
         from bench_cegb.forest import Forest
         from bench_cegb.penalties import gain_scale, penalties
-        from bench_cegb.policy import ForestPolicy
-        from bench_core import default_policy_first, validation_score
+        from bench_core import default_policy_first, spread_by_cost, validation_score
 
         objective = objective_of(problem, self.ranking)
         scale = gain_scale(problem, objective["objective"])
@@ -89,25 +99,51 @@ class CEGB(Method):
             "min_data_in_leaf": self.min_samples_leaf,
             "max_bin": self.max_bins,
         }
-        part = problem.validation
-        policies, validation_scores = [], []
-        for value in self.lambdas:
+        forests: dict[float, Forest] = {}
+
+        def cost_at(value: float) -> float:
+            """Train the forest of a λ; what it costs a training row on average."""
             booster = train(problem, self.n_estimators, {**settings, **charged.parameters(self.penalty, value)})
-            forest = Forest.from_dump(booster.dump_model())
-            features = {int(problem.feature_of_column[column]) for column in forest.used()}
-            policy = ForestPolicy(
-                forest.additive(problem.feature_of_column, problem.n_features),
-                classes=problem.n_classes > 0,
-                label=f"lambda={value:g}",
-                details={"lambda": value, "trees": forest.trees, "features": len(features)},
-            )
-            policies.append(policy)
-            validation_scores.append(validation_score(problem, policy.decide(part.rows())))
+            forests[value] = forest = Forest.from_dump(booster.dump_model())
+            _, acquired = forest.run(problem.train.X, problem.feature_of_column, problem.n_features)
+            return float(problem.costs.bill(acquired, problem.train.sizes).mean())
+
+        lambdas = grid_in_cost(cost_at, self.count) if self.lambdas == "auto" else self.lambdas
+        policies = []
+        for value in lambdas:
+            if value not in forests:
+                cost_at(value)
+            policies += self._prefixes(problem, forests[value], value)
         if not self.include_empty_policy and any(policy.details["features"] for policy in policies):
-            remaining = [i for i, policy in enumerate(policies) if policy.details["features"]]
-            policies, validation_scores = [policies[i] for i in remaining], [validation_scores[i] for i in remaining]
-        diagnostics = {"objective": objective["objective"]}
-        return Family(default_policy_first(policies, validation_scores), diagnostics=diagnostics)
+            policies = [policy for policy in policies if policy.details["features"]]
+        if self.lambdas == "auto":
+            ordered = spread_by_cost(problem, policies)
+        else:
+            rows = problem.validation.rows()
+            ordered = default_policy_first(policies, [validation_score(problem, p.decide(rows)) for p in policies])
+        return Family(ordered, diagnostics={"objective": objective["objective"], "lambdas": list(lambdas)})
+
+    def _prefixes(self, problem: Problem, forest: Forest, value: float) -> list[ForestPolicy]:
+        """The policies of one forest."""
+        from bench_cegb.policy import ForestPolicy
+
+        rounds = forest.trees // max(forest.outputs, 1)
+        kept = {rounds}
+        if self.prefixes == "geometric":
+            kept |= {2**i for i in range(rounds.bit_length()) if 2**i < rounds}
+        policies = []
+        for count in sorted(kept):
+            head = forest.head(count * forest.outputs)
+            features = {int(problem.feature_of_column[column]) for column in head.used()}
+            policies.append(
+                ForestPolicy(
+                    head.additive(problem.feature_of_column, problem.n_features),
+                    classes=problem.n_classes > 0,
+                    label=f"lambda={value:g}, rounds={count}",
+                    details={"lambda": value, "trees": head.trees, "features": len(features)},
+                )
+            )
+        return policies
 
 
 @hookimpl

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from bench_models.boosting import train
 from bench_core import Costs, Part, Problem, RequestError, Rows, build, validation_score
 from bench_core.testing import make_case, make_problem, policy_audit
 
-SMALL = {"n_estimators": 10, "min_samples_leaf": 5}
+SMALL: dict[str, Any] = {"n_estimators": 10, "min_samples_leaf": 5, "prefixes": "all"}
 
 
 def problem_of(X, y, *, costs=None, task="regression", query=None, **others):
@@ -93,7 +94,7 @@ def test_at_a_relative_lambda_of_one_a_perfect_feature_just_pays(task):
 def test_a_coupled_feature_is_free_once_used():
     # Later trees gain less than the price, and still use the feature that is paid for.
     x = np.linspace(-1, 1, 200)
-    method = CEGB(n_estimators=40, max_leaf_nodes=2, lambdas=(45.0,), unit="raw")
+    method = CEGB(n_estimators=40, max_leaf_nodes=2, lambdas=(45.0,), unit="raw", prefixes="all")
     problem = problem_of(x[:, None], x)
     policy = method.fit(problem).policies[0]
     assert policy.details == {"lambda": 45.0, "trees": 40, "features": 1}
@@ -106,11 +107,43 @@ def test_a_coupled_feature_is_free_once_used():
 def test_fewer_features_as_lambda_grows(task, penalty):
     X, signal = linear()
     y = signal if task == "regression" else (signal > 0).astype(int)
-    method = CEGB(n_estimators=20, lambdas=(0.0, 0.03, 0.3, 3.0), penalty=penalty)
+    method = CEGB(n_estimators=20, lambdas=(0.0, 0.03, 0.3, 3.0), penalty=penalty, prefixes="all")
     features = features_by_lambda(method, problem_of(X, y, task=task))
     assert features == sorted(features, reverse=True)
     assert features[0] == 6
     assert features[-1] == 0
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_a_prefix_is_the_booster_of_so_many_rounds(task):
+    case = make_case(task, rows=200)
+    method = CEGB(n_estimators=9, min_samples_leaf=5, lambdas=(0.0,))
+    found = {
+        policy.details["trees"] // max(1, case.problem.n_classes if task == "multiclass" else 1): policy
+        for policy in method.fit(case.problem).policies
+    }
+    assert sorted(found) == [1, 2, 4, 8, 9]
+    for rounds in (1, 4, 9):
+        alone = CEGB(n_estimators=rounds, min_samples_leaf=5, lambdas=(0.0,), prefixes="all").fit(case.problem)
+        mine, theirs = (policy.decide(case.rows) for policy in (found[rounds], alone.policies[0]))
+        np.testing.assert_array_equal(mine.probabilities, theirs.probabilities)
+        np.testing.assert_array_equal(mine.acquired, theirs.acquired)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1000.0])
+def test_automatic_lambdas_spread_over_the_cost_whatever_the_unit(factor):
+    X, signal = linear(rows=600, columns=12)
+    problem = problem_of(X, (signal > 0).astype(int), task="binary", costs=Costs(factor * np.arange(1.0, 13)))
+    family = CEGB(n_estimators=20, min_samples_leaf=5, unit="raw").fit(problem)
+    lambdas = family.diagnostics["lambdas"]
+    assert lambdas[0] == 0
+    assert len(lambdas) <= 16
+    full = problem.costs.cost_of(range(12))
+    shares = sorted(problem.costs.bill(p.decide(Rows(X)).acquired).mean() / full for p in family.policies)
+    assert len(shares) <= 40
+    assert shares[0] == 0
+    for low, high in ((0.001, 0.1), (0.1, 0.2), (0.2, 0.4), (0.4, 1.0)):
+        assert any(low < share <= high for share in shares), (low, high, shares)
 
 
 def test_empty_policies_can_be_left_out():
@@ -201,7 +234,7 @@ def test_grades_that_lambdarank_cannot_use_are_refused_with_an_alternative(grade
     problem = problem_of(X, y, task="ranking", query=np.repeat([0, 1], 20))
     with pytest.raises(ValueError, match="ranking = 'pointwise'"):
         CEGB(**SMALL).fit(problem)
-    assert len(CEGB(**SMALL, ranking="pointwise").fit(problem).policies) == 8
+    assert len(CEGB(**SMALL, lambdas=(0.0, 0.1), ranking="pointwise").fit(problem).policies) == 2
 
 
 def test_one_class_in_training_is_a_constant_and_costs_nothing():
@@ -217,7 +250,7 @@ def test_one_class_in_training_is_a_constant_and_costs_nothing():
     [
         ({"lambdas": [-0.1]}, "lambdas.* must be a number of at least 0, not -0.1"),
         ({"lambdas": [float("nan")]}, "lambdas"),
-        ({"lambdas": []}, "lambdas must be a list of at least 1 item"),
+        ({"lambdas": []}, "lambdas must be .*a list of at least 1 item"),
         ({"lambdas": [1.0, 1.0]}, "lambdas must be .*, distinct, not"),
         ({"n_estimators": 0}, "n_estimators"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes"),

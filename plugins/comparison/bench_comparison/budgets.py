@@ -1,8 +1,9 @@
 """Budgets as questions to the records: what each trial answers at each budget.
 
 At a budget b a trial's answer is, of all policies (of every grid point) whose *validation* cost is within b, the one
-with the best *validation* quality (among equals the cheapest, then the first), as it does on the *test* part. Where
-none fits there is no policy. Nothing is chosen on the test part.
+with the best *validation* quality (among equals the cheapest, then the first), as it does on the *test* part. Every
+family is completed with the policy that buys nothing, so some policy fits every budget where the records hold that
+one; otherwise there may be none. Nothing is chosen on the test part.
 
 A split has one reference of quality for all methods, the *full model*: the answer of the method that is best at the
 whole price on validation.

@@ -49,6 +49,16 @@ def asked(records: Records, methods: Sequence[str], budgets: Sequence[float], **
     return answers
 
 
+def test_a_family_without_a_cheap_policy_answers_a_low_budget_by_buying_nothing() -> None:
+    nothing = {"cost-share": 0.0, "cost": 0.0, "accuracy": 0.6}
+    record = family_record("a", 0, [(0.5, 0.9, 0.5, 0.8)])
+    records = tabulate(labelled([{**record, "empty": {"answer": [1.0, 0.0], "validation": nothing, "test": nothing}}]))
+    answers = asked(records, ["a"], [0.1, 0.5])
+    assert answers.test[0, 0].tolist() == [0.6, 0.8]
+    assert answers.cost[0, 0].tolist() == [0.0, 0.5]
+    assert [answers.status("a", budget, 0.1) for budget in (0, 1)] == ["ranked", "ranked"]
+
+
 # The dearest policy is the best on validation, and the second on test; the third is a trap on test.
 CHEAP = [(0.0, 0.5, 0.0, 0.55), (0.1, 0.7, 0.12, 0.65), (0.3, 0.7, 0.3, 0.99), (0.6, 0.9, 0.5, 0.8)]
 

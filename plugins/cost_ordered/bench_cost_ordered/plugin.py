@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,18 @@ from annotated_types import Ge, Gt
 from bench_models.linear import ClassModel, fit_logistic, refuse_missing
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl, next_of_stages
+from bench_core import (
+    DataFacts,
+    Decisions,
+    Method,
+    Policy,
+    Problem,
+    RegisterMethod,
+    Rows,
+    hookimpl,
+    next_of_stages,
+    spread_by_cost,
+)
 from bench_cost_ordered.stages import stages_by_cost
 
 __all__ = ["CostOrdered", "CostOrderedPolicy"]
@@ -26,7 +37,9 @@ class CostOrdered(Method):
 
     Every stage is an l2 logistic regression on the features of this stage and all earlier ones, fitted on all rows
     of the training part. A row leaves at the first stage whose highest class probability reaches the confidence
-    threshold p̂ (EMSCO §2). The core refuses rows that are still below p̂ at the last stage.
+    threshold p̂ (EMSCO §2). The core refuses rows that are still below p̂ at the last stage. Without a threshold of the
+    protocol nothing is refused and p̂ is the trade-off: a policy for each of `bench_core.Problem.exit_thresholds`, all
+    with the same regressions.
     `bench_cost_ordered.stages.stages_by_cost` defines the cost classes.
 
     Attributes:
@@ -39,17 +52,21 @@ class CostOrdered(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
+    """To stop at; where the protocol has none and nobody gives one, it sweeps them, see `inapplicable`."""
     C: Annotated[float, Gt(0)] = 1.0
     max_stages: Annotated[int, Ge(1)] | None = None
 
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method, but a data set without a threshold will do."""
+        return super().inapplicable(replace(data, threshold=data.threshold or 1.0))
+
     def fit(self, problem: Problem) -> Sequence[Policy]:
-        """Fit every stage on the training part; the validation part is not used.
+        """Fit every stage on the training part; the validation part only chooses the default among several thresholds.
 
         Raises:
-            RequestError: the protocol has no confidence threshold.
             ValueError: features have missing values; the message names them.
         """
-        threshold = problem.need_threshold("cost-ordered")
+        thresholds = problem.exit_thresholds()
         refuse_missing(problem)
         stages = stages_by_cost(problem, self.max_stages)
         acquired = np.zeros((len(stages), problem.n_features), dtype=bool)
@@ -62,7 +79,12 @@ class CostOrdered(Method):
             "stages": [features.tolist() for features in stages],
             "converged": all(model.converged for model in models),
         }
-        return [CostOrderedPolicy(threshold, tuple(models), acquired, details=details)]
+        if len(thresholds) == 1:
+            return [CostOrderedPolicy(thresholds[0], tuple(models), acquired, details=details)]
+        policies = [
+            CostOrderedPolicy(p, tuple(models), acquired, f"p̂={p:g}", {**details, "threshold": p}) for p in thresholds
+        ]
+        return spread_by_cost(problem, policies)
 
 
 @dataclass(frozen=True, eq=False)

@@ -121,9 +121,24 @@ def test_missing_values_name_the_feature(make_problem: MakeProblem) -> None:
         CostOrdered().fit(replace(problem, train=Part(X, problem.train.y)))
 
 
-def test_a_protocol_without_a_threshold_is_refused(make_problem: MakeProblem) -> None:
-    with pytest.raises(RequestError, match="cost-ordered needs a confidence threshold"):
-        CostOrdered().fit(make_problem(2, threshold=None))
+@pytest.mark.parametrize(("n_classes", "first", "last"), [(2, 0.55, 0.95), (3, 0.4, 14 / 15)])
+def test_without_a_threshold_the_family_is_a_sweep_of_it_and_each_policy_what_that_threshold_gives(
+    make_problem: MakeProblem, n_classes: int, first: float, last: float
+) -> None:
+    problem = make_problem(n_classes, threshold=None)
+    policies = {
+        policy.threshold: policy for policy in CostOrdered().fit(problem) if isinstance(policy, CostOrderedPolicy)
+    }
+    thresholds = sorted(policies)
+    assert len(thresholds) == 9
+    assert (thresholds[0], thresholds[-1]) == pytest.approx((first, last))
+    rows = problem.validation.rows()
+    costs = [problem.costs.bill(policies[p].decide(rows).acquired).mean() for p in thresholds]
+    assert costs == sorted(costs)
+    assert costs[0] < costs[-1]
+    for p in (thresholds[0], thresholds[-1]):
+        [alone] = CostOrdered().fit(replace(problem, threshold=p))
+        assert (alone.decide(rows).probabilities == policies[p].decide(rows).probabilities).all()
 
 
 def test_parameters_out_of_range_are_refused_and_toml_values_accepted() -> None:

@@ -189,6 +189,12 @@ def test_no_row_pays_more_than_the_budget_and_larger_ones_go_on_where_smaller_en
         assert (small.features <= large.features).all()
 
 
+def test_by_default_the_cheapest_policy_reads_one_feature():
+    X, y = noisy(300, 10, 6)
+    family = AdaBoostRS(n_estimators=40).fit(problem_of(X, y))
+    assert min(policy.features.sum() for policy in family.policies) == 1
+
+
 def test_bills_are_of_the_trees_own_splits():
     X, y = noisy(200, 5, 3)
     problem = problem_of(X, y, prices=[1, 2, 4, 8, 16])

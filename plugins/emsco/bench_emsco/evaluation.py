@@ -33,8 +33,11 @@ Outcome = tuple[Ints, Ints, NDArray[Any]]
 class SubsetSource(Protocol):
     """The interface of a subset cache; see the module's docstring."""
 
-    confident: NDArray[np.uint64]
-    right: NDArray[np.uint64]
+    @property
+    def confident(self) -> NDArray[np.uint64]: ...
+
+    @property
+    def right(self) -> NDArray[np.uint64]: ...
 
     def indices(self, masks: Masks) -> NDArray[np.int64]: ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 import numpy as np
@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt
 from bench_models.linear import ConstantPolicy
 from numpy.typing import NDArray
 
-from bench_core import DataFacts, Family, Method, Problem
+from bench_core import DataFacts, Family, Method, Problem, spread_by_cost
 from bench_emsco.chromosome import Chromosomes, solution_count
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ class Exhaustive(Method):
     fewest stages among those listed for the point. The first policy has the greatest ‖(g1, g2, g3)‖, where g3 is
     relative to the cheapest point of the front. The diagnostics count points, chromosomes and solutions.
 
+    Without a confidence threshold of the protocol, the family is the fronts at `bench_core.Problem.exit_thresholds`,
+    thinned out by cost (`bench_core.spread_by_cost`); the best on validation comes first.
+
     Attributes:
         k: most stages; 0 means the number of features.
         C: inverse strength of the stage classifiers' l2 penalty.
@@ -42,6 +45,7 @@ class Exhaustive(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
+    """To stop at; where the protocol has none and nobody gives one, it sweeps them, see `inapplicable`."""
     features_limit: ClassVar[int | None] = MOST_FEATURES
 
     k: Annotated[int, Ge(0)] = 2
@@ -49,8 +53,8 @@ class Exhaustive(Method):
     most_solutions: int = 10**11
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Reason not to run: those of every method, or more solutions than ``most_solutions``."""
-        refused = super().inapplicable(data)
+        """Reason not to run: those of every method but the lack of a threshold, or too many solutions."""
+        refused = super().inapplicable(replace(data, threshold=data.threshold or 1.0))
         if refused is not None:
             return refused
         n = data.n_features
@@ -65,15 +69,14 @@ class Exhaustive(Method):
         """Evaluate every solution on the validation part.
 
         Raises:
-            RequestError: the protocol has no confidence threshold.
             ValueError: there are too many features or solutions, or features have missing values.
         """
         from bench_emsco._compile import compile_after_others
-        from bench_emsco.prepare import policies_of, prepare
+        from bench_emsco.prepare import prepare
 
         if len(np.unique(problem.train.y)) < 2:
             return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
-        n, rows = problem.n_features, len(problem.validation)
+        n = problem.n_features
         k = min(self.k or n, n)
         _require_few(n)
         if solution_count(n, k) > self.most_solutions:
@@ -83,28 +86,44 @@ class Exhaustive(Method):
             )
         compile_after_others()
         search = prepare(problem, self.C, "exhaustive")
-        front = front_of(search, n, rows, k, problem.threads)
-        order = fittest_first(front)
-        cost = search.prices.in_price(front.cost) / rows
-        about = [
-            {
-                "conclusive": int(front.conclusive[i]),
-                "correct": int(front.correct[i]),
-                "cost": float(cost[i]),
-                "chromosomes": int(front.multiplicity[i]),
-            }
-            for i in order
-        ]
-        diagnostics = {
-            "front_points": front.n_points,
-            "front_chromosomes": front.n_optimal,
-            "solutions": front.n_chromosomes,
-            "k": k,
-            "not_converged": len(search.cache.not_converged),
-        }
+        families = [_at(problem, search, number, k) for number in range(len(search.thresholds))]
+        if len(families) == 1:
+            return families[0]
+        every = [policy for family in families for policy in family.policies]
+        diagnostics = {key: [f.diagnostics[key] for f in families] for key in ("front_points", "front_chromosomes")}
+        diagnostics |= {key: families[-1].diagnostics[key] for key in ("solutions", "k", "not_converged")}
         return Family(
-            policies_of(search, problem, representatives(front, problem.threads)[order], about), diagnostics=diagnostics
+            spread_by_cost(problem, every), diagnostics={"thresholds": list(search.thresholds), **diagnostics}
         )
+
+
+def _at(problem: Problem, search: Search, number: int, k: int) -> Family:
+    """The family at one threshold."""
+    from bench_emsco.prepare import policies_of
+
+    search.cache.use(number)
+    n, rows = problem.n_features, len(problem.validation)
+    front = front_of(search, n, rows, k, problem.threads)
+    order = fittest_first(front)
+    cost = search.prices.in_price(front.cost) / rows
+    about = [
+        {
+            "conclusive": int(front.conclusive[i]),
+            "correct": int(front.correct[i]),
+            "cost": float(cost[i]),
+            "chromosomes": int(front.multiplicity[i]),
+        }
+        for i in order
+    ]
+    diagnostics = {
+        "front_points": front.n_points,
+        "front_chromosomes": front.n_optimal,
+        "solutions": front.n_chromosomes,
+        "k": k,
+        "not_converged": len(search.cache.not_converged),
+    }
+    chosen = representatives(front, problem.threads)[order]
+    return Family(policies_of(search, problem, number, chosen, about), diagnostics=diagnostics)
 
 
 def front_of(search: Search, n_features: int, n_rows: int, k: int, threads: int) -> GlobalFront:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from zlib import crc32
 
 import numpy as np
@@ -11,8 +11,11 @@ from annotated_types import Ge, Gt, Interval
 from bench_models.linear import ConstantPolicy
 from numpy.typing import NDArray
 
-from bench_core import Family, Method, Problem
+from bench_core import DataFacts, Family, Method, Problem, spread_by_cost
 from bench_emsco.parameters import EvolutionParams
+
+if TYPE_CHECKING:
+    from bench_emsco.prepare import Search
 
 __all__ = ["Emsco"]
 
@@ -23,6 +26,10 @@ class Emsco(Method):
 
     The family consists of the unique non-dominated chromosomes of the last generation, fittest first, so the suite's
     selection ``first`` is the paper's. Defaults are those of §4.3.1 and Table 2.
+
+    Without a confidence threshold of the protocol, nothing is refused and p̂ is the trade-off: one run for each of
+    `bench_core.Problem.exit_thresholds`, which share the classifiers. Their families together are thinned out by cost
+    (`bench_core.spread_by_cost`); the best on validation comes first.
 
     Attributes:
         k: most stages; 0 means max(⌈n/2⌉, 10), capped at n (§4.3.1).
@@ -49,6 +56,7 @@ class Emsco(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
+    """To stop at; where the protocol has none and nobody gives one, it sweeps them, see `inapplicable`."""
 
     k: Annotated[int, Ge(0)] = 0
     population: Annotated[int, Ge(2)] = 300
@@ -64,6 +72,10 @@ class Emsco(Method):
     C: Annotated[float, Gt(0)] = 1.0
     runs: Annotated[int, Ge(1)] = 1
     exact_front: bool = False
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        """As every method, but a data set without a threshold will do."""
+        return super().inapplicable(replace(data, threshold=data.threshold or 1.0))
 
     def evolution(self) -> EvolutionParams:
         """The parameters of the genetic algorithm."""
@@ -84,18 +96,34 @@ class Emsco(Method):
         """Evolve on the validation part, with classifiers learned from the training part.
 
         Raises:
-            RequestError: the protocol has no confidence threshold.
             ValueError: features have missing values, or ``exact_front`` is set for more than 20 features.
         """
         from bench_emsco._compile import compile_after_others
-        from bench_emsco.evolution import evolve
-        from bench_emsco.exhaustive_method import front_of
-        from bench_emsco.prepare import policies_of, prepare
+        from bench_emsco.prepare import prepare
 
         if len(np.unique(problem.train.y)) < 2:
             return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
         compile_after_others()
         search = prepare(problem, self.C, "emsco")
+        families = [self._evolved(problem, search, number) for number in range(len(search.thresholds))]
+        if len(families) == 1:
+            return families[0]
+        diagnostics = {
+            "thresholds": list(search.thresholds),
+            "generations": [sum(family.diagnostics["generations"]) for family in families],
+            "subsets_fitted": search.cache.n_fitted,
+            "not_converged": len(search.cache.not_converged),
+        }
+        every = [policy for family in families for policy in family.policies]
+        return Family(spread_by_cost(problem, every), diagnostics=diagnostics)
+
+    def _evolved(self, problem: Problem, search: Search, number: int) -> Family:
+        """The family at one threshold."""
+        from bench_emsco.evolution import evolve
+        from bench_emsco.exhaustive_method import front_of
+        from bench_emsco.prepare import policies_of
+
+        search.cache.use(number)
         n, rows = problem.n_features, len(problem.validation)
         front = front_of(search, n, rows, self.k or n, problem.threads) if self.exact_front else None
         results = [
@@ -131,7 +159,8 @@ class Emsco(Method):
             history["front_members"], history["front_members_margin"] = members, margin
             history["front_share"] = members / front.n_optimal
             history["front_point_share"] = _mean(results, "front_points") / front.n_points
-        return Family(policies_of(search, problem, best.chromosomes, about), history=history, diagnostics=diagnostics)
+        policies = policies_of(search, problem, number, best.chromosomes, about)
+        return Family(policies, history=history, diagnostics=diagnostics)
 
 
 _SERIES = ("elite_size", "population_size", "unique", "non_dominated", "mean_stages", "best_norm", "best_log_fitness")

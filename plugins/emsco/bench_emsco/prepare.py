@@ -33,23 +33,22 @@ class Search:
         cache: decisions of every subset's classifier on the validation rows, fitted on request.
         prices: price of every subset, in integer units if they are exact.
         classes: int64: class codes that occur in the training part, ascending.
-        threshold: confidence threshold p̂.
+        thresholds: confidence thresholds p̂, in the order of `SubsetCache.use`.
     """
 
     cache: SubsetCache
     prices: SubsetPrices
     classes: NDArray[np.int64]
-    threshold: float
+    thresholds: tuple[float, ...]
 
 
 def prepare(problem: Problem, C: float, method: str) -> Search:
-    """Set up the search.
+    """Set up the search, for all thresholds of the problem: they share the classifiers.
 
     Raises:
-        RequestError: the problem has no threshold.
         ValueError: a feature has missing values; the message names it.
     """
-    threshold = problem.need_threshold(method)
+    thresholds = problem.exit_thresholds()
     for part in (problem.train, problem.validation):
         missing = np.isnan(part.X).any(axis=0)
         if missing.any():
@@ -65,12 +64,12 @@ def prepare(problem: Problem, C: float, method: str) -> Search:
         problem.validation.X,
         np.where(known, position, -1),
         max(2, len(classes)),
-        threshold,
+        thresholds,
         column_of_feature=problem.feature_of_column,
         C=C,
         threads=problem.threads,
     )
-    return Search(cache, _prices(problem), classes, threshold)
+    return Search(cache, _prices(problem), classes, thresholds)
 
 
 def _prices(problem: Problem) -> SubsetPrices:
@@ -84,20 +83,24 @@ def _prices(problem: Problem) -> SubsetPrices:
 
 
 def policies_of(
-    search: Search, problem: Problem, chromosomes: Chromosomes, objectives: Sequence[dict[str, Any]]
+    search: Search, problem: Problem, number: int, chromosomes: Chromosomes, objectives: Sequence[dict[str, Any]]
 ) -> list[Policy]:
     """One policy per chromosome, in order; classifiers of shared subsets are fitted once.
 
     Args:
         search: from `prepare`.
         problem: the problem.
+        number: of the threshold.
         chromosomes: (m, n).
         objectives: further details of each policy, besides its chromosome.
     """
+    threshold = search.thresholds[number]
+    # Where one threshold is the protocol's, a policy is named as in the paper.
+    prefix, beside = ("", {}) if len(search.thresholds) == 1 else (f"p̂={threshold:g} ", {"threshold": threshold})
     stages = chromosomes.max(axis=1) + 1
     masks = cumulative_masks(chromosomes, int(stages.max()))
-    subsets, place = unique_sets(masks.reshape(-1, *masks.shape[2:]))
-    place = place.reshape(masks.shape[:2])
+    subsets, subset_of = unique_sets(masks.reshape(-1, *masks.shape[2:]))
+    subset_of = subset_of.reshape(masks.shape[:2])
     acquired = members(subsets, np.arange(problem.n_features))
     built: list[Stage] = []
     for start in range(0, len(subsets), _BATCH):  # a fit stores a number for every column, also outside its subset
@@ -110,11 +113,11 @@ def policies_of(
             [built[index] for index in row[:count]],
             search.classes,
             problem.n_classes,
-            search.threshold,
-            label=f"{number + 1}",
-            details=plain({"chromosome": chromosome, **about}),
+            threshold,
+            label=f"{prefix}{place + 1}",
+            details=plain({"chromosome": chromosome, **about, **beside}),
         )
-        for number, (row, count, chromosome, about) in enumerate(
-            zip(place, stages, chromosomes, objectives, strict=True)
+        for place, (row, count, chromosome, about) in enumerate(
+            zip(subset_of, stages, chromosomes, objectives, strict=True)
         )
     ]

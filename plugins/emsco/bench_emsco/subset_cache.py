@@ -51,7 +51,8 @@ class SubsetCache:
         X_eval: the rows on which objectives are measured, in the same encoding.
         y_eval: their codes; -1 is a label that no classifier predicts, so it is never right.
         n_classes: 2 (binary logistic regression) or more (multinomial).
-        threshold: a row is confident if its highest class probability is at least this.
+        threshold: a row is confident if its highest class probability is at least this. Several thresholds share the
+            fits; `use` says whose bits ``confident`` and ``right`` are, at first those of the first.
         column_of_feature: see `subset_models.feature_index`; by default one column per feature.
         C: inverse strength of the l2 penalty.
         threads: number of threads; by default at most two.
@@ -79,7 +80,7 @@ class SubsetCache:
         X_eval: ArrayLike,
         y_eval: ArrayLike,
         n_classes: int,
-        threshold: float,
+        threshold: float | Sequence[float],
         *,
         column_of_feature: Sequence[ArrayLike] | ArrayLike | None = None,
         C: float = 1.0,
@@ -87,8 +88,10 @@ class SubsetCache:
     ) -> None:
         from . import _kernels_lookup
 
-        if not 0.0 <= threshold <= 1.0:
-            raise ValueError(f"threshold must be in 0..1, got {threshold}")
+        self.thresholds = tuple(float(p) for p in np.atleast_1d(threshold))
+        for given in self.thresholds:
+            if not 0.0 <= given <= 1.0:
+                raise ValueError(f"threshold must be in 0..1, got {given}")
         self.models = SubsetModels(X_train, y_train, n_classes, C=C, column_of_feature=column_of_feature)
         evaluation = check_matrix("X_eval", X_eval)
         if evaluation.shape[1] != self.models.owner.size:
@@ -97,15 +100,14 @@ class SubsetCache:
         self._design = design_lines(evaluation)
         self._threads = resolve_threads(threads)
         self._kernels = _kernels_lookup
-        self.threshold = float(threshold)
         self.n_features = self.models.n_features
         self.n_rows = evaluation.shape[0]
         self.n_words = -(-self.n_rows // 64)
         self.n_fitted = 0
         self.not_converged: list[int] = []
         self.masks = new_sets(256, self.n_features)
-        self.confident = np.zeros((256, self.n_words), dtype=np.uint64)
-        self.right = np.zeros((256, self.n_words), dtype=np.uint64)
+        self._confident, self._right = np.zeros((2, len(self.thresholds), 256, self.n_words), dtype=np.uint64)
+        self._used = 0
         self._index_of: dict[bytes, int] | None = None if self.n_features <= ONE_WORD else {}
         direct = self.n_features <= DIRECT_FEATURES
         self.lookup = Lookup(
@@ -113,6 +115,20 @@ class SubsetCache:
             np.zeros(1 if direct else 1024, dtype=np.uint64),
             np.full(1 if direct else 1024, -1, dtype=np.int32),
         )
+
+    @property
+    def confident(self) -> NDArray[np.uint64]:
+        """Confident rows of each subset at the threshold in use, (capacity, words)."""
+        return self._confident[self._used]
+
+    @property
+    def right(self) -> NDArray[np.uint64]:
+        """Confident and right rows of each subset at the threshold in use, (capacity, words)."""
+        return self._right[self._used]
+
+    def use(self, number: int) -> None:
+        """Answer for the threshold of this number from now on."""
+        self._used = range(len(self.thresholds))[number]
 
     def indices(self, masks: ArrayLike) -> NDArray[np.int64]:
         """Index of each of m subsets, int64 (m,); unknown subsets are fitted first, in one batch.
@@ -153,7 +169,8 @@ class SubsetCache:
             raise ValueError(f"fill_all is for at most {DIRECT_FEATURES} features, there are {self.n_features}")
         self._add(np.flatnonzero(self.lookup.direct < 0).astype(np.uint64))
         order = np.argsort(self.masks[: self.n_fitted])
-        self.masks, self.confident, self.right = self.masks[order], self.confident[order], self.right[order]
+        self.masks = self.masks[order]
+        self._confident, self._right = self._confident[:, order], self._right[:, order]
         self.lookup.direct[:] = np.arange(self.lookup.direct.size)
 
     def coefficients(self, mask: int | Sets) -> NDArray[np.float64]:
@@ -179,20 +196,20 @@ class SubsetCache:
             part = fresh[begin : begin + _BATCH]
             fits = self.models.fit(part, threads=self._threads)
             rows = slice(first + begin, first + begin + len(part))
-            confident, right = self.confident[rows], self.right[rows]
+            bits = [(p, self._confident[i, rows], self._right[i, rows]) for i, p in enumerate(self.thresholds)]
 
             def work(
                 start: int,
                 stop: int,
                 chosen: NDArray[np.bool_] = fits.chosen,
                 coefficients: NDArray[np.float64] = fits.coefficients,
-                confident: NDArray[np.uint64] = confident,
-                right: NDArray[np.uint64] = right,
+                bits: list[tuple[float, NDArray[np.uint64], NDArray[np.uint64]]] = bits,
             ) -> None:
-                decide_range(
-                    self._design, self.n_rows, self._labels, chosen, coefficients,
-                    self.threshold, start, stop, confident, right,
-                )  # fmt: skip
+                for threshold, confident, right in bits:
+                    decide_range(
+                        self._design, self.n_rows, self._labels, chosen, coefficients,
+                        threshold, start, stop, confident, right,
+                    )  # fmt: skip
 
             run_ranges(work, len(part), self._threads, _BLOCK)
             failed += [as_integer(subset) for subset in part[~fits.converged]]
@@ -208,12 +225,11 @@ class SubsetCache:
         if total > capacity:
             larger = max(total, 2 * capacity)
             masks = new_sets(larger, self.n_features)
-            confident = np.zeros((larger, self.n_words), dtype=np.uint64)
-            right = np.zeros((larger, self.n_words), dtype=np.uint64)
+            confident, right = np.zeros((2, len(self.thresholds), larger, self.n_words), dtype=np.uint64)
             masks[: self.n_fitted] = self.masks[: self.n_fitted]
-            confident[: self.n_fitted] = self.confident[: self.n_fitted]
-            right[: self.n_fitted] = self.right[: self.n_fitted]
-            self.masks, self.confident, self.right = masks, confident, right
+            confident[:, : self.n_fitted] = self._confident[:, : self.n_fitted]
+            right[:, : self.n_fitted] = self._right[:, : self.n_fitted]
+            self.masks, self._confident, self._right = masks, confident, right
         hashed = self._index_of is None and not self.lookup.direct.size
         if hashed and 2 * total > self.lookup.keys.size:
             size = 1 << (2 * total - 1).bit_length()

@@ -12,7 +12,7 @@ from bench_emsco.policy import MultiStagePolicy, Stage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_core import Costs, Family, Part, Policy, Problem, RequestError, Rows
+from bench_core import Costs, Family, Method, Part, Policy, Problem, Rows
 
 
 def problem(n: int = 6, rows: int = 90, classes: int = 2, seed: int = 0, prices: np.ndarray | None = None) -> Problem:
@@ -149,8 +149,6 @@ def test_wrong_parameters_and_problems_are_refused() -> None:
     for name, value in [("k", -1), ("population", 1), ("mutation_rate", 1.5), ("elitism", 1.0), ("C", 0.0)]:
         with pytest.raises(ValueError, match=name):
             Emsco(**{name: value})  # type: ignore[arg-type]
-    with pytest.raises(RequestError, match="threshold"):
-        Emsco().fit(replace(problem(), threshold=None))
     holed = problem()
     X = np.array(holed.train.X)
     X[3, 2] = np.nan
@@ -163,6 +161,26 @@ def test_wrong_parameters_and_problems_are_refused() -> None:
         Exhaustive(k=4, most_solutions=100).fit(problem())
     with pytest.raises(ValueError, match="at most 20 features"):
         Emsco(exact_front=True, max_iter=1).fit(problem(n=100))
+
+
+@pytest.mark.parametrize("method", [Emsco(population=20, max_iter=4), Exhaustive(k=2)])
+def test_without_a_threshold_the_family_is_of_nine_and_shares_the_classifiers(method: Method) -> None:
+    base = replace(problem(n=5, prices=np.array([1.0, 2.0, 4.0, 8.0, 16.0])), threshold=None)
+    swept = method.fit(base)
+    assert isinstance(swept, Family)
+    assert swept.diagnostics["thresholds"] == pytest.approx([0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95])
+    costs = [outcome(policy, replace(base, threshold=0.5))[2] for policy in swept.policies]
+    assert len(costs) <= 40
+    assert costs[1:] == sorted(costs[1:])
+    # Each policy is one that its threshold gives alone, and the cheapest is cheaper than any at 0.9.
+    alone = {}
+    for policy in swept.policies:
+        p = policy.details["threshold"]
+        if p not in alone:
+            alone[p] = [other.details["chromosome"] for other in method.fit(replace(base, threshold=p)).policies]
+        assert policy.details["chromosome"] in alone[p]
+    at_90 = method.fit(replace(base, threshold=0.9)).policies
+    assert min(costs) < min(outcome(policy, replace(base, threshold=0.5))[2] for policy in at_90)
 
 
 def test_a_row_at_the_threshold_leaves() -> None:

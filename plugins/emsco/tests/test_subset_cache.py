@@ -50,6 +50,21 @@ def test_lazy_and_full_tables_are_identical(classes):
     assert (lazy.confident == full.confident).all()
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_several_thresholds_have_the_bits_that_each_has_alone(classes):
+    both, _, _ = make_cache(classes, threshold=(0.6, 0.8))
+    order = np.random.default_rng(0).permutation(64)
+    both.indices(order[:20])
+    both.use(1)
+    places = both.indices(order)
+    for number, threshold in enumerate((0.6, 0.8)):
+        both.use(number)
+        one, _, _ = make_cache(classes, threshold=threshold)
+        assert (both.confident[places] == one.confident[one.indices(order)]).all()
+        assert (both.right[places] == one.right[one.indices(order)]).all()
+    assert both.n_fitted == 64
+
+
 @settings(max_examples=10, deadline=None)
 @given(requests=st.lists(st.lists(st.integers(0, 2**24 - 1), min_size=1, max_size=200), min_size=1, max_size=5))
 def test_hashed_lookup_finds_each_subset_once(requests):

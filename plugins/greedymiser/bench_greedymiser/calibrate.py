@@ -1,7 +1,6 @@
-"""Links from scores to class probabilities: Platt's sigmoid, fitted on the validation part, or the loss's own link.
+"""Links from scores to class probabilities: Platt's sigmoid, fitted out of fold, or the loss's own link.
 
-NOTES for GM*: "class probabilities for the reject option from a sigmoid calibration on validation (Platt);
-multi-class by one-vs-rest, normalised".
+GM* needs class probabilities for the reject option: a sigmoid (Platt), for several classes one-vs-rest and normalised.
 """
 
 from __future__ import annotations

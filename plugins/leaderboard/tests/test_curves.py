@@ -76,6 +76,22 @@ def test_a_curve_by_hand() -> None:
     assert curve.full == pytest.approx(0.75)
 
 
+def test_a_curve_begins_with_the_policy_that_buys_nothing() -> None:
+    records = records_of({"m": [[(0.4, 0.7, 0.5, 0.8)], [(0.6, 0.8, 0.6, 0.9)]]})
+    nothing = {"accuracy": 0.6, "cost-share": 0.0}
+    for seed, info in enumerate(records.infos.values()):
+        info["trial"] = TRIAL.replace("{", f'{{"seed":{seed},', 1)
+        info["empty"] = {"answer": [0.6, 0.4], "validation": nothing, "test": nothing}
+    curve = only(records)
+    assert curve.budgets.tolist() == [0.0, 0.4, 0.6]
+    assert curve.quality == pytest.approx([0.6, 0.7, 0.85])
+    assert curve.cost == pytest.approx([0.0, 0.25, 0.55])
+    assert curve.area.value == pytest.approx(((0.4 * 0.6 + 0.6 * 0.8) + (0.6 * 0.6 + 0.4 * 0.9)) / 2)
+    # What the method's own family is, is told as before.
+    assert curve.policies == 1
+    assert curve.start.value == pytest.approx(0.5)
+
+
 def test_the_dearer_policy_that_is_no_better_on_validation_is_never_used() -> None:
     family = [(0.1, 0.8, 0.1, 0.6), (0.9, 0.8, 0.9, 1.0), (0.1, 0.8, 0.1, 0.0)]
     curve = only(records_of({"m": [family]}))

@@ -61,6 +61,19 @@ def test_what_the_fit_chose_is_read_from_its_diagnostics() -> None:
     assert (one.parameter, one.end, one.seeds) == ("learning_rates", 0.1, 4)
 
 
+def test_an_automatic_grid_is_read_from_the_diagnostics_of_each_fit() -> None:
+    """Each seed has a grid of its own; the selected value is the least of it on two of three."""
+    pieces = []
+    for seed, value in enumerate([0.1, 0.2, 0.9]):
+        diagnostics = {"lambdas": [0.1 * (seed + 1), 0.5, 0.9, 2.0], "constant": [1, 1, 1]}
+        record = record_of("X", "A", seed, {"cost": 1.0}, diagnostics=diagnostics)
+        record["policies"]["details"] = [{"lambda": value}]
+        pieces.append((Labels("X", "uniform", "A", seed, 0), record))
+    records = tabulate(pieces)
+    [one] = grid_ends(records, Cells(select(records, SUITE)))
+    assert (one.parameter, one.grid, one.end, one.seeds) == ("lambdas", (0.1, 0.5, 0.9, 2.0), 0.1, 2)
+
+
 def test_points_of_the_suites_grid_are_a_grid_too() -> None:
     pieces = []
     for seed in range(2):

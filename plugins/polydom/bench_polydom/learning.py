@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,7 +67,8 @@ class Trainer:
         columns: for every feature, its columns of X.
         X_test: rows on which accuracy is measured; None for cross-validation on the training rows.
         y_test: their labels.
-        folds: number of folds of the cross-validation, which is stratified and always shuffled in the same way.
+        folds: number of folds of the cross-validation, which is stratified and always shuffled in the same way; or the
+            training rows of each fold, int64.
         models: fitted models by set of features.
         known: measured accuracies by set of features.
     """
@@ -78,7 +79,7 @@ class Trainer:
     columns: Sequence[NDArray[np.int64]]
     X_test: NDArray[Any] | None = None
     y_test: NDArray[Any] | None = None
-    folds: int = 5
+    folds: int | Sequence[NDArray[np.int64]] = 5
     models: dict[tuple[int, ...], Any] = field(default_factory=dict)
     known: dict[tuple[int, ...], float] = field(default_factory=dict)
 
@@ -103,9 +104,10 @@ class Trainer:
     def saved_fields(self) -> dict[str, Any]:
         """Fields of a saved policy: the models, without training rows."""
         none = np.zeros((0, 0))
-        fields = {name: getattr(self, name) for name in ("columns", "folds", "models")}
+        fields = {name: getattr(self, name) for name in ("columns", "models")}
         return {
             **fields,
+            "folds": 0,
             "learner": None,
             "X": none,
             "y": none[0:0, 0:0].ravel(),
@@ -118,13 +120,21 @@ class Trainer:
         columns = self.columns_of(features)
         if self.X_test is not None:
             return float(np.mean(self.model(features).predict(self.X_test[:, columns]) == self.y_test))
-        from sklearn.model_selection import StratifiedKFold
-
         right = 0
-        for train, test in StratifiedKFold(self.folds, shuffle=True, random_state=0).split(self.X, self.y):
+        for train, test in self._splits():
             model = self._fit(features, self.X[train], self.y[train])
             right += int(np.sum(model.predict(self.X[test][:, columns]) == self.y[test]))
         return right / len(self.y)
+
+    def _splits(self) -> Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """The rows to train on and to measure on, fold by fold."""
+        if isinstance(self.folds, int):
+            from sklearn.model_selection import StratifiedKFold
+
+            splits: Iterable[Any] = StratifiedKFold(self.folds, shuffle=True, random_state=0).split(self.X, self.y)
+            return splits
+        every = np.arange(len(self.y))
+        return [(np.setdiff1d(every, rows), rows) for rows in self.folds]
 
     def _fit(self, features: tuple[int, ...], X: NDArray[Any], y: NDArray[Any]) -> Any:
         if not features or (y == y[0]).all():

@@ -213,3 +213,18 @@ def test_series_over_e_equal_those_of_separate_fits() -> None:
 def test_values_that_cannot_be_compared_are_refused(wrong: dict[str, tuple[float, ...]]) -> None:
     with pytest.raises(ValueError, match="compare_"):
         NaiveExpandAll(**wrong)
+
+
+def test_the_validation_part_has_no_say_in_the_sets() -> None:
+    case = make_case()
+    part = case.problem.validation
+    other = replace(case.problem, validation=replace(part, X=part.X[::-1]))
+    for method in (PolyDom(learner="tree"), Greedy(learner="tree")):
+        mine, theirs = (as_family(method.fit(given), "x").policies for given in (case.problem, other))
+        assert [policy.label for policy in mine] == [policy.label for policy in theirs]
+        for one, another in zip(mine, theirs, strict=True):
+            a, b = one.decide(case.rows), another.decide(case.rows)
+            assert (a.acquired == b.acquired).all()
+            assert a.probabilities is not None
+            assert b.probabilities is not None
+            assert (a.probabilities == b.probabilities).all()

@@ -1,6 +1,8 @@
 from .committed import Committed as Committed
 from .committed import published as published
 from .committed import records_of as records_of
+from .completing import EMPTY as EMPTY
+from .completing import complete as complete
 from .exports import RECORDS as RECORDS
 from .exports import read_export as read_export
 from .exports import write_export as write_export

@@ -126,8 +126,12 @@ def _differences(ours: dict[str, Any], theirs: dict[str, Any], store: Store, sou
             if left.get(key) != right.get(key):
                 yield f"error.{key}", left.get(key), right.get(key)
         return
-    for key in sorted((ours.keys() | theirs.keys()) - set(_MAY_DIFFER) - {"policies"}):
+    for key in sorted((ours.keys() | theirs.keys()) - set(_MAY_DIFFER) - {"policies", "empty"}):
         yield from _unequal(key, ours.get(key), theirs.get(key))
+    empty = [record.get("empty", {}) for record in (ours, theirs)]
+    # Earlier records lack it.
+    for key in sorted(empty[0].keys() & empty[1].keys() - {"validation", "test"}):
+        yield from _unequal(f"empty.{key}", empty[0][key], empty[1][key])
     left, right = dict(ours["policies"]), dict(theirs["policies"])
     for part in ("validation", "test"):
         # Compare metrics of both only: a metric that was added later is in one of them, from the same decisions.

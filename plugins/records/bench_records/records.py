@@ -42,6 +42,7 @@ _TRIAL_FIELDS = (
     "rows",
     "usage",
     "evaluations",
+    "empty",
     "error",
 )
 

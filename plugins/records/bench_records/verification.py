@@ -47,8 +47,8 @@ TURNED, TURNED_SHARE = 2, 0.002
 """So many rows, or so large a share of them where that is more, may be decided otherwise by other kernels."""
 OUTCOMES = ("equal", "equal but for rounding", "undecided", "refuted")
 
-_COMPARED = ("task", "history", "diagnostics", "features", "costs", "rows", "usage", "evaluations")
-_GIVEN = ("task", "features", "costs", "rows")
+_COMPARED = ("task", "history", "diagnostics", "features", "costs", "rows", "usage", "evaluations", "empty")
+_GIVEN = ("task", "features", "costs", "rows", "empty")
 """What a fit does not decide: names, counts and prices."""
 _CLASSES = {"binary", "multiclass"}
 _ENVIRONMENT = ("python", "libraries", "platform", "processor", "kernels")

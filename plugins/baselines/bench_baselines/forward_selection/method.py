@@ -19,10 +19,11 @@ _Share = Annotated[float, Interval(gt=0, le=1)]
 class ForwardSelection(Method):
     """Greedy forward selection by gain per price within a budget: one fixed set of features per budget.
 
-    For every budget features are added one by one, always the one whose fall of the validation loss per price is
-    greatest among those that still fit, until none does (cost-benefit greedy). What is kept for the budget is the best
-    on validation of all sets on the way, of the best single feature that fits, and of everything where that fits. A
-    group's price is paid once. Every row acquires the whole set.
+    For every budget features are added one by one, always the one whose fall of the loss per price is greatest among
+    those that still fit, until none does (cost-benefit greedy). What is kept for the budget is the set of least loss of
+    all on the way, of the best single feature that fits, and of everything where that fits. The loss is that of thirds
+    of the training part, under models fitted without them. A group's price is paid once. Every row acquires the
+    complete set.
 
     Attributes:
         model: what is fitted on a set: ``logistic`` (l2 logistic regression; ridge for values and grades) or
@@ -40,10 +41,12 @@ class ForwardSelection(Method):
     greedy algorithms, 1978 (lazy).
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
     model: Literal["logistic", "lightgbm"] = "logistic"
-    budgets: Annotated[tuple[_Share, ...], MinLen(1)] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 1.0)
+    budgets: Annotated[tuple[_Share, ...], MinLen(1)] = (
+        0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0,
+    )  # fmt: skip
     C: Annotated[float, Gt(0)] = 1.0
     n_estimators: Annotated[int, Interval(ge=1, le=2**17)] = 100
     max_leaf_nodes: Annotated[int, Interval(ge=2, le=2**17)] = 15
@@ -59,7 +62,7 @@ class ForwardSelection(Method):
         return super().inapplicable(data)
 
     def fit(self, problem: Problem) -> Family:
-        """Fit sets on the training part, choose among them on the validation part.
+        """Choose and fit sets on the training part; the validation part says which budget's comes first.
 
         Raises:
             ValueError: missing values and a logistic regression; the message names the features.
@@ -81,7 +84,7 @@ class ForwardSelection(Method):
             details = {
                 "features": len(chosen),
                 "price": prices.of_set(chosen),
-                "validation_loss": models.loss(chosen),
+                "loss_out_of_fold": models.loss(chosen),
                 "names": [problem.feature_names[feature] for feature in chosen],
             }
             policy = SubsetPolicy(

@@ -1,4 +1,4 @@
-"""Models of sets of features, and their loss on the validation part; each set is fitted once."""
+"""Models of sets of features, and their loss out of fold on the training part; each set is fitted once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_models.boosting import BoostedModel, fit_boosted
+from bench_models.folds import folds, taking
 from bench_models.linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
 from numpy.typing import NDArray
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Model", "SubsetModels", "mean_loss"]
 
 Model = BoostedModel | ClassModel | ScoreModel
+_FOLDS = 3
 _LEAST = 1e-15
 """Probabilities are held above this in a log loss."""
 
@@ -37,7 +39,8 @@ class SubsetModels:
 
     Args:
         method: what to fit.
-        problem: where. Its validation part judges; its training part where there is none.
+        problem: where. Thirds of its training part judge models that were fitted without them; the validation part,
+            which selects, is not used.
 
     Attributes:
         tried: number of sets fitted.
@@ -51,10 +54,16 @@ class SubsetModels:
         self._losses: dict[Subset, float] = {}
         if method.model == "logistic":
             refuse_missing(problem)
+        parts = folds(problem, _FOLDS) if len(problem.train) > 1 else []
+        every = np.arange(len(problem.train))
+        self._folds = [(taking(problem, np.setdiff1d(every, rows)), taking(problem, rows).train) for rows in parts]
 
     def fitted(self, features: Subset) -> Model:
         """The model of a set: on the training part, with the columns of its features."""
-        own, problem = self.method, self.problem
+        return self._fit(features, self.problem)
+
+    def _fit(self, features: Subset, problem: Problem) -> Model:
+        own = self.method
         columns = problem.columns_of_set(features)
         if own.model == "lightgbm" and len(columns):
             return fit_boosted(
@@ -66,10 +75,11 @@ class SubsetModels:
         return fit_ridge(problem, columns, own.C)
 
     def loss(self, features: Subset) -> float:
-        """The loss of a set's model on validation, see `mean_loss`."""
+        """The loss of a set's models on the training rows that they were not fitted on, see `mean_loss`."""
         if features not in self._losses:
-            part = self.problem.validation if len(self.problem.validation) else self.problem.train
-            model = self.fitted(features)
             self.tried += 1
-            self._losses[features] = mean_loss(model, part.X, part.y)
+            total = sum(
+                len(part) * mean_loss(self._fit(features, others), part.X, part.y) for others, part in self._folds
+            )
+            self._losses[features] = total / max(len(self.problem.train), 1)
         return self._losses[features]

@@ -44,7 +44,8 @@ class AdaBoostRS(Method):
 
     Attributes:
         n_estimators: rounds of AdaBoost, from 1.
-        max_depth: most splits on a path of a tree, 1 to 12.
+        max_depth: most splits on a path of a tree, 1 to 12; Reyzin's are stumps. A deep tree has many features, so the
+            cheapest policy is as dear as the forest.
         budgets: shares, above 0 and at most 1, of the price of all that AdaBoost reads; one policy each.
         draws: most draws, from 1.
         votes: ``unbiased`` or ``equal``, see above.
@@ -62,8 +63,11 @@ class AdaBoostRS(Method):
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
     n_estimators: Count = 200
-    max_depth: Depth = 4
-    budgets: Annotated[tuple[_Share, ...], MinLen(1), Predicate(distinct)] = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0)
+    max_depth: Depth = 1
+    budgets: Annotated[tuple[_Share, ...], MinLen(1), Predicate(distinct)] = (
+        *(0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5),
+        *(0.6, 0.7, 0.8, 0.9, 1.0),
+    )
     draws: Annotated[int, Interval(ge=1, le=10_000_000)] = 2000
     votes: Literal["unbiased", "equal"] = "unbiased"
     evaluation: Evaluation = "scheme"

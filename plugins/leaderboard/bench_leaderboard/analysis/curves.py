@@ -3,8 +3,10 @@
 A seed's curve is a step function of the budget b: of all policies (of every grid point) whose *validation* cost is
 within b, the one with the best *validation* quality is taken, and counts with what it does on the *test* part. So a
 curve rises on validation by construction, and nothing is chosen on the test part. A method's curve is the mean over
-seeds, budget by budget, from the least budget at which every seed can afford a policy. Nothing is interpolated
-between policies: a budget between two of them gets the cheaper one.
+seeds, budget by budget. Every family is completed with the policy that buys nothing (`bench_records.complete`), so a
+curve begins at no cost; where records do not hold that policy, it begins at the least budget at which every seed can
+afford one of the method's own. Nothing is interpolated between policies: a budget between two of them gets the cheaper
+one.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_records import Records
+from bench_records import EMPTY, Records, complete
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.fronts import hypervolume, non_dominated, step_front
@@ -44,7 +46,7 @@ class Curve:
     Attributes:
         method: its name in the suite.
         seeds: seeds that are done, ascending.
-        policies: mean number of policies of a seed's family.
+        policies: mean number of policies of a seed's family; the empty policy that completes it is not counted.
         budgets: float64 (steps,), ascending: where the mean curve changes.
         validation: float64 (steps,): mean quality on validation at each budget; never gets worse.
         quality: float64 (steps,): mean quality on the test part.
@@ -52,7 +54,7 @@ class Curve:
             corrected for overlapping splits; NaN with one seed.
         cost: float64 (steps,): mean cost on the test part.
         coverage: float64 (steps,): mean share of conclusive answers, or None where nothing is refused.
-        start: cost of the cheapest policy on validation.
+        start: cost of the method's cheapest own policy on validation.
         area: area under a seed's curve of test quality over budgets from 0 to 1; the worst quality counts where no
             policy can be afforded.
         lottery: the same area with lotteries over two policies instead of steps, see
@@ -140,11 +142,10 @@ def curves_of(suite: Suite, records: Records, reference: str | None = None) -> l
 
 
 def cells_of(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
-    """(data set, cost scheme) → its done policies."""
-    frame = records.policies
-    if frame.empty:
+    """(data set, cost scheme) → its done policies, and the empty policy of every family."""
+    done = complete(records)
+    if done.empty:
         return {}
-    done = frame[frame["status"] == "ok"]
     groups = done.groupby(["dataset", "costs"], sort=False).indices
     cells = {}
     for key, rows in groups.items():
@@ -196,7 +197,9 @@ def panel_of(
 
 
 def points_of(records: Records, frame: pd.DataFrame, quality: Quality, cost: str | None = "cost") -> pd.DataFrame:
-    """The policies as points: ``method seed`` and each part's cost and quality; in the order of ties.
+    """The policies as points: ``method seed``, each part's cost and quality, and whether it is the method's own.
+
+    They are in the order of ties. A family none of whose own policies has a number is left out.
 
     Args:
         records: the suite's records.
@@ -215,11 +218,13 @@ def points_of(records: Records, frame: pd.DataFrame, quality: Quality, cost: str
         cost=costs("test"),
         quality=quality.values(frame, "test"),
     )
-    complete = table.notna().all(axis=1)
+    table["own"] = ~frame[EMPTY].to_numpy(dtype=bool) if EMPTY in frame else True
+    known = table.notna().all(axis=1)
+    known &= (known & table["own"]).groupby([table["method"], table["seed"]]).transform("any")
     for part, prefix in (("validation", "chosen_"), ("test", "")):
         coverage, accuracy = _answers(records, frame, part)
         table[prefix + "coverage"], table[prefix + "accuracy"] = coverage, accuracy
-    return table[complete]
+    return table[known]
 
 
 def _answers(records: Records, frame: pd.DataFrame, part: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -246,6 +251,9 @@ def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float, sha
     bounds = np.searchsorted(seed, np.arange(len(seeds) + 1))
     first, last = bounds[:-1], bounds[1:] - 1
 
+    own = column["own"].astype(bool)
+    cheapest = np.full(len(seeds), np.inf)
+    np.minimum.at(cheapest, group[own], column["chosen_cost"][own])
     ends = np.append(budget[1:], 1.0)
     ends[last] = 1.0
     width = np.clip(ends, 0.0, 1.0) - np.clip(budget, 0.0, 1.0)
@@ -261,14 +269,14 @@ def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float, sha
     return Curve(
         method=method,
         seeds=tuple(int(s) for s in seeds),
-        policies=len(table) / len(seeds),
+        policies=int(own.sum()) / len(seeds),
         budgets=grid,
         validation=means["chosen_quality"],
         quality=means["quality"],
         margin=margins(steps["quality"], shared),
         cost=means["cost"],
         coverage=means.get("coverage"),
-        start=mean_with_margin(budget[first], shared),
+        start=mean_with_margin(cheapest, shared),
         area=mean_with_margin(area, shared),
         lottery=mean_with_margin(
             lottery_areas(budget, sign * column["chosen_quality"][chosen], column["quality"][chosen], bounds, floor),

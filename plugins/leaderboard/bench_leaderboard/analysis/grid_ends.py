@@ -2,14 +2,14 @@
 
 A best value inside a grid is a best value; at the end of it a better one may lie beyond. Found from the records: of a
 suite's grid its points, of a method's own grid a parameter that is a list (``lambdas``) whose chosen value the selected
-policy's details or the fit's diagnostics name (``lambda``). 0 as the least value is where such a parameter ends by
-itself, and is no such end.
+policy's details or the fit's diagnostics name (``lambda``); of an automatic grid, which differs from fit to fit, a list
+of that kind in the diagnostics. 0 as the least value is where such a parameter ends by itself, and is no such end.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +30,8 @@ class GridEnd:
     Attributes:
         dataset, costs, method: of which row.
         parameter: its name.
-        grid: the values that were tried, ascending.
-        end: the end that wins.
+        grid: the values that were tried, ascending; of an automatic grid those of the first seed.
+        end: the end that wins, of that grid.
         seeds: on so many seeds. of: of so many.
     """
 
@@ -55,24 +55,23 @@ def grid_ends(records: Records, cells: Cells) -> list[GridEnd]:
     for key in dict.fromkeys(chosen[["dataset", "costs", "method"]].itertuples(index=False, name=None)):
         dataset, costs, method = key
         rows = cells.rows(dataset, costs, method)
-        values: dict[str, list[float]] = {}
+        at_ends: dict[str, list[tuple[bool, bool]]] = {}
         grids: dict[str, tuple[float, ...]] = {}
         for name, details in chosen.iloc[rows][["name", "details"]].itertuples(index=False):
             parameters = records.identities[name]["method"]["parameters"]
             reported = {**records.infos[name]["diagnostics"], **json.loads(details)}
-            for parameter, grid in searched[key].items():
+            for parameter, grid in {**_automatic(records.infos[name]["diagnostics"]), **searched[key]}.items():
                 value = parameters.get(parameter) if isinstance(parameters.get(parameter), float | int) else None
                 value = reported.get(_singular(parameter)) if value is None else value
                 if isinstance(value, float | int) and not isinstance(value, bool):
-                    values.setdefault(parameter, []).append(float(value))
-                    grids[parameter] = grid
-        for parameter, selected in values.items():
-            count = Counter(selected)
+                    natural = grid[0] == 0
+                    at_ends.setdefault(parameter, []).append((value == grid[0] and not natural, value == grid[-1]))
+                    grids.setdefault(parameter, grid)
+        for parameter, selected in at_ends.items():
             grid = grids[parameter]
-            for end in (grid[0], grid[-1]):
-                natural = end == 0 and end == grid[0]
-                if not natural and 2 * count[end] >= len(rows):
-                    ends.append(GridEnd(dataset, costs, method, parameter, grid, end, count[end], len(rows)))
+            for end, count in zip((grid[0], grid[-1]), map(sum, zip(*selected, strict=True)), strict=True):
+                if 2 * count >= len(rows):
+                    ends.append(GridEnd(dataset, costs, method, parameter, grid, end, count, len(rows)))
     return ends
 
 
@@ -86,6 +85,12 @@ def _searched(records: Records) -> dict[tuple[str, str, str], dict[str, tuple[fl
                 tried.setdefault(parameter, set()).update(_numbers(value))
         searched[key] = {p: tuple(sorted(values)) for p, values in tried.items() if len(values) >= _FEWEST}
     return searched
+
+
+def _automatic(diagnostics: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+    """Grids that a fit made for itself: lists of numbers in its diagnostics, ascending."""
+    lists = {name: sorted(set(_numbers(value))) for name, value in diagnostics.items() if isinstance(value, list)}
+    return {name: tuple(values) for name, values in lists.items() if len(values) >= _FEWEST}
 
 
 def _numbers(value: Any) -> list[float]:

@@ -8,13 +8,14 @@ from bench_records import Records, is_over_limit, outdated
 
 from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.grid_ends import grid_ends
+from bench_leaderboard.analysis.optimism import optimism
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.extra_tables import extra_sections
 from bench_leaderboard.render.markdown import text
 from bench_leaderboard.render.page_figures import figures_of
 from bench_leaderboard.render.provenance import provenance
-from bench_leaderboard.render.tables import dataset_section, grid_table, paper_numbers
+from bench_leaderboard.render.tables import dataset_section, grid_table, optimism_table, paper_numbers
 from bench_leaderboard.render.templates import rendered
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def render_page(analysed: Analysed) -> str:
         figures=figure_section(suite, figures),
         tables="".join(f"{line}\n" for line in extra_sections(suite, records)),
         grid_ends=grid_table(suite, grid_ends(records, analysed.cells)),
+        optimism=optimism_table(optimism(analysed)),
         failed=_failures(records),
         **provenance(suite, records, analysed.verified),
     )

@@ -11,12 +11,13 @@ from bench_records import Records
 from bench_core import Metric
 from bench_core.suites import Suite
 from bench_leaderboard.analysis.grid_ends import GridEnd
+from bench_leaderboard.analysis.optimism import Optimism
 from bench_leaderboard.analysis.summary import Row
 from bench_leaderboard.analysis.tables import Grid
 from bench_leaderboard.render.markdown import number, plain_number, shown, table, text
 from bench_leaderboard.render.templates import rendered
 
-__all__ = ["dataset_section", "grid_table", "head_of", "heading", "marked", "paper_numbers"]
+__all__ = ["dataset_section", "grid_table", "head_of", "heading", "marked", "optimism_table", "paper_numbers"]
 
 Paper = dict[tuple[str, str], dict[tuple[str, str], float]]
 
@@ -141,6 +142,23 @@ def grid_table(suite: Suite, grid_ends: Sequence[GridEnd]) -> str:
     ]
     head = ["Data set", "Method", "Parameter", "Tried", "Selected", "Seeds"]
     return table(head, body, 5) if body else ""
+
+
+def optimism_table(rows: Sequence[Optimism]) -> str:
+    """The table of how much better methods look on validation than on test; empty without a row."""
+    head = ["Method", "Policies", "Validation − test, points", "Largest", "on", "Data sets"]
+    body = [
+        [
+            text(row.method),
+            plain_number(row.policies, 3),
+            f"{100 * row.value:.1f}".replace("-", "−"),
+            f"{100 * row.worst[0]:.1f}".replace("-", "−"),
+            text(row.worst[1]),
+            str(row.datasets),
+        ]
+        for row in rows
+    ]
+    return table(head, body) if body else ""
 
 
 def _end(value: float) -> str:

@@ -1,0 +1,77 @@
+"""How much better a method looks on the validation part, which selects its policy, than on the test part.
+
+Some of it is the price of any choice: the best of many policies on some rows is a little lucky on them. More is a sign
+that the method fitted something to the rows that select.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench_records import EMPTY
+
+from bench_leaderboard.analysis.analysed import Analysed
+from bench_leaderboard.analysis.curves import cells_of
+from bench_leaderboard.analysis.quality import default_quality
+
+__all__ = ["Optimism", "optimism"]
+
+
+@dataclass(frozen=True)
+class Optimism:
+    """A method's.
+
+    Attributes:
+        method: its name in the suite.
+        policies: mean number of own policies of a family, over data sets.
+        value: mean over data sets of the mean over seeds of validation minus test quality of the policy that is best
+            on validation; 0.01 is a point. Positive: it looks better than it is.
+        worst: the greatest of these means, and the data set that it is of.
+        datasets: number of data sets.
+    """
+
+    method: str
+    policies: float
+    value: float
+    worst: tuple[float, str]
+    datasets: int
+
+
+def optimism(analysed: Analysed) -> Sequence[Optimism]:
+    """Of every method, in the suite's order, on data sets whose quality is a percentage.
+
+    The policy is the one of best validation quality, over all points of the grid; among equals the first.
+    """
+    suite, records = analysed.suite, analysed.records
+    found: dict[str, dict[str, list[float]]] = {}
+    counts: dict[str, dict[str, list[float]]] = {}
+    for (dataset, _), cell in cells_of(records).items():
+        own = cell[~cell[EMPTY].to_numpy(dtype=bool)]
+        quality = default_quality(suite, records, own)
+        if quality is None or not quality.percent:
+            continue
+        sign = 1.0 if quality.goal == "max" else -1.0
+        table = own[["method", "seed"]].assign(
+            chosen=sign * quality.values(own, "validation"), test=sign * quality.values(own, "test")
+        )
+        table = table[table.notna().all(axis=1)]
+        groups = table.groupby(["method", "seed"], sort=False)
+        best = table.loc[groups["chosen"].idxmax()].assign(policies=groups.size().to_numpy())
+        for method, chosen, test, policies in best[["method", "chosen", "test", "policies"]].itertuples(index=False):
+            found.setdefault(str(method), {}).setdefault(dataset, []).append(chosen - test)
+            counts.setdefault(str(method), {}).setdefault(dataset, []).append(policies)
+    rows = []
+    for method in suite.method_names():
+        if method in found:
+            means = {dataset: _mean(values) for dataset, values in found[method].items()}
+            policies = _mean([_mean(values) for values in counts[method].values()])
+            worst = max((value, dataset) for dataset, value in means.items())
+            rows.append(Optimism(method, policies, _mean(list(means.values())), worst, len(means)))
+    return rows
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Summed exactly, so that no machine's order of summation shows."""
+    return math.fsum(values) / len(values)

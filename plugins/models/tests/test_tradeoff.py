@@ -1,0 +1,44 @@
+"""Grids of λ that are even in cost, on cost functions that are known."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from bench_models.tradeoff import grid_in_cost
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e3])
+def test_costs_are_even_on_the_scale_of_the_square_root_wherever_lambda_matters(scale: float) -> None:
+    """Nine fits leave no step as wide as a third of the range, at any unit of λ."""
+
+    def cost(value: float) -> float:
+        return 100 * max(0.0, 1 - math.log1p(value / scale) / 4)
+
+    grid = grid_in_cost(cost, 16)
+    assert grid[0] == 0
+    assert cost(grid[-1]) == 0
+    roots = [math.sqrt(cost(value)) for value in grid]
+    assert max(a - b for a, b in pairwise(roots)) < roots[0] / 3
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=6), st.integers(2, 20))
+def test_a_cost_in_steps_is_asked_for_no_more_often_than_allowed(levels: list[float], count: int) -> None:
+    steps = [*sorted(levels, reverse=True), 0.0]
+    asked: list[float] = []
+
+    def cost(value: float) -> float:
+        asked.append(value)
+        return steps[int(np.searchsorted(np.geomspace(0.01, 10, len(steps) - 1), value, side="right"))]
+
+    grid = grid_in_cost(cost, count)
+    assert sorted(asked) == grid
+    assert len(set(grid)) == len(grid) <= count
+
+
+def test_without_prices_one_fit_is_all() -> None:
+    assert grid_in_cost(lambda value: 0.0, 16) == [0.0]

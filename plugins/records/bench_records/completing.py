@@ -1,0 +1,80 @@
+"""Every family completed with the policy that buys nothing, so that no method lacks an answer at any budget.
+
+A record holds what the empty policy is worth on its rows (``empty``). That depends on the data, the split and the
+threshold only, so a record that was made before records held it takes it from another one of the same rows, or from
+one of the method ``majority``, which is the same policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bench_core import canonical_json
+from bench_records.columns import values
+from bench_records.records import KEY, Records
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["EMPTY", "complete"]
+
+EMPTY = "empty"
+"""The column of a completed table that says which rows were added."""
+
+_SETTING = ("dataset", "split", "seed", "threshold", "reject")
+"""What of a trial's identity decides on which rows, and how, an answer is judged."""
+
+
+def complete(records: Records) -> pd.DataFrame:
+    """The done policies, and behind every family's last one the empty policy, where it is known.
+
+    A family is one data set, cost scheme, method and seed, over all points of the grid.
+
+    Returns:
+        The done rows of ``records.policies`` with a boolean column `EMPTY`, followed by the added rows.
+    """
+    import numpy as np
+    import pandas as pd
+
+    frame = records.policies
+    if frame.empty:
+        return frame.assign(**{EMPTY: False})
+    done = frame[frame["status"] == "ok"]
+    names = list(dict.fromkeys(values(done["name"])))
+    settings = {name: _setting(records.identities[name]) for name in names}
+    known: dict[str, Mapping[str, Any]] = {}
+    for name, numbers in (*_held(records, names), *_majority(records, done, names)):
+        known.setdefault(settings[name], numbers)
+    last = done.drop_duplicates(KEY, keep="last")
+    setting = last["name"].map(settings)
+    last, setting = last[setting.isin(known)], setting[setting.isin(known)]
+    columns = [column for column in done.columns if "." in column]
+    places = {key: place for place, key in enumerate(known)}
+    table = pd.DataFrame(list(known.values()), columns=columns, dtype=np.float64)
+    filled = table.take(setting.map(places).to_numpy(dtype=np.int64)).set_axis(last.index)
+    added = last.assign(policy=last["policy"] + 1, label="empty policy", details="{}", budget=np.nan, **filled)
+    return pd.concat([done.assign(**{EMPTY: False}), added.assign(**{EMPTY: True})], ignore_index=True)
+
+
+def _setting(identity: Mapping[str, Any]) -> str:
+    return canonical_json([identity.get(key) for key in _SETTING])
+
+
+def _held(records: Records, names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What records themselves hold, by the table's columns."""
+    for name in names:
+        empty = records.infos[name].get(EMPTY)
+        if empty:
+            parts = [(part, empty.get(part, {})) for part in ("validation", "test")]
+            yield name, {f"{part}.{metric}": value for part, numbers in parts for metric, value in numbers.items()}
+
+
+def _majority(records: Records, done: pd.DataFrame, names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of the method ``majority``."""
+    mine = {n for n in names if records.identities[n].get("method", {}).get("use") == "majority"}
+    if mine:
+        rows = done[done["name"].isin(mine)].drop_duplicates("name")
+        columns = ["name", *(column for column in rows.columns if "." in column)]
+        for row in rows[columns].to_dict("records"):
+            yield str(row.pop("name")), {str(column): value for column, value in row.items()}

@@ -1,0 +1,48 @@
+"""Every family is completed with the empty policy, from its own record or from another one of the same rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bench_records.completing import EMPTY, complete
+from bench_records.records import Records, tabulate
+from support.made_up import labelled, record_of
+
+
+def holding(method: str, seed: int, empty: float | None, **more: Any) -> dict[str, Any]:
+    """A record whose own policy has accuracy 0.9 at cost 3, with the empty policy's accuracy where it holds it."""
+    record = record_of("D", method, seed, {"accuracy": 0.9, "cost": 3.0}, **more)
+    part = {"accuracy": empty, "cost": 0.0}
+    return record if empty is None else {**record, "empty": {"answer": [0.4, 0.6], "validation": part, "test": part}}
+
+
+def added(records: Records) -> dict[tuple[str, int], float]:
+    frame = complete(records)
+    assert (frame.loc[frame[EMPTY], "test.cost"] == 0).all()
+    rows = frame.loc[frame[EMPTY], ["method", "seed", "test.accuracy"]]
+    return {(method, seed): accuracy for method, seed, accuracy in rows.itertuples(index=False)}
+
+
+def test_a_record_without_it_takes_it_from_another_of_the_same_rows() -> None:
+    records = tabulate(labelled([holding("new", 0, 0.6), holding("old", 0, None), holding("old", 1, None)]))
+    assert added(records) == {("new", 0): 0.6, ("old", 0): 0.6}
+
+
+@pytest.mark.parametrize("other", [{"split": "given"}, {"threshold": 0.8}])
+def test_rows_that_are_split_or_refused_otherwise_are_others(other: dict[str, Any]) -> None:
+    records = tabulate(labelled([holding("new", 0, 0.6, **other), holding("old", 0, None)]))
+    assert added(records) == {("new", 0): 0.6}
+
+
+def test_a_family_of_several_grid_points_is_completed_once_and_last() -> None:
+    [(labels, first)] = labelled([holding("m", 0, 0.6)])
+    second = holding("m", 0, 0.6, version=2)
+    frame = complete(tabulate([(labels, first), (labels._replace(point=1), second)]))
+    assert frame[EMPTY].tolist() == [False, False, True]
+    assert frame[["point", "policy"]].iloc[-1].tolist() == [1, 1]
+
+
+def test_what_failed_is_not_completed() -> None:
+    records = tabulate(labelled([holding("m", 0, 0.6), record_of("D", "broken", 0, None)]))
+    assert added(records) == {("m", 0): 0.6}

@@ -1,0 +1,156 @@
+"""The sanity table: every method of the open comparison on three generated sets with known answers, and two real ones.
+
+    python tests/benchmarks/sanity.py FOLDER [--seeds N] [--jobs N]
+
+Runs the suite (again, it resumes) in FOLDER, and writes the table into ``docs/explanation/sanity.md``, between its two
+marks. The configurations are those of ``suites/open.toml``. A cell is the accuracy on the test part, the mean over
+seeds, of what a method answers at a share of the price of all features.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "explanation" / "sanity.md"
+BEGIN, END = "<!-- table -->\n", "<!-- end of the table -->\n"
+BUDGETS = (0.05, 0.1, 0.2, 0.4, 1.0)
+ROWS = 600
+BESIDE = ("Majority", "Forward selection, logistic", "Forward selection, LightGBM")
+WHOLE = ("Logistic regression, all features", "LightGBM, all features")
+
+
+def one_decides(rng: np.random.Generator) -> pd.DataFrame:
+    """Ten features; the sign of the fourth is the class of 95 % of the rows: 95 % for 10 % of the price."""
+    X = rng.normal(size=(ROWS, 10))
+    y = (X[:, 3] > 0) ^ (rng.random(ROWS) < 0.05)
+    return pd.DataFrame(X, columns=[f"f{i}" for i in range(10)]).assign(y=np.where(y, "yes", "no"))
+
+
+def context_selects(rng: np.random.Generator) -> pd.DataFrame:
+    """A context names one of three blocks of three features, whose sum's sign is the class: 100 % for 40 %."""
+    X = rng.normal(size=(ROWS, 9))
+    block = rng.integers(0, 3, ROWS)
+    total = X.reshape(ROWS, 3, 3)[np.arange(ROWS), block].sum(axis=1)
+    frame = pd.DataFrame(X, columns=[f"{name}{i}" for name in "abc" for i in range(3)])
+    return frame.assign(context=np.array(["a", "b", "c"])[block], y=np.where(total > 0, "yes", "no"))
+
+
+def nothing_helps(rng: np.random.Generator) -> pd.DataFrame:
+    """Ten features of noise; 60 % of the rows are of one class: 60 % for nothing."""
+    X = rng.normal(size=(ROWS, 10))
+    return pd.DataFrame(X, columns=[f"f{i}" for i in range(10)]).assign(y=np.where(rng.random(ROWS) < 0.6, "yes", "no"))
+
+
+SETS = {"One decides": one_decides, "Context selects": context_selects, "Nothing helps": nothing_helps}
+
+
+def written(folder: Path, seeds: int) -> Path:
+    """The suite, with its generated tables."""
+    lines = ['metrics = ["accuracy", "cost", "cost-share"]', "[suite]", 'name = "sanity"', "[protocol]"]
+    lines += [f"seeds = {seeds}", 'encode = "onehot"', "timeout = 600"]
+    lines += ["split = { kind = 'random', train = 0.5, validation = 0.25, test = 0.25, stratify = true }"]
+    for number, (name, make) in enumerate(SETS.items()):
+        table = folder / f"set{number}.csv"
+        make(np.random.default_rng(number)).to_csv(table, index=False)
+        parameters = f"{{ path = {json.dumps(str(table))}, target = 'y' }}"
+        lines += ["[[datasets]]", 'use = "csv"', f'name = "{name}"', f"parameters = {parameters}"]
+        lines += ['costs = { use = "uniform" }']
+    lines += ["[[datasets]]", 'use = "pima"', 'name = "Pima"', 'costs = { use = "turney" }']
+    lines += ["[[datasets]]", 'use = "breast-cancer"', 'name = "Breast cancer"', 'costs = { use = "uniform" }']
+    recommended = tomllib.loads((ROOT / "suites" / "open.toml").read_text(encoding="utf-8"))["methods"]
+    for entry in recommended:
+        kept = {key: value for key, value in entry.items() if key != "on"}
+        lines += ["[[methods]]", *(f"{key} = {_toml(value)}" for key, value in kept.items())]
+    path = folder / "sanity.toml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def answers(suite: Path, folder: Path) -> pd.DataFrame:
+    """A row per data set and method: accuracy at each budget, and the number of policies of a family."""
+    from bench_comparison.budgets import answers_of
+    from bench_leaderboard import default_quality
+    from bench_leaderboard.analysis.curves import cells_of
+    from bench_records import EMPTY, records_of
+
+    from bench_core import DataContext
+    from bench_core.records import Store
+    from bench_core.suites import SuiteSession, load_registry, load_suite
+
+    registry = load_registry()
+    read = load_suite(suite, registry)
+    context = DataContext(cache=folder / "cache")
+    records = records_of(SuiteSession(read, registry, Store(folder / "store"), folder / "none", context))
+    rows = []
+    for (dataset, _), cell in cells_of(records).items():
+        quality = default_quality(read, records, cell)
+        found = answers_of(records, cell, read.methods_on(dataset), quality, BUDGETS)
+        own = cell[~cell[EMPTY].to_numpy(dtype=bool)]
+        policies = own.groupby(["method", "seed"]).size().groupby("method").mean()
+        for number, method in enumerate(found.methods):
+            accuracy = np.nanmean(found.test[number], axis=0)
+            rows.append((dataset, method, *accuracy, policies[method], found.done[number].sum()))
+    names = [f"{100 * budget:g}" for budget in BUDGETS]
+    return pd.DataFrame(rows, columns=["dataset", "method", *names, "policies", "seeds"])
+
+
+def rendered(table: pd.DataFrame) -> str:
+    """The tables in Markdown; a method below forward selection at every budget, by more than a point, has a mark."""
+    names = [f"{100 * budget:g}" for budget in BUDGETS]
+    lines = []
+    for dataset in [*SETS, "Pima", "Breast cancer"]:
+        cell = table[table["dataset"] == dataset].set_index("method")
+        best = cell.loc[[name for name in BESIDE[1:] if name in cell.index], names].max()
+        first = [name for name in (*BESIDE, *WHOLE) if name in cell.index]
+        lines += [f"### {dataset}", "", "| method | policies | " + " | ".join(f"{name} %" for name in names) + " |"]
+        lines += ["|---|---|" + "---|" * len(names)]
+        for method in [*first, *(name for name in cell.index if name not in first)]:
+            numbers = cell.loc[method, names].astype(float)
+            mark = " ▽" if method not in first and bool((numbers < best - 0.01).all()) else ""
+            shown = " | ".join(f"{100 * value:.1f}" for value in numbers)
+            lines += [f"| {method}{mark} | {cell.loc[method, 'policies']:.0f} | {shown} |"]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run the suite and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only-table", action="store_true", help="run nothing")
+    options = parser.parse_args()
+    folder = options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    suite = written(folder, options.seeds)
+    if not options.only_table:
+        command = [sys.executable, "-m", "bench_core.cli.main", "run", str(suite), "--jobs", str(options.jobs)]
+        command += ["--store", str(folder / "store"), "--out", str(folder / "out")]
+        for seeds in range(1, options.seeds + 1):  # so that a run that was stopped has whole seeds
+            subprocess.run([*command, "--seeds", str(seeds)], check=False)  # 1: some trial failed
+    table = answers(suite, folder)
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n{rendered(table)}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    print(rendered(table))
+
+
+if __name__ == "__main__":
+    main()

@@ -68,7 +68,7 @@ def test_every_threshold_leaves_one_leaf_on_every_path(measure):
 
 def test_threshold_zero_is_scikit_learns_forest():
     case = make_case("multiclass")
-    policy = BudgetRF(n_estimators=7, thresholds=[0.0]).fit(case.problem).policies[0]
+    policy = BudgetRF(n_estimators=7, thresholds=[0.0], grower="scikit-learn").fit(case.problem).policies[0]
     seed = int(case.problem.rng("forest").integers(2**31 - 1))
     model = RandomForestClassifier(7, criterion="entropy", max_features=None, random_state=seed)
     model.fit(case.problem.train.X, case.problem.train.y)

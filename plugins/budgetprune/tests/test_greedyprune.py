@@ -69,7 +69,7 @@ def test_the_family_leads_from_the_forest_to_nothing():
 
 def test_before_any_removal_it_is_scikit_learns_forest_and_training_errors_rise_after():
     case = make_case("multiclass")
-    family = GreedyPrune(n_estimators=7, count=0).fit(case.problem)
+    family = GreedyPrune(n_estimators=7, count=0, grower="scikit-learn").fit(case.problem)
     seed = int(case.problem.rng("forest").integers(2**31 - 1))
     model = RandomForestClassifier(7, criterion="entropy", max_features=None, random_state=seed)
     model.fit(case.problem.train.X, case.problem.train.y)
@@ -84,7 +84,7 @@ def test_a_group_goes_at_once_unless_features_are_asked_for():
     problem = make_problem("binary", "groups")
     groups = problem.costs.groups
     by_group, by_feature = (
-        GreedyPrune(n_estimators=5, count=0, remove=what).fit(problem).diagnostics["steps"]
+        GreedyPrune(n_estimators=5, count=0, remove=what, grower="scikit-learn").fit(problem).diagnostics["steps"]
         for what in ("group", "feature")
     )
     assert by_group <= len(np.unique(groups[groups >= 0])) + (groups < 0).sum() < by_feature

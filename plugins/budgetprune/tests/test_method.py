@@ -14,7 +14,7 @@ def test_lambda_zero_is_scikit_learns_forest_and_a_huge_lambda_acquires_nothing(
     from sklearn.ensemble import RandomForestClassifier
 
     case = make_case("multiclass")
-    policies = BudgetPrune(n_estimators=7, lambdas=[0.0, 1e9]).fit(case.problem).policies
+    policies = BudgetPrune(n_estimators=7, lambdas=[0.0, 1e9], grower="scikit-learn").fit(case.problem).policies
     seed = int(case.problem.rng("forest").integers(2**31 - 1))
     model = RandomForestClassifier(7, criterion="entropy", max_features=None, random_state=seed)
     model.fit(case.problem.train.X, case.problem.train.y)

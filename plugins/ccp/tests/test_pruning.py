@@ -106,7 +106,8 @@ def test_policies_at_even_steps_of_cost_lead_from_the_forest_to_nothing() -> Non
     problem = make_case("multiclass").problem
 
     def bills(spacing: str) -> list[float]:
-        family = CostComplexityPruning(n_estimators=10, count=6, spacing=spacing).fit(problem)
+        forest = {"n_estimators": 10, "grower": "scikit-learn"}
+        family = CostComplexityPruning(**forest, count=6, spacing=spacing).fit(problem)
         rows = problem.validation.rows()
         return [float(problem.costs.bill(policy.decide(rows).acquired).mean()) for policy in family.policies]
 

@@ -157,23 +157,37 @@ def fall(criterion: str, y: np.ndarray, left: np.ndarray, classes: int) -> float
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from(["entropy", "gini", "pairs"]), st.booleans())
-def test_the_first_split_is_the_best_of_all(seed, criterion, weighted):
+@given(
+    st.integers(0, 2**32), st.sampled_from(["entropy", "gini", "pairs"]), st.booleans(), st.integers(1, 3),
+    st.sampled_from([2, 6, 1000]),
+)  # fmt: skip
+def test_every_split_is_the_best_of_its_rows_and_every_leaf_has_none(seed, criterion, weighted, min_leaf, values):
     rng = np.random.default_rng(seed)
-    rows = rng.integers(0, 6, (25, 4)).astype(float)
+    rows = rng.integers(0, values, (40, 4)).astype(float)
     rows[rng.random(rows.shape) < 0.1] = np.nan
-    y = rng.integers(0, 3, 25)
+    y = rng.integers(0, 3, 40)
     prices = rng.uniform(0.5, 5, 4) if weighted else np.ones(4)
-    forest = grow(rows, y, 3, np.arange(4), 1, criterion, prices, bootstrap=False, max_depth=1)
-    best = 0.0
-    for j in range(4):
-        for cut in np.unique(rows[:, j][~np.isnan(rows[:, j])]):
-            left = rows[:, j] <= cut
-            if 0 < left.sum() < 25:
-                best = max(best, fall(criterion, y, left, 3) / prices[j])
-    column = forest.column[0]
-    left = rows[:, column] <= forest.threshold[0]
-    assert fall(criterion, y, left, 3) / prices[column] == pytest.approx(best)
+    forest = grow(rows, y, 3, np.arange(4), 1, criterion, prices, min_leaf=min_leaf, bootstrap=False)
+
+    def falls(here: np.ndarray, j: int) -> list[float]:
+        cuts = np.unique(rows[here, j][~np.isnan(rows[here, j])])
+        lefts = [rows[here, j] <= cut for cut in cuts]
+        enough = [left for left in lefts if min_leaf <= left.sum() <= len(here) - min_leaf]
+        return [fall(criterion, y[here], left, 3) / prices[j] for left in enough]
+
+    waiting = [(0, np.arange(40))]
+    while waiting:
+        node, here = waiting.pop()
+        assert forest.counts[node].tolist() == np.bincount(y[here], minlength=3).tolist()
+        best = max((max(score, 0.0) for j in range(4) for score in falls(here, j)), default=None)
+        j = forest.column[node]
+        if j < 0:
+            assert best is None or len(np.unique(y[here])) == 1 or len(here) < 2 * min_leaf
+            continue
+        left = rows[here, j] <= forest.threshold[node]
+        assert min_leaf <= left.sum() <= len(here) - min_leaf
+        assert max(fall(criterion, y[here], left, 3), 0.0) / prices[j] == pytest.approx(best, abs=1e-9)
+        waiting += [(forest.left[node], here[left]), (forest.right[node], here[~left])]
 
 
 def test_stopping_early_leaves_other_branches_as_they_are():

@@ -11,7 +11,7 @@ import numpy as np
 
 from bench_qwyc._kernels_select import kth_smallest
 
-__all__ = ["scan_binary", "scan_margins", "step_binary", "step_margins", "sum_scores", "tighten"]
+__all__ = ["scan_binary", "scan_margins", "step_binary", "step_margins", "sum_scores"]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -77,7 +77,7 @@ def scan_binary(scores, rows, pos, neg, g_pos, g_neg, budget, both, exits, lows,
 
     Args:
         scores: (models, examples): base scores.
-        rows: int64 (candidates,): rows of ``scores``.
+        rows: int64 (candidates,): base models.
         pos: uint32: columns of ``scores`` of the active examples that the full ensemble decides as positive.
         neg: uint32: those that it decides as negative.
         g_pos: partial sums of ``pos``.
@@ -114,17 +114,6 @@ def step_binary(row, index, sums, low, high):  # type: ignore[no-untyped-def]
             left[stay], left_sums[stay] = index[i], value
             stay += 1
     return left[:stay].copy(), left_sums[:stay].copy(), below, above
-
-
-@numba.njit(cache=True, nogil=True)
-def tighten(scores, rows, columns):  # type: ignore[no-untyped-def]
-    """A contiguous copy of some rows and columns of the scores."""
-    out = np.empty((len(rows), len(columns)), dtype=scores.dtype)
-    for r in range(len(rows)):
-        row = scores[rows[r]]
-        for i in range(len(columns)):
-            out[r, i] = row[columns[i]]
-    return out
 
 
 @numba.njit(cache=True, nogil=True)

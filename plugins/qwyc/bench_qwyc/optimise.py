@@ -12,17 +12,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_qwyc.bounds import Bounds
 from bench_qwyc.checks import checked_costs, checked_order, checked_scores, error_budget
 
 __all__ = ["Stopping", "optimise"]
 
 Array = NDArray[Any]
+WORTH_BOUNDING = 100_000
+"""Sums of a position, over all candidates, from which bounds come first; no influence on the result."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,7 @@ def optimise(
 
     Args:
         scores: float32 or float64 (T, N), or (T, N, K) for K classes: score of each base model on each example. Sums
-            are computed in this type. The array is not copied; peak memory is about one and a half times its size.
+            are computed in this type. The array is not copied; beside it, 2 bytes per score are needed.
         alpha: share α of examples whose decision may differ from the full ensemble's, in [0, 1).
         order: base models in the order they are run; None optimises it.
         costs: (T,): price of each base model; None means 1 each. Only Algorithm 1 uses them.
@@ -113,7 +116,6 @@ class _State:
     """Active examples and their partial sums."""
 
     scores: Array
-    row_of: NDArray[np.int64]
     budget: int
     active: int
 
@@ -122,6 +124,9 @@ class _State:
 
     def advance(self, model: int, low: Any, high: Any) -> int:
         raise NotImplementedError
+
+    def most_exits(self, rows: NDArray[np.int64], pool: ThreadPoolExecutor, threads: int) -> Array | None:
+        """Upper bounds on the exits; None where the exits themselves are as cheap."""
 
 
 @dataclass
@@ -138,13 +143,36 @@ class _Search:
         count, dtype = len(candidates), self.state.scores.dtype
         exits = np.zeros(count, dtype=np.int64)
         low, high = np.empty(count, dtype=dtype), np.empty(count, dtype=dtype)
-        rows = self.state.row_of[candidates]
         if self.threads == 1 or count < 2 * self.threads or self.state.active * count < 50_000:
-            self.state.scan(rows, exits, low, high)
+            self.state.scan(candidates, exits, low, high)
             return exits, low, high
         cuts = np.linspace(0, count, 4 * self.threads + 1).astype(int)
         parts = [slice(a, b) for a, b in itertools.pairwise(cuts) if a < b]
-        list(self.pool.map(lambda s: self.state.scan(rows[s], exits[s], low[s], high[s]), parts))
+        list(self.pool.map(lambda s: self.state.scan(candidates[s], exits[s], low[s], high[s]), parts))
+        return exits, low, high
+
+    def _ratios(self, candidates: NDArray[np.int64], exits: Array) -> NDArray[np.float64]:
+        """Price of the active examples over exits: what Algorithm 1 minimises; infinite without exits."""
+        ratio = np.full(len(candidates), np.inf)
+        stops = exits > 0
+        ratio[stops] = self.prices[candidates][stops] * self.state.active / exits[stops]
+        return ratio
+
+    def _promising(self, candidates: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+        """Thresholds of the candidates that may be the best, ties included; the others are given no exits."""
+        most = self.state.most_exits(candidates, self.pool, self.threads)
+        if most is None:
+            return self._thresholds(candidates)
+        bound = self._ratios(candidates, most)
+        rising = np.argsort(bound, kind="stable")
+        exits = np.zeros(len(candidates), dtype=np.int64)
+        low, high = np.empty((2, len(candidates)), dtype=self.state.scores.dtype)
+        best, start, step = np.inf, 0, 4
+        while start < len(rising) and np.isfinite(bound[rising[start]]) and bound[rising[start]] <= best:
+            part = rising[start : start + step]
+            exits[part], low[part], high[part] = self._thresholds(candidates[part])
+            best = min(best, float(self._ratios(candidates[part], exits[part]).min()))
+            start, step = start + step, 2 * step
         return exits, low, high
 
     def search(self) -> Stopping:
@@ -153,14 +181,10 @@ class _Search:
 
         def best(position: int) -> tuple[int, int, Any, Any]:
             rest = order[position:]
-            active = self.state.active
-            if active == 0:
+            if self.state.active == 0:
                 return position + int(self.prices[rest].argmin()), 0, 0, 0
-            exits, low, high = self._thresholds(rest)
-            ratio = np.full(len(rest), np.inf)
-            stops = exits > 0
-            ratio[stops] = self.prices[rest][stops] * active / exits[stops]
-            at = int(ratio.argmin() if stops.any() else self.prices[rest].argmin())
+            exits, low, high = self._promising(rest)
+            at = int(self._ratios(rest, exits).argmin() if exits.any() else self.prices[rest].argmin())
             return position + at, int(exits[at]), low[at], high[at]
 
         return self._run(order, best)
@@ -202,7 +226,6 @@ class _Binary(_State):
     two_sided: bool
     budget: int
     active: int = 0
-    row_of: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
         from bench_qwyc._kernels_optimise import sum_scores
@@ -212,8 +235,7 @@ class _Binary(_State):
         self.neg = np.flatnonzero(~(full >= self.beta)).astype(np.uint32)
         self.g_pos = np.full(len(self.pos), self.bias, dtype=self.scores.dtype)
         self.g_neg = np.full(len(self.neg), self.bias, dtype=self.scores.dtype)
-        self.row_of = np.arange(len(self.scores))
-        self.left = np.ones(len(self.scores), dtype=bool)
+        self.bounds: Bounds | None = None
         self.active = len(full)
 
     def scan(self, rows: NDArray[np.int64], exits: Array, low: Array, high: Array) -> None:
@@ -225,21 +247,20 @@ class _Binary(_State):
         )  # fmt: skip
 
     def advance(self, model: int, low: Any, high: Any) -> int:
-        from bench_qwyc._kernels_optimise import step_binary, tighten
+        from bench_qwyc._kernels_optimise import step_binary
 
-        row = self.scores[self.row_of[model]]
+        row = self.scores[model]
         self.pos, self.g_pos, wrong_low, _ = step_binary(row, self.pos, self.g_pos, low, high)
         self.neg, self.g_neg, _, wrong_high = step_binary(row, self.neg, self.g_neg, low, high)
         self.active = len(self.pos) + len(self.neg)
-        self.left[model] = False
-        if self.active and self.active < 0.6 * self.scores.shape[1]:
-            models = np.flatnonzero(self.left)
-            columns = np.concatenate([self.pos, self.neg])
-            self.scores = tighten(self.scores, self.row_of[models], columns)
-            self.row_of[models] = np.arange(len(models))
-            numbers = np.arange(self.active, dtype=np.uint32)
-            self.pos, self.neg = numbers[: len(self.pos)], numbers[len(self.pos) :]
         return int(wrong_low + wrong_high)
+
+    def most_exits(self, rows: NDArray[np.int64], pool: ThreadPoolExecutor, threads: int) -> Array | None:
+        if self.active * len(rows) < WORTH_BOUNDING:
+            return None
+        if self.bounds is None:
+            self.bounds = Bounds(self.scores, float(self.bias), self.pos, self.neg, pool, threads)
+        return self.bounds.exits(rows, self.pos, self.neg, self.g_pos, self.g_neg, self.budget, self.two_sided)
 
 
 @dataclass
@@ -253,7 +274,6 @@ class _Margins(_State):
     bias: Array
     budget: int
     active: int = 0
-    row_of: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
         full = np.array(np.broadcast_to(self.bias, self.scores.shape[1:]))
@@ -262,7 +282,6 @@ class _Margins(_State):
         self.labels = full.argmax(axis=1)
         self.sums = np.array(np.broadcast_to(self.bias, full.shape))
         self.index = np.arange(len(full), dtype=np.uint32)
-        self.row_of = np.arange(len(self.scores))
         self.active = len(full)
 
     def scan(self, rows: NDArray[np.int64], exits: Array, low: Array, high: Array) -> None:
@@ -275,7 +294,7 @@ class _Margins(_State):
         from bench_qwyc._kernels_optimise import step_margins
 
         self.index, self.labels, self.sums, wrong = step_margins(
-            self.scores, self.row_of[model], self.index, self.labels, self.sums, high
+            self.scores, model, self.index, self.labels, self.sums, high
         )
         self.active = len(self.index)
         return int(wrong)

@@ -91,6 +91,27 @@ def test_the_compiled_optimiser_equals_its_reference_implementation_bit_for_bit(
     same(optimise(scores, alpha, **options), optimise_plainly(scores, alpha, **options))
 
 
+@settings(deadline=None, max_examples=40)
+@given(
+    ensembles(models=7, examples=700), ALPHAS, st.booleans(), st.integers(0, 99), st.integers(1, 2),
+    st.sampled_from([1e-310, 1e-3, 1.0, 1e4, 1e30]), st.sampled_from([0.0, 0.3, -1.5, 1e6]),
+)  # fmt: skip
+def test_bounds_from_rounded_scores_rule_out_no_candidate_that_is_best(
+    scores: Any, alpha: float, two_sided: bool, seed: int, threads: int, scale: float, bias: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = scale * 10.0 ** -rng.integers(0, 4, (len(scores), 1))
+    with np.errstate(under="ignore"):
+        scores = (scores * sizes).astype(scores.dtype)
+    options: dict[str, Any] = {"costs": rng.integers(0, 4, len(scores)), "two_sided": two_sided, "bias": bias}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bench_qwyc.optimise.WORTH_BOUNDING", 0)
+        bounded = optimise(scores, alpha, threads=threads, **options)
+        patch.setattr("bench_qwyc.optimise.WORTH_BOUNDING", np.inf)
+        same(bounded, optimise(scores, alpha, **options))
+        same(bounded, optimise_plainly(scores, alpha, **options))
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("alpha", [0.0, 0.005, 0.1, 0.6])
 def test_the_reference_implementation_agrees_on_larger_matrices_and_with_threads(dtype: Any, alpha: float) -> None:

@@ -1,5 +1,9 @@
 """Kernels of the grower: one presorted order per column, partitioned stably at each split.
 
+An entry of an order is a row's number, and in its top bit whether the row's value is above the one before it. The bit
+survives a partition (it is the "or" of the entries skipped since), so that the search for a cut reads no values: of
+each row it needs one small number, class and weight in one.
+
 Class weights are whole numbers, so that F is kept up to date in constant time per row: a table of n log n for
 entropy, sums of squares for Gini and Pairs.
 """
@@ -9,9 +13,13 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-__all__ = ["grow_tree"]
+__all__ = ["grow_tree", "mark_steps"]
 
 ENTROPY, GINI, PAIRS = 0, 1, 2
+STEP, ROW = np.uint32(2**31), np.uint32(2**31 - 1)
+"""The top bit of an entry, and the rest of it."""
+CLASS_BITS = 16
+"""A row's class is in the lower bits of its packed number, its weight above them."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -23,52 +31,136 @@ def _mixed(state):  # type: ignore[no-untyped-def]
     return z ^ (z >> np.uint64(31))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def _part(criterion, n, inner, logs):  # type: ignore[no-untyped-def]
-    """F of a set from its weight and the running sum over classes."""
-    if criterion == ENTROPY:
-        return logs[n] - inner
-    if criterion == GINI:
-        return n - inner / n if n > 0 else 0.0
-    return float(n) * n - inner
+@numba.njit(cache=True, nogil=True)
+def mark_steps(values, order):  # type: ignore[no-untyped-def]
+    """Set the top bit of the entries whose value is above that of the entry before them.
+
+    Missing values stand last; one equals the other.
+
+    Args:
+        values: float32 (rows,).
+        order: uint32 (rows,): rows by rising value; changed.
+    """
+    for j in range(len(order) - 1, 0, -1):
+        before, here = values[order[j - 1]], values[order[j]]
+        if before < here or (np.isnan(here) and not np.isnan(before)):
+            order[j] |= STEP
 
 
 @numba.njit(cache=True, nogil=True)
-def _best_cut(values, rows, bag, y, total, n, criterion, logs, min_leaf, counts):  # type: ignore[no-untyped-def]
-    """The best cut of one column: fall of F, place before which it cuts, −1 without one."""
-    classes = len(total)
-    inner_right = 0.0
-    for c in range(classes):
-        counts[c] = 0
-        inner_right += logs[total[c]] if criterion == ENTROPY else float(total[c]) * total[c]
-    whole = _part(criterion, n, inner_right, logs)
-    inner_left, n_left = 0.0, 0
+def _entropy_cut(entries, lo, hi, packed, total, n, logs, min_leaf, left):  # type: ignore[no-untyped-def]
+    """The best cut of the entries lo..hi by entropy: fall of F, place before which it cuts, −1 without one."""
+    inner_left, inner_right = 0.0, 0.0
+    for c in range(len(total)):
+        left[c] = 0
+        inner_right += logs[total[c]]
+    whole = logs[n] - inner_right
+    n_left = 0
     best, at = -np.inf, -1
-    for j in range(len(rows) - 1):
-        row = rows[j]
-        weight, c = bag[row], y[row]
-        before_left, before_right = counts[c], total[c] - counts[c]
-        after_left, after_right = before_left + weight, before_right - weight
-        if criterion == ENTROPY:
-            inner_left += logs[after_left] - logs[before_left]
-            inner_right += logs[after_right] - logs[before_right]
-        else:
-            inner_left += float(after_left) * after_left - float(before_left) * before_left
-            inner_right += float(after_right) * after_right - float(before_right) * before_right
-        counts[c] = after_left
+    for j in range(lo, hi):
+        entry = entries[j]
+        if entry >= STEP and n_left >= min_leaf and n - n_left >= min_leaf:
+            after = (logs[n_left] - inner_left) + (logs[n - n_left] - inner_right)
+            if whole - after > best:
+                best, at = whole - after, j
+        pack = packed[entry & ROW]
+        c, weight = np.int64(pack & np.uint32(2**CLASS_BITS - 1)), np.int64(pack >> np.uint32(CLASS_BITS))
+        was = left[c]
+        now = was + weight
+        right = total[c] - was
+        inner_left += logs[now] - logs[was]
+        inner_right += logs[right - weight] - logs[right]
+        left[c] = now
         n_left += weight
-        here, following = values[row], values[rows[j + 1]]
-        # Missing values stand last; one equals the other.
-        if not (here < following) and not (np.isnan(following) and not np.isnan(here)):
-            continue
-        if n_left < min_leaf or n - n_left < min_leaf:
-            continue
-        f_left = _part(criterion, n_left, inner_left, logs)
-        f_right = _part(criterion, n - n_left, inner_right, logs)
-        after = max(f_left, f_right) if criterion == PAIRS else f_left + f_right
-        if whole - after > best:
-            best, at = whole - after, j + 1
     return best, at
+
+
+@numba.njit(cache=True, nogil=True)
+def _square_cut(entries, lo, hi, packed, total, n, pairs, min_leaf, left):  # type: ignore[no-untyped-def]
+    """`_entropy_cut` by Gini or Pairs. Sums of squares are whole numbers, exact up to 2^53."""
+    inner_left, inner_right = 0, 0
+    for c in range(len(total)):
+        left[c] = 0
+        inner_right += total[c] * total[c]
+    whole = float(n) * n - inner_right if pairs else n - inner_right / n
+    n_left = 0
+    best, at = -np.inf, -1
+    for j in range(lo, hi):
+        entry = entries[j]
+        n_right = n - n_left
+        if entry >= STEP and n_left >= min_leaf and n_right >= min_leaf:
+            if pairs:
+                after = float(max(n_left * n_left - inner_left, n_right * n_right - inner_right))
+            else:
+                after = (n_left - inner_left / n_left) + (n_right - inner_right / n_right)
+            if whole - after > best:
+                best, at = whole - after, j
+        pack = packed[entry & ROW]
+        c, weight = np.int64(pack & np.uint32(2**CLASS_BITS - 1)), np.int64(pack >> np.uint32(CLASS_BITS))
+        was = left[c]
+        inner_left += weight * (2 * was + weight)
+        inner_right -= weight * (2 * (total[c] - was) - weight)
+        left[c] = was + weight
+        n_left += weight
+    return best, at
+
+
+@numba.njit(cache=True, nogil=True)
+def _partition(entries, lo, hi, goes_left, spare):  # type: ignore[no-untyped-def]
+    """Move the entries lo..hi whose row goes left before the others; both keep their order and their steps."""
+    a, b = lo, 0
+    step_left, step_right = np.uint32(0), np.uint32(0)
+    for j in range(lo, hi):
+        entry = entries[j]
+        row, step = entry & ROW, entry & STEP
+        goes = goes_left[row]
+        step_left |= step
+        step_right |= step
+        # Both are written, one of them stays: no branch that would be guessed wrong.
+        entries[a] = row | step_left
+        spare[b] = row | step_right
+        a += goes
+        b += 1 - goes
+        step_left &= np.uint32(goes) - np.uint32(1)
+        step_right &= np.uint32(0) - np.uint32(goes)
+    for j in range(b):
+        entries[a + j] = spare[j]
+
+
+@numba.njit(cache=True, nogil=True)
+def _is_leaf(total, min_leaf, depth, max_depth):  # type: ignore[no-untyped-def]
+    """Whether a node of these class weights is not split."""
+    n, present = 0, 0
+    for c in range(len(total)):
+        n += total[c]
+        present += total[c] > 0
+    return present < 2 or n < 2 * min_leaf or (max_depth > 0 and depth >= max_depth)
+
+
+@numba.njit(cache=True, nogil=True)
+def _weigh(entries, lo, hi, packed, total):  # type: ignore[no-untyped-def]
+    """Class weights of the entries lo..hi, written to `total`; returns their sum."""
+    total[:] = 0
+    n = 0
+    for j in range(lo, hi):
+        pack = packed[entries[j] & ROW]
+        weight = np.int64(pack >> np.uint32(CLASS_BITS))
+        total[np.int64(pack & np.uint32(2**CLASS_BITS - 1))] += weight
+        n += weight
+    return n
+
+
+@numba.njit(cache=True, nogil=True)
+def _in_bag(order, number, entries):  # type: ignore[no-untyped-def]
+    """The entries of one column's order whose rows are in the bag, as numbers within the bag."""
+    j, step = 0, np.uint32(0)
+    for i in range(len(order)):
+        row = order[i] & ROW
+        step |= order[i] & STEP
+        if number[row] >= 0:
+            entries[j] = np.uint32(number[row]) | step
+            step = np.uint32(0)
+            j += 1
 
 
 @numba.njit(cache=True, nogil=True)
@@ -77,9 +169,9 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
 
     Args:
         values: float32 (columns, rows).
-        order: int32 (columns, rows): rows by rising value, missing ones last.
-        y: int64 (rows,).
-        bag: int64 (rows,): how often each row is in the bag.
+        order: uint32 (columns, rows): rows by rising value, missing ones last, with `mark_steps`.
+        y: int64 (rows,), below 2^16.
+        bag: int64 (rows,): how often each row is in the bag, below 2^16.
         classes, criterion, tried, min_leaf, max_depth: see `grower.grow`.
         worth: float64 (columns,): what a split's gain is multiplied by.
         seed: uint64.
@@ -87,19 +179,23 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
     Returns:
         column, threshold, left, right, counts of the nodes.
     """
-    columns = len(values)
-    size = 0
-    for i in range(len(y)):
+    columns, rows = order.shape
+    size, total_weight = 0, 0
+    number = np.full(rows, -1, dtype=np.int32)
+    for i in range(rows):
         if bag[i] > 0:
+            number[i] = size
             size += 1
-    index = np.empty((columns, size), dtype=np.int32)
+            total_weight += bag[i]
+    row_of = np.empty(size, dtype=np.int32)
+    packed = np.empty(size, dtype=np.uint32)
+    for i in range(rows):
+        if bag[i] > 0:
+            row_of[number[i]] = i
+            packed[number[i]] = np.uint32(bag[i]) << np.uint32(CLASS_BITS) | np.uint32(y[i])
+    index = np.empty((columns, size), dtype=np.uint32)
     for f in range(columns):
-        j = 0
-        for i in range(order.shape[1]):
-            if bag[order[f, i]] > 0:
-                index[f, j] = order[f, i]
-                j += 1
-    total_weight = bag.sum()
+        _in_bag(order[f], number, index[f])
     logs = np.zeros(total_weight + 1)
     for i in range(2, total_weight + 1):
         logs[i] = i * np.log2(float(i))
@@ -108,21 +204,22 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
     threshold = np.zeros(most)
     left = np.full(most, -1, dtype=np.int32)
     right = np.full(most, -1, dtype=np.int32)
-    counts = np.zeros((most, classes))
-    # A stack of (lo, hi, depth, stream, parent, is left); nodes get numbers when popped: depth-first.
-    stack_lo = np.zeros(most, dtype=np.int64)
-    stack_hi = np.zeros(most, dtype=np.int64)
-    stack_depth = np.zeros(most, dtype=np.int64)
-    stack_stream = np.zeros(most, dtype=np.uint64)
-    stack_parent = np.full(most, -1, dtype=np.int64)
-    stack_left = np.zeros(most, dtype=np.bool_)
+    counts = np.empty((most, classes))
+    # A stack of (lo, hi, depth, stream, parent, is left); nodes get numbers when popped: depth-first. A node's own
+    # column is the one its parent was cut at: its order is always up to date.
+    stack_lo = np.zeros(size + 1, dtype=np.int64)
+    stack_hi = np.zeros(size + 1, dtype=np.int64)
+    stack_depth = np.zeros(size + 1, dtype=np.int64)
+    stack_stream = np.zeros(size + 1, dtype=np.uint64)
+    stack_parent = np.full(size + 1, -1, dtype=np.int64)
+    stack_left = np.zeros(size + 1, dtype=np.bool_)
     stack_hi[0] = size
     stack_stream[0] = seed
     top, made = 1, 0
     total = np.zeros(classes, dtype=np.int64)
     scratch = np.zeros(classes, dtype=np.int64)
-    goes_left = np.zeros(len(y), dtype=np.bool_)
-    spare = np.empty(size, dtype=np.int32)
+    goes_left = np.zeros(size, dtype=np.uint8)
+    spare = np.empty(size + 1, dtype=np.uint32)
     pool = np.arange(columns)
     while top > 0:
         top -= 1
@@ -134,16 +231,10 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
                 left[above] = node
             else:
                 right[above] = node
-        total[:] = 0
-        for j in range(lo, hi):
-            row = index[0, j]
-            total[y[row]] += bag[row]
-        n, present = 0, 0
+        n = _weigh(index[column[above] if above >= 0 else 0], lo, hi, packed, total)
         for c in range(classes):
             counts[node, c] = total[c]
-            n += total[c]
-            present += total[c] > 0
-        if present < 2 or n < 2 * min_leaf or (max_depth > 0 and depth >= max_depth):
+        if _is_leaf(total, min_leaf, depth, max_depth):
             continue
         best, best_column, best_at = -np.inf, -1, -1
         # Columns are tried in random order until `tried` of them could be cut at all, as scikit-learn does.
@@ -156,7 +247,10 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
                 k = j + np.int64(state % np.uint64(columns - j))
                 pool[j], pool[k] = pool[k], pool[j]
             f = pool[j]
-            fall, at = _best_cut(values[f], index[f, lo:hi], bag, y, total, n, criterion, logs, min_leaf, scratch)
+            if criterion == ENTROPY:
+                fall, at = _entropy_cut(index[f], lo, hi, packed, total, n, logs, min_leaf, scratch)
+            else:
+                fall, at = _square_cut(index[f], lo, hi, packed, total, n, criterion == PAIRS, min_leaf, scratch)
             if at < 0:
                 continue
             useful += 1
@@ -167,29 +261,25 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
                 break
         if best_column < 0:
             continue
-        cut = lo + best_at
-        low = values[best_column, index[best_column, cut - 1]]
-        high = values[best_column, index[best_column, cut]]
+        cut = best_at
+        own = index[best_column]
+        low = values[best_column, row_of[own[cut - 1] & ROW]]
+        high = values[best_column, row_of[own[cut] & ROW]]
         column[node] = best_column
         threshold[node] = float(low) if np.isnan(high) else 0.5 * (float(low) + float(high))
         for j in range(lo, cut):
-            goes_left[index[best_column, j]] = True
+            goes_left[own[j] & ROW] = 1
         for j in range(cut, hi):
-            goes_left[index[best_column, j]] = False
-        for f in range(columns):
-            if f == best_column:
-                continue
-            a, b = lo, 0
-            for j in range(lo, hi):
-                row = index[f, j]
-                if goes_left[row]:
-                    index[f, a] = row
-                    a += 1
-                else:
-                    spare[b] = row
-                    b += 1
-            for j in range(b):
-                index[f, a + j] = spare[j]
+            goes_left[own[j] & ROW] = 0
+        _weigh(own, lo, cut, packed, scratch)
+        # Two leaves need no orders beyond the one of their own column.
+        ends = _is_leaf(scratch, min_leaf, depth + 1, max_depth)
+        for c in range(classes):
+            scratch[c] = total[c] - scratch[c]
+        if not (ends and _is_leaf(scratch, min_leaf, depth + 1, max_depth)):
+            for f in range(columns):
+                if f != best_column:
+                    _partition(index[f], lo, hi, goes_left, spare)
         for side in range(2):  # the left child on top: it is numbered next
             stack_lo[top] = cut if side == 0 else lo
             stack_hi[top] = hi if side == 0 else cut
@@ -198,4 +288,6 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
             stack_parent[top] = node
             stack_left[top] = side == 1
             top += 1
-    return column[:made], threshold[:made], left[:made], right[:made], counts[:made]
+    return (
+        column[:made].copy(), threshold[:made].copy(), left[:made].copy(), right[:made].copy(), counts[:made].copy()
+    )  # fmt: skip

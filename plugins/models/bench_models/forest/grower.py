@@ -55,7 +55,8 @@ def grow(
         bootstrap: draw as many rows with replacement for each tree; otherwise every tree has all rows.
 
     Raises:
-        ValueError: an unknown criterion, prices that are not above 0, infinite values or values beyond float32.
+        ValueError: an unknown criterion, prices that are not above 0, infinite values or values beyond float32, more
+            than 2^16 classes or 2^31 − 1 rows.
     """
     from bench_models.forest import _grow_kernels as kernels
 
@@ -63,11 +64,12 @@ def grow(
         raise ValueError(f"criterion {criterion!r} is none of {', '.join(CRITERIA)}")
     if prices is not None and not (prices > 0).all():
         raise ValueError("prices of splits must be above 0")
+    if classes > 2**kernels.CLASS_BITS or len(y) >= 2**31:
+        raise ValueError(f"{classes} classes and {len(y)} rows: the grower takes 2^16 classes and 2^31 - 1 rows")
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(np.asarray(X, dtype=np.float32).T)
     if np.isinf(values).any():
         raise ValueError("the columns hold infinite values or values too large for float32")
-    order = np.argsort(values, axis=1, kind="stable").astype(np.int32)
     worth = np.ones(len(values)) if prices is None else 1.0 / prices[feature_of_column]
     labels = np.asarray(y, dtype=np.int64)
     sequences = np.random.SeedSequence([seed, 0xF0E5]).spawn(trees)
@@ -84,7 +86,13 @@ def grow(
         )  # fmt: skip
         return {"column": column, "threshold": threshold, "left": left, "right": right, "counts": counts}
 
+    def sort_column(f: int) -> None:
+        order[f] = np.argsort(values[f], kind="stable")
+        kernels.mark_steps(values[f], order[f])
+
+    order = np.empty(values.shape, dtype=np.uint32)
     with ThreadPoolExecutor(max(threads, 1)) as pool:
+        list(pool.map(sort_column, range(len(values))))
         grown = list(pool.map(grown_tree, sequences))
     offsets = np.concatenate([[0], np.cumsum([len(tree["column"]) for tree in grown])]).astype(np.int64)
     for tree, start in zip(grown, offsets, strict=False):

@@ -1,0 +1,141 @@
+"""Kernels of the bounds on how many examples a candidate stops, see `bounds`."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from bench_qwyc._kernels_select import kth_smallest
+
+__all__ = ["bound_exits", "reach", "round_scores", "round_sums", "squeeze"]
+
+BLOCK = 256
+"""So many comparisons are counted in a small number, which is added up: many small numbers fit a vector."""
+
+
+@numba.njit(cache=True, nogil=True)
+def reach(scores, bias):  # type: ignore[no-untyped-def]
+    """The lowest and the highest partial sum that any order can give, and the largest absolute score."""
+    low = np.full(scores.shape[1], bias, dtype=np.float64)
+    high = low.copy()
+    largest = 0.0
+    for t in range(scores.shape[0]):
+        for i in range(scores.shape[1]):
+            value = np.float64(scores[t, i])
+            low[i] += min(value, 0.0)
+            high[i] += max(value, 0.0)
+            largest = max(largest, abs(value))
+    return low.min(), high.max(), largest
+
+
+@numba.njit(cache=True, nogil=True)
+def round_scores(scores, start, stop, columns, units, out):  # type: ignore[no-untyped-def]
+    """Scores of the rows start..stop in these columns, in units, rounded down."""
+    for t in range(start, stop):
+        row = scores[t]
+        for i in range(len(columns)):
+            out[t, i] = np.int16(np.floor(row[columns[i]] * units))
+
+
+@numba.njit(cache=True, nogil=True)
+def round_sums(columns, index, sums, units, gone, out):  # type: ignore[no-untyped-def]
+    """Partial sums in units, rounded down; `gone` for examples that have stopped.
+
+    Args:
+        columns: uint32: examples, ascending; one for each entry of `out`.
+        index: those of them that are active, ascending.
+        sums: their partial sums.
+    """
+    j = 0
+    for i in range(len(columns)):
+        if j < len(index) and index[j] == columns[i]:
+            out[i] = np.int32(np.floor(sums[j] * units))
+            j += 1
+        else:
+            out[i] = gone
+
+
+@numba.njit(cache=True, nogil=True)
+def squeeze(flat, width, rows, places):  # type: ignore[no-untyped-def]
+    """Move these rows and columns of a matrix to the front of its own memory, as a matrix without gaps.
+
+    Args:
+        flat: the matrix, row by row; changed.
+        width: number of its columns.
+        rows, places: ascending, so that nothing is written over before it is read.
+    """
+    at = 0
+    for r in range(len(rows)):
+        start = rows[r] * width
+        for i in range(len(places)):
+            flat[at] = flat[start + places[i]]
+            at += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _not_above(values, count, limit):  # type: ignore[no-untyped-def]
+    """How many of the first values are at most this."""
+    bound = np.int32(limit)
+    total, start = 0, 0
+    while start + BLOCK <= count:
+        hits = np.uint16(0)
+        for j in range(start, start + BLOCK):
+            hits = np.uint16(hits + np.uint16(values[j] <= bound))
+        total += np.int64(hits)
+        start += BLOCK
+    for j in range(start, count):
+        total += values[j] <= bound
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _kth(values, count, k, heap):  # type: ignore[no-untyped-def]
+    """The k-th smallest of the first values; their order may change."""
+    if k > 1:
+        return np.int64(kth_smallest(values, count, k, heap)[0])
+    least = values[0]
+    for i in range(count):
+        least = min(least, values[i])
+    return np.int64(least)
+
+
+@numba.njit(cache=True, nogil=True)
+def bound_exits(rows, scores, base, split, positives, negatives, budget, both, exits):  # type: ignore[no-untyped-def]
+    """Upper bounds on the exits that `_kernels_optimise.scan_binary` finds.
+
+    In units, a sum is between t − 0.4 and t + 2.4, where t is the sum of two numbers rounded down and 0.4 is more than
+    the sum's own rounding takes. So of two sums the first may be the smaller one where its t is at most 2 above the
+    other's, and surely is where it is at least 3 below.
+
+    Args:
+        rows: int64 (candidates,): rows of ``scores``.
+        scores: int16 (models, columns): rounded scores, of positives first.
+        base: int32 (columns,): rounded partial sums; of stopped examples beyond all others, on their class's side.
+        split: number of columns that are positives.
+        positives, negatives: how many of each are active.
+        budget, both: see `scan_binary`.
+        exits: int64 (candidates,): result.
+    """
+    others = len(base) - split
+    up, down = np.empty(split, dtype=np.int32), np.empty(others, dtype=np.int32)
+    heap = np.empty(max(split, others, 1), dtype=np.int32)
+    active = positives + negatives
+    for c in range(len(rows)):
+        if positives <= budget:
+            exits[c] = active
+            continue
+        row = scores[rows[c]]
+        for i in range(split):
+            up[i] = base[i] + row[i]
+        for i in range(others):
+            down[i] = -(base[split + i] + row[split + i])
+        low = _kth(up, split, budget + 1, heap)
+        # Of positives at most `budget` are below ε⁻; of negatives all that may be.
+        most = budget + negatives - _not_above(down, others, -(low + 3))
+        if both:
+            left = budget - _not_above(up, split, low - 3) if budget > 0 else 0
+            high = low
+            if negatives > left:
+                high = max(high, -_kth(down, others, left + 1, heap))
+            most += _not_above(down, others, -(high - 2)) + positives - _not_above(up, split, high - 3)
+        exits[c] = min(most, active)

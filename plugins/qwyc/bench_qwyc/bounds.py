@@ -1,0 +1,114 @@
+"""Bounds on how many examples each candidate stops, from scores rounded to 16 bits.
+
+Nearly all the time of Algorithm 1 goes into reading scores: every candidate's, at every position. Rounded scores take
+a quarter of the memory traffic (of float64) and fill vectors four times as densely; what they leave uncertain are the
+few examples next to a threshold. So most candidates are ruled out without an exact look, and the result is the same to
+the last bit.
+"""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Bounds"]
+
+LARGEST = 32_000
+"""The largest score is so many units."""
+MOST = 2**29
+"""A partial sum is at most so many units; it grows by a score, within 32 bits, and stays below `GONE`."""
+GONE = 2**30
+"""Where the sums of stopped examples are."""
+ROUNDING = 0.4
+"""Most units that the rounding of a sum to the scores' own type may take."""
+SQUEEZE_AT = 0.85
+"""Columns of stopped examples are taken out when less than this share is active."""
+
+
+class Bounds:
+    """Rounded scores of the base models that are left, on the examples that were active a short while ago.
+
+    Args:
+        scores: float32 or float64 (T, N).
+        bias: start of the sums.
+        pos, neg: uint32: examples by the full ensemble's decision, ascending.
+        pool, threads: threads that share the work; no influence on the result.
+    """
+
+    def __init__(
+        self,
+        scores: NDArray[Any],
+        bias: float,
+        pos: NDArray[np.uint32],
+        neg: NDArray[np.uint32],
+        pool: ThreadPoolExecutor,
+        threads: int,
+    ) -> None:
+        from bench_qwyc import _kernels_bounds as kernels
+
+        low, high, largest = kernels.reach(scores, bias)
+        furthest = max(abs(low), abs(high))
+        limits = [(LARGEST, largest), (MOST, furthest), (ROUNDING, furthest * float(np.finfo(scores.dtype).eps))]
+        self.units = min([most / size for most, size in limits if size > 0 and most / size < np.inf], default=1.0)
+        self.pool, self.threads = pool, threads
+        self.columns, self.split = np.concatenate([pos, neg]), len(pos)
+        self.rounded = np.empty(scores.shape, dtype=np.int16)
+        self.row_of = np.arange(len(scores))
+        self._share(
+            len(scores), lambda a, b: kernels.round_scores(scores, a, b, self.columns, self.units, self.rounded)
+        )
+
+    def exits(
+        self,
+        candidates: NDArray[np.int64],
+        pos: NDArray[np.uint32],
+        neg: NDArray[np.uint32],
+        g_pos: NDArray[Any],
+        g_neg: NDArray[Any],
+        budget: int,
+        both: bool,
+    ) -> NDArray[np.int64]:
+        """Upper bounds on the exits of the candidates: int64 (candidates,).
+
+        Args:
+            candidates: all base models that are left.
+            pos, neg: the active examples, ascending; fewer from call to call.
+            g_pos, g_neg: their partial sums.
+            budget: number of errors still allowed.
+            both: whether positives may stop early.
+        """
+        from bench_qwyc import _kernels_bounds as kernels
+
+        if len(pos) + len(neg) < SQUEEZE_AT * len(self.columns):
+            self._squeeze(np.sort(candidates), pos, neg)
+        base = np.empty(len(self.columns), dtype=np.int32)
+        kernels.round_sums(self.columns[: self.split], pos, g_pos, self.units, GONE, base[: self.split])
+        kernels.round_sums(self.columns[self.split :], neg, g_neg, self.units, -GONE, base[self.split :])
+        rows, exits = self.row_of[candidates], np.empty(len(candidates), dtype=np.int64)
+
+        def work(a: int, b: int) -> None:
+            kernels.bound_exits(rows[a:b], self.rounded, base, self.split, len(pos), len(neg), budget, both, exits[a:b])
+
+        self._share(len(rows), work)
+        return exits
+
+    def _squeeze(self, models: NDArray[np.int64], pos: NDArray[np.uint32], neg: NDArray[np.uint32]) -> None:
+        """Take out the examples that have stopped and the base models that have run, within the memory there is."""
+        from bench_qwyc import _kernels_bounds as kernels
+
+        split = self.split
+        places = np.searchsorted(self.columns[:split], pos), split + np.searchsorted(self.columns[split:], neg)
+        self.columns, self.split = np.concatenate([pos, neg]), len(pos)
+        flat = self.rounded.reshape(-1)
+        kernels.squeeze(flat, self.rounded.shape[1], self.row_of[models], np.concatenate(places))
+        shape = (len(models), len(self.columns))
+        self.rounded = flat[: shape[0] * shape[1]].reshape(shape)
+        self.row_of[models] = np.arange(len(models))
+
+    def _share(self, count: int, work: Any) -> None:
+        cuts = np.linspace(0, count, 4 * self.threads + 1).astype(int) if self.threads > 1 else np.array([0, count])
+        list(self.pool.map(lambda part: work(*part), [(a, b) for a, b in itertools.pairwise(cuts.tolist()) if a < b]))

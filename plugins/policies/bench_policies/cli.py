@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,11 @@ _TABLE: list[Callable[[Any], Any]] = [
     click.option("--target", required=True, help="The column to predict."),
     click.option("--prices", required=True, type=_FILE, help="A TOML file of prices."),
     click.option("--budget", type=float, help="The largest mean cost of a row."),
+    click.option("--cap", type=float, help="The most that any single row may cost."),
+    click.option(
+        "--measure", type=click.Choice(["accuracy", "balanced-accuracy", "auc", "log-loss"]), default="accuracy",
+        show_default=True, help="What is maximised; for values it is the mean squared error.",
+    ),
     click.option("--accuracy", type=float, help="The least share of right answers among all rows, such as 0.9."),
     click.option("--error-costs", type=_FILE, help="A TOML file with the costs of wrong answers."),
     click.option("--threshold", type=float, help="Refuse rows whose highest class probability is below this."),
@@ -70,8 +76,10 @@ def _checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
     if given["error_costs"] is not None:
         if given["budget"] is not None or given["accuracy"] is not None:
             raise RequestError("give one of --budget, --accuracy and --error-costs, not several")
-        return registry, dataset, read_error_costs(given["error_costs"], dataset.classes)
-    goal = Goal(budget=given["budget"], quality=given["accuracy"])
+        if given["measure"] != "accuracy":
+            raise RequestError("--error-costs is a goal of its own: leave out --measure")
+        return registry, dataset, replace(read_error_costs(given["error_costs"], dataset.classes), cap=given["cap"])
+    goal = Goal(budget=given["budget"], quality=given["accuracy"], cap=given["cap"], measure=given["measure"])
     goal.check(dataset.task, dataset.classes)
     return registry, dataset, goal
 
@@ -110,9 +118,14 @@ def _errors(verb: Callable[..., int]) -> Callable[..., None]:
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("recommendation"), show_default=True,
     help="Folder for the page.",
 )  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Methods that run at the same time."
+)
 @ISOLATION
 @_errors
-def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, isolation: str, **given: Any) -> int:
+def recommend(
+    methods: tuple[str, ...], splits: int, seconds: float, out: Path, jobs: int, isolation: str, **given: Any
+) -> int:
     """Recommend a method for a table, prices and a goal. With --isolation none, no time limit holds."""
     from bench_policies.page import fit_command, methods_table, trivial_table, write_page
     from bench_policies.recommending import recommend as recommend_for
@@ -129,6 +142,7 @@ def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, 
             splits=splits,
             seconds=seconds,
             encode=given["encode"],
+            jobs=jobs,
             isolation=isolation,
             progress=lambda line: click.echo(one_line(line), err=True),
         )
@@ -139,6 +153,7 @@ def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, 
         "target",
         "prices",
         "budget",
+        "cap",
         "accuracy",
         "error_costs",
         "threshold",
@@ -150,7 +165,9 @@ def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, 
     options = {name.replace("_", "-"): given[name] for name in shared}
     if given["encode"] != "onehot":
         options["encode"] = given["encode"]
-    command = fit_command(recommendation.best or "", str(given["data"]), options)
+    if given["measure"] != "accuracy":
+        options["measure"] = given["measure"]
+    command = fit_command(recommendation.method, str(given["data"]), options, parameters=recommendation.parameters)
     page = write_page(recommendation, out, command)
     shown = [methods_table(recommendation, "simple"), trivial_table(recommendation, "simple"), recommendation.text]
     click.echo(for_terminal("\n\n".join(text for text in shown if text)) + "\n")

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 from bench_policies import Goal
-from bench_policies.goals import Judged, judge
+from bench_policies.goals import Judged
+from bench_policies.judging import judge
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -51,7 +51,7 @@ def card(fitted: FittedPolicy) -> str:
         "",
         f"{data['rows']} rows of `{one_line(data['name'])}` (SHA-256 {data['content'][:16]}…); "
         f"encoded `{about['encode']}`. "
-        f"A missing value {_missing(fitted)}. An unknown category is refused.",
+        f"A missing value {_missing(fitted)}. A category that is not in the data counts as missing.",
         "",
         "## Versions",
         "",
@@ -156,7 +156,7 @@ def _feature(fitted: FittedPolicy, f: int) -> list[str]:
     elif f in fitted.numeric_categories:
         kind = "category (numbers)"
     groups = fitted.costs.groups
-    group = "" if groups is None or groups[f] < 0 else str(int(groups[f]) + 1)
+    group = "" if groups is None or groups[f] < 0 else fitted.group_name(int(groups[f]))
     share = fitted.about["usage"]["bought"][f]
     shown = "" if math.isnan(share) else f"{100 * share:.1f} % of rows"
     return [one_line(fitted.feature_names[f]), kind, price_text(fitted.costs.prices[f]), group, shown]
@@ -166,5 +166,5 @@ def _groups(fitted: FittedPolicy) -> list[str]:
     table = fitted.costs.group_prices
     if table is None:
         return []
-    prices = ", ".join(f"{number + 1} costs {price_text(price)}" for number, price in enumerate(table))
-    return ["", f"A group is paid once, with its first feature: {prices}."]
+    prices = ", ".join(f"{fitted.group_name(number)} {price_text(price)} once" for number, price in enumerate(table))
+    return ["", f"A group is paid in addition, with the first of its features: {prices}."]

@@ -62,9 +62,10 @@ def _table_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
     """Read and check the table, prices and goal before anything runs."""
+    from bench_policies.columns import column_notes
     from bench_policies.goals import Goal, read_error_costs
     from bench_policies.prices import read_prices
-    from bench_policies.tables import read_table
+    from bench_policies.tables import check_rows, read_table
 
     registry = installed_plugins()
     threshold = given["threshold"]
@@ -72,6 +73,9 @@ def _checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
         raise RequestError(f"--threshold must be a probability above 0 and at most 1, not {threshold}")
     options = {name: given[name] for name in ("categorical", "drop", "size", "task")}
     dataset = read_table(given["data"], given["target"], registry, **options)
+    for note in column_notes(dataset):
+        click.echo(f"bench: {note}", err=True)
+    check_rows(dataset)
     read_prices(given["prices"], dataset.feature_names, registry, dataset.sizes is not None)
     if given["error_costs"] is not None:
         if given["budget"] is not None or given["accuracy"] is not None:

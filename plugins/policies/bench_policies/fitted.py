@@ -73,6 +73,11 @@ class FittedPolicy:
         inner = self.policy.policy if isinstance(self.policy, Capped) else self.policy
         return not isinstance(inner, AskedBySubstitution)
 
+    def group_name(self, group: int) -> str:
+        """Return the name of a price group, or its number from 1 where it has none."""
+        names = self.about.get("group_names") or []
+        return one_line(names[group]) if group < len(names) else str(group + 1)
+
     def number(self, feature: str) -> int:
         """Return the index of a feature.
 
@@ -151,7 +156,7 @@ class FittedPolicy:
     def unseen(self, frame: pd.DataFrame) -> dict[str, int]:
         """Return how many values of each column of a table are categories that the data did not have."""
         found = {}
-        for feature in {*self.categories, *self.numeric_categories}:
+        for feature in sorted({*self.categories, *self.numeric_categories}):
             column = frame[self.feature_names[feature]].dropna()
             if feature in self.categories:
                 known = column.astype(str).isin(self.categories[feature])
@@ -185,7 +190,11 @@ class FittedPolicy:
             sizes = frame[self.size_column].to_numpy(dtype=np.float64)
             if not (np.isfinite(sizes) & (sizes >= 0)).all():
                 raise RequestError(f"column {self.size_column!r}: item sizes must be finite and not negative")
-        return Rows(self.encoder.transform(self.values(frame)), sizes)
+        rows = Rows(self.encoder.transform(self.values(frame)), sizes)
+        if unseen := self.unseen(frame):
+            shown = ", ".join(f"{one_line(name)} ({count})" for name, count in unseen.items())
+            warnings.warn(f"unseen categories count as missing: {shown}", stacklevel=3)
+        return rows
 
     def decisions(self, frame: pd.DataFrame) -> Decisions:
         """Return the policy's `Decisions` on a table's rows. Raises `RequestError` as `rows` does."""
@@ -209,9 +218,6 @@ class FittedPolicy:
 
         rows = self.rows(frame)
         unseen = self.unseen(frame)
-        if unseen:
-            shown = ", ".join(f"{one_line(name)} ({count})" for name, count in unseen.items())
-            warnings.warn(f"unseen categories count as missing: {shown}", stacklevel=2)
         decided = self.policy.decide(rows).checked(len(rows), len(self.feature_names), len(self.classes))
         columns: dict[str, Any] = {}
         if decided.probabilities is not None and self.classes:

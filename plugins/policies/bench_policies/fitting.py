@@ -36,7 +36,7 @@ from bench_policies.judging import judge
 from bench_policies.measuring import measure
 from bench_policies.prices import Prices, read_prices
 from bench_policies.substitution import AskedBySubstitution, background_of
-from bench_policies.tables import Data, facts_after_encoding, read_table
+from bench_policies.tables import Data, check_rows, facts_after_encoding, read_table
 from bench_policies.trials import Bench
 
 
@@ -93,6 +93,8 @@ def fit_policy(
         raise RequestError("a policy answers single rows, so it cannot be fitted on ranking data, which has queries")
     goal.check(dataset.task, dataset.classes)
     goal = goal.on(dataset.target, dataset.classes)
+    if splits:
+        check_rows(dataset)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
     name, estimator = method_of(method, parameters, registry)
     bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads, cap=goal.cap)
@@ -134,6 +136,7 @@ def fit_policy(
         "trivial": trivial,
         "full_cost": float(problem.costs.total(dataset.n_rows, dataset.sizes).mean()),
         "validation": {"rows": len(problem.validation), "met": goal.met(judged), **_plain(judged)},
+        "group_names": list(getattr(scheme, "groups", {})),
         "usage": _usage(policy, askable, problem),
         "versions": _versions(registry, name),
     }

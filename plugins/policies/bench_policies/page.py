@@ -121,6 +121,7 @@ def write_page(recommendation: Recommendation, folder: Path, command: str) -> Pa
         "half of the rows are for training, a fifth for tuning and for choosing a policy, a fifth for comparing "
         "methods, and a tenth for these figures. No method saw the last two. The core audited and billed every answer.",
         "",
+        *(["Check these columns: " + "; ".join(recommendation.notes) + ".", ""] if recommendation.notes else []),
         *(["## Trade-off", "", "![Quality by cost](tradeoff.svg)", ""] if drawn else []),
         "Each point is a method within a mean budget, measured on rows that no method saw, and on the same splits as "
         "all others. No other point dominates these points of the front:",

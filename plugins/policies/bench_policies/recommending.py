@@ -20,6 +20,7 @@ import numpy as np
 from bench_core import DataContext, RequestError, build
 from bench_core.execution import one_blas_thread
 from bench_core.suites import Registry, load_registry
+from bench_policies.columns import column_notes
 from bench_policies.fitting import beyond_budget
 from bench_policies.folder import policy_types
 from bench_policies.goals import Goal
@@ -54,6 +55,7 @@ class Recommendation:
         text: the recommendation as text.
         dataset: the data's name, numbers of rows and features, task and threshold.
         full_cost: mean cost of all features together, in the unit of the prices.
+        notes: sentences on columns that are probably identifiers, dates or numbers with decimal commas.
         splits: number of splits that were made.
         seconds: time taken.
     """
@@ -68,6 +70,7 @@ class Recommendation:
     text: str
     dataset: Mapping[str, Any]
     full_cost: float
+    notes: Sequence[str]
     splits: int
     seconds: float
 
@@ -214,8 +217,8 @@ def _recommendation(
     about |= {"task": bench.dataset.task, "threshold": bench.threshold}
     name, use, parameters = (best.name, best.use, best.parameters) if best else (None, "", {})
     return Recommendation(
-        name, use, parameters, goal, pd.DataFrame(rows), pd.DataFrame(trivial), curve, text, about, full, splits_done,
-        seconds,
+        name, use, parameters, goal, pd.DataFrame(rows), pd.DataFrame(trivial), curve, text, about, full,
+        column_notes(bench.dataset), splits_done, seconds,
     )  # fmt: skip
 
 

@@ -3,10 +3,10 @@
     python plugins/policies/benchmarks/order_of_methods.py
 
 It reads ``suites/open.toml`` and ``leaderboard/open/budgets.csv`` and writes ``bench_policies/portfolio.json``. An
-entry's expected value is its mean share of the full model's quality over data sets, prices and the budgets of 5 to 40 %,
-with that of the majority class where it has no policy or is over the budget. Entries whose median fit takes under ten
-seconds come first, by descending value; then the others. Entries without records come first: nothing is known of them,
-and trying them is the only way to know.
+entry's expected value is its mean share of the full model's quality over data sets, prices and the budgets of 5, 10, 20
+and 40 %, with that of the majority class where it has no policy or is over the budget. Entries whose median fit takes
+under ten seconds come first, by descending value; then the others. Entries without records come first of all: nothing
+is known of them, and only trying them shows what they are worth.
 """
 
 from __future__ import annotations

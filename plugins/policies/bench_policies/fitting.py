@@ -127,7 +127,7 @@ def fit_policy(
         "policy": {"label": policy.label, "details": plain(dict(policy.details)), "of": len(family)},
         "exit_threshold": exit_at if threshold is None else None,
         "goal": goal.as_plain(),
-        "goal_in_words": goal.in_words(),
+        "goal_in_words": goal.in_words(bool(dataset.classes)),
         "encode": encode,
         "seed": seed,
         "data": {"name": dataset.name, "rows": dataset.n_rows, "content": dataset.content},

@@ -197,9 +197,13 @@ class Goal:
         near = [i for i, value in enumerate(values) if value >= best - slack]
         return min(near, key=lambda i: (family[i].cost, -values[i], i))
 
-    def in_words(self) -> str:
-        """Return the goal as the end of a sentence."""
-        best = _BEST[self.measure]
+    def in_words(self, classes: bool = True) -> str:
+        """Return the goal as the end of a sentence.
+
+        Args:
+            classes: whether classes are predicted, not values.
+        """
+        best = _BEST[self.measure] if classes else "the least mean squared error"
         cap = "" if self.cap is None else f", and no row may cost more than {self.cap:g}"
         if self.budget is not None:
             return f"{best} at a mean cost of at most {self.budget:g} a row" + (cap or ", single rows may cost more")

@@ -260,9 +260,8 @@ def _words(
         text += f" ({100 * measured['cost'] / full:.0f} % of what all features cost)"
     if goal.error_costs is not None:
         text += f"; with wrong answers and refusals the mean total cost is {with_half(measured, 'total', 1)}"
-    text += (
-        f". Goal: {goal.in_words()}. Measured on rows that no method saw, of {splits} random split{'s'[: splits > 1]}"
-    )
+    text += f". Goal: {goal.in_words(bool(classes))}. "
+    text += f"Measured on rows that no method saw, of {splits} random split{'s'[: splits > 1]}"
     text += (
         ", ± half of the 95 % interval, or the interval in brackets."
         if splits > 1

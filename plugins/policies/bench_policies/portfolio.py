@@ -14,10 +14,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from bench_core import RequestError, build
 from bench_core.suites import Registry
+from bench_policies.folder import policy_types
 from bench_policies.goals import Goal
+from bench_policies.race import Candidate
+from bench_policies.tables import facts_after_encoding
+from bench_policies.trials import Bench
 
-__all__ = ["Entry", "entries"]
+__all__ = ["Entry", "candidates", "entries"]
 
 _BUDGETS = (0.4, 0.7, 0.9, 1.0)
 """Budgets that a method with fixed sets of features is fitted for, as shares of the goal's budget."""
@@ -61,6 +66,51 @@ def entries(registry: Registry, names: Sequence[str], goal: Goal, full: float) -
             if registry.plugin_of("methods", name).name not in plugins
         ]
     return [_within_budget(entry, registry, goal, full) for entry in found]
+
+
+def candidates(registry: Registry, tried: Sequence[Entry], bench: Bench, named: bool) -> list[Candidate]:
+    """Return the entries as candidates of a race; those that do not apply are stopped, with the reason.
+
+    Args:
+        registry: the installed methods.
+        tried: the entries.
+        bench: the data and protocol.
+        named: whether somebody chose the methods, so that invalid parameters are an error.
+
+    Raises:
+        RequestError: no method applies.
+    """
+    costs = bench.prepared(1).problem.costs
+    found = []
+    for entry in tried:
+        cls = registry.method(entry.use)
+        try:
+            method = build(cls, dict(entry.parameters), f"method {entry.use!r}")
+        except RequestError as error:
+            if named:
+                raise
+            found.append(Candidate(entry.name, None, entry.use, status="cannot", why=str(error)))  # type: ignore[arg-type]
+            continue
+        candidate = Candidate(entry.name, method, entry.use, entry.parameters)
+        facts = facts_after_encoding(bench.dataset, costs, bench.encode, bench.thresholds(method)[0])
+        refused = method.inapplicable(facts) or _unsaveable(registry, entry.use)
+        if refused is not None:
+            candidate.stop("cannot", refused)
+        found.append(candidate)
+    if all(candidate.status == "cannot" for candidate in found):
+        raise RequestError(
+            "no method can be used here: " + "; ".join(f"{candidate.name}: {candidate.why}" for candidate in found[:5])
+        )
+    return found
+
+
+def _unsaveable(registry: Registry, name: str) -> str | None:
+    """Return why ``bench fit`` could not save a method's policies, or None. Such a method is not recommended."""
+    try:
+        policy_types(registry, registry.plugin_of("methods", name).name)
+    except RequestError as error:
+        return f"bench fit cannot save its policies: {error}"
+    return None
 
 
 @cache

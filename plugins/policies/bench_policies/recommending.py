@@ -17,21 +17,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import DataContext, RequestError, build
+from bench_core import DataContext, RequestError
 from bench_core.execution import one_blas_thread
-from bench_core.suites import Registry, load_registry
+from bench_core.suites import load_registry
 from bench_policies.columns import column_notes
 from bench_policies.fitting import beyond_budget
-from bench_policies.folder import policy_types
 from bench_policies.goals import Goal
 from bench_policies.isolated_trials import IsolatedTrials
 from bench_policies.measures import rare
 from bench_policies.measuring import measure_trivial, summary
 from bench_policies.nested import REPORT_SHARE, RULE
-from bench_policies.portfolio import Entry, entries
+from bench_policies.portfolio import candidates, entries
 from bench_policies.prices import Prices, read_prices
 from bench_policies.race import Candidate, behind, race, time_on_sample
-from bench_policies.tables import Data, check_rows, facts_after_encoding, read_table
+from bench_policies.tables import Data, check_rows, read_table
 from bench_policies.trials import Bench
 from bench_policies.wording import against_trivial, one_line, refused_below, with_half
 
@@ -130,7 +129,7 @@ def recommend(
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
     bench = Bench(dataset, scheme, encode, threshold, exit_threshold, split=RULE, threads=threads, cap=goal.cap)
     full = float(bench.prepared(1).problem.costs.total(dataset.n_rows, dataset.sizes).mean())
-    portfolio = _portfolio(registry, entries(registry, methods, goal, full), bench, bool(methods))
+    portfolio = candidates(registry, entries(registry, methods, goal, full), bench, bool(methods))
     with ExitStack() as stack, one_blas_thread():
         if isolation != "none":
             cache = DataContext.from_environment().cache
@@ -139,41 +138,6 @@ def recommend(
         time_on_sample(portfolio, bench, goal, start, seconds, progress)
         splits_done = race(portfolio, bench, goal, splits, start + seconds, full, progress)
     return _recommendation(portfolio, bench, goal, full, splits_done, time.monotonic() - start)
-
-
-def _portfolio(registry: Registry, tried: Sequence[Entry], bench: Bench, named: bool) -> list[Candidate]:
-    costs = bench.prepared(1).problem.costs
-    candidates = []
-    for entry in tried:
-        cls = registry.method(entry.use)
-        try:
-            method = build(cls, dict(entry.parameters), f"method {entry.use!r}")
-        except RequestError as error:
-            if named:
-                raise
-            candidates.append(Candidate(entry.name, None, entry.use, status="cannot", why=str(error)))  # type: ignore[arg-type]
-            continue
-        candidate = Candidate(entry.name, method, entry.use, entry.parameters)
-        facts = facts_after_encoding(bench.dataset, costs, bench.encode, bench.thresholds(method)[0])
-        refused = method.inapplicable(facts) or _unsaveable(registry, entry.use)
-        if refused is not None:
-            candidate.stop("cannot", refused)
-        candidates.append(candidate)
-    if all(candidate.status == "cannot" for candidate in candidates):
-        raise RequestError(
-            "no method can be used here: "
-            + "; ".join(f"{candidate.name}: {candidate.why}" for candidate in candidates[:5])
-        )
-    return candidates
-
-
-def _unsaveable(registry: Registry, name: str) -> str | None:
-    """Return why ``bench fit`` could not save a method's policies, or None. Such a method is not recommended."""
-    try:
-        policy_types(registry, registry.plugin_of("methods", name).name)
-    except RequestError as error:
-        return f"bench fit cannot save its policies: {error}"
-    return None
 
 
 def _recommendation(

@@ -12,6 +12,7 @@ from bench_core import RequestError
 from bench_policies.card import answering_in_words
 from bench_policies.drawing import draw
 from bench_policies.fitted import FittedPolicy
+from bench_policies.measures import MEASURES
 from bench_policies.wording import one_line, price_text, with_half
 
 
@@ -105,13 +106,14 @@ def _rules(fitted: FittedPolicy) -> list[str]:
     """Return sentences on the goal, on how answers are given, and on answers that buy no feature."""
     about = fitted.about
     measured, trivial = about["measured"], about.get("trivial")
+    unit = " % right" if fitted.measure is MEASURES["accuracy"] else fitted.measure.unit
     sentences = [f"Goal: {about['goal_in_words']}.", *answering_in_words(fitted)]
     if "error_costs" in about["goal"] and measured["splits"]:
         total = with_half(measured, "total", 1)
         sentences.append(f"On the test parts, prices and errors add up to a mean total of {total} a row.")
     if trivial:
         sentences += [
-            f"Without any feature: {one_line(row['answer'])}: {with_half(row, 'quality', 100, ' % right')}"
+            f"Without any feature: {one_line(row['answer'])}: {with_half(row, 'quality', fitted.measure.factor, unit)}"
             + (f", a mean total of {with_half(row, 'total', 1)}" if "error_costs" in about["goal"] else "")
             for row in trivial[:5]
         ]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bench_core import Costs, Decisions, Policy, RequestError, Rows, did_you_mean
 from bench_core.execution import Capped, Encoder, can_be_asked
 from bench_policies.answering import Answering
+from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.substitution import AskedBySubstitution
 from bench_policies.wording import one_line
 
@@ -72,6 +73,11 @@ class FittedPolicy:
         """Whether it asks only for features that `decide` acquires as well."""
         inner = self.policy.policy if isinstance(self.policy, Capped) else self.policy
         return not isinstance(inner, AskedBySubstitution)
+
+    @property
+    def measure(self) -> Measure:
+        """What quality is: the measure of the goal that the policy was fitted for."""
+        return MEASURES[self.about.get("goal", {}).get("measure", "accuracy")] if self.classes else MSE
 
     def group_name(self, group: int) -> str:
         """Return the name of a price group, or its number from 1 where it has none."""

@@ -41,15 +41,18 @@ def corrected_half_width(values: Sequence[float], test_share: float) -> float:
 def summary(chosen: Sequence[Judged], test_share: float) -> dict[str, Any]:
     """Return the mean of every figure over the splits, and its half-width under ``<name>_half``, as plain values.
 
+    ``most`` is the greatest price of the features of a single row, on any split.
+
     Args:
         chosen: quality and cost of the chosen policy, one entry per split.
         test_share: as for `corrected_half_width`.
     """
     out: dict[str, Any] = {"splits": len(chosen)}
-    for name in ("quality", "cost", "coverage", "accuracy", "loss", "total", "most"):
+    for name in ("quality", "cost", "coverage", "accuracy", "loss", "total"):
         values = [getattr(judged, name) for judged in chosen]
         out[name] = float(np.mean(values)) if values else math.nan
         out[f"{name}_half"] = corrected_half_width(values, test_share)
+    out["most"] = max((judged.most for judged in chosen), default=math.nan)
     return out
 
 

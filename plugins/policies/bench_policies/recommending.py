@@ -242,6 +242,8 @@ def _words(
     if not all(goal.met(judged) for judged in best.chosen):
         missed = sum(not goal.met(judged) for judged in best.chosen)
         text += f" The goal is missed on such rows of {missed} of {splits} splits."
+    if goal.budget is not None and goal.cap is None and measured["most"] > goal.budget:
+        text += f" Single rows cost up to {measured['most']:.4g} (--cap limits every row)."
     if measured["quality"] == 0 and bench.dataset.classes:
         text += " No answer is right: raise the budget, or lower the threshold."
     equal = [candidate.name for candidate in _equals(best, finished)]

@@ -181,5 +181,5 @@ def _groups(fitted: FittedPolicy) -> list[str]:
     table = fitted.costs.group_prices
     if table is None:
         return []
-    prices = ", ".join(f"{fitted.group_name(number)} {price_text(price)} once" for number, price in enumerate(table))
-    return ["", f"A group is paid in addition, with the first of its features: {prices}."]
+    prices = ", ".join(f"{fitted.group_name(number)} {price_text(price)}" for number, price in enumerate(table))
+    return ["", f"A group is paid once, with the first of its features: {prices}."]

@@ -24,7 +24,7 @@ from bench_policies.trials import Bench
 
 __all__ = ["Entry", "candidates", "entries"]
 
-_BUDGETS = (0.4, 0.7, 0.9, 1.0)
+_BUDGETS = (0.6, 0.85, 1.0)
 """Budgets that a method with fixed sets of features is fitted for, as shares of the goal's budget."""
 
 

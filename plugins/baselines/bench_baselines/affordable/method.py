@@ -24,8 +24,8 @@ class AffordableSubset(Method):
     For every budget, candidates are: the set that remains when features are eliminated by their validated gain per
     price, for each kind of model; the most important features of LightGBM on everything that fit, one after the other;
     and the set of greedy forward selection with the linear model. Elimination fills up what it leaves of a budget. A
-    group's price is paid once. The candidate of least validation loss (log loss, or squared error) is kept; every row
-    acquires the whole set.
+    group's price is paid once. Of these and the candidates for smaller budgets, that of least validation loss (log
+    loss, or squared error) is kept; every row acquires the whole set.
 
     Attributes:
         model: ``lightgbm`` (stopped early by the validation part), ``logistic`` (l2 logistic regression; ridge for
@@ -63,6 +63,7 @@ class AffordableSubset(Method):
         from bench_models.linear import ConstantPolicy
 
         from bench_baselines.affordable.models import Models
+        from bench_baselines.affordable.policy import BlendPolicy
         from bench_baselines.affordable.search import affordable_in_order, eliminate
         from bench_baselines.forward_selection.prices import MeanPrices
         from bench_baselines.forward_selection.search import select
@@ -84,11 +85,13 @@ class AffordableSubset(Method):
             for budget, sets in candidates.items():
                 sets[select(lambda features: models.loss_of(features, "logistic"), prices, budget, _STEPS)] = None
         policies, scores, seen = [], [], set()
+        judged: dict[tuple[int, ...], tuple[float, BlendPolicy]] = {}
         for budget in sorted(candidates):
-            judged = [(*models.blend(features), features) for features in candidates[budget] if features]
+            judged |= {one: models.blend(one) for one in candidates[budget] if one and one not in judged}
             if not judged:
                 continue
-            loss, policy, features = min(judged, key=lambda one: (one[0], prices.of_set(one[2]), one[2]))
+            features = min(judged, key=lambda one: (judged[one][0], prices.of_set(one), one))
+            loss, policy = judged[features]
             if features in seen:
                 continue
             seen.add(features)

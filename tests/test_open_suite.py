@@ -52,7 +52,7 @@ def test_every_method_is_in_it_or_left_out_with_a_reason(suite: Suite, registry:
 def test_a_method_has_one_configuration_and_is_tried_on_every_data_set(suite: Suite) -> None:
     assert [entry.label for entry in suite.file.methods if entry.only] == []
     twice = [use for use, count in Counter(entry.use for entry in suite.file.methods).items() if count > 1]
-    assert twice == ["forward-selection"]
+    assert twice == ["forward-selection", "affordable-subset"]
 
 
 def test_the_page_names_every_parameter_that_is_not_its_default(suite: Suite) -> None:

@@ -1,4 +1,4 @@
-"""The methods ``majority``, ``stump`` and ``lightgbm``; ``forward-selection`` is registered with them."""
+"""The methods ``majority``, ``stump`` and ``lightgbm``; two that choose sets of features are registered with them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Interval
 
+from bench_baselines.affordable.method import AffordableSubset
 from bench_baselines.forward_selection.method import ForwardSelection
 from bench_core import Family, Method, Problem, RegisterMethod, hookimpl
 
@@ -114,11 +115,12 @@ class FullLightGBM(Method):
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """Register the four methods."""
+    """Register the five methods."""
     register("majority", Majority)
     register("stump", StumpMethod)
     register("lightgbm", FullLightGBM)
     register("forward-selection", ForwardSelection)
+    register("affordable-subset", AffordableSubset)
 
 
 @hookimpl(optionalhook=True)
@@ -127,8 +129,9 @@ def bench_policy_types() -> list[type]:
     from bench_models.boosting import BoostedModel
     from bench_models.linear import ClassModel, ConstantPolicy, ScoreModel
 
+    from bench_baselines.affordable.policy import BlendPolicy
     from bench_baselines.forward_selection.policy import SubsetPolicy
     from bench_baselines.policy import FullPolicy
     from bench_baselines.stump import Stump
 
-    return [ConstantPolicy, Stump, FullPolicy, SubsetPolicy, BoostedModel, ClassModel, ScoreModel]
+    return [ConstantPolicy, Stump, FullPolicy, SubsetPolicy, BlendPolicy, BoostedModel, ClassModel, ScoreModel]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabulate import tabulate
 
+from bench_policies.measures import MEASURES
 from bench_policies.wording import against_trivial, one_line, price_text, refused_below, with_half
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def card(fitted: FittedPolicy) -> str:
         "",
         f"{data['rows']} rows of `{one_line(data['name'])}` (SHA-256 {data['content'][:16]}…); "
         f"encoded `{about['encode']}`. "
-        f"A missing value {_missing(fitted)}. An unknown category is refused.",
+        f"A missing value {_missing(fitted)}. A category that is not in the data counts as missing.",
         "",
         "## Versions",
         "",
@@ -65,17 +66,25 @@ def _measured(fitted: FittedPolicy, measured: Any) -> list[str]:
     if not measured["splits"]:
         return ["Not measured: the policy was fitted without test splits."]
     lines = [_on(measured["splits"]), ""]
-    if fitted.classes:
-        lines.append(f"- right answers: {with_half(measured, 'quality', 100, ' %')} of all rows")
-        if fitted.threshold is not None or fitted.answering.refused_cost is not None:
-            lines.append(f"- answered: {with_half(measured, 'coverage', 100, ' %')}")
-            lines.append(
-                f"- right among the answered: {with_half(measured, 'accuracy', 100, ' %') or 'no row is answered'}"
-            )
+    measure = fitted.measure
+    shown = with_half(measured, "quality", measure.factor, measure.unit)
+    if fitted.classes and measure is not MEASURES["accuracy"]:
+        lines.append(f"- {measure.words.format(shown)}")
+    elif fitted.classes:
+        lines.append(f"- right answers: {shown} of all rows")
     else:
-        lines.append(f"- mean squared error: {with_half(measured, 'quality', -1)}")
+        lines.append(f"- mean squared error: {shown}")
+    if fitted.classes and (fitted.threshold is not None or fitted.answering.refused_cost is not None):
+        lines.append(f"- answered: {with_half(measured, 'coverage', 100, ' %')}")
+        lines.append(
+            f"- right among the answered: {with_half(measured, 'accuracy', 100, ' %') or 'no row is answered'}"
+        )
     lines.append(f"- mean cost of an answer: {with_half(measured, 'cost', 1)}")
     goal = fitted.about["goal"]
+    if "cap" in goal:
+        lines.append(f"- the most expensive row costs {measured['most']:.4g}; the cap is {goal['cap']:g}")
+    elif "budget" in goal and measured["most"] > goal["budget"]:
+        lines.append(f"- single rows cost more than the budget, up to {measured['most']:.4g}")
     if "error_costs" in goal:
         lines.append(f"- mean cost of wrong answers and refusals: {with_half(measured, 'loss', 1)}")
         lines.append(f"- mean total, which was minimised: {with_half(measured, 'total', 1)}")
@@ -93,8 +102,8 @@ def _of_splits(measured: Any) -> str:
 def _chosen(fitted: FittedPolicy) -> str:
     """Return the policy's quality and cost on the rows that chose it, with a warning that these are optimistic."""
     seen, goal = fitted.about["validation"], fitted.about["goal"]
-    quality = f"a mean squared error of {-seen['quality']:.4g}"
-    if fitted.classes:
+    quality = fitted.measure.text(seen["quality"])
+    if fitted.measure is MEASURES["accuracy"]:
         quality = f"{100 * seen['quality']:.1f} % right"
     text = f"On the {seen['rows']} rows that chose it: {quality}, a mean cost of {seen['cost']:.4g}"
     if "error_costs" in goal:
@@ -109,14 +118,18 @@ def _trivial(fitted: FittedPolicy) -> list[str]:
     rows = fitted.about.get("trivial")
     if not rows:
         return []
-    total = "error_costs" in fitted.about["goal"]
+    total, measure = "error_costs" in fitted.about["goal"], fitted.measure
     table = [
-        [one_line(row["answer"]), with_half(row, "quality", 100), *([with_half(row, "total", 1)] if total else [])]
+        [
+            one_line(row["answer"]),
+            with_half(row, "quality", measure.factor),
+            *([with_half(row, "total", 1)] if total else []),
+        ]
         for row in rows[:5]
     ]
-    heads = ["Answer", "Right answers %", *(["Mean total"] if total else [])]
+    heads = ["Answer", measure.heading, *(["Mean total"] if total else [])]
     shown = tabulate(table, heads, "pipe", disable_numparse=True)
-    return [against_trivial(fitted.about["measured"], rows[0], total), "", shown, ""]
+    return [against_trivial(fitted.about["measured"], rows[0], total, measure), "", shown, ""]
 
 
 def _on(splits: int) -> str:
@@ -129,7 +142,9 @@ def answering_in_words(fitted: FittedPolicy) -> list[str]:
     """Return sentences on how answers are given, when one is refused, and when a row stops early."""
     rule, exit_at = fitted.answering, fitted.about.get("exit_threshold")
     sentences = []
-    if rule.error_costs is not None:
+    if fitted.measure is MEASURES["balanced-accuracy"]:
+        sentences.append("The answer is the class that is most probable compared to its share of the data.")
+    elif rule.error_costs is not None:
         sentences.append("The answer is the class of least expected cost, by the policy's class probabilities.")
     if rule.threshold is not None:
         sentences.append(refused_below(rule.threshold, rule.error_costs is not None, rule.refused_cost))
@@ -156,7 +171,7 @@ def _feature(fitted: FittedPolicy, f: int) -> list[str]:
     elif f in fitted.numeric_categories:
         kind = "category (numbers)"
     groups = fitted.costs.groups
-    group = "" if groups is None or groups[f] < 0 else str(int(groups[f]) + 1)
+    group = "" if groups is None or groups[f] < 0 else fitted.group_name(int(groups[f]))
     share = fitted.about["usage"]["bought"][f]
     shown = "" if math.isnan(share) else f"{100 * share:.1f} % of rows"
     return [one_line(fitted.feature_names[f]), kind, price_text(fitted.costs.prices[f]), group, shown]
@@ -166,5 +181,5 @@ def _groups(fitted: FittedPolicy) -> list[str]:
     table = fitted.costs.group_prices
     if table is None:
         return []
-    prices = ", ".join(f"{number + 1} costs {price_text(price)}" for number, price in enumerate(table))
-    return ["", f"A group is paid once, with its first feature: {prices}."]
+    prices = ", ".join(f"{fitted.group_name(number)} {price_text(price)}" for number, price in enumerate(table))
+    return ["", f"A group is paid once, with the first of its features: {prices}."]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from bench_core import Costs, CostScheme, Dataset, Method, RequestError, Rows
 from bench_policies.fitted import FittedPolicy
@@ -24,6 +24,8 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             column costs 1.
         budget: the largest mean cost of a row. It holds on the validation rows, which choose the policy; on other rows
             the mean differs by chance. None: the policy of best quality is chosen.
+        cap: the most that the features of any single row may cost; policies are cut at it.
+        measure: what is maximised: ``accuracy``, ``balanced-accuracy``, ``auc`` or ``log-loss``.
         error_costs: true label → answered label → cost, in the unit of the prices; pairs that are left out cost 0. The
             policy of least total cost is chosen, and `predict` returns the class of least expected cost. Cannot be
             combined with a budget.
@@ -36,6 +38,9 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes_: the labels, (classes,), sorted.
         policy_: the `FittedPolicy`.
         n_features_in_: number of columns of X.
+
+    X may hold missing values (NaN, None) and, as a DataFrame, columns of text, which are categories. A category that
+    was not in the data of `fit` counts as missing, and a warning names its column.
 
     The method `cost_` returns the cost of every row of X.
 
@@ -53,6 +58,8 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         budget: float | None = None,
         *,
         error_costs: Any = None,
+        cap: float | None = None,
+        measure: str = "accuracy",
         exit_threshold: float | None = None,
         parameters: Any = None,
         random_state: int = 0,
@@ -61,6 +68,8 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.prices = prices
         self.budget = budget
         self.error_costs = error_costs
+        self.cap = cap
+        self.measure = measure
         self.exit_threshold = exit_threshold
         self.parameters = parameters
         self.random_state = random_state
@@ -69,13 +78,19 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Fit on X (rows, columns) and labels y (rows,).
 
         Raises:
-            ValueError: X is not a table of finite numbers, y does not hold labels, or y holds one class only.
+            ValueError: an array X holds an infinite number or text, y does not hold labels, or y holds one class only.
             RequestError: the method, a parameter, the prices or the error costs are invalid, or no policy of the method
                 keeps to the budget; the message names the least budget that works.
         """
         from bench_policies.fitting import fit_policy
 
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        self._has_text_ = _has_text(X)
+        if self._has_text_:
+            validate_data(self, X, skip_check_array=True)
+            check_consistent_length(X, y)
+            y = column_or_1d(y, warn=True)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -83,23 +98,23 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         named = tuple(map(str, names)) if names is not None else tuple(f"x{i}" for i in range(X.shape[1]))
         self._scheme_ = _scheme(self.prices, X.shape[1])
-        dataset = Dataset(
-            "X",
-            "binary" if len(self.classes_) == 2 else "multiclass",
-            X,
-            named,
-            codes.reshape(-1).astype(np.int64),
-            tuple(str(number) for number in range(len(self.classes_))),
-        )
+        codes = codes.reshape(-1).astype(np.int64)
+        classes = tuple(_name(code) for code in range(len(self.classes_)))
+        task: Any = "binary" if len(self.classes_) == 2 else "multiclass"
+        if self._has_text_:
+            frame = X.set_axis(list(named), axis=1).assign(**{_TARGET: [_name(code) for code in codes]})
+            dataset = Dataset.from_frame("X", frame, _TARGET, task=task)
+        else:
+            dataset = Dataset("X", task, X, named, codes, classes)
         self.policy_: FittedPolicy = fit_policy(
             self.method,
             dataset,
             self._scheme_,
             parameters=self.parameters,
-            goal=Goal(budget=self.budget, error_costs=self._error_costs()),
+            goal=Goal(self.budget, error_costs=self._error_costs(), cap=self.cap, measure=self.measure),
             exit_threshold=self.exit_threshold,
             splits=0,
-            encode="ordinal",
+            encode="onehot" if self._has_text_ else "ordinal",
             seed=int(self.random_state),
         )
         return self
@@ -120,11 +135,16 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the cost of every row, float64 (rows,), in the unit of the prices."""
         return self.policy_.costs.bill(np.asarray(self._decide(X).acquired))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _error_costs(self) -> dict[str, dict[str, float]] | None:
         """Return the error costs by the class names that the data set uses (codes as text)."""
         if self.error_costs is None:
             return None
-        number = {label: str(code) for code, label in enumerate(self.classes_.tolist())}
+        number = {label: _name(code) for code, label in enumerate(self.classes_.tolist())}
         known = self.classes_.tolist()
         for label in (one for truth, row in self.error_costs.items() for one in (truth, *row)):
             if label not in number:
@@ -133,10 +153,28 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _decide(self, X: Any) -> Any:
         check_is_fitted(self, "policy_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
         fitted = self.policy_
+        if self._has_text_:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return fitted.decisions(X.set_axis(list(fitted.feature_names), axis=1))
+        X = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan")
         decided = fitted.policy.decide(Rows(fitted.encoder.transform(X)))
         return decided.checked(len(X), len(fitted.feature_names), len(fitted.classes))
+
+
+_TARGET = "__target__"
+
+
+def _name(code: int) -> str:
+    """Return the name of a class in the data set; names sort as the codes do."""
+    return f"{code:06d}"
+
+
+def _has_text(X: Any) -> bool:
+    """Return whether X is a DataFrame with a column that is not numeric."""
+    import pandas as pd
+
+    return isinstance(X, pd.DataFrame) and not all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes)
 
 
 def _scheme(prices: Any, columns: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,11 @@ _TABLE: list[Callable[[Any], Any]] = [
     click.option("--target", required=True, help="The column to predict."),
     click.option("--prices", required=True, type=_FILE, help="A TOML file of prices."),
     click.option("--budget", type=float, help="The largest mean cost of a row."),
+    click.option("--cap", type=float, help="The most that any single row may cost."),
+    click.option(
+        "--measure", type=click.Choice(["accuracy", "balanced-accuracy", "auc", "log-loss"]), default="accuracy",
+        show_default=True, help="What is maximised; for values it is the mean squared error.",
+    ),
     click.option("--accuracy", type=float, help="The least share of right answers among all rows, such as 0.9."),
     click.option("--error-costs", type=_FILE, help="A TOML file with the costs of wrong answers."),
     click.option("--threshold", type=float, help="Refuse rows whose highest class probability is below this."),
@@ -56,9 +62,10 @@ def _table_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
     """Read and check the table, prices and goal before anything runs."""
+    from bench_policies.columns import column_notes
     from bench_policies.goals import Goal, read_error_costs
     from bench_policies.prices import read_prices
-    from bench_policies.tables import read_table
+    from bench_policies.tables import check_rows, read_table
 
     registry = installed_plugins()
     threshold = given["threshold"]
@@ -66,12 +73,17 @@ def _checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
         raise RequestError(f"--threshold must be a probability above 0 and at most 1, not {threshold}")
     options = {name: given[name] for name in ("categorical", "drop", "size", "task")}
     dataset = read_table(given["data"], given["target"], registry, **options)
+    for note in column_notes(dataset):
+        click.echo(f"bench: {note}", err=True)
+    check_rows(dataset)
     read_prices(given["prices"], dataset.feature_names, registry, dataset.sizes is not None)
     if given["error_costs"] is not None:
         if given["budget"] is not None or given["accuracy"] is not None:
             raise RequestError("give one of --budget, --accuracy and --error-costs, not several")
-        return registry, dataset, read_error_costs(given["error_costs"], dataset.classes)
-    goal = Goal(budget=given["budget"], quality=given["accuracy"])
+        if given["measure"] != "accuracy":
+            raise RequestError("--error-costs is a goal of its own: leave out --measure")
+        return registry, dataset, replace(read_error_costs(given["error_costs"], dataset.classes), cap=given["cap"])
+    goal = Goal(budget=given["budget"], quality=given["accuracy"], cap=given["cap"], measure=given["measure"])
     goal.check(dataset.task, dataset.classes)
     return registry, dataset, goal
 
@@ -110,9 +122,14 @@ def _errors(verb: Callable[..., int]) -> Callable[..., None]:
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("recommendation"), show_default=True,
     help="Folder for the page.",
 )  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Methods that run at the same time."
+)
 @ISOLATION
 @_errors
-def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, isolation: str, **given: Any) -> int:
+def recommend(
+    methods: tuple[str, ...], splits: int, seconds: float, out: Path, jobs: int, isolation: str, **given: Any
+) -> int:
     """Recommend a method for a table, prices and a goal. With --isolation none, no time limit holds."""
     from bench_policies.page import fit_command, methods_table, trivial_table, write_page
     from bench_policies.recommending import recommend as recommend_for
@@ -129,6 +146,7 @@ def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, 
             splits=splits,
             seconds=seconds,
             encode=given["encode"],
+            jobs=jobs,
             isolation=isolation,
             progress=lambda line: click.echo(one_line(line), err=True),
         )
@@ -139,6 +157,7 @@ def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, 
         "target",
         "prices",
         "budget",
+        "cap",
         "accuracy",
         "error_costs",
         "threshold",
@@ -150,7 +169,9 @@ def recommend(methods: tuple[str, ...], splits: int, seconds: float, out: Path, 
     options = {name.replace("_", "-"): given[name] for name in shared}
     if given["encode"] != "onehot":
         options["encode"] = given["encode"]
-    command = fit_command(recommendation.best or "", str(given["data"]), options)
+    if given["measure"] != "accuracy":
+        options["measure"] = given["measure"]
+    command = fit_command(recommendation.method, str(given["data"]), options, parameters=recommendation.parameters)
     page = write_page(recommendation, out, command)
     shown = [methods_table(recommendation, "simple"), trivial_table(recommendation, "simple"), recommendation.text]
     click.echo(for_terminal("\n\n".join(text for text in shown if text)) + "\n")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-_ROWS, _MOST_LINES = 400, 60
+_ROWS, _MOST_LINES = 400, 20
 _BETWEEN, _ROUNDS = 257, 2
 """Values tried between two rows to locate a threshold, and how many times that interval is refined."""
 

@@ -12,6 +12,7 @@ from bench_core import RequestError
 from bench_policies.card import answering_in_words
 from bench_policies.drawing import draw
 from bench_policies.fitted import FittedPolicy
+from bench_policies.measures import MEASURES
 from bench_policies.wording import one_line, price_text, with_half
 
 
@@ -41,8 +42,14 @@ class Explanation:
         return "\n\n".join(f"{title}\n{'-' * len(title)}\n{text}" for title, text in parts if text)
 
 
+_FEATURES, _STAGES = 12, 6
+"""The most features and stages that are listed, so that an explanation fits a screen."""
+
+
 def explain(fitted: FittedPolicy, row: Mapping[str, Any] | None = None) -> Explanation:
     """Explain a policy, and its decision on a row if one is given.
+
+    The features that are bought most, and the stages that most rows leave at, are listed; the policy's card has all.
 
     Args:
         fitted: the policy.
@@ -60,11 +67,16 @@ def explain(fitted: FittedPolicy, row: Mapping[str, Any] | None = None) -> Expla
         [one_line(fitted.feature_names[f]), price_text(fitted.costs.prices[f]), _group(fitted, f),
          f"{100 * bought[f]:.1f} %", "never" if first[f] is None else f"{first[f]}",
          "" if steps[f] is None else f"{steps[f]:.4g}"]
-        for f in order
+        for f in order[:_FEATURES]
     ]  # fmt: skip
+    more = [bought[f] for f in order[_FEATURES:]]
+    rest = f"\n… and {len(more)} more, each bought for {100 * max(more):.1f} % or fewer" if more else ""
     heads = ["Feature", "Price", "Group", "Bought for", "First at stage", "Asked in step"]
     return Explanation(
-        tabulate(table, headers=heads, disable_numparse=True), _stages(fitted, usage), draw(fitted), _trace(fitted, row)
+        tabulate(table, headers=heads, disable_numparse=True) + rest,
+        _stages(fitted, usage),
+        draw(fitted),
+        _trace(fitted, row),
     )
 
 
@@ -72,13 +84,18 @@ def _group(fitted: FittedPolicy, f: int) -> str:
     groups, prices = fitted.costs.groups, fitted.costs.group_prices
     if groups is None or prices is None or groups[f] < 0:
         return ""
-    return f"{int(groups[f]) + 1} ({price_text(prices[groups[f]])} once)"
+    return f"{fitted.group_name(int(groups[f]))} ({price_text(prices[groups[f]])} once)"
 
 
 def _stages(fitted: FittedPolicy, usage: Mapping[str, Any]) -> str:
     mean = sum(s["share"] * s["cost"] for s in usage["stages"])
-    table = [[s["stage"], f"{100 * s['share']:.1f} %", f"{s['cost']:.4g}"] for s in usage["stages"]]
+    listed = sorted(usage["stages"], key=lambda s: -s["share"])[:_STAGES]
+    table = [
+        [s["stage"], f"{100 * s['share']:.1f} %", f"{s['cost']:.4g}"] for s in sorted(listed, key=lambda s: s["stage"])
+    ]
     shown = tabulate(table, headers=["Stage", "Rows", "Mean cost"], disable_numparse=True)
+    if len(usage["stages"]) > _STAGES:
+        shown += f"\n… and {len(usage['stages']) - _STAGES} more stages with fewer rows"
     return (
         f"{shown}\nAn answer costs {mean:.4g} on average over the {usage['rows']} rows of the data; "
         f"all features cost {fitted.about['full_cost']:.4g}.\n" + "\n".join(_rules(fitted))
@@ -89,13 +106,14 @@ def _rules(fitted: FittedPolicy) -> list[str]:
     """Return sentences on the goal, on how answers are given, and on answers that buy no feature."""
     about = fitted.about
     measured, trivial = about["measured"], about.get("trivial")
+    unit = " % right" if fitted.measure is MEASURES["accuracy"] else fitted.measure.unit
     sentences = [f"Goal: {about['goal_in_words']}.", *answering_in_words(fitted)]
     if "error_costs" in about["goal"] and measured["splits"]:
         total = with_half(measured, "total", 1)
         sentences.append(f"On the test parts, prices and errors add up to a mean total of {total} a row.")
     if trivial:
         sentences += [
-            f"Without any feature: {one_line(row['answer'])}: {with_half(row, 'quality', 100, ' % right')}"
+            f"Without any feature: {one_line(row['answer'])}: {with_half(row, 'quality', fitted.measure.factor, unit)}"
             + (f", a mean total of {with_half(row, 'total', 1)}" if "error_costs" in about["goal"] else "")
             for row in trivial[:5]
         ]

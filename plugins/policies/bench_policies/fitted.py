@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Costs, Decisions, Policy, RequestError, Rows, did_you_mean
-from bench_core.execution import Encoder, can_be_asked
+from bench_core.execution import Capped, Encoder, can_be_asked
 from bench_policies.answering import Answering
+from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.substitution import AskedBySubstitution
 from bench_policies.wording import one_line
 
@@ -69,7 +71,18 @@ class FittedPolicy:
     @property
     def exact(self) -> bool:
         """Whether it asks only for features that `decide` acquires as well."""
-        return not isinstance(self.policy, AskedBySubstitution)
+        inner = self.policy.policy if isinstance(self.policy, Capped) else self.policy
+        return not isinstance(inner, AskedBySubstitution)
+
+    @property
+    def measure(self) -> Measure:
+        """What quality is: the measure of the goal that the policy was fitted for."""
+        return MEASURES[self.about.get("goal", {}).get("measure", "accuracy")] if self.classes else MSE
+
+    def group_name(self, group: int) -> str:
+        """Return the name of a price group, or its number from 1 where it has none."""
+        names = self.about.get("group_names") or []
+        return one_line(names[group]) if group < len(names) else str(group + 1)
 
     def number(self, feature: str) -> int:
         """Return the index of a feature.
@@ -114,8 +127,11 @@ class FittedPolicy:
     def values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Return a table's features as the encoder's input, float64 (rows, features); other columns are ignored.
 
+        A category that the data did not have is missing; `unseen` counts them.
+
         Raises:
-            RequestError: a column is missing or a value is invalid; the message names the column and the row.
+            RequestError: a column is missing, or a value is invalid, or missing where the policy takes no missing ones;
+                the message names the column and the row.
         """
         import pandas as pd
 
@@ -128,13 +144,12 @@ class FittedPolicy:
             if feature in self.categories:
                 codes = {text: float(code) for code, text in enumerate(self.categories[feature])}
                 table[:, feature] = column.map(lambda given, codes=codes: codes.get(str(given), np.nan))
-                invalid = np.isnan(table[:, feature]) & column.notna().to_numpy()
+                invalid = np.zeros(len(frame), dtype=bool)
             elif pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
                 table[:, feature] = column.to_numpy(dtype=np.float64, na_value=np.nan)
                 invalid = np.isinf(table[:, feature])
                 if feature in self.numeric_categories:
-                    known = np.isin(table[:, feature], self.numeric_categories[feature])
-                    invalid |= ~known & column.notna().to_numpy()
+                    table[~np.isin(table[:, feature], self.numeric_categories[feature]), feature] = np.nan
             else:
                 table[:, feature] = [self._in_row(feature, given, row) for row, given in enumerate(column)]
                 continue
@@ -143,6 +158,19 @@ class FittedPolicy:
                 row = int(invalid.argmax())
                 self._in_row(feature, column.iloc[row], row)
         return table
+
+    def unseen(self, frame: pd.DataFrame) -> dict[str, int]:
+        """Return how many values of each column of a table are categories that the data did not have."""
+        found = {}
+        for feature in sorted({*self.categories, *self.numeric_categories}):
+            column = frame[self.feature_names[feature]].dropna()
+            if feature in self.categories:
+                known = column.astype(str).isin(self.categories[feature])
+            else:
+                known = column.isin(self.numeric_categories[feature])
+            if not known.all():
+                found[self.feature_names[feature]] = int((~known).sum())
+        return found
 
     def _refused_missing(self, feature: int, column: NDArray[np.float64]) -> NDArray[np.bool_]:
         if self.takes_missing or not math.isnan(float(self.encoder.fill[feature])):
@@ -168,7 +196,11 @@ class FittedPolicy:
             sizes = frame[self.size_column].to_numpy(dtype=np.float64)
             if not (np.isfinite(sizes) & (sizes >= 0)).all():
                 raise RequestError(f"column {self.size_column!r}: item sizes must be finite and not negative")
-        return Rows(self.encoder.transform(self.values(frame)), sizes)
+        rows = Rows(self.encoder.transform(self.values(frame)), sizes)
+        if unseen := self.unseen(frame):
+            shown = ", ".join(f"{one_line(name)} ({count})" for name, count in unseen.items())
+            warnings.warn(f"unseen categories count as missing: {shown}", stacklevel=3)
+        return rows
 
     def decisions(self, frame: pd.DataFrame) -> Decisions:
         """Return the policy's `Decisions` on a table's rows. Raises `RequestError` as `rows` does."""
@@ -181,7 +213,9 @@ class FittedPolicy:
         Returns:
             A table with the same index. For classes: ``label`` (None where refused), ``best`` (the answer, even where
             it is refused), ``probability`` of ``best``, and ``refused``. For regression: ``value``. For both: ``cost``
-            in the unit of the prices, and ``acquired``, the names of the features that were bought.
+            in the unit of the prices, and ``acquired``, the names of the features that were bought. A category that the
+            data did not have counts as missing; its columns and their counts are in ``attrs["unseen"]``, and a warning
+            names them.
 
         Raises:
             RequestError: a column is missing, or a value or an item size is invalid.
@@ -189,6 +223,7 @@ class FittedPolicy:
         import pandas as pd
 
         rows = self.rows(frame)
+        unseen = self.unseen(frame)
         decided = self.policy.decide(rows).checked(len(rows), len(self.feature_names), len(self.classes))
         columns: dict[str, Any] = {}
         if decided.probabilities is not None and self.classes:
@@ -207,7 +242,9 @@ class FittedPolicy:
         texts = np.empty(len(patterns), dtype=object)
         texts[:] = [tuple(np.array(self.feature_names, dtype=object)[pattern]) for pattern in patterns]
         columns["acquired"] = texts[which.reshape(-1)] if len(patterns) else np.empty(0, dtype=object)
-        return pd.DataFrame(columns, index=frame.index)
+        answers = pd.DataFrame(columns, index=frame.index)
+        answers.attrs["unseen"] = unseen
+        return answers
 
     def start(self, size: float | None = None) -> Session:
         """Start a session, which answers one row feature by feature. Sessions are independent of each other.

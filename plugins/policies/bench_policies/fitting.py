@@ -26,15 +26,17 @@ from bench_core import (
     outcome_of,
     plain,
 )
-from bench_core.execution import Encoder, can_be_asked, make_split, replay
+from bench_core.execution import Capped, Encoder, can_be_asked, make_split, replay
 from bench_core.suites import Registry, load_registry
+from bench_policies.capping import CappedMethod
 from bench_policies.evaluating import method_of
 from bench_policies.fitted import FittedPolicy
-from bench_policies.goals import Goal, Judged, judge
+from bench_policies.goals import Goal, Judged
+from bench_policies.judging import judge
 from bench_policies.measuring import measure
 from bench_policies.prices import Prices, read_prices
 from bench_policies.substitution import AskedBySubstitution, background_of
-from bench_policies.tables import Data, facts_after_encoding, read_table
+from bench_policies.tables import Data, check_rows, facts_after_encoding, read_table
 from bench_policies.trials import Bench
 
 
@@ -90,21 +92,29 @@ def fit_policy(
     if dataset.task == "ranking":
         raise RequestError("a policy answers single rows, so it cannot be fitted on ranking data, which has queries")
     goal.check(dataset.task, dataset.classes)
+    goal = goal.on(dataset.target, dataset.classes)
+    if splits:
+        check_rows(dataset)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
     name, estimator = method_of(method, parameters, registry)
-    bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads)
+    bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads, cap=goal.cap)
     problem, encoder = _problem(bench, seed)
     thresholds = bench.thresholds(estimator)
     refused = estimator.inapplicable(facts_after_encoding(dataset, problem.costs, encode, thresholds[0]))
     if refused is not None:
         raise RequestError(f"{name} cannot be used here: {refused}")
+    fitted_by = estimator if goal.cap is None else CappedMethod(estimator, goal.cap)
     family = [
         (exit_at, policy)
         for exit_at in thresholds
-        for policy in as_family(estimator.fit(replace(problem, threshold=exit_at)), name).policies
+        for policy in as_family(fitted_by.fit(replace(problem, threshold=exit_at)), name).policies
     ]
     number, judged = _chosen(name, [policy for _, policy in family], problem, bench, goal)
     exit_at, policy = family[number]
+    if goal.cap is None:
+        policy = _refitted(estimator, policy, problem)
+    elif isinstance(policy, Capped):
+        policy = replace(policy, policy=_refitted(estimator, policy.policy, problem))
     measured, trivial = measure(bench, name, estimator, goal, splits)
     askable: Policy = policy
     if not can_be_asked(policy):
@@ -117,7 +127,7 @@ def fit_policy(
         "policy": {"label": policy.label, "details": plain(dict(policy.details)), "of": len(family)},
         "exit_threshold": exit_at if threshold is None else None,
         "goal": goal.as_plain(),
-        "goal_in_words": goal.in_words(),
+        "goal_in_words": goal.in_words(bool(dataset.classes)),
         "encode": encode,
         "seed": seed,
         "data": {"name": dataset.name, "rows": dataset.n_rows, "content": dataset.content},
@@ -126,6 +136,7 @@ def fit_policy(
         "trivial": trivial,
         "full_cost": float(problem.costs.total(dataset.n_rows, dataset.sizes).mean()),
         "validation": {"rows": len(problem.validation), "met": goal.met(judged), **_plain(judged)},
+        "group_names": list(getattr(scheme, "groups", {})),
         "usage": _usage(policy, askable, problem),
         "versions": _versions(registry, name),
     }
@@ -171,6 +182,24 @@ def _problem(bench: Bench, seed: int) -> tuple[Problem, Encoder]:
     return problem, encoder
 
 
+def _refitted(method: Method, policy: Policy, problem: Problem) -> Policy:
+    """Return a policy fitted again on training and validation rows, where its method offers ``refitted``.
+
+    A method may offer ``refitted(policy, problem)``: the same operating point, with its settings, on more rows. The
+    validation rows have chosen the policy by then.
+    """
+    again = getattr(method, "refitted", None)
+    if again is None:
+        return policy
+    train, validation = problem.train, problem.validation
+    sizes = None
+    if train.sizes is not None and validation.sizes is not None:
+        sizes = np.concatenate([train.sizes, validation.sizes])
+    X, y = np.concatenate([train.X, validation.X]), np.concatenate([train.y, validation.y])
+    refitted: Policy = again(policy, replace(problem, train=Part(X, y, sizes)))
+    return refitted
+
+
 def _chosen(name: str, family: Sequence[Policy], problem: Problem, bench: Bench, goal: Goal) -> tuple[int, Judged]:
     judged = []
     for policy in family:
@@ -181,6 +210,8 @@ def _chosen(name: str, family: Sequence[Policy], problem: Problem, bench: Bench,
     number = goal.choose(judged, len(problem.validation))
     if goal.budget is not None and not goal.met(judged[number]):
         raise RequestError(beyond_budget(goal.budget, {name: min(one.cost for one in judged)}))
+    if goal.cap is not None and judged[number].most > goal.cap * (1 + 1e-9):
+        raise RequestError(f"{name} cannot be cut at a cap of {goal.cap:g}: base models or sizes cost more")
     return number, judged[number]
 
 
@@ -201,7 +232,7 @@ def beyond_budget(budget: float, least: Mapping[str, float]) -> str:
 
 
 def _plain(judged: Judged) -> dict[str, float]:
-    return {name: getattr(judged, name) for name in ("quality", "cost", "loss", "total")}
+    return {name: getattr(judged, name) for name in ("quality", "cost", "loss", "total", "most")}
 
 
 _REPLAYED_ROWS = 300

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench_core import CONTRACT_VERSION, BenchError, Costs, RequestError
-from bench_core.execution import Encoder
+from bench_core.execution import Capped, Encoder
 from bench_core.suites import load_registry
 from bench_policies.answering import Answering
 from bench_policies.card import card
@@ -59,7 +59,7 @@ def policy_types(registry: Registry, plugin: str) -> list[type]:
     types = [cls for some in named for cls in some]
     if not types:
         raise RequestError(f"plugin {plugin!r} names no types of saved policies (hook bench_policy_types)")
-    return [AskedBySubstitution, Costs, *types]
+    return [AskedBySubstitution, Capped, Costs, *types]
 
 
 def save_policy(fitted: FittedPolicy, folder: str | Path) -> Path:

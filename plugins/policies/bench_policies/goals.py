@@ -1,24 +1,33 @@
 """Goals, and the choice of the policy in a family that serves a goal best.
 
-Quality is the share of right answers among all rows; a refused row does not count as right. For regression, quality is
-the negative mean squared error. A budget limits the mean cost over rows, not the cost of each row.
+Quality is one of `bench_policies.measures.MEASURES`, by default the share of right answers among all rows; a refused
+row does not count as right. For regression, quality is the negative mean squared error. A budget limits the mean cost
+over rows; a cap limits the cost of each row.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import ContractError, Outcome, RequestError, did_you_mean
+from bench_core import RequestError, did_you_mean
 from bench_policies.answering import Answering
+from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.prices import MOST
 from bench_policies.toml_file import TomlFile
+
+_BEST = {
+    "accuracy": "the most right answers",
+    "balanced-accuracy": "the best balanced accuracy",
+    "auc": "the greatest area under the ROC curve",
+    "log-loss": "the least log loss",
+}
 
 _MISSED = 1e150
 """Goal values of policies that miss a goal are below minus this number; all others are above, as prices and squared
@@ -30,11 +39,12 @@ class Judged:
     """Quality and cost of a policy on some rows.
 
     Attributes:
-        quality: share of right answers among all rows, or the negative mean squared error; greater is better.
+        quality: the goal's measure, or the negative mean squared error; greater is better.
         cost: mean price of a row, of features and base models.
         coverage: share of rows that are answered.
         accuracy: share of right answers among answered rows; NaN where no row is answered, and for regression.
         loss: mean cost of wrong answers and refusals; 0 without error costs.
+        most: the greatest price of the features of a row.
         total: sum of cost and loss.
     """
 
@@ -43,6 +53,7 @@ class Judged:
     coverage: float
     accuracy: float
     loss: float
+    most: float = 0.0
 
     @property
     def total(self) -> float:
@@ -56,6 +67,10 @@ class Goal:
 
     Attributes:
         budget: the largest mean cost of a row; quality is maximised within it.
+        cap: the largest price of the features of every row; may be combined with any other goal.
+        measure: what quality is, a key of `bench_policies.measures.MEASURES`; not used for regression.
+        class_shares: share of each class in the data, by code; set by `on` where the measure is balanced accuracy, for
+            which the answer is the class that is most probable compared to its share.
         quality: the least share of right answers; cost is minimised among the policies that reach it.
         error_costs: true class → answered class → cost, in the unit of the prices; pairs that are left out cost 0.
             Total cost is minimised, and every row gets the answer of least expected cost.
@@ -63,22 +78,31 @@ class Goal:
             higher expected cost. None: no row is refused for its expected cost.
 
     Raises:
-        RequestError: several of the first three are given, the budget is negative or not finite, or the quality is not
-            in (0, 1].
+        RequestError: several of budget, quality and error costs are given, the budget or the cap is negative or not
+            finite, the quality is not in (0, 1], or the measure is unknown or does not fit the goal.
     """
 
     budget: float | None = None
     quality: float | None = None
     error_costs: Mapping[str, Mapping[str, float]] | None = None
     refused_cost: float | None = None
+    cap: float | None = None
+    measure: str = "accuracy"
+    class_shares: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if sum(target is not None for target in (self.budget, self.quality, self.error_costs)) > 1:
             raise RequestError("give one of a budget, an accuracy and error costs, not several")
         if self.budget is not None and not 0 <= self.budget < math.inf:
             raise RequestError(f"a budget must be a finite number from 0, not {self.budget}")
+        if self.cap is not None and not 0 <= self.cap < math.inf:
+            raise RequestError(f"a cap must be a finite number from 0, not {self.cap}")
         if self.quality is not None and not 0 < self.quality <= 1:
             raise RequestError(f"an accuracy must be a share above 0 and at most 1, not {self.quality}")
+        if self.measure not in MEASURES:
+            raise RequestError(f"there is no measure {self.measure!r}; {did_you_mean(self.measure, list(MEASURES))}")
+        if self.measure != "accuracy" and (self.quality is not None or self.error_costs is not None):
+            raise RequestError(f"the measure {self.measure} cannot be combined with an accuracy or error costs")
 
     def check(self, task: str, classes: Sequence[str]) -> None:
         """Check that the goal fits the task.
@@ -88,6 +112,8 @@ class Goal:
         """
         if not classes and (self.quality is not None or self.error_costs is not None):
             raise RequestError(f"an accuracy and error costs need classes; the task is {task}")
+        if not classes and self.measure != "accuracy":
+            raise RequestError(f"the measure {self.measure} needs classes; the task is {task}")
         for truth, row in (self.error_costs or {}).items():
             for name in (truth, *row):
                 if name not in classes:
@@ -95,8 +121,48 @@ class Goal:
                         f"error costs name {name!r}, which is not a class; {did_you_mean(name, classes)}"
                     )
 
+    def on(self, y: NDArray[Any], classes: Sequence[str]) -> Goal:
+        """Return the goal with the shares of the classes in the data, where its measure needs them.
+
+        Args:
+            y: class codes, or values.
+            classes: class names, in the order of their codes; empty for regression.
+        """
+        if self.measure != "balanced-accuracy" or not classes:
+            return self
+        counts = np.bincount(np.asarray(y, dtype=np.int64), minlength=len(classes))
+        return replace(self, class_shares=tuple((counts / counts.sum()).tolist()))
+
+    def measured_in(self, classes: Sequence[str]) -> Measure:
+        """Return the measure of quality for these classes."""
+        return MEASURES[self.measure] if classes else MSE
+
+    def quality_text(self, quality: float, classes: Sequence[str]) -> str:
+        """Return a quality in words."""
+        return self.measured_in(classes).text(quality)
+
+    def value_on_new_rows(self, chosen: Judged, found: Judged, rows: int) -> float:
+        """Return the value of a policy on rows that did not choose it, for comparisons between methods.
+
+        A budget or cap is checked on the rows that chose the policy. An accuracy counts as reached within one standard
+        error, as otherwise chance would decide between a method and its equals.
+
+        Args:
+            chosen: quality and cost on the rows that chose it.
+            found: quality and cost on the new rows.
+            rows: number of the new rows.
+        """
+        if not self.met(chosen):
+            return self.value(chosen)
+        if self.quality is not None:
+            short = self.quality - found.quality - math.sqrt(self.quality * (1 - self.quality) / max(rows, 1))
+            return -found.cost if short <= 0 else -_MISSED * (1.0 + short)
+        return -found.total if self.error_costs is not None else found.quality
+
     def value(self, judged: Judged) -> float:
         """Return the goal's value, greater is better; every policy that misses the goal is below all that meet it."""
+        if self.cap is not None and judged.most > self.cap * (1 + 1e-9):
+            return -_MISSED * (1.0 + (judged.most - self.cap) / (1.0 + judged.most))
         if self.budget is not None:
             over = judged.cost - self.budget
             kept = over <= 1e-9 * max(self.budget, 1.0)
@@ -125,20 +191,29 @@ class Goal:
         values = [self.value(judged) for judged in family]
         best = max(values)
         slack = 0.0
-        if self.budget is None and self.quality is None and self.error_costs is None and 0 <= best <= 1:
+        free = self.budget is None and self.quality is None and self.error_costs is None and self.cap is None
+        if free and self.measure in ("accuracy", "balanced-accuracy") and 0 <= best <= 1:
             slack = math.sqrt(best * (1 - best) / max(rows, 1))
         near = [i for i, value in enumerate(values) if value >= best - slack]
         return min(near, key=lambda i: (family[i].cost, -values[i], i))
 
-    def in_words(self) -> str:
-        """Return the goal as the end of a sentence."""
+    def in_words(self, classes: bool = True) -> str:
+        """Return the goal as the end of a sentence.
+
+        Args:
+            classes: whether classes are predicted, not values.
+        """
+        best = _BEST[self.measure] if classes else "the least mean squared error"
+        cap = "" if self.cap is None else f", and no row may cost more than {self.cap:g}"
         if self.budget is not None:
-            return f"the most right answers at a mean cost of at most {self.budget:g} a row"
+            return f"{best} at a mean cost of at most {self.budget:g} a row" + (cap or ", single rows may cost more")
         if self.quality is not None:
-            return f"at least {100 * self.quality:.4g} % right answers at the least cost"
+            return f"at least {100 * self.quality:.4g} % right answers at the least cost{cap}"
         if self.error_costs is not None:
-            return "the least total cost of prices, wrong answers and refusals"
-        return "the most right answers; of policies within one standard error, the cheapest"
+            return f"the least total cost of prices, wrong answers and refusals{cap}"
+        if self.cap is not None:
+            return f"{best} at a cost of at most {self.cap:g} in every row"
+        return f"{best}; of policies within one standard error, the cheapest"
 
     def as_plain(self) -> dict[str, Any]:
         """Return the goal's settings as JSON values, without those that are None."""
@@ -148,95 +223,27 @@ class Goal:
             "quality": self.quality,
             "error_costs": costs,
             "refused_cost": self.refused_cost,
+            "cap": self.cap,
+            "measure": None if self.measure == "accuracy" else self.measure,
         }
         return {name: value for name, value in given.items() if value is not None}
 
     def answering(self, classes: Sequence[str], threshold: float | None) -> Answering:
-        """Return the rule for answers: the least expected cost with error costs, else the most probable class.
+        """Return the rule for answers: the most probable class, or with error costs that of least expected cost.
+
+        For balanced accuracy, an error costs one divided by the share of the true class.
 
         Args:
             classes: class names, in the order of their codes.
             threshold: confidence threshold; None: no row is refused for its confidence.
         """
+        if self.error_costs is None and self.class_shares is not None:
+            costs = 1.0 / np.maximum(np.array(self.class_shares), 1e-9)
+            return Answering(threshold, np.where(np.eye(len(costs), dtype=bool), 0.0, costs[:, None]))
         if self.error_costs is None:
             return Answering(threshold)
         rows = [[float(self.error_costs.get(truth, {}).get(name, 0.0)) for name in classes] for truth in classes]
         return Answering(threshold, np.array(rows), self.refused_cost)
-
-
-def judge(outcome: Outcome, classes: Sequence[str], goal: Goal) -> Judged:
-    """Return an outcome's quality and cost under a goal.
-
-    Args:
-        outcome: decisions with their bill and the truth.
-        classes: class names, in the order of their codes; empty for regression.
-        goal: the goal, which says how answers are given and what errors cost.
-
-    Raises:
-        ContractError: the policy gives no probabilities though there are classes.
-    """
-    cost = float(np.mean(outcome.bill + outcome.evaluation_bill)) if len(outcome.y) else 0.0
-    if not classes:
-        score = outcome.decisions.score
-        error = math.nan if score is None else float(np.mean(np.square(score - outcome.y)))
-        return Judged(-error, cost, 1.0, math.nan, 0.0)
-    table = outcome.decisions.probabilities
-    if table is None:
-        raise ContractError("a policy for classes must give probabilities")
-    label, refused = goal.answering(classes, outcome.threshold).answers(table)
-    return judge_answers(label, refused, outcome.y, cost, classes, goal)
-
-
-def judge_answers(
-    label: NDArray[np.int64],
-    refused: NDArray[np.bool_],
-    y: NDArray[np.int64],
-    cost: float,
-    classes: Sequence[str],
-    goal: Goal,
-) -> Judged:
-    """Return the quality and cost of given answers.
-
-    Args:
-        label: int64 (rows,), class codes that are answered.
-        refused: bool (rows,), whether each answer is refused.
-        y: int64 (rows,), true codes.
-        cost: mean price of a row.
-        classes, goal: as for `judge`.
-    """
-    right = (label == y) & ~refused
-    accuracy = math.nan if refused.all() else float(right.sum() / (~refused).sum())
-    loss, errors = 0.0, goal.answering(classes, None).error_costs
-    if errors is not None:
-        loss = float(np.mean(np.where(refused, goal.refused_cost or 0.0, errors[y, label])))
-    return Judged(float(right.mean()), cost, float(1 - refused.mean()), accuracy, loss)
-
-
-def trivial_answers(
-    train: NDArray[np.int64], y: NDArray[np.int64], classes: Sequence[str], goal: Goal, threshold: float | None = None
-) -> dict[str, Judged]:
-    """Return the quality and cost of answers that need no feature, by their description.
-
-    Args:
-        train: int64 (rows,), true codes of the training rows, for the class frequencies.
-        y: int64 (rows,), true codes of the rows that are answered.
-        classes, goal: as for `judge`.
-        threshold: confidence threshold.
-
-    Returns:
-        One entry for each class, answered for every row; one for refusing every row, where refusals have a cost; and
-        one for the answer that the class frequencies lead to.
-    """
-
-    def same(label: int, refused: bool = False) -> Judged:
-        return judge_answers(np.full(len(y), label), np.full(len(y), refused), y, 0.0, classes, goal)
-
-    found = {f"always {name}": same(code) for code, name in enumerate(classes)}
-    if goal.refused_cost is not None:
-        found["refuse every row"] = same(0, refused=True)
-    frequencies = np.bincount(train, minlength=len(classes)) / len(train)
-    label, refused = goal.answering(classes, threshold).answers(frequencies[None, :])
-    return {**found, "by the frequencies of the classes": same(int(label[0]), bool(refused[0]))}
 
 
 def read_error_costs(path: str | Path, classes: Sequence[str]) -> Goal:

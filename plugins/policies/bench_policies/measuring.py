@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from bench_core import Method, RequestError
-from bench_policies.goals import Goal, Judged, judge, trivial_answers
+from bench_policies.goals import Goal, Judged
+from bench_policies.judging import judge, trivial_answers
+from bench_policies.nested import REPORT_SHARE, report_rows
 from bench_policies.trials import Bench
 
 __all__ = ["corrected_half_width", "measure", "measure_trivial", "summary"]
@@ -39,6 +41,8 @@ def corrected_half_width(values: Sequence[float], test_share: float) -> float:
 def summary(chosen: Sequence[Judged], test_share: float) -> dict[str, Any]:
     """Return the mean of every figure over the splits, and its half-width under ``<name>_half``, as plain values.
 
+    ``most`` is the greatest price of the features of a single row, on any split.
+
     Args:
         chosen: quality and cost of the chosen policy, one entry per split.
         test_share: as for `corrected_half_width`.
@@ -48,6 +52,7 @@ def summary(chosen: Sequence[Judged], test_share: float) -> dict[str, Any]:
         values = [getattr(judged, name) for judged in chosen]
         out[name] = float(np.mean(values)) if values else math.nan
         out[f"{name}_half"] = corrected_half_width(values, test_share)
+    out["most"] = max((judged.most for judged in chosen), default=math.nan)
     return out
 
 
@@ -79,17 +84,24 @@ def measure(
     return measured, measure_trivial(bench, goal, splits)
 
 
-def measure_trivial(bench: Bench, goal: Goal, splits: int) -> list[dict[str, Any]]:
-    """Measure the answers without features on the test parts: ``answer`` and the values of `summary`, best first."""
+def measure_trivial(bench: Bench, goal: Goal, splits: int, reported: bool = False) -> list[dict[str, Any]]:
+    """Measure the answers without features: ``answer`` and the values of `summary`, best first.
+
+    Args:
+        bench, goal, splits: as for `measure`.
+        reported: on the report rows of nested splits; otherwise on the test parts.
+    """
     classes = bench.dataset.classes
     if not classes:
         return []
     found: dict[str, list[Judged]] = {}
     for seed in range(1, splits + 1):
         prepared = bench.prepared(seed)
-        trivial = trivial_answers(prepared.problem.train.y, prepared.test.y, classes, goal, bench.threshold)
+        y = prepared.test.y[report_rows(prepared.test.y)] if reported else prepared.test.y
+        trivial = trivial_answers(prepared.problem.train.y, y, classes, goal, bench.threshold)
         for answer, judged in trivial.items():
             found.setdefault(answer, []).append(judged)
-    rows = [{"answer": answer, **summary(judged, bench.test_share)} for answer, judged in found.items()]
+    share = REPORT_SHARE if reported else bench.test_share
+    rows = [{"answer": answer, **summary(judged, share)} for answer, judged in found.items()]
     by = "total" if goal.error_costs is not None else "quality"
     return sorted(rows, key=lambda row: row[by] if by == "total" else -row[by])

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
+from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.recommending import Recommendation
+from bench_policies.tradeoff import draw_tradeoff
 from bench_policies.wording import one_line, with_half
 
 
-def fit_command(best: str, data: str, options: Mapping[str, Any], folder: str = "policy") -> str:
+def fit_command(
+    best: str,
+    data: str,
+    options: Mapping[str, Any],
+    folder: str = "policy",
+    parameters: Mapping[str, Any] | None = None,
+) -> str:
     """Return the command that fits a recommended method.
 
     Args:
@@ -22,6 +31,7 @@ def fit_command(best: str, data: str, options: Mapping[str, Any], folder: str = 
         options: the options that ``bench recommend`` and ``bench fit`` share; None and False are left out, and an
             option is repeated for every item of a list.
         folder: the folder of the policy.
+        parameters: the method's parameters that differ from its defaults.
     """
     words = ["bench", "fit", data]
     for name, value in options.items():
@@ -29,7 +39,8 @@ def fit_command(best: str, data: str, options: Mapping[str, Any], folder: str = 
             if item is not None and item is not False:
                 integral = isinstance(item, float) and item.is_integer()
                 words += [f"--{name}", str(int(item) if integral else item)]
-    return shlex.join([*words, "--method", best, "--out", folder])
+    given = ["--parameters", json.dumps(dict(parameters))] if parameters else []
+    return shlex.join([*words, "--method", best, *given, "--out", folder])
 
 
 def methods_table(recommendation: Recommendation, form: str = "pipe") -> str:
@@ -44,21 +55,19 @@ def methods_table(recommendation: Recommendation, form: str = "pipe") -> str:
     )
     together: dict[Any, list[str]] = {key: names for key, names in alike.items() if len(names) > 2}
     rows = []
-    classes, goal = recommendation.dataset["task"] != "regression", recommendation.goal
+    goal, measure = recommendation.goal, _measure(recommendation)
     more = {} if goal.error_costs is None else {"total": "Mean total"}
     if recommendation.dataset["threshold"] is not None or goal.refused_cost is not None:
         more["coverage"] = "Answered %"
     for row in recommendation.table.to_dict("records"):
         if row["splits"] == 0 and (row["status"], row["why"]) in together:
             continue
-        factor = 100.0 if classes else -1.0
         rows.append([
-            row["method"], row["status"], with_half(row, "quality", factor), with_half(row, "cost", 1.0),
+            row["method"], row["status"], with_half(row, "quality", measure.factor), with_half(row, "cost", 1.0),
             *(with_half(row, name, 100.0 if name == "coverage" else 1.0) for name in more),
             int(row["splits"]), f"{row['fit seconds']:.2g}", row["why"],
         ])  # fmt: skip
-    quality = "Right answers %" if classes else "Mean squared error"
-    heads = ["Method", "Status", quality, "Mean cost", *more.values(), "Splits", "Fit s", "Why"]
+    heads = ["Method", "Status", measure.heading, "Mean cost", *more.values(), "Splits", "Fit s", "Why"]
     table = tabulate(rows, headers=heads, tablefmt=form, disable_numparse=True)
     sentences = [f"{status}, {why}: {', '.join(names)}." for (status, why), names in together.items()]
     return "\n\n".join([table, *(sentence[0].upper() + sentence[1:] for sentence in sentences)])
@@ -68,12 +77,16 @@ def trivial_table(recommendation: Recommendation, form: str = "pipe") -> str:
     """Return a table of the five best answers that need no feature; empty for regression."""
     if not len(recommendation.trivial):
         return ""
-    total = recommendation.goal.error_costs is not None
+    total, measure = recommendation.goal.error_costs is not None, _measure(recommendation)
     rows = [
-        [one_line(row["answer"]), with_half(row, "quality", 100.0), *([with_half(row, "total", 1.0)] if total else [])]
+        [
+            one_line(row["answer"]),
+            with_half(row, "quality", measure.factor),
+            *([with_half(row, "total", 1.0)] if total else []),
+        ]
         for row in recommendation.trivial[:5].to_dict("records")
     ]
-    heads = ["Without any feature", "Right answers %", *(["Mean total"] if total else [])]
+    heads = ["Without any feature", measure.heading, *(["Mean total"] if total else [])]
     return tabulate(rows, headers=heads, tablefmt=form, disable_numparse=True)
 
 
@@ -81,19 +94,20 @@ def front_table(recommendation: Recommendation) -> str:
     """Return a table of the curve's points that no other point dominates, by cost."""
     front = recommendation.curve[recommendation.curve["front"].astype(bool)].sort_values(["cost", "budget"])
     front = front.drop_duplicates(["method", "cost", "quality"])  # a larger budget may lead to the same policy
-    factor = 100.0 if recommendation.dataset["task"] != "regression" else -1.0
+    measure = _measure(recommendation)
     rows = [
-        [row["method"], f"{row['budget']:.4g}", with_half(row, "cost", 1.0), with_half(row, "quality", factor)]
+        [row["method"], f"{row['budget']:.4g}", with_half(row, "cost", 1.0), with_half(row, "quality", measure.factor)]
         for row in front.to_dict("records")
     ]
-    quality = "Right answers %" if factor == 100.0 else "Mean squared error"
-    return tabulate(rows, headers=["Method", "Budget", "Mean cost", quality], tablefmt="pipe", disable_numparse=True)
+    return tabulate(
+        rows, headers=["Method", "Budget", "Mean cost", measure.heading], tablefmt="pipe", disable_numparse=True
+    )
 
 
 def write_page(recommendation: Recommendation, folder: Path, command: str) -> Path:
     """Write ``recommendation.md`` and ``tradeoff.svg`` to a folder, and return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = _draw(recommendation, folder / "tradeoff.svg")
+    drawn = draw_tradeoff(recommendation, folder / "tradeoff.svg")
     about = recommendation.dataset
     lines = [
         f"# Which method for {one_line(about['name'])}",
@@ -104,12 +118,13 @@ def write_page(recommendation: Recommendation, folder: Path, command: str) -> Pa
         f"{about['rows']} rows, {about['features']} features; "
         f"all features together cost {recommendation.full_cost:.4g}. "
         f"{recommendation.splits} random split{'s'[: recommendation.splits != 1]} in {recommendation.seconds:.0f} s: "
-        "half of the rows are for training, a quarter for choosing a policy, and a quarter for testing. "
-        "The core audited and billed every answer.",
+        "half of the rows are for training, a fifth for tuning and for choosing a policy, a fifth for comparing "
+        "methods, and a tenth for these figures. No method saw the last two. The core audited and billed every answer.",
         "",
+        *(["Check these columns: " + "; ".join(recommendation.notes) + ".", ""] if recommendation.notes else []),
         *(["## Trade-off", "", "![Quality by cost](tradeoff.svg)", ""] if drawn else []),
-        "Each point is a method within a mean budget, measured on the test parts. No other point dominates these "
-        "points of the front:",
+        "Each point is a method within a mean budget, measured on rows that no method saw, and on the same splits as "
+        "all others. No other point dominates these points of the front:",
         "",
         front_table(recommendation),
         "",
@@ -119,8 +134,8 @@ def write_page(recommendation: Recommendation, folder: Path, command: str) -> Pa
         "",
         trivial_table(recommendation),
         "",
-        "*dropped*: in the worse half after the first split, or later worse than the best by more than the 95 % "
-        "interval. *left out*: the time limit was reached. *cannot*: the method does not apply here.",
+        "*dropped*: worse than the best by more than the paired 95 % interval, or in the worse half of many. "
+        "*left out*: the time limit was reached. *cannot*: the method does not apply here.",
         "",
     ]
     page = folder / "recommendation.md"
@@ -128,31 +143,5 @@ def write_page(recommendation: Recommendation, folder: Path, command: str) -> Pa
     return page
 
 
-def _draw(recommendation: Recommendation, path: Path) -> bool:
-    if not len(recommendation.curve):
-        return False
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
-    axes = figure.subplots()
-    classes = recommendation.dataset["task"] != "regression"
-    factor = 100.0 if classes else -1.0
-    marks: Sequence[str] = "osD^vP*X<>"
-    for number, (name, part) in enumerate(recommendation.curve.groupby("method", sort=True)):
-        ordered = part.sort_values("cost")
-        axes.plot(
-            ordered["cost"], factor * ordered["quality"], marker=marks[number % len(marks)], markersize=4,
-            linewidth=2.2 if name == recommendation.best else 1.0, label=str(name),
-        )  # fmt: skip
-    front = recommendation.curve[recommendation.curve["front"].astype(bool)].sort_values("cost")
-    axes.plot(front["cost"], factor * front["quality"], color="black", linestyle=":", linewidth=1.2, label="front")
-    axes.set_xlabel("mean cost of a row")
-    axes.set_ylabel("right answers, % of all rows" if classes else "mean squared error")
-    axes.grid(alpha=0.25)
-    axes.legend(fontsize=8)
-    with matplotlib.rc_context({"svg.hashsalt": "budgetbench"}):
-        figure.savefig(path, metadata={"Date": None})
-    return True
+def _measure(recommendation: Recommendation) -> Measure:
+    return MSE if recommendation.dataset["task"] == "regression" else MEASURES[recommendation.goal.measure]

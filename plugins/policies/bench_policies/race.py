@@ -1,29 +1,44 @@
-"""Race methods on a table: time them on a sample, then compare them split by split and drop the worse ones."""
+"""Race methods on a table: time them on a sample, then compare them split by split and stop those that cannot win.
+
+This is successive halving (Jamieson and Talwalkar, Non-stochastic best arm identification and hyperparameter
+optimization, 2016): the rungs are a sample of the rows, and one, two, three … random splits.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench_core import Dataset, Method
-from bench_policies.goals import Goal, Judged, judge
+from bench_policies.goals import Goal, Judged
+from bench_policies.judging import judge, row_values
 from bench_policies.measuring import corrected_half_width
-from bench_policies.trials import Bench
+from bench_policies.nested import DECISION_SHARE, divided
+from bench_policies.trials import Bench, Tried
 
-__all__ = ["BUDGET_SHARES", "Candidate", "race", "time_on_sample"]
+Item, Result = TypeVar("Item"), TypeVar("Result")
+
+__all__ = ["BUDGET_SHARES", "Candidate", "behind", "race", "time_on_sample"]
 
 BUDGET_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """Budgets of the trade-off curve, as shares of what all features cost."""
 
 _SAMPLE = 300
-_LEAST_KEPT = 4
+_KEPT_ON_SAMPLE = 12
+_LEAST_KEPT = (6, 4, 3)
+"""The fewest methods that go on after the first, second and third split; half of them do if that is more."""
 _SAMPLE_SHARE, _LEAST_SECONDS, _MOST_SHARES, _LOADING = 0.1, 3.0, 4.0, 20.0
 """The time limit of a method on the sample: this share of the total time, at least so many seconds, at most so many
 times an equal share of the time left; and the seconds allowed in addition for loading and compiling."""
+_TIME_ON_SAMPLE = 0.35
+"""Share of the time for the sample."""
 
 
 @dataclass
@@ -31,23 +46,31 @@ class Candidate:
     """A method of the portfolio, and its results so far.
 
     Attributes:
-        name, method: the method and its name.
+        name: the entry's name.
+        method: the method.
+        use, parameters: the method's registered name, and the parameters that differ from its defaults.
         seconds: time of the longest fit, or of the fit on the sample before any other.
         status: ``tried``, ``dropped``, ``failed``, ``left out`` or ``cannot`` (it does not apply).
         why: the reason for the status; empty if tried.
-        values: the goal's value on the validation part, by split.
+        on_sample: the goal's value on the sample's decision rows.
+        values: the goal's value on the decision rows, by split.
+        rows: the value of each decision row, by split.
         met: whether the goal was met on the validation part, by split.
         least: mean cost of the cheapest policy on the validation part, by split.
-        chosen: quality and cost of the chosen policy on the test part, by split.
-        curve: budget share → quality and cost, on the test part, of the best policy within that budget, by split.
+        chosen: quality and cost of the chosen policy on the report rows, by split.
+        curve: budget share → quality and cost, on the report rows, of the best policy within that budget, by split.
     """
 
     name: str
     method: Method
+    use: str = ""
+    parameters: Mapping[str, object] = field(default_factory=dict)
     seconds: float = 0.0
     status: str = "tried"
     why: str = ""
+    on_sample: float = -math.inf
     values: list[float] = field(default_factory=list)
+    rows: list[NDArray[np.float64]] = field(default_factory=list)
     met: list[bool] = field(default_factory=list)
     least: list[float] = field(default_factory=list)
     chosen: list[Judged] = field(default_factory=list)
@@ -59,49 +82,82 @@ class Candidate:
 
 
 def time_on_sample(
-    portfolio: list[Candidate], bench: Bench, start: float, seconds: float, progress: Callable[[str], None]
+    portfolio: list[Candidate], bench: Bench, goal: Goal, start: float, seconds: float, progress: Callable[[str], None]
 ) -> None:
-    """Fit every method on a sample of rows, to find failing methods early and to sort the portfolio by time.
+    """Fit every method on a sample of rows, to find failing methods early; the better ones go on, best first.
 
     Args:
-        portfolio: the methods; their status and seconds are updated, and the list is sorted, quickest first.
+        portfolio: the methods, most promising first; their status and seconds are updated, and the list is sorted.
         bench: the data and protocol.
+        goal: the goal.
         start: start of the recommendation, in seconds of the monotonic clock.
-        seconds: the total time, of which half may be used here.
+        seconds: the total time, of which a third may be used here.
         progress: called with a line after every fit.
     """
-    dataset = bench.dataset
-    if dataset.n_rows > 2 * _SAMPLE:
-        rng = np.random.default_rng(0)
-        rows = np.sort(rng.permutation(dataset.n_rows)[:_SAMPLE])
-        try:
-            dataset = Dataset(
-                dataset.name, dataset.task, dataset.values[rows], dataset.feature_names, dataset.target[rows],
-                dataset.classes, dataset.categorical, dataset.categories,
-                None if dataset.sizes is None else dataset.sizes[rows],
-            )  # fmt: skip
-        except Exception:  # a rare class is missing from the sample
-            dataset = bench.dataset
-    sample = replace(bench, dataset=dataset, _prepared={})
-    end = start + seconds / 2
+    sample = replace(bench, dataset=_sample_of(bench.dataset), _prepared={})
+    rows = sample.dataset.n_rows
+    sample.prepared(0)
+    end = start + _TIME_ON_SAMPLE * seconds
     waiting = [candidate for candidate in portfolio if candidate.status == "tried"]
-    for number, candidate in enumerate(waiting):
+
+    def fit(at: tuple[int, Candidate]) -> tuple[Tried | None, float]:
+        number, candidate = at
         left = end - time.monotonic()
         if left <= 0:
-            candidate.stop("left out", "the time limit was reached before it was tried")
-            continue
-        fair = _MOST_SHARES * left / (len(waiting) - number)
+            return None, 0.0
+        fair = _MOST_SHARES * left * bench.jobs / (len(waiting) - number)
         limit = min(max(min(_SAMPLE_SHARE * seconds, fair), _LEAST_SECONDS), left)
         until = min(end, time.monotonic() + limit + _LOADING)
-        thresholds = sample.thresholds(candidate.method)
-        tried = sample.run(candidate.name, candidate.method, 0, thresholds[0], limit=limit, until=until)
-        candidate.seconds = tried.seconds * len(thresholds)
+        threshold = sample.thresholds(candidate.method)[0]
+        return sample.run(candidate.use, candidate.method, 0, threshold, limit=limit, until=until), limit
+
+    for candidate, (tried, limit) in _each(fit, list(enumerate(waiting)), bench.jobs):
+        if tried is None:
+            candidate.stop("left out", "the time limit was reached before it was tried")
+            continue
+        candidate.seconds = tried.seconds * len(sample.thresholds(candidate.method))
         if tried.late:
-            candidate.stop("left out", f"it takes longer than {limit:.1f} s on {dataset.n_rows} rows")
+            candidate.stop("left out", f"it takes longer than {limit:.1f} s on {rows} rows")
         elif tried.error:
             candidate.stop("failed", tried.error)
-        progress(f"{candidate.name}: {candidate.why or f'{tried.seconds:.1f} s on {dataset.n_rows} rows'}")
-    portfolio.sort(key=lambda candidate: (candidate.seconds, candidate.name))
+        else:
+            _, decision, _ = _judged(tried, goal, bench.dataset.classes)
+            candidate.on_sample = decision[0]
+        progress(f"{candidate.name}: {candidate.why or f'{tried.seconds:.1f} s on {rows} rows'}")
+    order = {id(candidate): place for place, candidate in enumerate(portfolio)}
+    portfolio.sort(key=lambda candidate: (-candidate.on_sample, order[id(candidate)]))
+    running = [candidate for candidate in portfolio if candidate.status == "tried"]
+    for candidate in running[max(_KEPT_ON_SAMPLE, math.ceil(len(running) / 2)) :]:
+        candidate.stop("dropped", "in the worse half on the sample")
+
+
+def _sample_of(dataset: Dataset) -> Dataset:
+    if dataset.n_rows <= 2 * _SAMPLE:
+        return dataset
+    rng = np.random.default_rng(0)
+    rows = np.sort(rng.permutation(dataset.n_rows)[:_SAMPLE])
+    try:
+        return Dataset(
+            dataset.name, dataset.task, dataset.values[rows], dataset.feature_names, dataset.target[rows],
+            dataset.classes, dataset.categorical, dataset.categories,
+            None if dataset.sizes is None else dataset.sizes[rows],
+        )  # fmt: skip
+    except Exception:  # a rare class is missing from the sample
+        return dataset
+
+
+def _each(
+    run: Callable[[tuple[int, Item]], Result], items: list[tuple[int, Item]], jobs: int
+) -> Iterable[tuple[Item, Result]]:
+    """Yield every item with its result, in order; several run at a time."""
+    if jobs == 1:
+        yield from ((item[1], run(item)) for item in items)
+        return
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield from zip((item for _, item in items), pool.map(run, items), strict=True)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def race(
@@ -113,10 +169,10 @@ def race(
     full: float,
     progress: Callable[[str], None],
 ) -> int:
-    """Run the methods split by split, and drop the worse ones after each split.
+    """Run the methods split by split, and stop those that cannot win after each split.
 
     Args:
-        portfolio: the methods, quickest first, which are updated with their results.
+        portfolio: the methods, most promising first, which are updated with their results.
         bench: the data and protocol.
         goal: the goal.
         splits: the largest number of splits.
@@ -130,24 +186,46 @@ def race(
     splits_done = 0
     for seed in range(1, splits + 1):
         running = [candidate for candidate in portfolio if candidate.status == "tried"]
-        for candidate in running:
-            if time.monotonic() + candidate.seconds > end and (splits_done or any(other.chosen for other in portfolio)):
+        bench.prepared(seed)
+        nothing_yet = [not any(candidate.chosen for candidate in portfolio)]
+
+        def fit(at: tuple[int, Candidate], seed: int = seed, nothing_yet: list[bool] = nothing_yet) -> Tried | None:
+            candidate, now = at[1], time.monotonic()
+            if now + candidate.seconds > end and not nothing_yet[0]:
+                return None
+            tried = bench.run_all(candidate.use, candidate.method, seed, until=end)
+            nothing_yet[0] = nothing_yet[0] and bool(tried.error)
+            return tried
+
+        for candidate, tried in _each(fit, list(enumerate(running)), bench.jobs):
+            if tried is None:
                 if len(candidate.chosen) < max(splits_done, 1):
                     candidate.stop("left out", f"a fit takes {candidate.seconds:.0f} s, longer than the time left")
                 continue
-            _try(candidate, bench, goal, seed, full, end)
+            _take(candidate, tried, bench, goal, full)
             progress(f"split {seed}: {candidate.name}: {_result_text(candidate, goal, bench.dataset)}")
         if not any(len(candidate.chosen) >= seed for candidate in portfolio):
             break
         splits_done = seed
-        _drop(portfolio, seed, bench)
+        _drop(portfolio, seed)
         if time.monotonic() >= end:
             break
     return splits_done
 
 
-def _try(candidate: Candidate, bench: Bench, goal: Goal, seed: int, full: float, end: float) -> None:
-    tried = bench.run_all(candidate.name, candidate.method, seed, until=end)
+def _judged(
+    tried: Tried, goal: Goal, classes: tuple[str, ...]
+) -> tuple[Judged, tuple[float, NDArray[np.float64]], Judged]:
+    """Choose a policy on the validation rows; judge it there, on decision rows and each of them, and on report rows."""
+    validation = [judge(outcome, classes, goal) for outcome in tried.validation]
+    number = goal.choose(validation, len(tried.validation[0].y))
+    decision, report = divided(tried.test[number])
+    judged = judge(decision, classes, goal)
+    value = goal.value_on_new_rows(validation[number], judged, len(decision.y))
+    return validation[number], (value, row_values(decision, classes, goal)), judge(report, classes, goal)
+
+
+def _take(candidate: Candidate, tried: Tried, bench: Bench, goal: Goal, full: float) -> None:
     if tried.late:
         candidate.stop("left out", "it was stopped at the time limit")
         return
@@ -157,39 +235,56 @@ def _try(candidate: Candidate, bench: Bench, goal: Goal, seed: int, full: float,
     # The time on the sample includes loading the plugin, so the first split replaces it.
     candidate.seconds = max(candidate.seconds, tried.seconds) if candidate.values else tried.seconds
     classes = bench.dataset.classes
+    seen, (value, rows), report = _judged(tried, goal, classes)
     validation = [judge(outcome, classes, goal) for outcome in tried.validation]
-    test = [judge(outcome, classes, goal) for outcome in tried.test]
-    number = goal.choose(validation, len(tried.validation[0].y))
-    candidate.values.append(goal.value(validation[number]))
-    candidate.met.append(goal.met(validation[number]))
+    candidate.values.append(value)
+    candidate.rows.append(rows)
+    candidate.met.append(goal.met(seen))
     candidate.least.append(min(judged.cost for judged in validation))
-    candidate.chosen.append(test[number])
+    candidate.chosen.append(report)
     for share in BUDGET_SHARES:
-        within = Goal(budget=share * full)
+        within = replace(goal, budget=share * full, quality=None, error_costs=None)
         number = within.choose(validation, len(tried.validation[0].y))
         if within.met(validation[number]):
-            candidate.curve.setdefault(share, []).append(test[number])
+            point = judge(divided(tried.test[number])[1], classes, goal)
+            candidate.curve.setdefault(share, []).append(point)
 
 
-def _drop(portfolio: list[Candidate], splits_done: int, bench: Bench) -> None:
-    """Drop the worse half after the first split; later, methods that are significantly worse than the best."""
+def behind(leader: Candidate, other: Candidate, splits: int) -> tuple[float, float]:
+    """Return how far a method is behind another on the same decision rows, and half of the paired 95 % interval.
+
+    With several splits, the interval is over splits, corrected for their overlap; with one, over its rows.
+    """
+    first, second = leader.values[:splits], other.values[:splits]
+    by_split = [a - b for a, b in zip(first, second, strict=True)]
+    if splits > 1:
+        return float(np.mean(by_split)), corrected_half_width(by_split, DECISION_SHARE)
+    if not (leader.met[0] and other.met[0]):
+        return by_split[0], 0.0
+    by_row = leader.rows[0] - other.rows[0]
+    return by_split[0], 1.96 * float(np.std(by_row)) / math.sqrt(max(len(by_row), 1))
+
+
+def _drop(portfolio: list[Candidate], splits_done: int) -> None:
+    """Stop methods that are worse than the best by more than the paired interval, and the worse half of many."""
     running = sorted(
         (candidate for candidate in portfolio if candidate.status == "tried" and len(candidate.values) >= splits_done),
         key=lambda candidate: -float(np.mean(candidate.values)),
     )
-    if splits_done == 1:
-        for candidate in running[max(_LEAST_KEPT, math.ceil(len(running) / 2)) :]:
-            candidate.stop("dropped", "in the worse half on the first split")
-        return
     for candidate in running[1:]:
-        behind = np.array(running[0].values[:splits_done]) - np.array(candidate.values[:splits_done])
-        half = corrected_half_width(behind.tolist(), bench.test_share)
-        if float(behind.mean()) <= half:
+        mean, half = behind(running[0], candidate, splits_done)
+        if mean <= half:
             continue
         if any(running[0].met) and not any(candidate.met):
-            candidate.stop("dropped", f"no policy met the goal on the validation parts of {splits_done} splits")
+            many = f"{splits_done} split{'s'[: splits_done > 1]}"
+            candidate.stop("dropped", f"no policy met the goal on the validation parts of {many}")
         else:
-            candidate.stop("dropped", f"significantly worse than {running[0].name} on {splits_done} splits")
+            on = f"{splits_done} split{'s'[: splits_done > 1]}"
+            candidate.stop("dropped", f"significantly worse than {running[0].name} on {on}")
+    if splits_done <= len(_LEAST_KEPT):
+        left = [candidate for candidate in running if candidate.status == "tried"]
+        for candidate in left[max(_LEAST_KEPT[splits_done - 1], math.ceil(len(left) / 2)) :]:
+            candidate.stop("dropped", f"in the worse half after split {splits_done}")
 
 
 def _result_text(candidate: Candidate, goal: Goal, dataset: Dataset) -> str:
@@ -198,6 +293,5 @@ def _result_text(candidate: Candidate, goal: Goal, dataset: Dataset) -> str:
     if candidate.status != "tried":
         return candidate.why
     last = candidate.chosen[-1]
-    quality = f"{100 * last.quality:.1f} % right" if dataset.classes else f"squared error {-last.quality:.4g}"
     total = "" if goal.error_costs is None else f", {last.total:.4g} with errors"
-    return f"{quality} at a mean cost of {last.cost:.4g}{total}"
+    return f"{goal.quality_text(last.quality, dataset.classes)} at a mean cost of {last.cost:.4g}{total}"

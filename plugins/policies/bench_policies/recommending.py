@@ -1,43 +1,41 @@
-"""Recommend a method for a table, prices and a goal, by comparing installed methods on repeated splits.
+"""Recommend a method for a table, prices and a goal, by comparing methods on repeated nested splits.
 
-Every method is first timed on a sample of the rows, for at most half of the time. Then the methods run split by split,
-quickest first. They run in processes of their own, which are stopped at the time limit. After the first split the
-better half continues (at least four methods); after every later one, methods are dropped that are worse than the best
-by more than the paired 95 % interval. Methods are compared on the validation parts; the figures shown are measured on
-the test parts.
+The methods are those of `bench_policies.portfolio`. Every one is first fitted on a sample of the rows, for at most a
+third of the time. Then the methods run split by split, the most promising first, and those that cannot win are stopped
+(`bench_policies.race`). They run in processes of their own, which are stopped at the time limit. Methods are compared
+on rows that none of them saw or tuned on; the figures shown are measured on further such rows
+(`bench_policies.nested`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import DataContext, RequestError, build
-from bench_core.suites import Registry, load_registry
+from bench_core import DataContext, RequestError
+from bench_core.execution import one_blas_thread
+from bench_core.suites import load_registry
+from bench_policies.columns import column_notes
 from bench_policies.fitting import beyond_budget
-from bench_policies.folder import policy_types
 from bench_policies.goals import Goal
 from bench_policies.isolated_trials import IsolatedTrials
-from bench_policies.measuring import corrected_half_width, measure_trivial, summary
+from bench_policies.measures import rare
+from bench_policies.measuring import measure_trivial, summary
+from bench_policies.nested import REPORT_SHARE, RULE
+from bench_policies.portfolio import candidates, entries
 from bench_policies.prices import Prices, read_prices
-from bench_policies.race import Candidate, race, time_on_sample
-from bench_policies.tables import Data, facts_after_encoding, read_table
+from bench_policies.race import Candidate, behind, race, time_on_sample
+from bench_policies.tables import Data, check_rows, read_table
 from bench_policies.trials import Bench
-from bench_policies.wording import against_trivial, refused_below, with_half
+from bench_policies.wording import against_trivial, one_line, refused_below, with_half
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_QUICK = (
-    "cost-ordered", "stump", "single-stage", "lightgbm", "majority", "lasso", "c45", "cegb", "forward-selection", "eg2",
-    "idx", "cs-id3", "cscc", "emsco",
-)  # fmt: skip
-"""Methods of several kinds that take a second or two on a sample; they are tried first."""
 
 
 @dataclass(frozen=True)
@@ -45,20 +43,25 @@ class Recommendation:
     """A recommendation and the measurements behind it.
 
     Attributes:
-        best: name of the recommended method; None if no method worked, or none kept to the budget.
+        best: name of the recommended entry; None if no method worked, or none kept to the budget.
+        method, parameters: its registered method and the parameters that differ from the defaults; empty without one.
         goal: the goal.
         table: a row per method: status, splits, quality, cost, coverage, with half-widths of 95 % intervals.
         trivial: a row per answer that needs no feature (``answer``), with the same figures as ``table``, best first;
             empty for regression.
-        curve: a row per method and budget: mean cost and quality on the test parts, and whether it is on the front.
+        curve: a row per method and budget: mean cost and quality on the report rows, and whether it is on the front;
+            only methods with all splits.
         text: the recommendation as text.
         dataset: the data's name, numbers of rows and features, task and threshold.
         full_cost: mean cost of all features together, in the unit of the prices.
+        notes: sentences on columns that are probably identifiers, dates or numbers with decimal commas.
         splits: number of splits that were made.
         seconds: time taken.
     """
 
     best: str | None
+    method: str
+    parameters: Mapping[str, Any]
     goal: Goal
     table: pd.DataFrame
     trivial: pd.DataFrame
@@ -66,6 +69,7 @@ class Recommendation:
     text: str
     dataset: Mapping[str, Any]
     full_cost: float
+    notes: Sequence[str]
     splits: int
     seconds: float
 
@@ -87,6 +91,7 @@ def recommend(
     task: str | None = None,
     exit_threshold: float | None = None,
     threads: int = 1,
+    jobs: int = 1,
     isolation: str = "process",
     progress: Callable[[str], None] = lambda line: None,
 ) -> Recommendation:
@@ -105,6 +110,7 @@ def recommend(
         exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
             None: chosen on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
         threads: number of threads of the methods' kernels.
+        jobs: number of methods that run at a time; 1 without isolation.
         isolation: ``process`` or ``strict``: methods run in processes of their own; ``none``: they run in this process,
             for a debugger, and a running method is not stopped at the time limit.
         progress: called with a line after every step.
@@ -118,55 +124,20 @@ def recommend(
     if dataset.task == "ranking":
         raise RequestError("recommend does not support ranking data; compare methods with a suite (bench run)")
     goal.check(dataset.task, dataset.classes)
+    goal = goal.on(dataset.target, dataset.classes)
+    check_rows(dataset)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
-    bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads)
-    portfolio = _portfolio(registry, methods, bench)
-    costs = bench.prepared(1).problem.costs
-    full = float(costs.total(dataset.n_rows, dataset.sizes).mean())
-    with (
-        IsolatedTrials(registry, DataContext.from_environment().cache, isolation)
-        if isolation != "none"
-        else nullcontext() as bench.isolated
-    ):
-        time_on_sample(portfolio, bench, start, seconds, progress)
+    bench = Bench(dataset, scheme, encode, threshold, exit_threshold, split=RULE, threads=threads, cap=goal.cap)
+    full = float(bench.prepared(1).problem.costs.total(dataset.n_rows, dataset.sizes).mean())
+    portfolio = candidates(registry, entries(registry, methods, goal, full), bench, bool(methods))
+    with ExitStack() as stack, one_blas_thread():
+        if isolation != "none":
+            cache = DataContext.from_environment().cache
+            isolated = [stack.enter_context(IsolatedTrials(registry, cache, isolation)) for _ in range(jobs)]
+            bench = replace(bench, isolated=isolated)
+        time_on_sample(portfolio, bench, goal, start, seconds, progress)
         splits_done = race(portfolio, bench, goal, splits, start + seconds, full, progress)
     return _recommendation(portfolio, bench, goal, full, splits_done, time.monotonic() - start)
-
-
-def _portfolio(registry: Registry, names: Sequence[str], bench: Bench) -> list[Candidate]:
-    costs = bench.prepared(1).problem.costs
-    candidates = []
-    quick = {name: place for place, name in enumerate(_QUICK)}
-    for name in names or sorted(registry.methods, key=lambda name: (quick.get(name, len(quick)), name)):
-        cls = registry.method(name)
-        try:
-            method = build(cls, {}, f"method {name!r}")
-        except RequestError as error:
-            if names:
-                raise
-            candidates.append(Candidate(name, None, status="cannot", why=str(error)))  # type: ignore[arg-type]
-            continue
-        candidate = Candidate(name, method)
-        facts = facts_after_encoding(bench.dataset, costs, bench.encode, bench.thresholds(method)[0])
-        refused = method.inapplicable(facts) or _unsaveable(registry, name)
-        if refused is not None:
-            candidate.stop("cannot", refused)
-        candidates.append(candidate)
-    if all(candidate.status == "cannot" for candidate in candidates):
-        raise RequestError(
-            "no method can be used here: "
-            + "; ".join(f"{candidate.name}: {candidate.why}" for candidate in candidates[:5])
-        )
-    return candidates
-
-
-def _unsaveable(registry: Registry, name: str) -> str | None:
-    """Return why ``bench fit`` could not save a method's policies, or None. Such a method is not recommended."""
-    try:
-        policy_types(registry, registry.plugin_of("methods", name).name)
-    except RequestError as error:
-        return f"bench fit cannot save its policies: {error}"
-    return None
 
 
 def _recommendation(
@@ -174,19 +145,21 @@ def _recommendation(
 ) -> Recommendation:
     import pandas as pd
 
-    share = bench.test_share
+    share = REPORT_SHARE
     finished = [candidate for candidate in portfolio if candidate.chosen]
     # Methods that ran to the end rank before those that were dropped.
     ranked = sorted(finished, key=lambda candidate: (-len(candidate.chosen), -float(np.mean(candidate.values))))
     best = next((candidate for candidate in ranked if candidate.status == "tried"), ranked[0] if ranked else None)
     if best is not None and goal == Goal():
         best = min(
-            [best, *_equals(best, ranked, share)],
-            key=lambda candidate: float(np.mean([j.cost for j in candidate.chosen])),
+            [best, *_equals(best, ranked)], key=lambda candidate: float(np.mean([j.cost for j in candidate.chosen]))
         )
     beyond = ""
     if best is not None and goal.budget is not None and not any(best.met):
         beyond = beyond_budget(goal.budget, {candidate.name: max(candidate.least) for candidate in finished})
+        best = None
+    elif best is not None and goal.cap is not None and not any(best.met):
+        beyond = f"no method here keeps every row at {goal.cap:g} or below"
         best = None
     rows = []
     for candidate in sorted(
@@ -200,23 +173,26 @@ def _recommendation(
         }
         rows.append({**row, **(summary(candidate.chosen, share) if candidate.chosen else {"splits": 0})})
     curve = _curve(finished, full, share)
-    trivial = measure_trivial(bench, goal, splits_done)
+    trivial = measure_trivial(bench, goal, splits_done, reported=True)
     text = _words(best, finished, goal, bench, full, trivial)
     if beyond:
-        text = f"No method is recommended: {beyond}. The budget was checked on the validation parts."
+        text = f"No method is recommended: {beyond}. This was checked on the validation parts."
     about = {"name": bench.dataset.name, "rows": bench.dataset.n_rows, "features": bench.dataset.n_features}
     about |= {"task": bench.dataset.task, "threshold": bench.threshold}
+    name, use, parameters = (best.name, best.use, best.parameters) if best else (None, "", {})
     return Recommendation(
-        best.name if best else None, goal, pd.DataFrame(rows), pd.DataFrame(trivial), curve, text, about, full,
-        splits_done, seconds,
+        name, use, parameters, goal, pd.DataFrame(rows), pd.DataFrame(trivial), curve, text, about, full,
+        column_notes(bench.dataset), splits_done, seconds,
     )  # fmt: skip
 
 
 def _curve(finished: Sequence[Candidate], full: float, share: float) -> pd.DataFrame:
+    """Return the curve of the methods that ran on all splits: only their points are comparable."""
     import pandas as pd
 
     rows = []
-    for candidate in finished:
+    most = max((len(candidate.chosen) for candidate in finished), default=0)
+    for candidate in (one for one in finished if len(one.chosen) == most):
         for budget, judged in sorted(candidate.curve.items()):
             if len(judged) == len(candidate.chosen):
                 rows.append({"method": candidate.name, "budget": budget * full, **summary(judged, share)})
@@ -239,19 +215,17 @@ def _words(
 ) -> str:
     if best is None:
         return "No method worked on this table; the table of methods gives the reasons."
-    measured = summary(best.chosen, bench.test_share)
-    splits = len(best.chosen)
-    quality = (
-        f"it gives {with_half(measured, 'quality', 100, ' %')} right answers"
-        if bench.dataset.classes
-        else f"its mean squared error is {with_half(measured, 'quality', -1)}"
-    )
-    text = f"Use {best.name}: {quality}, at a mean cost of {with_half(measured, 'cost', 1)} a row"
+    measured = summary(best.chosen, REPORT_SHARE)
+    splits, classes = len(best.chosen), bench.dataset.classes
+    measure = goal.measured_in(classes)
+    quality = measure.words.format(with_half(measured, "quality", measure.factor, measure.unit))
+    text = f"Use {best.name}: it reaches {quality}, at a mean cost of {with_half(measured, 'cost', 1)} a row"
     if full > 0:
         text += f" ({100 * measured['cost'] / full:.0f} % of what all features cost)"
     if goal.error_costs is not None:
         text += f"; with wrong answers and refusals the mean total cost is {with_half(measured, 'total', 1)}"
-    text += f". Goal: {goal.in_words()}. Measured on the test parts of {splits} random split{'s'[: splits > 1]}"
+    text += f". Goal: {goal.in_words(bool(classes))}. "
+    text += f"Measured on rows that no method saw, of {splits} random split{'s'[: splits > 1]}"
     text += (
         ", ± half of the 95 % interval, or the interval in brackets."
         if splits > 1
@@ -266,24 +240,34 @@ def _words(
     if not any(best.met):
         text += " No method reached the goal on the validation parts; this one came nearest."
     if not all(goal.met(judged) for judged in best.chosen):
-        text += f" The goal is missed on {sum(not goal.met(judged) for judged in best.chosen)} of {splits} test parts."
+        missed = sum(not goal.met(judged) for judged in best.chosen)
+        text += f" The goal is missed on such rows of {missed} of {splits} splits."
+    if goal.budget is not None and goal.cap is None and measured["most"] > goal.budget:
+        text += f" Single rows cost up to {measured['most']:.4g} (--cap limits every row)."
     if measured["quality"] == 0 and bench.dataset.classes:
         text += " No answer is right: raise the budget, or lower the threshold."
-    equal = [candidate.name for candidate in _equals(best, finished, bench.test_share)]
+    equal = [candidate.name for candidate in _equals(best, finished)]
     if equal:
-        text += f" On these splits it does not differ significantly from {', '.join(equal)}."
-    return text + (f" {against_trivial(measured, trivial[0], goal.error_costs is not None)}" if trivial else "")
+        text += f" The difference between it and {', '.join(equal)} cannot be told on these splits."
+    if goal.measure == "accuracy" and goal.error_costs is None and classes:
+        few = [f"{one_line(name)} ({100 * share:.1f} %)" for name, share in rare(bench.dataset.target, classes)]
+        if few:
+            text += (
+                f" Warning: few rows are of the class {', '.join(few)}; right answers hardly depend on them."
+                " Consider --measure balanced-accuracy or --error-costs."
+            )
+    return text + (
+        f" {against_trivial(measured, trivial[0], goal.error_costs is not None, measure)}" if trivial else ""
+    )
 
 
-def _equals(best: Candidate, finished: Sequence[Candidate], share: float) -> list[Candidate]:
-    """Return the methods with as many splits and met goals as the best, and no significant difference on validation."""
+def _equals(best: Candidate, finished: Sequence[Candidate]) -> list[Candidate]:
+    """Return the methods that met the goal as often and differ by no more than the paired interval, on all splits."""
     equal = []
     for candidate in finished:
         if candidate is best or len(candidate.values) != len(best.values) or sum(candidate.met) != sum(best.met):
             continue
-        # A policy that misses the goal has a value far below all others, which must not be averaged.
-        pairs = zip(best.values, candidate.values, best.met, candidate.met, strict=True)
-        behind = [a - b for a, b, met, met_too in pairs if (met and met_too) or not any(best.met)]
-        if len(behind) >= 2 and abs(float(np.mean(behind))) <= corrected_half_width(behind, share):
+        mean, half = behind(best, candidate, len(best.values))
+        if abs(mean) <= half:
             equal.append(candidate)
     return equal

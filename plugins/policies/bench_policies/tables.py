@@ -69,6 +69,26 @@ def read_table(
         raise RequestError(str(error)) from None
 
 
+LEAST_ROWS = 20
+"""Rows below which nothing can be measured, or a method compared."""
+
+
+def check_rows(dataset: Dataset) -> None:
+    """Check that a table has enough rows, and two of every class.
+
+    Raises:
+        RequestError: it has not.
+    """
+    if dataset.n_rows < LEAST_ROWS:
+        raise RequestError(
+            f"{dataset.name} has {dataset.n_rows} rows; at least {LEAST_ROWS} are needed to measure anything"
+        )
+    if dataset.classes:
+        counts = np.bincount(np.asarray(dataset.target, dtype=np.int64), minlength=len(dataset.classes))
+        if (counts > 0).sum() < 2:
+            raise RequestError(f"{dataset.name}: all rows are of one class; there is nothing to predict")
+
+
 def facts_after_encoding(dataset: Dataset, costs: Costs, encode: str, threshold: float | None) -> DataFacts:
     """Return the facts of an encoded and priced data set, from which a method decides whether it applies."""
     groups = costs.groups

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import Any
 
 from bench_core import CostScheme, DataContext, Dataset, DataSource, Method, Metric, Outcome, SplitRule
 from bench_core.execution import Conditions, Prepared, prepare, run_trial
 from bench_core.suites import Trial
+from bench_policies.capping import CappedMethod
 from bench_policies.isolated_trials import IsolatedTrials
 
 EXIT_THRESHOLDS = (0.5, 0.7, 0.85, 0.95)
@@ -58,7 +60,9 @@ class Bench:
             None: chosen on the validation rows among `EXIT_THRESHOLDS`.
         split: the rule that splits rows into training, validation and test part.
         threads: number of threads of a method's kernels.
-        isolated: runs methods in processes of their own; None: they run in this process.
+        isolated: run methods in processes of their own, as many at a time as there are; empty: they run in this
+            process.
+        cap: the most that the features of a row may cost; policies are cut at it where methods run in this process.
     """
 
     dataset: Dataset
@@ -68,8 +72,19 @@ class Bench:
     exit_threshold: float | None = None
     split: SplitRule = field(default_factory=SplitRule)
     threads: int = 1
-    isolated: IsolatedTrials | None = None
+    isolated: Sequence[IsolatedTrials] = ()
+    cap: float | None = None
     _prepared: dict[int, Prepared] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._idle: SimpleQueue[IsolatedTrials] = SimpleQueue()
+        for isolated in self.isolated:
+            self._idle.put(isolated)
+
+    @property
+    def jobs(self) -> int:
+        """Number of methods that run at a time."""
+        return max(len(self.isolated), 1)
 
     @property
     def test_share(self) -> float:
@@ -119,7 +134,7 @@ class Bench:
             scheme=self.scheme,
             method=name,
             method_use=name,
-            estimator=method,
+            estimator=method if self.cap is None or self.isolated else CappedMethod(method, self.cap),
             point=0,
             split=self.split,
             encode=self.encode,
@@ -129,13 +144,17 @@ class Bench:
             audit_rounds=1,
         )
         given = trial, self.dataset, self.prepared(seed), metrics or {}, Conditions(threads=self.threads)
-        if self.isolated is None:
+        if not self.isolated:
             result = run_trial(*given)
         else:
-            self.isolated.limit(limit, until)
-            result = self.isolated.run(*given)
+            isolated = self._idle.get()
+            try:
+                isolated.limit(limit, until)
+                result = isolated.run(*given)
+            finally:
+                self._idle.put(isolated)
         if result.written:
-            del self._prepared[seed]
+            self._prepared.pop(seed, None)
         if result.outcomes is None:
             error = result.record["error"]
             return Tried(str(error["message"]), result.record, late=error["kind"] == "time")

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bench_policies.measures import MEASURES, Measure
+
 _CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _BIDIRECTIONAL = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 
@@ -73,15 +75,18 @@ def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str =
     return f"{shown}{unit} [{', '.join(end.removesuffix('.0') for end in ends)}]"
 
 
-def against_trivial(measured: Mapping[str, Any], trivial: Mapping[str, Any], total: bool) -> str:
+def against_trivial(
+    measured: Mapping[str, Any], trivial: Mapping[str, Any], total: bool, measure: Measure = MEASURES["accuracy"]
+) -> str:
     """Return a sentence on the best answer that needs no feature, which says so if its mean is no worse.
 
     Args:
         measured: the method's figures, from `bench_policies.measuring.summary`.
         trivial: those of the answer, with its description under ``answer``.
-        total: whether the total cost is compared; otherwise the share of right answers.
+        total: whether the total cost is compared; otherwise the quality.
+        measure: what the quality is.
     """
-    shown = f"{with_half(trivial, 'quality', 100, ' %')} right answers"
+    shown = measure.words.format(with_half(trivial, "quality", measure.factor, measure.unit))
     no_worse = trivial["quality"] >= measured["quality"]
     if total:
         shown = f"a mean total cost of {with_half(trivial, 'total', 1)}"

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 from bench_policies import Goal
-from bench_policies.goals import Judged, judge
+from bench_policies.goals import Judged
+from bench_policies.judging import judge
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,7 +43,7 @@ def test_a_goal_chooses_the_policy_that_serves_it(goal: Goal, chosen: int) -> No
 def test_no_policy_within_the_budget_beats_the_chosen_one(family: list[tuple[float, float]], budget: float) -> None:
     judged = [policy(q, c) for q, c in family]
     chosen = judged[Goal(budget=budget).choose(judged, 50)]
-    affordable = [one for one in judged if one.cost <= budget]
+    affordable = [one for one in judged if one.cost <= budget + 1e-9 * max(budget, 1.0)]
     if affordable:
         assert chosen.quality == max(one.quality for one in affordable)
         assert Goal(budget=budget).met(chosen)
@@ -69,7 +70,7 @@ def test_refused_rows_count_as_not_right_and_cost_what_a_refusal_costs() -> None
         goal = Goal(error_costs={"a": {"b": 100.0}, "b": {"a": 20.0}}, refused_cost=refused)
         loss = 0.0 if refused is None else 2 * 10.0 / 4
         coverage = 0.75 if refused is None else 0.5
-        assert judge(outcome, ("a", "b"), goal) == Judged(expected, 3.0, coverage, 1.0, loss)
+        assert judge(outcome, ("a", "b"), goal) == Judged(expected, 3.0, coverage, 1.0, loss, 4.0)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e12, 1e60])

@@ -1,4 +1,4 @@
-"""The figures of a recommendation equal those of the policies on the test parts, which are recomputed here."""
+"""The figures of a recommendation equal those of the policies on the report rows, which are recomputed here."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from bench_policies import evaluate, recommend
+from bench_policies import fit_policy, recommend
+from bench_policies.nested import RULE, report_rows
 from numpy.typing import NDArray
 from scipy import stats
 
 from bench_core import Costs, CostScheme, Dataset, Decisions, Method, Policy, Problem, RegisterMethod, Rows, hookimpl
+from bench_core.execution import prepare
 from bench_core.suites import load_registry as installed
 
 COLUMNS = ("noisy", "exact", "rest")
@@ -70,6 +72,20 @@ def with_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @dataclass(frozen=True)
+class Refitting(Noisy):
+    """A method that labels its policy with the number of rows that it was fitted on."""
+
+    def refitted(self, policy: Policy, problem: Problem) -> Policy:
+        policy.label = str(len(problem.train))
+        return policy
+
+
+def test_a_chosen_policy_is_fitted_again_on_training_and_validation_rows(table: pd.DataFrame) -> None:
+    fitted = fit_policy(Refitting(), table, [1.0, 2.0, 7.0], target="y", splits=0)
+    assert fitted.about["policy"]["label"] == "200"
+
+
+@dataclass(frozen=True)
 class BySeed(CostScheme):
     """The noisy feature costs 1 of 10 under odd seeds and 6 of 10 under even ones."""
 
@@ -77,16 +93,33 @@ class BySeed(CostScheme):
         return Costs([1.0, 2.0, 7.0] if seed % 2 else [6.0, 2.0, 2.0])
 
 
-def test_quality_and_interval_are_those_of_the_trials_on_the_test_parts(table: pd.DataFrame) -> None:
+def on_report_rows(table: pd.DataFrame, seed: int) -> tuple[float, float]:
+    """The accuracy of the noisy feature's sign on a split's report rows, and on all other test rows."""
+    dataset = Dataset.from_frame("table", table, "y")
+    prepared = prepare(dataset, Constant(), RULE, "onehot", seed, 1)
+    right = (prepared.test.X[:, 0] > 0) == prepared.test.y
+    report = report_rows(prepared.test.y)
+    assert len(report) == len(right) // 3 == 20
+    return float(right[report].mean()), float(np.delete(right, report).mean())
+
+
+@dataclass(frozen=True)
+class Constant(CostScheme):
+    """Prices of 1, 2 and 7."""
+
+    def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
+        return Costs([1.0, 2.0, 7.0])
+
+
+def test_quality_and_interval_are_those_of_the_report_rows(table: pd.DataFrame) -> None:
     found = recommend(table, [1.0, 2.0, 7.0], target="y", methods=["noisy"], splits=4, isolation="none")
-    trials = evaluate(Noisy(), table, [1.0, 2.0, 7.0], target="y", splits=5, metrics=["accuracy"])
-    by_split = trials[trials.seed >= 1].pivot(index="seed", columns="part", values="accuracy")
-    assert by_split["test"].tolist() != by_split["validation"].tolist()
+    expected = np.array([on_report_rows(table, seed) for seed in range(1, 5)])
+    assert expected[:, 0].tolist() != expected[:, 1].tolist()
     row = found.table.set_index("method").loc["noisy"]
     assert row["splits"] == 4
-    assert row["quality"] == pytest.approx(by_split["test"].mean())
-    # Of 200 rows, 50 are test rows and 150 training or validation rows.
-    error = math.sqrt(by_split["test"].var(ddof=1) * (1 / 4 + 50 / 150))
+    assert row["quality"] == pytest.approx(expected[:, 0].mean())
+    # Of 200 rows, 20 are report rows and 140 training or validation rows.
+    error = math.sqrt(expected[:, 0].var(ddof=1) * (1 / 4 + 20 / 140))
     assert row["quality_half"] == pytest.approx(stats.t.ppf(0.975, 3) * error)
 
 
@@ -98,10 +131,54 @@ def test_the_curve_holds_the_budgets_that_are_kept_on_every_split(table: pd.Data
     assert found.curve["splits"].tolist() == [2, 2]
 
 
-def test_the_curve_is_measured_on_the_test_part(table: pd.DataFrame) -> None:
+def test_the_curve_is_measured_on_the_report_rows(table: pd.DataFrame) -> None:
     found = recommend(table, [1.0, 2.0, 7.0], target="y", methods=["noisy"], splits=1, isolation="none")
-    trials = evaluate(Noisy(), table, [1.0, 2.0, 7.0], target="y", splits=2, metrics=["accuracy"])
-    parts = trials[trials.seed == 1].set_index("part")["accuracy"]
-    assert parts["test"] != parts["validation"]
+    report, others = on_report_rows(table, 1)
+    assert report != others
     assert found.curve["budget"].tolist() == [1.0, 2.0, 3.5, 5.0, 7.5, 10.0]
-    assert found.curve["quality"].tolist() == pytest.approx([parts["test"]] * 6)
+    assert found.curve["quality"].tolist() == pytest.approx([report] * 6)
+
+
+class Remembering(Policy):
+    """Answers right on the rows that it was fitted with, and at random on others."""
+
+    def __init__(self, seen: dict[bytes, int]) -> None:
+        self.seen = seen
+
+    def decide(self, rows: Rows) -> Decisions:
+        acquired = np.ones(rows.X.shape, dtype=bool)
+        codes = [self.seen.get(row.tobytes(), int(abs(row.sum() * 1e6)) % 2) for row in rows.X]
+        return Decisions(acquired, np.eye(2)[codes])
+
+
+@dataclass(frozen=True)
+class Memory(Method):
+    """A method that remembers the training and the validation rows."""
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        parts = (problem.train, problem.validation)
+        rows = {x.tobytes(): int(y) for part in parts for x, y in zip(part.X, part.y, strict=True)}
+        return [Remembering(rows)]
+
+
+class WithMemory(Plugin):
+    """Both methods as a plugin."""
+
+    @hookimpl
+    def bench_register_methods(self, register: RegisterMethod) -> None:
+        register("noisy", Noisy)
+        register("memory", Memory)
+
+    @hookimpl(optionalhook=True)
+    def bench_policy_types(self) -> list[type]:
+        return [BySign, Remembering]
+
+
+def test_a_method_that_knows_the_validation_rows_by_heart_does_not_win(
+    table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = installed([("memory", WithMemory())])
+    monkeypatch.setattr("bench_policies.recommending.load_registry", lambda: registry)
+    methods = ["noisy", "memory"]
+    found = recommend(table, [1.0, 2.0, 7.0], target="y", methods=methods, splits=2, isolation="none")
+    assert found.best == "noisy"

@@ -47,6 +47,11 @@ class BoostedModel:
         """Number of trees."""
         return int(self.booster.num_trees())
 
+    @property
+    def rounds(self) -> int:
+        """Number of boosting rounds."""
+        return int(self.booster.num_trees()) // int(self.booster.num_model_per_iteration())
+
     def raw(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """LightGBM's scores before its link: float64 (rows, outputs). X has all columns of the problem."""
         if not len(X):
@@ -83,6 +88,7 @@ def fit_boosted(
     learning_rate: float = 0.1,
     min_samples_leaf: int = 20,
     ranking: str = "lambdarank",
+    patience: int = 0,
 ) -> BoostedModel:
     """LightGBM on some columns of the training part; the defaults are LightGBM's own.
 
@@ -93,6 +99,8 @@ def fit_boosted(
         max_leaf_nodes, learning_rate, min_samples_leaf: LightGBM's ``num_leaves``, ``learning_rate`` and
             ``min_data_in_leaf``.
         ranking: ``lambdarank`` or ``pointwise``, see `objective_of`.
+        patience: keep the round of least loss on the validation part, and stop after so many rounds without a lower
+            one; 0: all rounds.
 
     Raises:
         ValueError: lambdarank on grades that are not whole numbers from 0 to 30.
@@ -104,4 +112,4 @@ def fit_boosted(
         "min_data_in_leaf": min_samples_leaf,
     }
     columns = np.asarray(columns, dtype=np.int64)
-    return BoostedModel(train(problem, n_estimators, settings, columns), columns, problem.n_classes)
+    return BoostedModel(train(problem, n_estimators, settings, columns, patience), columns, problem.n_classes)

@@ -41,7 +41,11 @@ def objective_of(problem: Problem, ranking: str) -> dict[str, Any]:
 
 
 def train(
-    problem: Problem, rounds: int, parameters: dict[str, Any], columns: NDArray[np.int64] | None = None
+    problem: Problem,
+    rounds: int,
+    parameters: dict[str, Any],
+    columns: NDArray[np.int64] | None = None,
+    patience: int = 0,
 ) -> lightgbm.Booster:
     """Train on the training part; the same booster for any number of threads.
 
@@ -50,6 +54,8 @@ def train(
         rounds: boosting rounds.
         parameters: LightGBM's, the objective among them; they win over the settings made here.
         columns: int64: the columns to train on, in this order; all when None.
+        patience: keep the round of least loss on the validation part, and stop after so many rounds without a lower
+            one (not for lambdarank); 0, or without a validation row: all rounds.
     """
     import lightgbm
 
@@ -70,4 +76,11 @@ def train(
         **parameters,
     }
     data = lightgbm.Dataset(np.ascontiguousarray(X), y, group=group, params=whole)
-    return lightgbm.train(whole, data, num_boost_round=rounds)
+    judging = problem.validation
+    if not patience or not len(judging):
+        return lightgbm.train(whole, data, num_boost_round=rounds)
+    read = np.ascontiguousarray(judging.X if columns is None else judging.X[:, columns])
+    judged = data.create_valid(read, np.asarray(judging.y, dtype=np.float64))
+    stop = lightgbm.early_stopping(patience, verbose=False)
+    booster = lightgbm.train(whole, data, num_boost_round=rounds, valid_sets=[judged], callbacks=[stop])
+    return lightgbm.Booster(model_str=booster.model_to_string(num_iteration=booster.best_iteration))

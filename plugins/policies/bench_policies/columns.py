@@ -1,0 +1,60 @@
+"""Find columns that are probably not what they look like: identifiers, dates, and numbers with decimal commas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Dataset
+from bench_policies.wording import one_line
+
+__all__ = ["column_notes"]
+
+_COMMA = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+\s*")
+_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}.*)?\s*")
+_MOST, _LEAST_ROWS = 0.9, 20
+"""The share of the values from which a column counts as one of these kinds, and the rows from which it is checked."""
+
+
+def column_notes(dataset: Dataset) -> list[str]:
+    """Return a sentence for every feature that is probably an identifier, a date, or a number with a decimal comma."""
+    notes = []
+    for feature, name in enumerate(dataset.feature_names):
+        column = dataset.values[:, feature]
+        held = column[~np.isnan(column)]
+        if len(held) < _LEAST_ROWS:
+            continue
+        texts = dataset.categories.get(feature)
+        note = _numbers(held) if texts is None else _texts(texts, held)
+        if note:
+            notes.append(f"column {one_line(name)!r} {note}")
+    return notes
+
+
+def _texts(texts: Sequence[str], held: NDArray[np.float64]) -> str:
+    def share(pattern: re.Pattern[str]) -> float:
+        return sum(bool(pattern.fullmatch(text)) for text in texts) / max(len(texts), 1)
+
+    if share(_COMMA) >= _MOST:
+        return "holds numbers with decimal commas, read as categories; write them with points"
+    if share(_DATE) >= _MOST:
+        return "holds dates, read as categories; turn them into numbers (days since a date), or leave it out (--drop)"
+    if len(np.unique(held)) >= _MOST * len(held):
+        return "has another text in nearly every row, as an identifier has; leave it out (--drop)"
+    return ""
+
+
+def _numbers(held: NDArray[np.float64]) -> str:
+    if not (held == np.round(held)).all():
+        return ""
+    year, month, day = held // 10_000, held // 100 % 100, held % 100
+    dates = (year >= 1900) & (year <= 2100) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+    if dates.mean() >= _MOST:
+        return "holds dates such as 20240131; turn them into numbers of days, or leave it out (--drop)"
+    distinct = np.unique(held)
+    if len(distinct) == len(held) and distinct[-1] - distinct[0] < len(held) / _MOST:
+        return "numbers the rows, as an identifier does; leave it out (--drop)"
+    return ""

@@ -1,0 +1,118 @@
+"""The quality and cost of decisions under a goal, and of answers that need no feature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import ContractError, Outcome
+from bench_policies.goals import Goal, Judged
+from bench_policies.measures import measured_on, row_qualities
+
+__all__ = ["judge", "judge_answers", "row_values", "trivial_answers"]
+
+
+def judge(outcome: Outcome, classes: Sequence[str], goal: Goal) -> Judged:
+    """Return an outcome's quality and cost under a goal.
+
+    Args:
+        outcome: decisions with their bill and the truth.
+        classes: class names, in the order of their codes; empty for regression.
+        goal: the goal, which says how answers are given and what errors cost.
+
+    Raises:
+        ContractError: the policy gives no probabilities though there are classes.
+    """
+    cost = float(np.mean(outcome.bill + outcome.evaluation_bill)) if len(outcome.y) else 0.0
+    most = float(np.max(outcome.bill, initial=0.0))
+    if not classes:
+        score = outcome.decisions.score
+        error = math.nan if score is None else float(np.mean(np.square(score - outcome.y)))
+        return Judged(-error, cost, 1.0, math.nan, 0.0, most)
+    table = outcome.decisions.probabilities
+    if table is None:
+        raise ContractError("a policy for classes must give probabilities")
+    label, refused = goal.answering(classes, outcome.threshold).answers(table)
+    return replace(judge_answers(label, refused, outcome.y, cost, classes, goal, table), most=most)
+
+
+def row_values(outcome: Outcome, classes: Sequence[str], goal: Goal) -> NDArray[np.float64]:
+    """Return the value of every row, float64 (rows,), for paired comparisons; greater is better.
+
+    Args:
+        outcome, classes, goal: as for `judge`.
+    """
+    paid = outcome.bill + outcome.evaluation_bill
+    table = outcome.decisions.probabilities
+    if table is None or not classes:
+        return -np.square(np.asarray(outcome.decisions.score) - outcome.y)
+    if goal.quality is not None:
+        return np.asarray(-paid)
+    label, refused = goal.answering(classes, outcome.threshold).answers(table)
+    errors = goal.answering(classes, None).error_costs
+    if goal.error_costs is not None and errors is not None:
+        return np.asarray(-paid - np.where(refused, goal.refused_cost or 0.0, errors[outcome.y, label]))
+    return row_qualities(goal.measure, (label == outcome.y) & ~refused, outcome.y, table)
+
+
+def judge_answers(
+    label: NDArray[np.int64],
+    refused: NDArray[np.bool_],
+    y: NDArray[np.int64],
+    cost: float,
+    classes: Sequence[str],
+    goal: Goal,
+    probabilities: NDArray[np.float64] | None = None,
+) -> Judged:
+    """Return the quality and cost of given answers.
+
+    Args:
+        label: int64 (rows,), class codes that are answered.
+        refused: bool (rows,), whether each answer is refused.
+        y: int64 (rows,), true codes.
+        cost: mean price of a row.
+        classes, goal: as for `judge`.
+        probabilities: float64 (rows, classes); None: for measures of answers only.
+    """
+    right = (label == y) & ~refused
+    accuracy = math.nan if refused.all() else float(right.sum() / (~refused).sum())
+    loss, errors = 0.0, goal.answering(classes, None).error_costs
+    if goal.error_costs is not None and errors is not None:
+        loss = float(np.mean(np.where(refused, goal.refused_cost or 0.0, errors[y, label])))
+    quality = measured_on(goal.measure, right, y, probabilities)
+    return Judged(quality, cost, float(1 - refused.mean()), accuracy, loss)
+
+
+def trivial_answers(
+    train: NDArray[np.int64], y: NDArray[np.int64], classes: Sequence[str], goal: Goal, threshold: float | None = None
+) -> dict[str, Judged]:
+    """Return the quality and cost of answers that need no feature, by their description.
+
+    Args:
+        train: int64 (rows,), true codes of the training rows, for the class frequencies.
+        y: int64 (rows,), true codes of the rows that are answered.
+        classes, goal: as for `judge`.
+        threshold: confidence threshold.
+
+    Returns:
+        One entry for each class, answered for every row; one for refusing every row, where refusals have a cost; and
+        one for the answer that the class frequencies lead to.
+    """
+
+    frequencies = np.bincount(train, minlength=len(classes)) / len(train)
+
+    def same(label: int, refused: bool = False) -> Judged:
+        table = np.tile(frequencies, (len(y), 1))
+        return judge_answers(np.full(len(y), label), np.full(len(y), refused), y, 0.0, classes, goal, table)
+
+    found = {}
+    if goal.measure in ("accuracy", "balanced-accuracy"):
+        found = {f"always {name}": same(code) for code, name in enumerate(classes)}
+    if goal.refused_cost is not None:
+        found["refuse every row"] = same(0, refused=True)
+    label, refused = goal.answering(classes, threshold).answers(frequencies[None, :])
+    return {**found, "by the frequencies of the classes": same(int(label[0]), bool(refused[0]))}

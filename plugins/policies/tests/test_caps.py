@@ -1,0 +1,55 @@
+"""A cap holds for every row: of a fitted policy, a loaded one, a session and the scikit-learn classifier."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from bench_policies import BudgetedClassifier, Goal, fit_policy, load_policy, recommend, save_policy
+
+PRICES = {"a": 4, "b": 3, "c": 2, "d": 1}
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
+    return table.assign(y=np.where(table.sum(axis=1) + rng.normal(0, 0.3, 300) > 0, "yes", "no"))
+
+
+def test_no_row_costs_more_than_the_cap_in_tables_sessions_and_after_loading(
+    frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    fitted = fit_policy("cost-ordered", frame, PRICES, target="y", goal=Goal(cap=6), splits=1)
+    free = fit_policy("cost-ordered", frame, PRICES, target="y", splits=0)
+    assert free.decide(frame).cost.max() > 6
+    answers = fitted.decide(frame)
+    assert 3 <= answers.cost.max() <= 6
+    assert (answers.label == frame.y).mean() > 0.7
+    assert fitted.about["measured"]["most"] <= 6
+    save_policy(fitted, tmp_path / "policy")
+    pd.testing.assert_frame_equal(load_policy(tmp_path / "policy").decide(frame), answers)
+    for i in range(20):
+        session = fitted.start()
+        while session.answer is None:
+            session.give({name: frame.loc[i, name] for name in session.wanted})
+        assert session.answer.cost == answers.cost[i]
+        assert session.answer.label == answers.label[i]
+
+
+def test_the_classifier_keeps_a_cap_and_a_mean_budget(frame: pd.DataFrame) -> None:
+    X, y = frame[list("abcd")], frame["y"]
+    model = BudgetedClassifier("cost-ordered", prices=[4, 3, 2, 1], cap=6).fit(X, y)
+    assert model.cost_(X).max() <= 6
+
+
+def test_a_recommended_method_stays_below_the_cap(frame: pd.DataFrame) -> None:
+    found = recommend(
+        frame, PRICES, target="y", goal=Goal(cap=6), methods=("single-stage", "forward-selection"), splits=2,
+        isolation="none",
+    )  # fmt: skip
+    assert found.best == "forward-selection"
+    assert found.table.set_index("method").loc["forward-selection", "most"] <= 6
+    assert "at most 6 in every row" in found.text

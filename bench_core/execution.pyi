@@ -1,6 +1,8 @@
 from .contract.errors import with_hint as with_hint
 from .contract.method import can_be_asked as can_be_asked
 from .plugins.hookspecs import RegisterExecutor as RegisterExecutor
+from .protocol.cap import Capped as Capped
+from .protocol.cap import background_of as background_of
 from .protocol.encode import Encoder as Encoder
 from .protocol.prepare import Prepared as Prepared
 from .protocol.prepare import prepare as prepare

@@ -14,29 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows
+from bench_core.execution import background_of
 
-_FILLINGS = 32
-
-
-def background_of(X: NDArray[np.float64], feature_of_column: NDArray[np.int64], seed: int = 0) -> NDArray[np.float64]:
-    """Return background rows, each feature's values from different training rows, so that no training row is stored.
-
-    Args:
-        X: float64 (rows, columns), encoded.
-        feature_of_column: int64 (columns,).
-        seed: seed of the random choice of rows.
-
-    Returns:
-        float64 (at most 32, columns).
-    """
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 0xBAC6]))
-    count = min(_FILLINGS, len(X))
-    out = np.empty((count, X.shape[1]))
-    for feature in np.unique(feature_of_column):
-        columns = np.flatnonzero(feature_of_column == feature)
-        out[:, columns] = X[np.ix_(rng.permutation(len(X))[:count], columns)]
-    return out
-
+__all__ = ["AskedBySubstitution", "background_of"]
 
 @dataclass(frozen=True, eq=False)
 class AskedBySubstitution(Policy):

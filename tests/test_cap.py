@@ -1,0 +1,86 @@
+"""A policy cut at a cap: no row costs more, cheap rows are unchanged, and a cut row's answer reads what was paid only."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench_core import Costs, Decisions, Policy, Rows
+from bench_core.execution import Capped, background_of, replay
+
+FEATURES = 4
+
+
+class Path(Policy):
+    """Buys the features in an order until the sum of their values passes a limit; the sum decides."""
+
+    def __init__(self, order: tuple[int, ...], limit: float) -> None:
+        self.order, self.limit = order, limit
+
+    def decide(self, rows: Rows) -> Decisions:
+        known = np.zeros(rows.X.shape, dtype=bool)
+        while (wanted := self.next_features(rows, known)).any():
+            known |= wanted
+        yes = 1.0 / (1.0 + np.exp(-np.where(known, rows.X, 0.0).sum(axis=1)))
+        return Decisions(known, np.column_stack([1.0 - yes, yes]), stage=known.sum(axis=1))
+
+    def next_features(self, rows: Rows, known: np.ndarray) -> np.ndarray:
+        wanted = np.zeros_like(known)
+        for row in range(len(rows)):
+            have = int(known[row].sum())
+            if have < FEATURES and rows.X[row, known[row]].sum() <= self.limit:
+                wanted[row, self.order[have]] = True
+        return wanted
+
+
+@given(
+    order=st.permutations(range(FEATURES)),
+    limit=st.floats(-1, 2),
+    cap=st.integers(0, 12),
+    group=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+@settings(max_examples=40)
+def test_no_row_exceeds_the_cap_and_unpaid_values_do_not_matter(
+    order: list[int], limit: float, cap: int, group: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    groups = np.array([0, 0, -1, -1]) if group else None
+    costs = Costs(np.array([1.0, 2.0, 3.0, 4.0]), groups, np.array([2.0]) if group else None)
+    columns = np.arange(FEATURES)
+    policy = Path(tuple(order), limit)
+    capped = Capped(policy, cap, costs, background_of(rng.normal(size=(50, FEATURES)), columns), columns)
+    rows = Rows(rng.normal(size=(20, FEATURES)))
+    decided, free = capped.decide(rows), policy.decide(rows)
+    bill = costs.bill(decided.acquired)
+    assert (bill <= cap * (1 + 1e-9)).all()
+    under = costs.bill(free.acquired) <= cap
+    assert (decided.acquired[under] == free.acquired[under]).all()
+    assert decided.probabilities is not None and free.probabilities is not None
+    np.testing.assert_array_equal(decided.probabilities[under], free.probabilities[under])
+    for row in np.flatnonzero(~under):  # the next step of the policy would not have fitted
+        steps = free.acquired[row].sum(), decided.acquired[row].sum()
+        assert set(np.flatnonzero(decided.acquired[row])) == set(order[: steps[1]]) and steps[1] < steps[0]
+    other = np.where(decided.acquired, rows.X, rng.normal(size=rows.X.shape))
+    again = capped.decide(Rows(other))
+    np.testing.assert_array_equal(again.acquired, decided.acquired)
+    np.testing.assert_array_equal(again.probabilities, decided.probabilities)
+    asked = replay(capped, rows, columns)
+    np.testing.assert_array_equal(asked.known, decided.acquired)
+    np.testing.assert_array_equal(asked.decisions.probabilities, decided.probabilities)
+    alone = capped.decide(Rows(rows.X[3:4]))
+    assert alone.probabilities is not None
+    np.testing.assert_array_equal(alone.probabilities[0], decided.probabilities[3])
+
+
+def test_a_cut_row_answers_the_mean_over_the_background() -> None:
+    columns = np.arange(FEATURES)
+    background = np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 1.0, 1.0]])
+    policy = Path((0, 1, 2, 3), 10.0)
+    capped = Capped(policy, 1.0, Costs(np.ones(FEATURES)), background, columns)
+    shown = capped.decide(Rows(np.full((1, FEATURES), 0.5)))
+    sigmoid = 1.0 / (1.0 + np.exp(-np.array([0.5, 3.5])))
+    assert shown.probabilities is not None
+    np.testing.assert_allclose(shown.probabilities[0, 1], sigmoid.mean())
+    assert shown.acquired.tolist() == [[True, False, False, False]]

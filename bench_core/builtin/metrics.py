@@ -62,6 +62,15 @@ def accuracy(outcome: Outcome) -> float:
     return _mean(outcome.correct)
 
 
+def accuracy_at_cap(outcome: Outcome, k: int) -> float:
+    """Share of right labels over all rows when no row may cost more than k; NaN where the policy was not cut at k.
+
+    A row that would go on buying answers with what it has.
+    """
+    labels = outcome.at_caps.get(k)
+    return float("nan") if labels is None else _mean(labels == outcome.y)
+
+
 def error(outcome: Outcome) -> float:
     """1 − accuracy."""
     return 1.0 - accuracy(outcome)
@@ -264,6 +273,9 @@ BUILT_IN: tuple[Metric, ...] = (
     Metric("mse", mse, "min", "MSE", SCORED),
     Metric("ndcg@k", ndcg_at, "max", "NDCG@k", _RANKED, order=True),
     Metric("precision@k", precision_at, "max", "Precision@k", _RANKED, order=True),
+    Metric(
+        "accuracy-at-cap@k", accuracy_at_cap, "max", "Accuracy at cap @k", CLASSIFICATION, percent=True, on_request=True
+    ),
     Metric("auc", auc, "max", "AUC", frozenset({"binary"}), percent=True, order=True, on_request=True),
     Metric("log-loss", log_loss, "min", "Log-loss", CLASSIFICATION, on_request=True),
     Metric("brier", brier, "min", "Brier score", CLASSIFICATION, on_request=True),

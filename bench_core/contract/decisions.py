@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -210,6 +210,8 @@ class Outcome:
         query: int64 (rows,) query ids, or None.
         reference: the family's reference decisions on the same rows (a full ensemble, say), or None.
         budget: the policy's budget per row, or None.
+        at_caps: cap → int64 (rows,): the class that the policy answers when no row may cost more than the cap; without
+            those caps at which that is not known.
     """
 
     task: str
@@ -222,6 +224,7 @@ class Outcome:
     query: NDArray[np.int64] | None = None
     reference: Decisions | None = None
     budget: float | None = None
+    at_caps: Mapping[int, NDArray[np.int64]] = field(default_factory=dict)
 
     @cached_property
     def label(self) -> NDArray[np.int64]:

@@ -187,10 +187,30 @@ class Policy(ABC):
         """
         raise NotImplementedError(f"a {type(self).__name__} cannot be asked step by step")
 
+    def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
+        """Answer from what is known and buy no more, where a hard budget has ended the purchases; optional.
+
+        A policy that overrides this has a predictor of any set of known features. Otherwise such a row is answered by
+        `decide` on rows where values of the training part stand for unknown ones.
+
+        Args:
+            rows: X float64 (rows, columns). What is not known holds a finite number that must not matter.
+            known: bool (rows, features).
+
+        Returns:
+            Decisions of that many rows; ``acquired`` is ``known``.
+        """
+        raise NotImplementedError(f"a {type(self).__name__} answers only from what it has asked for")
+
 
 def can_be_asked(policy: Policy) -> bool:
     """Whether a policy says what to acquire next: whether it overrides `Policy.next_features`."""
     return type(policy).next_features is not Policy.next_features
+
+
+def answers_early(policy: Policy) -> bool:
+    """Whether a policy answers from any set of known features: whether it overrides `Policy.decide_known`."""
+    return type(policy).decide_known is not Policy.decide_known
 
 
 @dataclass(frozen=True)

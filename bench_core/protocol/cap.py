@@ -1,10 +1,11 @@
 """Cut a policy at a cap: the most that a single row may cost, where a budget limits the mean over rows.
 
 A row is asked step by step, as in `replay`. A step whose features do not all fit under the cap is not bought, and the
-row ends. It then answers with the mean of the policy's answers over background rows that fill in what was not bought:
-the expectation of the answer, given what is known and features that are independent of it (the marginal expectation of
-Štrumbelj and Kononenko, Explaining prediction models and individual predictions with feature contributions, 2014, §3).
-Rows that stay under the cap are decided as without it.
+row ends. A policy with `Policy.decide_known` then answers from what is known. Any other answers with the mean of its
+answers over background rows that fill in the features it did not buy: the expectation of the answer, given what is
+known and features that are independent of it (the marginal expectation of Štrumbelj and Kononenko, Explaining
+prediction models and individual predictions with feature contributions, 2014, §3). Rows that stay under the cap are
+decided as without it.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from numpy.typing import NDArray
 from bench_core.contract.costs import Costs
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
-from bench_core.contract.method import Policy, can_be_asked
+from bench_core.contract.method import Policy, answers_early, can_be_asked
 
 _FILLINGS = 32
+_MOST_VALUES = 4_000_000
+"""Values that a policy is shown at a time, when it answers several fillings at once."""
 _SLACK = 1e-9
 """A bill fits under a cap that it exceeds by this share of it: bills are sums of rounded prices."""
 
@@ -80,8 +83,7 @@ class Capped(Policy):
         over = np.flatnonzero(~self._fits(np.asarray(decided.acquired, dtype=bool), rows.sizes))
         if not len(over):
             return decided
-        known = self._bought(rows.take(over))
-        cut = self._answered(rows.take(over), known)
+        cut = self.answer(rows.take(over), self.buy(rows.take(over))[0])
         columns: dict[str, Any] = {}
         for name, value in vars(decided).items():
             columns[name] = None if value is None else np.array(value)
@@ -91,33 +93,56 @@ class Capped(Policy):
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the policy's next step where all of it fits under the cap, bool (rows, features)."""
+        return self._step(rows, known)[0]
+
+    def _step(self, rows: Rows, known: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return what is bought next, bool (rows, features), and the rows whose step does not fit, bool (rows,)."""
         wanted = np.array(self.policy.next_features(rows, known))
-        wanted[~self._fits(known | wanted, rows.sizes)] = False
-        return wanted
+        over = ~self._fits(known | wanted, rows.sizes)
+        wanted[over] = False
+        return wanted, over
 
     def _fits(self, acquired: NDArray[np.bool_], sizes: NDArray[np.float64] | None) -> NDArray[np.bool_]:
         return np.asarray(self.costs.bill(acquired, sizes) <= self.cap * (1 + _SLACK))
 
-    def _bought(self, rows: Rows) -> NDArray[np.bool_]:
-        known = np.zeros((len(rows), self.costs.n_features), dtype=bool)
+    def buy(self, rows: Rows, known: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Ask the policy until no row wants more that fits under the cap; it is shown nothing but what is known.
+
+        Args:
+            rows: the rows.
+            known: bool (rows, features): what was bought before, under a lower cap.
+
+        Returns:
+            bool (rows, features): what is known then; bool (rows,): whether the policy wants more.
+        """
+        known = np.zeros((len(rows), self.costs.n_features), dtype=bool) if known is None else known.copy()
         asking = np.arange(len(rows))
+        cut = np.zeros(len(rows), dtype=bool)
         while len(asking):
             shown = np.where(known[np.ix_(asking, self.feature_of_column)], rows.X[asking], 0.0)
-            wanted = self.next_features(rows.take(asking).having(shown), known[asking])
+            wanted, cut[asking] = self._step(rows.take(asking).having(shown), known[asking])
             known[asking] |= wanted
             asking = asking[wanted.any(axis=1)]
-        return known
+        return known, cut
 
-    def _answered(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
-        """Return the mean of the policy's answers over the background rows; what is acquired is what is known."""
+    def answer(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
+        """Answer rows from what is known; that is what is acquired. The policy is shown nothing else of them."""
         shown = known[:, self.feature_of_column]
+        if answers_early(self.policy):
+            return Decisions.exact(self.policy.decide_known(rows.having(np.where(shown, rows.X, 0.0)), known))
         total: dict[str, Any] = {}
         stage = None
-        for filling in self.background:  # one after the other: a mean over an axis may be rounded by the number of rows
-            answer = self.policy.decide(rows.having(np.where(shown, rows.X, filling)))
-            for name in ("probabilities", "score", "evaluations", "evaluation_cost"):
-                value = getattr(answer, name)
-                total[name] = None if value is None else total.get(name, 0.0) + value / len(self.background)
-            if answer.stage is not None:  # the earliest stage that could have been reached
-                stage = answer.stage if stage is None else np.minimum(stage, answer.stage)
+        at_once = max(1, _MOST_VALUES // max(rows.X.size, 1))
+        for start in range(0, len(self.background), at_once):
+            fillings = self.background[start : start + at_once]
+            filled = np.concatenate([np.where(shown, rows.X, filling) for filling in fillings])
+            together = self.policy.decide(rows.take(np.tile(np.arange(len(rows)), len(fillings))).having(filled))
+            for part in np.split(np.arange(len(filled)), len(fillings)):
+                answer = together.take(part)
+                # One after the other: a mean over an axis may be rounded by the number of rows.
+                for name in ("probabilities", "score", "evaluations", "evaluation_cost"):
+                    value = getattr(answer, name)
+                    total[name] = None if value is None else total.get(name, 0.0) + value / len(self.background)
+                if answer.stage is not None:  # the earliest stage that could have been reached
+                    stage = answer.stage if stage is None else np.minimum(stage, answer.stage)
         return Decisions(known, stage=stage, **total)

@@ -28,6 +28,7 @@ def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.
     features = outcomes[0].outcome.decisions.acquired.shape[1]
     width = (features + 7) // 8
     filled = [n for n in _UNFILLED if any(getattr(judged.outcome.decisions, n) is not None for judged in outcomes)]
+    caps = sorted({cap for judged in outcomes for cap in judged.outcome.at_caps})
     for judged in outcomes:
         outcome, decisions = judged.outcome, judged.outcome.decisions
         count = len(outcome.y)
@@ -44,6 +45,8 @@ def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.
         for name in filled:
             column = getattr(decisions, name)
             piece[name] = np.full(count, _UNFILLED[name]) if column is None else column
+        for cap in caps:
+            piece[f"cap{cap}"] = outcome.at_caps.get(cap, np.full(count, -1))
         if outcome.reference is not None and outcome.reference.probabilities is not None:
             piece["reference"] = outcome.reference.probabilities.argmax(axis=1)
         if decisions.probabilities is not None:
@@ -112,7 +115,10 @@ def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator
         policy = int(picked["policy"][0])
         bill, full, evaluation = (picked[name] for name in _NUMBERS)
         query, budget = picked.get("query"), budgets[policy]
-        outcome = Outcome(task, picked["y"], decisions, bill, full, evaluation, threshold, query, reference, budget)
+        caps = {int(name[3:]): column for name, column in picked.items() if name.startswith("cap") and column[0] >= 0}
+        outcome = Outcome(
+            task, picked["y"], decisions, bill, full, evaluation, threshold, query, reference, budget, caps
+        )
         yield PolicyOutcome(policy, "test" if picked["test"][0] else "validation", outcome)
 
 

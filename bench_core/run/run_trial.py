@@ -27,6 +27,7 @@ from bench_core.protocol.bill import outcome_of
 from bench_core.protocol.empty import empty_answer
 from bench_core.protocol.prepare import Prepared, Shown
 from bench_core.protocol.replay import ReplayAudit
+from bench_core.run.at_caps import at_caps, cut_at_caps
 from bench_core.run.failures import failed_record
 from bench_core.run.record_file import RECORD_FORMAT
 from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, measure_empty, table_of, usage_of
@@ -186,6 +187,10 @@ class _Running:
         with clock("audit"):
             self.solver.copy()
 
+        caps = self.trial.caps if problem.n_classes else ()
+        with clock("caps"):
+            cuts = cut_at_caps(family.policies, caps, problem, self.prepared.shown)
+
         def decided(policy: Policy, part: str, name: str) -> Decisions:
             shown = self.prepared.shown[part]
             with clock("decide"):
@@ -206,6 +211,7 @@ class _Running:
                     decisions, rows, problem.costs, problem.task, threshold=self.threshold,
                     full=full[part], reference=reference.get(part), budget=known.budget,
                 )  # fmt: skip
+                outcome = at_caps(outcome, caps, cuts.get((number, part), {}))
                 judged.append(PolicyOutcome(number, part, outcome))
             deciding["decide_per_policy"].append(clock.busy)
         return judged, deciding

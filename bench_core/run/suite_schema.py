@@ -109,6 +109,15 @@ class SplitTable(_Table):
         return SplitRule(self.kind, self.train, self.validation, self.test, self.stratify)
 
 
+def _caps(caps: list[int]) -> list[int]:
+    if sorted(set(caps)) != caps:
+        raise ValueError("caps must rise, without repetition")
+    return caps
+
+
+Caps = Annotated[list[Annotated[int, Field(ge=1, le=10**9)]], AfterValidator(_caps)]
+
+
 class Protocol(_Table):
     """``[protocol]``: how every method is tried.
 
@@ -123,6 +132,8 @@ class Protocol(_Table):
         audit_rounds: substitutions per policy.
         timeout: seconds that a method may take for a trial, where the command does not say (``--timeout``). One that
             takes longer is recorded as over the limit. No part of a trial's name.
+        caps: hard budgets in the unit of the prices: policies that can be asked step by step are also cut where a row
+            would cost more; every record then has the metric ``accuracy-at-cap@k`` for each cap k.
     """
 
     split: SplitTable = SplitTable()
@@ -133,6 +144,7 @@ class Protocol(_Table):
     least_coverage: Annotated[float, Field(ge=0, le=1)] = 0.0
     audit_rounds: Annotated[int, Field(ge=1, le=100)] = 2
     timeout: Annotated[float, Field(gt=0)] | None = None
+    caps: Caps = []
 
 
 class Entry(_Table):
@@ -167,6 +179,7 @@ class DatasetEntry(Entry):
     split: SplitTable | None = None
     seeds: Seeds | None = None
     select: str | None = None
+    caps: Caps | None = None
 
 
 class MethodEntry(Entry):

@@ -43,6 +43,7 @@ class Trial:
     reject: bool
     seed: int
     audit_rounds: int = 2
+    caps: tuple[int, ...] = ()
 
     @property
     def uses(self) -> dict[str, str]:
@@ -56,8 +57,9 @@ class Trial:
             content: the data set's content hash.
         """
         # Written key by key, in sorted order: the fragments are shared by thousands of trials.
+        caps = f'"caps":{canonical_json(self.caps)},' if self.caps else ""
         return (
-            f'{{"audit_rounds":{self.audit_rounds},"contract":{TRIAL_VERSION},'
+            f'{{"audit_rounds":{self.audit_rounds},{caps}"contract":{TRIAL_VERSION},'
             f'"costs":{fragment(self.costs_use, self.scheme)},'
             f'"dataset":"{content}","encode":"{self.encode}",'
             f'"method":{fragment(self.method_use, self.estimator)},'

@@ -53,14 +53,23 @@ class Asked(Policy):
         return np.arange(columns) <= np.arange(2)[:, None]
 
 
+@dataclass
+class AskedEarly(Asked):
+    """The same, and it answers the first class whenever the second feature is wanted and not known."""
+
+    def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
+        return Decisions(known, np.tile([1.0, 0.0], (len(rows), 1)))
+
+
 @dataclass(frozen=True)
 class Asking(Method):
     """Two such cascades."""
 
     fault: Fault = ""
+    early: bool = False
 
     def fit(self, problem: Problem) -> list[Policy]:
-        return [Asked(), Asked(self.fault)]
+        return [Asked(), AskedEarly() if self.early else Asked(self.fault)]
 
 
 @hookimpl

@@ -151,11 +151,13 @@ class Isolated(Solver):
         """There is nothing more to run."""
         self._server.close()
 
-    def _decide(self, number: int, rows: Rows) -> Any:
-        """Decisions of a policy, or what its process found wrong with what it gave."""
+    def _decide(self, number: int, rows: Rows, known: NDArray[np.bool_] | None) -> Any:
+        """Decisions of a policy, from what is known where that is given, or what its process found wrong with them."""
         features, classes = self._shape
         most = 16 * len(rows) * (features + classes + 8) + 2**16
-        answer, arrays = self._call("decide", {"policy": number}, self._blob(rows.X, rows_arrays(rows)), most=most)
+        given = rows_arrays(rows)
+        blob = self._blob(rows.X, given) if known is None else packed({**given, "known": known})
+        answer, arrays = self._call("decide", {"policy": number}, blob, most=most)
         if isinstance(answer.get("refused"), str):
             return ContractError(answer["refused"])
         if not set(arrays) <= set(Decisions.__dataclass_fields__) or "acquired" not in arrays:

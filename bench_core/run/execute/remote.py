@@ -14,7 +14,7 @@ from bench_core.contract.method import Family, Policy
 
 __all__ = ["family_from"]
 
-Decide = Callable[[int, Rows], Any]
+Decide = Callable[[int, Rows, NDArray[np.bool_] | None], Any]
 Next = Callable[[int, Rows, NDArray[np.bool_]], NDArray[np.bool_]]
 
 
@@ -31,7 +31,7 @@ class RemotePolicy(Policy):
         self.decision_scope = scope
 
     def decide(self, rows: Rows) -> Decisions:
-        decisions: Decisions = self._decide(self.number, rows)
+        decisions: Decisions = self._decide(self.number, rows, None)
         return decisions
 
 
@@ -44,6 +44,14 @@ class RemoteStepwisePolicy(RemotePolicy):
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return self._next(self.number, rows, known)
+
+
+class RemoteEarlyPolicy(RemoteStepwisePolicy):
+    """A policy in another process that also answers from any set of known features."""
+
+    def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
+        decisions: Decisions = self._decide(self.number, rows, known)
+        return decisions
 
 
 def family_from(answer: dict[str, Any], decide: Decide, next_: Next) -> Family:
@@ -59,12 +67,13 @@ def family_from(answer: dict[str, Any], decide: Decide, next_: Next) -> Family:
     descriptions = answer.get("policies")
     if not isinstance(descriptions, list) or not descriptions:
         raise ValueError("it named no policies")
-    policies = [
-        RemoteStepwisePolicy(number, description, decide, next_)
-        if _typed(description, dict, "table").get("asks") is True
-        else RemotePolicy(number, description, decide)
-        for number, description in enumerate(descriptions)
-    ]
+    policies: list[Policy] = []
+    for number, description in enumerate(descriptions):
+        if _typed(description, dict, "table").get("asks") is not True:
+            policies.append(RemotePolicy(number, description, decide))
+        else:
+            kind = RemoteEarlyPolicy if description.get("early") is True else RemoteStepwisePolicy
+            policies.append(kind(number, description, decide, next_))
     reference = RemotePolicy(len(descriptions), {}, decide) if answer.get("reference") is True else None
     history, diagnostics = (plain(_typed(answer.get(key, {}), dict, "table")) for key in ("history", "diagnostics"))
     return Family(policies, reference, history, diagnostics)

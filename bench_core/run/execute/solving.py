@@ -20,7 +20,7 @@ from bench_core.contract.costs import PRICE_ARRAYS, Costs
 from bench_core.contract.dataset import Part
 from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError
-from bench_core.contract.method import Family, Method, Policy, Problem, as_family, can_be_asked
+from bench_core.contract.method import Family, Method, Policy, Problem, answers_early, as_family, can_be_asked
 from bench_core.contract.parameters import build
 from bench_core.plugins.manager import load_registry
 from bench_core.protocol.audit import copied, restored
@@ -95,7 +95,11 @@ class Solving:
 
     def decide(self, values: dict[str, Any], arrays: Arrays) -> Answer:
         """Decisions of a policy, or why they cannot be taken."""
-        decisions = self._policies[values["policy"]].decide(_rows(arrays))
+        policy = self._policies[values["policy"]]
+        known = arrays.get("known")
+        decisions = (
+            policy.decide(_rows(arrays)) if known is None else policy.decide_known(_rows(arrays), np.array(known))
+        )
         try:
             decisions = Decisions.exact(decisions)
         except ContractError as error:
@@ -170,6 +174,7 @@ def _described(family: Family) -> dict[str, Any]:
                 "budget": None if described.budget is None else repr(described.budget),
                 "scope": str(policy.decision_scope),
                 "asks": can_be_asked(policy),
+                "early": answers_early(policy),
             }
             for number, policy in enumerate(family.policies)
             for described in [describe(number, policy)]

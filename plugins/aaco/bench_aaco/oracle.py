@@ -1,102 +1,38 @@
-"""The fitted look-ahead: reference rows, a naive Bayes predictor for any set of features, candidates, prices."""
+"""The fitted look-ahead: training rows, a predictor of any set of features, candidate sets, prices."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from bench_models.partial import Candidates, PartialPredictor, set_losses
+from bench_models.threads import run_ranges
 from numpy.typing import NDArray
 
 from bench_core import Problem
 
-__all__ = ["Bins", "Look", "Oracle", "fit_oracle", "lambda_grid"]
+__all__ = ["Oracle", "Prices", "draw_candidates", "fit_oracle", "lambda_grid", "units_of"]
+
+_BLOCK, _AT_ONCE = 64, 512
+_TINY = 1e-12
 
 
-class Look(NamedTuple):
-    """The arrays that the compiled look-ahead reads.
+class Prices(NamedTuple):
+    """Prices as shares of the price of all features, at the mean over training rows.
 
     Attributes:
-        codes: int64 (references, columns): row of `table` of each value.
-        y: int64 (references,): class codes.
-        Z: float64 (references, columns): standardised values.
-        prior: float64 (classes,): logarithms of the smoothed class frequencies.
-        table: float64 (bins of all columns, classes): log likelihoods.
-        start: int64 (features + 1,): feature f has the columns ``start[f]`` … ``start[f + 1] − 1``.
-        member_start: int64 (candidates + 1,): candidate s has the features
-            ``members[member_start[s]:member_start[s + 1]]``, ascending.
-        members: int64 (features of all candidates,): feature indices, candidate by candidate.
-        own: float64 (features,): prices, as shares of the price of all features.
+        own: float64 (features,).
         group: int64 (features,): acquisition groups; −1 for none.
-        group_price: float64 (groups,): prices of the groups, in the same unit; paid with a group's first feature.
+        group_price: float64 (groups,): paid with a group's first feature.
+        unit: int64 (features,): what is bought together: the features of a group that cost nothing once it is paid.
     """
 
-    codes: NDArray[np.int64]
-    y: NDArray[np.int64]
-    Z: NDArray[np.float64]
-    prior: NDArray[np.float64]
-    table: NDArray[np.float64]
-    start: NDArray[np.int64]
-    member_start: NDArray[np.int64]
-    members: NDArray[np.int64]
     own: NDArray[np.float64]
     group: NDArray[np.int64]
     group_price: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """The binning and standardisation of columns, learned on the training part.
-
-    Attributes:
-        edges: for every column, ascending float64: the code of a value is the number of edges below it; missing
-            values have the column's last code.
-        offset: int64 (columns,): row of a column's first code in the table of log likelihoods.
-        mean: float64 (columns,): means of the training values.
-        spread: float64 (columns,): their standard deviations; 1 for a constant column.
-    """
-
-    edges: tuple[NDArray[np.float64], ...]
-    offset: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    spread: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, X: NDArray[np.float64], max_bins: int) -> Bins:
-        """Learn bins that hold about equally many training rows.
-
-        Args:
-            X: float64 (rows, columns); NaN is a missing value.
-            max_bins: most bins of a column, besides the one for missing values.
-        """
-        edges, mean, spread = [], np.zeros(X.shape[1]), np.ones(X.shape[1])
-        for c in range(X.shape[1]):
-            known = np.sort(X[~np.isnan(X[:, c]), c])
-            cuts = np.unique(known[[len(known) * i // max_bins for i in range(1, max_bins)]]) if len(known) else known
-            edges.append(cuts[cuts < known[-1]] if len(known) else known)
-            if len(known):
-                mean[c] = known.mean()
-                spread[c] = known.std() if known.std() > 0 else 1.0
-        sizes = [len(cuts) + 2 for cuts in edges]
-        return cls(tuple(edges), np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), mean, spread)
-
-    def codes(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Rows of the table of log likelihoods: int64 (rows, columns)."""
-        codes = np.empty(X.shape, dtype=np.int64)
-        for c, cuts in enumerate(self.edges):
-            code = np.searchsorted(cuts, X[:, c], side="left")
-            codes[:, c] = self.offset[c] + np.where(np.isnan(X[:, c]), len(cuts) + 1, code)
-        return codes
-
-    @property
-    def entries(self) -> int:
-        """Number of codes of all columns."""
-        return sum(len(cuts) + 2 for cuts in self.edges)
-
-    def standardised(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Standardised values: float64 (rows, columns); missing values stay NaN."""
-        return np.ascontiguousarray((X - self.mean) / self.spread)
+    unit: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,118 +40,277 @@ class Oracle:
     """The look-ahead of a problem, shared by the policies of all λ.
 
     Attributes:
-        look: the arrays of the compiled look-ahead.
-        bins: the binning of the predictor.
+        predictor: answers from any set of known features.
+        X: float64 (references, columns): training rows.
+        y: int64 (references,): their classes.
+        row: int64 (references,): their numbers in the training part.
+        mean, spread: float64 (columns,): for standardising; the spread of a constant column is 1.
         feature_of_column: int64 (columns,), ascending.
+        candidates: sets of further features.
+        prices: prices and units.
+        neighbours: number k of nearest training rows.
+        first_losses: float64 (1 + sets,): mean losses over all references when nothing is known.
+        threads: most threads.
     """
 
-    look: Look
-    bins: Bins
+    predictor: PartialPredictor
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    row: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
     feature_of_column: NDArray[np.int64]
+    candidates: Candidates
+    prices: Prices
+    neighbours: int
+    first_losses: NDArray[np.float64]
+    threads: int = 1
 
     @property
     def features(self) -> int:
         """Number of features."""
-        return len(self.look.own)
+        return len(self.prices.own)
 
     @cached_property
-    def first_losses(self) -> NDArray[np.float64]:
-        """Mean log loss with no feature, then with each candidate; float64 (1 + candidates,).
+    def _references(self) -> NDArray[np.float64]:
+        return np.ascontiguousarray(((self.X - self.mean) / self.spread).T)
 
-        When nothing is known, every reference row is a neighbour, so these losses are the same for all rows.
+    @cached_property
+    def _width(self) -> NDArray[np.float64]:
+        return np.bincount(self.feature_of_column, minlength=self.features).astype(np.float64)
+
+    def first(self, lambda_: float) -> NDArray[np.bool_]:
+        """Return the unit that is bought when nothing is known: bool (features,)."""
+        from bench_aaco.kernels import best_sets
+
+        nothing, best = np.zeros((1, self.features), dtype=bool), np.empty(1, dtype=np.int64)
+        best_sets(self.first_losses[None], nothing, self.candidates.member, *self.prices[:3], lambda_, best)
+        if best[0] < 0:
+            return nothing[0]
+        extra = self.candidates.member[best[0]]
+        parts = self._parts(extra)
+        without = Candidates(np.vstack([extra & ~parts, extra]))
+        return self._most_needed(parts, self.losses_of_nothing(without)[None], nothing)[0]
+
+    def wanted(
+        self,
+        X: NDArray[np.float64],
+        known: NDArray[np.bool_],
+        lambda_: float,
+        first: NDArray[np.bool_],
+        itself: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.bool_]:
+        """Return the unit that each row buys next, or nothing, where it is answered.
+
+        Args:
+            X: float64 (rows, columns); values of unknown features are not read.
+            known: bool (rows, features).
+            lambda_: trade-off λ.
+            first: what `first` gives for this λ.
+            itself: int64 (rows,): the reference that each row is; None for new rows.
+
+        Returns:
+            bool (rows, features).
         """
-        from bench_aaco.kernels import losses_of_candidates
+        wanted = np.zeros_like(known)
+        some = known.any(axis=1)
+        wanted[~some] = first
+        places = np.flatnonzero(some)
+        for start in range(0, len(places), _AT_ONCE):
+            rows = places[start : start + _AT_ONCE]
+            wanted[rows] = self._wanted(X[rows], known[rows], lambda_, None if itself is None else itself[rows])
+        return wanted
 
-        return np.asarray(losses_of_candidates(self.look))
+    def _wanted(
+        self, X: NDArray[np.float64], known: NDArray[np.bool_], lambda_: float, itself: NDArray[np.int64] | None
+    ) -> NDArray[np.bool_]:
+        from bench_aaco.kernels import best_sets
 
-    @cached_property
-    def first_prices(self) -> NDArray[np.float64]:
-        """Prices of the sets of `first_losses`, as shares of the price of all features; float64 (1 + candidates,)."""
-        look = self.look
-        prices = [0.0]
-        for s in range(len(look.member_start) - 1):
-            chosen = look.members[look.member_start[s] : look.member_start[s + 1]]
-            opened = np.unique(look.group[chosen])
-            prices.append(float(look.own[chosen].sum() + look.group_price[opened[opened >= 0]].sum()))
-        return np.array(prices)
+        wanted = np.zeros_like(known)
+        near = self.nearest(X, known, itself)
+        losses = self.mean_losses(near, known, self.candidates)
+        best = np.empty(len(X), dtype=np.int64)
+        best_sets(losses, known, self.candidates.member, *self.prices[:3], lambda_, best)
+        buying = np.flatnonzero(best >= 0)
+        # What remains to be bought of a set may differ from row to row.
+        new, which = np.unique(self.candidates.member[best[buying]] & ~known[buying], axis=0, return_inverse=True)
+        for number, extra in enumerate(new):
+            rows, parts = buying[which.reshape(-1) == number], self._parts(extra)
+            if len(parts) == 1:
+                wanted[rows] = parts[0]
+                continue
+            without = Candidates(np.vstack([extra & ~parts, extra]))
+            wanted[rows] = self._most_needed(parts, self.mean_losses(near[rows], known[rows], without), known[rows])
+        return wanted
 
-    def first(self, lambda_: float) -> int:
-        """Index of the candidate chosen when nothing is known; −1 for the empty set."""
-        return int(np.argmin(self.first_losses + lambda_ * self.first_prices)) - 1
+    def _parts(self, extra: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return a set divided into its units: bool (units, features)."""
+        return np.asarray(extra & (self.prices.unit == np.unique(self.prices.unit[extra])[:, None]))
 
-    def naive_bayes(self, X: NDArray[np.float64], acquired: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Class probabilities from the acquired features: float64 (rows, classes)."""
-        codes = self.bins.codes(X)
-        logs = np.repeat(self.look.prior[None, :], len(X), axis=0)
-        for c, feature in enumerate(self.feature_of_column):
-            logs += np.where(acquired[:, feature, None], self.look.table[codes[:, c]], 0.0)
-        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-        total = np.zeros(len(X))
-        for column in weights.T:
-            total += column
-        return np.asarray(weights / total[:, None])
+    def _most_needed(
+        self, parts: NDArray[np.bool_], losses: NDArray[np.float64], known: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Return the unit of a set that the set loses most without, per price; free units are bought at once.
+
+        Args:
+            parts: bool (units, features): the set.
+            losses: float64 (rows, 2 + units): of nothing, of the set without each unit, of the set.
+            known: bool (rows, features).
+
+        Returns:
+            bool (rows, features).
+        """
+        price = np.stack([self.price(part, known) for part in parts], axis=1)
+        gain = (losses[:, 1:-1] - losses[:, -1:]) / np.maximum(price, _TINY)
+        free = price <= _TINY
+        chosen = np.where(free.any(axis=1)[:, None], free, np.arange(len(parts)) == gain.argmax(axis=1)[:, None])
+        return np.asarray((chosen[:, :, None] & parts).any(axis=1))
+
+    def price(self, part: NDArray[np.bool_], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return what a unit costs each row: float64 (rows,)."""
+        own, group, group_price, _ = self.prices
+        total = np.full(len(known), float(own[part].sum()))
+        for g in np.unique(group[part]):
+            if g >= 0:
+                total += np.where(known[:, group == g].any(axis=1), 0.0, group_price[g])
+        return total
+
+    def journeys(self, rows: NDArray[np.int64], steps: int, lambda_: float) -> NDArray[np.int64]:
+        """Return when references buy each feature: int64 (rows, features), the step, from 1; 0: never.
+
+        None of these rows is its own neighbour.
+
+        Args:
+            rows: int64 (rows,): references.
+            steps: most steps.
+            lambda_: trade-off λ.
+        """
+        bought = np.zeros((len(rows), self.features), dtype=np.int64)
+        asking, first = np.arange(len(rows)), self.first(lambda_)
+        for step in range(1, steps + 1):
+            wanted = self.wanted(self.X[rows[asking]], bought[asking] > 0, lambda_, first, rows[asking])
+            bought[asking] += step * wanted
+            asking = asking[wanted.any(axis=1)]
+        return bought
+
+    def nearest(
+        self, X: NDArray[np.float64], known: NDArray[np.bool_], itself: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]:
+        """Return the nearest references of rows of which something is known: int64 (rows, k).
+
+        Args:
+            X: float64 (rows, columns).
+            known: bool (rows, features).
+            itself: int64 (rows,): the reference that each row is, which is left out; None for new rows.
+        """
+        from bench_aaco.kernels import nearest_rows
+
+        Z = np.ascontiguousarray((X - self.mean) / self.spread)
+        k = min(self.neighbours + (itself is not None), len(self.y))
+        found = np.zeros((len(X), k), dtype=np.int64)
+
+        def work(start: int, stop: int) -> None:
+            nearest_rows(Z, known, self._references, self.feature_of_column, self._width, start, stop, found)
+
+        run_ranges(work, len(X), self.threads, _BLOCK)
+        if itself is None or k == 1:
+            return found
+        # Last of all comes the row itself, or the farthest where it is not among them.
+        order = np.argsort(found == itself[:, None], axis=1, kind="stable")
+        return np.ascontiguousarray(np.take_along_axis(found, order, axis=1)[:, :-1])
+
+    def mean_losses(
+        self, near: NDArray[np.int64], known: NDArray[np.bool_], candidates: Candidates
+    ) -> NDArray[np.float64]:
+        """Return each row's expected losses, over its nearest references: float64 (rows, 1 + sets)."""
+        k = near.shape[1]
+        flat = near.reshape(-1)
+        losses = set_losses(
+            self.predictor, self.X[flat], self.y[flat], np.repeat(known, k, axis=0), candidates
+        ).reshape(len(near), k, -1)
+        total = losses[:, 0].copy()
+        for neighbour in range(1, k):  # one after the other: the order of the sum does not depend on the batch
+            total += losses[:, neighbour]
+        return total / k
+
+    def losses_of_nothing(self, candidates: Candidates) -> NDArray[np.float64]:
+        """Return the mean losses over all references when nothing is known: float64 (1 + sets,)."""
+        nothing = np.zeros((len(self.y), self.features), dtype=bool)
+        return set_losses(self.predictor, self.X, self.y, nothing, candidates).mean(axis=0)
 
 
-def fit_oracle(problem: Problem, subsets: int, reference_rows: int, max_bins: int) -> Oracle:
-    """Fit the predictor on all training rows; draw the candidates and the reference rows.
+def units_of(problem: Problem) -> NDArray[np.int64]:
+    """Return what is bought together: features of one group that have no price of their own; int64 (features,)."""
+    costs, n = problem.costs, problem.n_features
+    unit = np.arange(n)
+    if costs.groups is not None:
+        for group in np.unique(costs.groups[costs.groups >= 0]):
+            free = np.flatnonzero((costs.groups == group) & ~costs.prices.any(axis=1))
+            unit[free] = free[:1].repeat(len(free))
+    return np.unique(unit, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def draw_candidates(rng: np.random.Generator, unit: NDArray[np.int64], subsets: int) -> Candidates:
+    """Return every single unit, then random sets of two or more: uniform sizes, uniform members."""
+    units = int(unit.max()) + 1
+    sets = [np.arange(units) == u for u in range(units)]
+    if units > 1 and subsets:
+        words = rng.bit_generator.random_raw(subsets * (units + 1)).reshape(subsets, units + 1)
+        size = 2 + (words[:, 0] % np.uint64(units - 1)).astype(np.int64)
+        ranks = np.argsort(np.argsort(words[:, 1:], axis=1, kind="stable"), axis=1, kind="stable")
+        sets += list(ranks < size[:, None])
+    return Candidates(np.array(sets)[:, unit])
+
+
+def fit_oracle(
+    problem: Problem, predictor: PartialPredictor, *, neighbours: int, subsets: int, reference_rows: int
+) -> Oracle:
+    """Draw candidates and references, and compute the losses when nothing is known.
 
     Args:
         problem: its training part, prices and seed are used.
-        subsets: number of random candidate sets.
-        reference_rows: most reference rows.
-        max_bins: most bins of a column.
+        predictor: fitted.
+        neighbours, subsets, reference_rows: see `bench_aaco.plugin.AACO`.
     """
-    train, n = problem.train, problem.n_features
-    words = problem.rng("aaco").bit_generator.random_raw  # NumPy keeps the raw stream stable between versions
-    y = np.asarray(train.y, dtype=np.int64)
-    bins = Bins.of(train.X, max_bins)
-    codes = bins.codes(train.X)
-    counts = np.ones((bins.entries, problem.n_classes))  # Laplace's smoothing
-    for c in range(codes.shape[1]):
-        np.add.at(counts, (codes[:, c], y), 1.0)
-    table = np.empty_like(counts)
-    ends = np.append(bins.offset, bins.entries)
-    for c in range(codes.shape[1]):
-        of_column = slice(ends[c], ends[c + 1])
-        table[of_column] = np.log(counts[of_column] / counts[of_column].sum(axis=0))
-    shares = np.bincount(y, minlength=problem.n_classes) + 1.0
-    sets = [np.array([feature]) for feature in range(n)]
-    for _ in range(subsets):
-        size = 1 + int(words(1)[0] % np.uint64(n))
-        sets.append(np.sort(np.argsort(words(n), kind="stable")[:size]))
-    rows = np.sort(np.argsort(words(max(len(y), 1))[: len(y)], kind="stable")[:reference_rows])
-    sizes = train.sizes if problem.costs.depends_on_size else None
-    own = problem.costs.feature_prices(sizes).mean(axis=0)
-    group_price = problem.costs.group_prices_at(sizes).mean(axis=0)
-    group = np.full(n, -1, dtype=np.int64) if problem.costs.groups is None else problem.costs.groups
-    opened = np.unique(group[group >= 0])
-    full = float(own.sum() + group_price[opened].sum())
-    unit = full if full > 0 else 1.0
-    look = Look(
-        codes=codes[rows],
-        y=y[rows],
-        Z=bins.standardised(train.X[rows]),
-        prior=np.log(shares / shares.sum()),
-        table=table,
-        start=np.searchsorted(problem.feature_of_column, np.arange(n + 1)).astype(np.int64),
-        member_start=np.concatenate([[0], np.cumsum([len(subset) for subset in sets])]).astype(np.int64),
-        members=np.concatenate(sets).astype(np.int64),
-        own=np.array(own / unit),
-        group=np.array(group, dtype=np.int64),
-        group_price=np.array(group_price / unit),
-    )
-    return Oracle(look, bins, np.array(problem.feature_of_column, dtype=np.int64))
+    train, unit = problem.train, units_of(problem)
+    rng = problem.rng("aaco", "oracle")
+    candidates = draw_candidates(rng, unit, subsets)
+    rows = np.arange(len(train))
+    if len(rows) > reference_rows:
+        rows = np.sort(np.argsort(rng.bit_generator.random_raw(len(rows)), kind="stable")[:reference_rows])
+    mean, spread = np.zeros(train.X.shape[1]), np.ones(train.X.shape[1])
+    for c in range(train.X.shape[1]):
+        present = train.X[~np.isnan(train.X[:, c]), c]
+        if len(present):
+            mean[c] = present.mean()
+            spread[c] = present.std() if present.std() > 0 else 1.0
+    own = problem.costs.feature_prices(train.sizes).mean(axis=0)
+    group_price = problem.costs.group_prices_at(train.sizes).mean(axis=0)
+    group = np.full(len(unit), -1) if problem.costs.groups is None else problem.costs.groups
+    paid = np.isin(np.arange(len(group_price)), group)
+    full = float(own.sum() + group_price[paid].sum())
+    share = 1.0 / full if full > 0 else 1.0
+    prices = Prices(own * share, np.array(group, dtype=np.int64), group_price * share, unit)
+    columns = np.array(problem.feature_of_column, dtype=np.int64)
+    bare = Oracle(
+        predictor, train.X[rows], np.array(train.y[rows], dtype=np.int64), rows, mean, spread, columns,
+        candidates, prices, neighbours, np.zeros(1 + len(candidates)), problem.threads,
+    )  # fmt: skip
+    return replace(bare, first_losses=bare.losses_of_nothing(candidates))
 
 
 def lambda_grid(oracle: Oracle, count: int) -> list[float]:
-    """``count`` values of λ, evenly spaced in log λ.
+    """Return ``count`` values of λ, evenly spaced in log λ.
 
-    At the lowest λ all features cost a tenth of the log loss of the class frequencies; at the highest the cheapest
-    feature costs all of it. The grid is [0] if every feature is free or that loss is 0.
+    At the lowest λ all features cost a thousandth of the loss when nothing is known; at the highest the cheapest unit
+    costs all of it. The grid is [0] if every feature is free or that loss is 0.
     """
     nothing = float(oracle.first_losses[0])
-    singles = oracle.first_prices[1 : oracle.features + 1]
-    paid = singles[singles > 0]
+    unit_price = np.array([
+        float(oracle.price(oracle.prices.unit == u, np.zeros((1, oracle.features), dtype=bool))[0])
+        for u in np.unique(oracle.prices.unit)
+    ])  # fmt: skip
+    paid = unit_price[unit_price > 0]
     if not len(paid) or nothing <= 0:
         return [0.0]
-    return [float(f"{value:.6g}") for value in np.geomspace(0.1 * nothing, nothing / paid.min(), count)]
+    return [float(f"{value:.6g}") for value in np.geomspace(0.001 * nothing, nothing / paid.min(), count)]

@@ -1,15 +1,15 @@
-"""The method ``aaco``."""
+"""The methods ``aaco`` and ``greedy-cmi``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from annotated_types import Ge, Predicate
+from annotated_types import Ge, Gt, Predicate
 
 from bench_core import Family, Method, Problem, RegisterMethod, distinct, hookimpl
 
-__all__ = ["AACO"]
+__all__ = ["AACO", "GreedyCMI"]
 
 
 BENCH_CONTRACT_VERSION = 1
@@ -20,30 +20,31 @@ class AACO(Method):
     """Acquisition conditioned oracle: a look-ahead over the training rows nearest in the acquired features.
 
     Let o be the features that a row has acquired. Its k nearest training rows in o stand in for the row: among the
-    candidate sets u of further features, the method picks the set that minimises the mean log loss of a naive Bayes
-    predictor on the neighbours' x_{o∪u}, plus λ · price(u). If u is empty, the row is classified. Otherwise its
-    cheapest feature is acquired and the look-ahead repeated. Candidates are all single features and random sets,
-    drawn once from the problem's seed.
+    candidate sets u of further features, the method finds the set that minimises the predictor's mean log loss on the
+    neighbours' x_{o∪u}, plus λ · price(u). If u is empty, the row is classified by the same predictor. Otherwise it
+    acquires the feature of u that u loses most without, per price, and looks ahead again. Candidates are all single
+    features and random sets, drawn once from the problem's seed. When nothing is known, all training rows count.
 
     Attributes:
         lambdas: trade-offs λ ≥ 0, in nats per price of all features; when empty, ``count`` values are chosen, evenly
-            spaced in log λ: at the lowest, all features cost a tenth of the log loss of the class frequencies; at the
-            highest, the cheapest feature costs all of it.
+            spaced in log λ: at the lowest, all features cost a thousandth of the log loss of the class frequencies; at
+            the highest, the cheapest feature costs all of it.
         count: number of λ chosen when ``lambdas`` is empty.
         neighbours: number k of nearest training rows.
         subsets: number of random candidate sets.
         reference_rows: most training rows among which neighbours are searched; a random sample when there are more.
-        max_bins: most bins of a column in the naive Bayes predictor.
-        answer: the classifier of the final answer: ``lightgbm``, trained on rows with random features masked, or
-            ``naive-bayes``, the predictor of the look-ahead.
-        masked_copies: masked copies of each training row in LightGBM's training set.
-        n_estimators: LightGBM's boosting rounds.
+        predictor: ``trees``: LightGBM on masked copies of the training rows; ``neural``: the network of
+            budgetbench-neural, which must be installed.
+        masked_copies: masked copies of each training row.
+        own_masks: whether the trees are then trained again, and half of the copies know what the policy has bought of
+            such a row at some step.
+        n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: LightGBM's ``num_leaves``, ….
 
     Source: Valancius, Lennon, Oliva, Acquisition conditioned oracle for nongreedy active feature acquisition, ICML
-    2024.
+    2024, Algorithm 1.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     takes_missing: ClassVar[bool] = True
     lambdas: Annotated[tuple[Annotated[float, Ge(0)], ...], Predicate(distinct)] = ()
@@ -51,44 +52,70 @@ class AACO(Method):
     neighbours: Annotated[int, Ge(1)] = 5
     subsets: Annotated[int, Ge(0)] = 100
     reference_rows: Annotated[int, Ge(1)] = 2000
-    max_bins: Annotated[int, Ge(2)] = 8
-    answer: Literal["lightgbm", "naive-bayes"] = "lightgbm"
-    masked_copies: Annotated[int, Ge(1)] = 5
+    predictor: Literal["trees", "neural"] = "trees"
+    masked_copies: Annotated[int, Ge(1)] = 20
+    own_masks: bool = True
     n_estimators: Annotated[int, Ge(1)] = 100
+    max_leaf_nodes: Annotated[int, Ge(2)] = 16
+    learning_rate: Annotated[float, Gt(0)] = 0.1
+    min_samples_leaf: Annotated[int, Ge(1)] = 5
 
     def fit(self, problem: Problem) -> Family:
-        """Fit the predictors on the training part; the default policy is the λ with the best validation score."""
-        from bench_aaco.answers import fit_answer
-        from bench_aaco.oracle import fit_oracle, lambda_grid
+        """Fit the predictor on the training part; the default policy is the λ with the best validation score."""
+        from bench_aaco.fitting import fitted_oracle
+        from bench_aaco.oracle import lambda_grid
         from bench_aaco.policy import OraclePolicy
         from bench_core import default_policy_first, validation_score
 
-        model = fit_oracle(problem, self.subsets, self.reference_rows, self.max_bins)
-        answer = fit_answer(problem, self.masked_copies, self.n_estimators) if self.answer == "lightgbm" else None
-        lambdas = sorted(set(self.lambdas)) or lambda_grid(model, self.count)
+        oracle = problem.shared(("aaco", self._key()), lambda: fitted_oracle(problem, self))
+        lambdas = sorted(set(self.lambdas)) or lambda_grid(oracle, self.count)
         policies = [
-            OraclePolicy(
-                model, answer, lambda_, self.neighbours, problem.threads, f"lambda={lambda_:g}", {"lambda": lambda_}
-            )
+            OraclePolicy(oracle, lambda_, oracle.first(lambda_), f"lambda={lambda_:g}", {"lambda": lambda_})
             for lambda_ in lambdas
         ]
         rows = problem.validation.rows()
         scores = [validation_score(problem, policy.decide(rows)) for policy in policies]
         return Family(default_policy_first(policies, scores), diagnostics={"lambdas": lambdas})
 
+    def _key(self) -> tuple[object, ...]:
+        """What the look-ahead depends on."""
+        return tuple(value for name, value in vars(self).items() if name not in ("lambdas", "count"))
+
+
+@dataclass(frozen=True)
+class GreedyCMI(AACO):
+    """Greedy conditional mutual information: the look-ahead of ``aaco`` over single features only.
+
+    The feature of greatest expected fall of the log loss among the nearest training rows, which estimates its
+    conditional mutual information with the class, minus λ · price.
+
+    Source: the baseline of Covert et al., ICML 2023, and Gadgil et al., ICLR 2024; here with nearest neighbours in the
+    place of a generative model.
+    """
+
+    version: ClassVar[int] = 1
+    subsets: Annotated[int, Ge(0)] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.subsets:
+            raise ValueError(f"subsets must be 0, not {self.subsets}: greedy-cmi looks at single features; use aaco")
+
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """Register ``aaco``."""
+    """Register ``aaco`` and ``greedy-cmi``."""
     register("aaco", AACO)
+    register("greedy-cmi", GreedyCMI)
 
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """Return the types that a saved policy contains."""
-    from bench_models.boosting import BoostedModel
+    from bench_models.partial import Candidates, MaskedTrees
+    from bench_models.trees import FlatTrees
 
-    from bench_aaco.oracle import Bins, Look, Oracle
+    from bench_aaco.oracle import Oracle, Prices
     from bench_aaco.policy import OraclePolicy
 
-    return [OraclePolicy, Oracle, Look, Bins, BoostedModel]
+    return [OraclePolicy, Oracle, Prices, Candidates, MaskedTrees, FlatTrees]

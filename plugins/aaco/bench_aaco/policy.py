@@ -7,18 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from bench_models.boosting import BoostedModel
-from bench_models.threads import run_ranges
 from numpy.typing import NDArray
 
-from bench_aaco.answers import masked
 from bench_aaco.oracle import Oracle
 from bench_core import Decisions, Policy, Rows
 
 __all__ = ["OraclePolicy"]
-
-_BLOCK = 256
-"""Number of rows that a thread processes at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,45 +21,29 @@ class OraclePolicy(Policy):
 
     Attributes:
         oracle: the fitted look-ahead.
-        answer: the classifier of the final answer; None uses the look-ahead's naive Bayes predictor.
         lambda_: trade-off λ, in nats per price of all features.
-        neighbours: number k of nearest training rows.
-        threads: most threads that decide rows in parallel.
+        first: bool (features,): what every row buys first; none: nothing is bought.
     """
 
     oracle: Oracle
-    answer: BoostedModel | None
     lambda_: float
-    neighbours: int
-    threads: int = 1
+    first: NDArray[np.bool_]
     label: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        oracle = self.oracle
-        acquired, _ = self._acquired(rows, np.zeros((0, oracle.features), dtype=bool))
-        if self.answer is None:
-            return Decisions(acquired, oracle.naive_bayes(rows.X, acquired))
-        known = masked(rows.X, acquired, oracle.feature_of_column)
-        return Decisions(acquired, self.answer.probabilities(known))
+        known = np.zeros((len(rows), self.oracle.features), dtype=bool)
+        asking = np.arange(len(rows))
+        while len(asking):
+            wanted = self.oracle.wanted(rows.X[asking], known[asking], self.lambda_, self.first)
+            known[asking] |= wanted
+            asking = asking[wanted.any(axis=1)]
+        return self.decide_known(rows, known)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The first feature of each row that the look-ahead needs and that is not known."""
-        _, feature = self._acquired(rows, np.array(known))
-        return np.asarray(feature[:, None] == np.arange(known.shape[1]))
+        """The next unit of each row, or nothing."""
+        return self.oracle.wanted(rows.X, np.asarray(known), self.lambda_, self.first)
 
-    def _acquired(self, rows: Rows, held: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Features acquired among those in `held`, and the first one needed outside it; see `kernels.acquire`."""
-        from bench_aaco.kernels import acquire
-
-        oracle = self.oracle
-        Z = oracle.bins.standardised(rows.X)
-        acquired = np.zeros((len(rows), oracle.features), dtype=bool)
-        wanted = np.full(len(rows), -1, dtype=np.int64)
-        first = oracle.first(self.lambda_)
-
-        def work(start: int, stop: int) -> None:
-            acquire(oracle.look, self.lambda_, self.neighbours, first, Z, start, stop, acquired, held, wanted)
-
-        run_ranges(work, len(rows), self.threads, _BLOCK)
-        return acquired, wanted
+    def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
+        """Answer by the predictor, which takes any set of known features."""
+        return Decisions(np.array(known), self.oracle.predictor.probabilities(rows.X, known))

@@ -11,10 +11,13 @@ from annotated_types import Interval, MinLen, Predicate
 
 from bench_core import DataContext, DataError, Dataset, DataSource, distinct
 from bench_public_data.openml_source import OpenML
-from bench_public_data.uci import Uci
+from bench_public_data.uci import PhysioNetTable, TableInArchive, Uci
 
 __all__ = [
+    "Actg175",
     "Adult",
+    "BankMarketing",
+    "ChronicKidneyDisease",
     "Covertype",
     "Credit",
     "Heart",
@@ -25,6 +28,8 @@ __all__ = [
     "Mnist",
     "MnistPyramid",
     "Nomao",
+    "OnlineShoppers",
+    "PhysioNet2012",
     "ReadyMade",
     "Spambase",
     "Thyroid",
@@ -38,7 +43,7 @@ class ReadyMade(DataSource):
     label: ClassVar[str]
 
     @abstractmethod
-    def source(self) -> OpenML | Uci:
+    def source(self) -> OpenML | TableInArchive:
         """Return the source that loads the data."""
 
     def load(self, context: DataContext) -> Dataset:
@@ -121,6 +126,87 @@ class Thyroid(ReadyMade):
 
     def source(self) -> Uci:
         return Uci(id=102)
+
+
+class _WithLateFeature(ReadyMade):
+    """A data set with one feature that is known only when the outcome is, which is left out unless asked for."""
+
+    late: ClassVar[str]
+
+    def load(self, context: DataContext) -> Dataset:
+        dataset = super().load(context)
+        return dataset if getattr(self, f"with_{self.late}") else without_feature(dataset, self.late)
+
+
+@dataclass(frozen=True)
+class BankMarketing(_WithLateFeature):
+    """Bank marketing, UCI 222 (``bank-full.csv``), 45211 × 15, no 39922 / yes 5289.
+
+    Attributes:
+        with_duration: whether ``duration``, the length of the call, is a feature: it is known only after the call, when
+            the answer is known too.
+    """
+
+    label: ClassVar[str] = "bank-marketing"
+    late: ClassVar[str] = "duration"
+    with_duration: bool = False
+
+    def source(self) -> Uci:
+        return Uci(id=222)
+
+
+@dataclass(frozen=True)
+class ChronicKidneyDisease(ReadyMade):
+    """Chronic kidney disease, UCI 336, 400 × 24, ckd 250 / notckd 150; a tenth of the values is missing.
+
+    Stray spaces and tabs in the file are removed. Specific gravity, albumin and sugar are categories, as the file
+    declares.
+    """
+
+    label: ClassVar[str] = "ckd"
+
+    def source(self) -> Uci:
+        return Uci(id=336)
+
+
+@dataclass(frozen=True)
+class Actg175(_WithLateFeature):
+    """AIDS Clinical Trials Group study 175, UCI 890, 2139 × 22, censored 1618 / event 521.
+
+    Attributes:
+        with_time: whether ``time``, the days until the event or the end of observation, is a feature: it is known only
+            afterwards.
+    """
+
+    label: ClassVar[str] = "actg175"
+    late: ClassVar[str] = "time"
+    with_time: bool = False
+
+    def source(self) -> Uci:
+        return Uci(id=890)
+
+
+@dataclass(frozen=True)
+class OnlineShoppers(ReadyMade):
+    """Online shoppers' purchasing intention, UCI 468, 12330 × 17, no 10422 / yes 1908 (Revenue)."""
+
+    label: ClassVar[str] = "online-shoppers"
+
+    def source(self) -> Uci:
+        return Uci(id=468)
+
+
+@dataclass(frozen=True)
+class PhysioNet2012(ReadyMade):
+    """PhysioNet/CinC Challenge 2012, 12000 × 41, survived 10293 / died 1707; a quarter of the values is missing.
+
+    A row is a stay in intensive care, with the mean of each measurement; the table is AFABench's.
+    """
+
+    label: ClassVar[str] = "physionet-2012"
+
+    def source(self) -> PhysioNetTable:
+        return PhysioNetTable()
 
 
 @dataclass(frozen=True)
@@ -229,6 +315,19 @@ class MnistPyramid(ReadyMade):
             names.extend(f"p{side}_{row}_{column}" for row in range(side) for column in range(side))
         values = np.concatenate(blocks, axis=1)
         return replace(original, values=values.astype(np.float32), feature_names=tuple(names), categorical=())
+
+
+def without_feature(dataset: Dataset, name: str) -> Dataset:
+    """Return a data set without one of its features, which must have no prices of its own yet."""
+    place = dataset.feature_names.index(name)
+    kept = [f for f in range(dataset.n_features) if f != place]
+    return replace(
+        dataset,
+        values=np.ascontiguousarray(dataset.values[:, kept]),
+        feature_names=tuple(dataset.feature_names[f] for f in kept),
+        categorical=tuple(f - (f > place) for f in dataset.categorical if f != place),
+        categories={f - (f > place): texts for f, texts in dataset.categories.items() if f != place},
+    )
 
 
 def area_overlap(source: int, target: int) -> np.ndarray:

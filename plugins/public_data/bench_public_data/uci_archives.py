@@ -1,4 +1,4 @@
-"""The supported data sets of the UCI repository: their files in the archives, and how they are read."""
+"""The supported data sets of the UCI repository, and one of GitHub: their files, and how they are read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ARCHIVES", "Archive", "prepared"]
+__all__ = ["ARCHIVES", "PHYSIONET", "Archive", "prepared"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Archive:
 
     Attributes:
         name: name of the data set in tables.
-        title: the archive's name on the server, without ``.zip``.
+        title: the archive's name on the server, without ``.zip``; the table's own name if it is not in an archive.
         file: the table's file in the archive; its training part if there is a ``test_file``.
         separator: between two values; ``\\s+`` for white space.
         columns: names of the columns in file order; empty if the file has a header.
@@ -35,6 +35,8 @@ class Archive:
             does not exceed. Empty: the table is kept as it was parsed, and the target's values are the classes.
         mirrored: files of the prepared table in a mirror's ``files/``, as CSV with a header, an alternative to
             ``file`` and ``test_file``.
+        inner: the archive inside the server's archive that holds the files; empty if they are in the server's archive.
+        blanks: whether spaces and tabs are part of values; False removes all of them.
     """
 
     name: str
@@ -50,6 +52,8 @@ class Archive:
     test_file: str = ""
     classes: tuple[tuple[float, str], ...] = ()
     mirrored: tuple[str, ...] = ()
+    inner: str = ""
+    blanks: bool = True
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -64,6 +68,29 @@ _HEPATITIS = (
     "age", "sex", "steroid", "antivirals", "fatigue", "malaise", "anorexia", "liver_big", "liver_firm",
     "spleen_palpable", "spiders", "ascites", "varices", "bilirubin", "alk_phosphate", "sgot", "albumin", "protime",
     "histology",
+)  # fmt: skip
+_BANK = (
+    "age", "job", "marital", "education", "default", "balance", "housing", "loan", "contact", "day", "month",
+    "duration", "campaign", "pdays", "previous", "poutcome",
+)  # fmt: skip
+_KIDNEY = (
+    "age", "bp", "sg", "al", "su", "rbc", "pc", "pcc", "ba", "bgr", "bu", "sc", "sod", "pot", "hemo", "pcv", "wbcc",
+    "rbcc", "htn", "dm", "cad", "appet", "pe", "ane",
+)  # fmt: skip
+_ACTG = (
+    "time", "trt", "age", "wtkg", "hemo", "homo", "drugs", "karnof", "oprior", "z30", "zprior", "preanti", "race",
+    "gender", "str2", "strat", "symptom", "treat", "offtrt", "cd40", "cd420", "cd80", "cd820",
+)  # fmt: skip
+_SHOPPERS = (
+    "Administrative", "Administrative_Duration", "Informational", "Informational_Duration", "ProductRelated",
+    "ProductRelated_Duration", "BounceRates", "ExitRates", "PageValues", "SpecialDay", "Month", "OperatingSystems",
+    "Browser", "Region", "TrafficType", "VisitorType", "Weekend",
+)  # fmt: skip
+_ICU = (
+    "Age", "BUN", "Creatinine", "GCS", "Gender", "Glucose", "HCO3", "HCT", "HR", "Height", "ICUType", "K", "Mg",
+    "NIDiasABP", "NIMAP", "NISysABP", "Na", "Platelets", "RespRate", "Temp", "Urine", "WBC", "Weight", "DiasABP",
+    "FiO2", "MAP", "MechVent", "PaCO2", "PaO2", "SaO2", "SysABP", "pH", "ALP", "ALT", "AST", "Albumin", "Bilirubin",
+    "Lactate", "Cholesterol", "TroponinI", "TroponinT",
 )  # fmt: skip
 _THYROID = (
     "age", "sex", "on_thyroxine", "query_on_thyroxine", "on_antithyroid_medication", "sick", "pregnant",
@@ -172,7 +199,79 @@ ARCHIVES: dict[int, Archive] = {
         classes=((1, "1"), (2, "2"), (3, "3")),
         mirrored=("medical/thyroid-train.csv", "medical/thyroid-test.csv"),
     ),
+    222: Archive(
+        name="bank-marketing",
+        title="bank marketing",
+        inner="bank.zip",
+        file="bank-full.csv",
+        separator=";",
+        columns=(),
+        features=_BANK,
+        target="y",
+        categorical=(),
+        licence="CC BY 4.0",
+        content="be8622d9bcadd8b9e3e06e4d06d5e88131325007f663633bbe0383407516a9fc",
+        classes=((0, "no"), (1, "yes")),
+    ),
+    336: Archive(
+        name="ckd",
+        # The archive holds a RAR file; the same table is served without an archive.
+        title="data.csv",
+        file="chronic_kidney_disease_full.arff",
+        separator=",",
+        columns=(*_KIDNEY, "class"),
+        features=_KIDNEY,
+        target="class",
+        categorical=("sg", "al", "su"),
+        licence="CC BY 4.0",
+        content="1b16af7ac6da8d334338414bd9d0386a3a50a4672dee9d2be2783cfce5b91826",
+        classes=((0, "ckd"), (1, "notckd")),
+        blanks=False,
+    ),
+    890: Archive(
+        name="actg175",
+        title="data.csv",
+        file="AIDS_ClinicalTrial_GroupStudy175.csv",
+        separator=",",
+        columns=(),
+        features=_ACTG,
+        target="cid",
+        categorical=("trt", "strat"),
+        licence="CC BY 4.0",
+        content="df64cde2b447a76707105de11cccbe12bf325283be1cea1706b9ee3ed19663d8",
+        classes=((0, "censored"), (1, "event")),
+    ),
+    468: Archive(
+        name="online-shoppers",
+        title="online shoppers purchasing intention dataset",
+        file="online_shoppers_intention.csv",
+        separator=",",
+        columns=(),
+        features=_SHOPPERS,
+        target="Revenue",
+        categorical=("OperatingSystems", "Browser", "Region", "TrafficType"),
+        licence="CC BY 4.0",
+        content="937cc9afd091c747d43947ff33fe7fc4f112453bf1095519dffaaac2ffdceed4",
+        classes=((0, "FALSE"), (1, "TRUE")),
+    ),
 }
+
+PHYSIONET = Archive(
+    name="physionet-2012",
+    # AFABench's table of the challenge's data, in a fork whose commit is known to hold it.
+    title="rezaarezvan/AFA-Benchmark/69cae750ffa75a916ed3f2a7cb27b38cf93f1f8e/extra/data/misc/physionet.csv",
+    file="physionet.csv",
+    separator=",",
+    columns=(),
+    features=_ICU,
+    target="Outcome",
+    categorical=("Gender", "ICUType"),
+    licence="ODC-By 1.0",
+    content="62bf41d51034d15d22aa26db9bfc3445964eecc7f006e7900e26478d461aa153",
+    classes=((0, "survived"), (1, "died")),
+    mirrored=("afabench/physionet.csv",),
+)
+"""PhysioNet/CinC Challenge 2012, means over the first 48 hours in intensive care."""
 
 
 def prepared(archive: Archive, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

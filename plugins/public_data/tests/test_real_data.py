@@ -14,6 +14,7 @@ from bench_public_data.openml_source import OpenML
 from bench_public_data.parquet_source import Parquet
 from bench_public_data.svmlight import SvmLight
 from bench_public_data.uci import Uci
+from bench_public_data.uci_archives import PHYSIONET
 
 from bench_core import DataContext
 
@@ -21,6 +22,13 @@ from bench_core import DataContext
 @pytest.fixture(scope="module")
 def mirrored(shared, tmp_path_factory) -> DataContext:
     return DataContext(tmp_path_factory.mktemp("cache"), mirror=shared, offline=True)
+
+
+def packed(data: bytes, name: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, data)
+    return file.getvalue()
 
 
 def test_embedded_pima_is_openml_37(mirrored):
@@ -50,6 +58,55 @@ def test_credit_has_the_categories_of_the_papers_table_5(mirrored):
         assert set(np.unique(data.values[:, number - 1])) <= allowed
 
 
+@pytest.mark.parametrize(
+    ("source", "shape", "classes", "missing", "categorical"),
+    [
+        (named.BankMarketing(), (45211, 15), {"no": 39922, "yes": 5289}, 0, 9),
+        (named.BankMarketing(with_duration=True), (45211, 16), {"no": 39922, "yes": 5289}, 0, 9),
+        (named.ChronicKidneyDisease(), (400, 24), {"ckd": 250, "notckd": 150}, 1012, 13),
+        (named.Actg175(), (2139, 22), {"censored": 1618, "event": 521}, 0, 2),
+        (named.Actg175(with_time=True), (2139, 23), {"censored": 1618, "event": 521}, 0, 2),
+        (named.OnlineShoppers(), (12330, 17), {"FALSE": 10422, "TRUE": 1908}, 0, 7),
+        (named.PhysioNet2012(), (12000, 41), {"died": 1707, "survived": 10293}, 129088, 2),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "label") else None,
+)
+def test_afabenchs_sets(source, shape, classes, missing, categorical, mirrored):
+    data = source.load(mirrored)
+    assert (data.name, data.values.shape) == (source.label, shape)
+    assert dict(zip(data.classes, np.bincount(data.target).tolist(), strict=True)) == classes
+    assert (int(np.isnan(data.values).sum()), len(data.categorical)) == (missing, categorical)
+    assert not {"duration", "time"} & set(data.feature_names) or shape[1] in (16, 23)
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        (named.BankMarketing(), "/222/bank+marketing.zip"),
+        (named.ChronicKidneyDisease(), "/336/data.csv"),
+        (named.Actg175(), "/890/data.csv"),
+        (named.OnlineShoppers(), "/468/online+shoppers+purchasing+intention+dataset.zip"),
+        (named.PhysioNet2012(), f"/{PHYSIONET.title}"),
+    ],
+    ids=lambda value: value.label if hasattr(value, "label") else None,
+)
+def test_afabenchs_sets_are_accepted_when_downloaded(source, path, mirrored, context, server, monkeypatch):
+    file = source.source().mirrored(mirrored)[0]
+    data = file.read_bytes()
+    if file.suffix == ".arff":  # UCI's data.csv: a header, empty for missing, line feeds
+        head = ",".join([*source.source().archive.columns])
+        data = f"{head}\n{data.decode().split('@data')[1].lstrip()}".replace("?", "").encode()
+    if path.endswith(".zip"):
+        data = packed(data, file.name)
+    if path.startswith("/222/"):
+        data = packed(data, "bank.zip")
+    server.bodies[path] = data
+    monkeypatch.setenv("BUDGETBENCH_UCI_SERVER", server.url)
+    monkeypatch.setenv("BUDGETBENCH_GITHUB_SERVER", server.url)
+    assert source.load(context).content == source.load(mirrored).content
+    assert server.asked == [f"GET {path}"]
+
+
 @pytest.mark.parametrize("number", [143, 519])
 def test_cache_and_mirror_give_one_content(number, mirrored, tmp_path):
     fresh = DataContext(tmp_path, mirror=mirrored.mirror, offline=True)
@@ -60,10 +117,8 @@ def test_cache_and_mirror_give_one_content(number, mirrored, tmp_path):
 @pytest.mark.parametrize("number", [143, 519])
 def test_the_real_table_is_accepted_when_downloaded(number, mirrored, context, server, monkeypatch):
     source = Uci(id=number)
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.write(*source.mirrored(mirrored), source.archive.file)
-    server.bodies[f"/{number}/{source.archive.title.replace(' ', '+')}.zip"] = packed.getvalue()
+    data = source.mirrored(mirrored)[0].read_bytes()
+    server.bodies[f"/{number}/{source.archive.title.replace(' ', '+')}.zip"] = packed(data, source.archive.file)
     monkeypatch.setenv("BUDGETBENCH_UCI_SERVER", server.url)
     assert source.load(context).content == source.load(mirrored).content
     assert source.fingerprint(context) == source.fingerprint(mirrored)

@@ -139,5 +139,5 @@ def test_a_cache_that_holds_another_table_is_not_used(site, context):
 
 
 def test_an_unknown_number_lists_the_known_ones():
-    with pytest.raises(RequestError, match=r"143 \(credit\), 519 \(heart\)"):
+    with pytest.raises(RequestError, match=r"143 \(credit\), 222 \(bank-marketing\)"):
         build(Uci, {"id": 1}, "suite.toml")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bench_core import RegisterDataset, hookimpl
+from bench_synthetic.cube import Cube, CubeNM
 from bench_synthetic.families import MakeClassification, MakeRegression, Synthetic30
 from bench_synthetic.quadrants import Quadrants
 from bench_synthetic.ranking_regions import RankingRegions
@@ -20,6 +21,8 @@ def bench_register_datasets(register: RegisterDataset) -> None:
     register("synthetic30", Synthetic30)
     register("make-classification", MakeClassification)
     register("make-regression", MakeRegression)
+    register("cube", Cube)
+    register("cube-nm", CubeNM)
     register("quadrants", Quadrants)
     register("sized-items", SizedItems)
     register("ranking-regions", RankingRegions)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from bench_synthetic.cube import Cube, CubeNM
 from bench_synthetic.families import MakeClassification, MakeRegression, Synthetic30
 from bench_synthetic.quadrants import Quadrants
 from bench_synthetic.ranking_regions import RankingRegions
@@ -28,6 +29,8 @@ KNOWN = {
     "low rank": MakeRegression(rows=300, features=40, effective_rank=5, noise=0.1, seed=1),
     "quadrants": Quadrants(noise=0.5),
     "sized items": SizedItems(),
+    "cube": Cube(),
+    "cube-nm": CubeNM(rows=2000),
     "ranking": RankingRegions(documents=1001, features=60),
 }  # fmt: skip
 
@@ -80,5 +83,7 @@ def test_generated_data_never_changes():
         "low rank": "24b9d91efd7b1995",
         "quadrants": "3e8c2174bc451735",
         "sized items": "5f020439dc9569c3",
+        "cube": "5f0391a2080f17b4",
+        "cube-nm": "0ffa8ffd6cb054d7",
         "ranking": "4d602a01c0a64555",
     }

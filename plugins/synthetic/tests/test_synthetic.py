@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench_synthetic import plugin
+from bench_synthetic.cube import Cube, CubeNM
 from bench_synthetic.families import MakeClassification, MakeRegression, Synthetic30
 from bench_synthetic.quadrants import Quadrants
 from bench_synthetic.ranking_regions import GRADE_SHARES, PRICE_COUNTS, RankingRegions
@@ -26,13 +27,22 @@ SOURCES: list[type[DataSource]] = [
     Synthetic30,
     MakeClassification,
     MakeRegression,
+    Cube,
+    CubeNM,
     Quadrants,
     SizedItems,
     RankingRegions,
 ]
 
 test_contract = dataset_contract(
-    Synthetic30(), MakeClassification(), MakeRegression(), Quadrants(), SizedItems(), RankingRegions(features=40)
+    Synthetic30(),
+    MakeClassification(),
+    MakeRegression(),
+    Cube(),
+    CubeNM(),
+    Quadrants(),
+    SizedItems(),
+    RankingRegions(features=40),
 )
 
 
@@ -313,3 +323,26 @@ def test_the_grade_rises_with_the_region(context):
 def test_a_ranking_refuses_invalid_parameters(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         RankingRegions(**wrong)
+
+
+def test_cube_shows_the_bits_of_the_label_from_its_position_on(context):
+    data = Cube(rows=4000).load(context)
+    rows, label = np.arange(data.n_rows), np.asarray(data.target)
+    shown = np.stack([data.values[rows, label + bit] for bit in range(3)], axis=1)
+    assert np.abs(shown - (label[:, None] >> np.arange(3) & 1)).max() < 0.5
+    assert abs(data.values[:, 10:].std() - 0.3) < 0.01
+    noisy = Cube(rows=4000, noise=0.3).load(context)
+    places = np.stack([noisy.values[rows, noisy.target + bit] for bit in range(3)], axis=1)
+    assert abs((places - (np.asarray(noisy.target)[:, None] >> np.arange(3) & 1)).std() - 0.3) < 0.01
+
+
+def test_cube_nm_shows_the_bits_in_the_block_of_the_context_which_is_bought_at_once(context):
+    data = CubeNM(rows=4000).load(context)
+    rows, label, block = np.arange(data.n_rows), np.asarray(data.target), data.values[:, :5].argmax(axis=1)
+    assert np.bincount(block).min() > 700
+    shown = np.stack([data.values[rows, 5 + 10 * block + (label + bit) % 10] for bit in range(3)], axis=1)
+    assert np.abs(shown - (label[:, None] >> np.arange(3) & 1)).max() < 0.5
+    other = np.stack([data.values[rows, 5 + 10 * ((block + 1) % 5) + (label + bit) % 10] for bit in range(3)], axis=1)
+    assert abs(other.mean() - 0.5) < 0.02
+    assert data.costs.cost_of(range(5)) == data.costs.cost_of([3]) == 1
+    assert data.costs.cost_of(range(55)) == 51

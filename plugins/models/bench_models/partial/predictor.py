@@ -1,0 +1,79 @@
+"""The protocol of predictors of any set of known features, and the losses of candidate sets under one."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Problem, RequestError
+from bench_models.partial.masks import Candidates
+
+__all__ = ["LEAST", "PartialPredictor", "fit_installed", "set_losses"]
+
+LEAST = 1e-12
+"""The least probability that a logarithm is taken of."""
+
+
+class PartialPredictor(Protocol):
+    """A classifier of any set of known features.
+
+    A row's answer depends neither on its batch nor on the values of unknown features. A predictor that answers many
+    sets of one row faster than one by one has a method ``set_losses`` of the arguments of the function `set_losses`.
+    """
+
+    def probabilities(self, X: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return class probabilities, float64 (rows, classes).
+
+        Args:
+            X: float64 (rows, columns); values of unknown features are arbitrary; NaN in known ones is missing.
+            known: bool (rows, features).
+        """
+
+
+def set_losses(
+    predictor: PartialPredictor,
+    X: NDArray[np.float64],
+    y: NDArray[np.int64],
+    known: NDArray[np.bool_],
+    candidates: Candidates,
+) -> NDArray[np.float64]:
+    """Return the log loss of each row when it knows what it knows and one of the sets besides.
+
+    Args:
+        predictor: the predictor.
+        X: float64 (rows, columns): complete rows.
+        y: int64 (rows,): their classes.
+        known: bool (rows, features).
+        candidates: sets of features.
+
+    Returns:
+        float64 (rows, 1 + sets), in nats; the first column is of what is known alone.
+    """
+    own = getattr(predictor, "set_losses", None)
+    if own is not None:
+        losses: NDArray[np.float64] = own(X, y, known, candidates)
+        return losses
+    out = np.empty((len(X), 1 + len(candidates)))
+    for place, extra in enumerate([np.zeros(known.shape[1], dtype=bool), *candidates.member]):
+        table = predictor.probabilities(X, known | extra)
+        out[:, place] = -np.log(np.maximum(table[np.arange(len(X)), y], LEAST))
+    return out
+
+
+def fit_installed(name: str, problem: Problem, unit_of_feature: NDArray[np.int64]) -> PartialPredictor:
+    """Fit a predictor that another distribution brings, by its name.
+
+    In the entry-point group ``budgetbench.predictors`` it names a function of the problem and of ``unit_of_feature``,
+    int64 (features,): features of one unit are known together.
+
+    Raises:
+        RequestError: no such predictor is installed.
+    """
+    found = entry_points(group="budgetbench.predictors", name=name)
+    if not found:
+        raise RequestError(f"predictor {name!r} is not installed; pip install budgetbench-{name}")
+    predictor: PartialPredictor = next(iter(found)).load()(problem, unit_of_feature)
+    return predictor

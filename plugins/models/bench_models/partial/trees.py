@@ -1,0 +1,149 @@
+"""LightGBM on rows with random features hidden: a predictor of any set of known features.
+
+Trees are grown with random thresholds and a random choice of √columns at each node (extremely randomised trees, Geurts,
+Ernst, Wehenkel 2006, §2.1). A greedy split would hardly ever test a feature that says nothing alone but tells which
+others matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Part, Problem
+from bench_models.boosting import objective_of, probabilities_of, train
+from bench_models.partial.masks import Candidates, hidden, random_masks
+from bench_models.threads import run_ranges
+from bench_models.trees import NAN_LEFT, NAN_RIGHT, AdditiveTrees, FlatTrees
+
+if TYPE_CHECKING:
+    import lightgbm
+
+__all__ = ["MaskedTrees", "fit_masked_trees"]
+
+_ZERO = float(np.float32(1e-35))
+"""LightGBM treats values within this distance of 0 as 0."""
+_BLOCK = 64
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedTrees:
+    """Boosted trees in which what is not known is missing.
+
+    Attributes:
+        flat: the trees, a round's one after the other.
+        n_classes: number of classes.
+        threads: most threads that score candidate sets.
+    """
+
+    flat: FlatTrees
+    n_classes: int
+    threads: int = 1
+
+    @cached_property
+    def _additive(self) -> AdditiveTrees:
+        outputs = self.n_classes if self.n_classes > 2 else 1
+        return AdditiveTrees(self.flat, outputs, int(self.flat.unit_of_column.max()) + 1)
+
+    @cached_property
+    def _depth(self) -> int:
+        depth = np.zeros(len(self.flat.column), dtype=np.int64)
+        inner = np.flatnonzero(self.flat.column >= 0)
+        for node in inner:  # children come after their parents
+            for child in (self.flat.left[node], self.flat.left[node] + 1):
+                depth[child] = depth[node] + 1
+        return int(depth.max(initial=0))
+
+    def probabilities(self, X: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Class probabilities; see `PartialPredictor`."""
+        scores, _ = self._additive.run(hidden(X, known, self.flat.unit_of_column))
+        return probabilities_of(scores)
+
+    def set_losses(
+        self, X: NDArray[np.float64], y: NDArray[np.int64], known: NDArray[np.bool_], candidates: Candidates
+    ) -> NDArray[np.float64]:
+        """Losses of rows under each set; see `bench_models.partial.set_losses`."""
+        from bench_models.partial._kernels import losses_of_sets
+
+        with_none = Candidates(np.vstack([np.zeros((1, candidates.member.shape[1]), dtype=bool), candidates.member]))
+        X, known = np.ascontiguousarray(X), np.ascontiguousarray(known)
+        losses = np.empty((len(X), len(with_none)))
+
+        def work(start: int, stop: int) -> None:
+            losses_of_sets(
+                self.flat, self._depth, X, y, known, with_none.bits, self.n_classes, start, stop, losses
+            )  # fmt: skip
+
+        run_ranges(work, len(X), self.threads, _BLOCK)
+        return losses
+
+
+def fit_masked_trees(
+    problem: Problem,
+    unit_of_feature: NDArray[np.int64],
+    *,
+    copies: int,
+    n_estimators: int,
+    max_leaf_nodes: int,
+    learning_rate: float,
+    min_samples_leaf: int,
+    masks: NDArray[np.bool_] | None = None,
+) -> MaskedTrees:
+    """Train on masked copies of the training rows; each copy knows a uniform number of uniformly drawn units.
+
+    Args:
+        problem: its training part, seed and threads are used; binary or multiclass.
+        unit_of_feature: int64 (features,): features of one unit are known together.
+        copies: masked copies of each row.
+        n_estimators, max_leaf_nodes, learning_rate: LightGBM's ``num_leaves``, … of each model.
+        min_samples_leaf: rows of a leaf; of masked copies it has at least as many times their number.
+        masks: bool (copies, rows, features): further copies, with these features known.
+    """
+    part, rows = problem.train, len(problem.train)
+    rng = problem.rng("partial", "masks")
+    drawn = random_masks(rng, copies * rows, unit_of_feature).reshape(copies, rows, -1)
+    known = drawn if masks is None else np.concatenate([drawn, masks])
+    settings = {
+        **objective_of(problem, "pointwise"),
+        "num_leaves": max_leaf_nodes,
+        "learning_rate": learning_rate,
+        "min_data_in_leaf": max(1, min_samples_leaf * len(known)),
+        "extra_trees": True,
+        "feature_fraction_bynode": 1.0 / np.sqrt(part.X.shape[1]),
+    }
+    X = np.concatenate([hidden(part.X, mask, problem.feature_of_column) for mask in known])
+    booster = train(replace(problem, train=Part(X, np.tile(part.y, len(known)))), n_estimators, settings)
+    return MaskedTrees(_flat(booster, problem.feature_of_column), problem.n_classes, problem.threads)
+
+
+def _flat(booster: lightgbm.Booster, feature_of_column: NDArray[np.int64]) -> FlatTrees:
+    """Return the trees of a booster that has numeric splits only."""
+    column, threshold, left, missing, value, roots = [], [], [], [], [], []
+    for tree in booster.dump_model()["tree_info"]:
+        roots.append(len(column))
+        waiting = [(tree["tree_structure"], len(column))]
+        new = [(-1, 0.0, -1, NAN_RIGHT, 0.0)]
+        while waiting:
+            node, at = waiting.pop()
+            if "split_feature" not in node:
+                new[at - roots[-1]] = (-1, 0.0, -1, NAN_RIGHT, float(node["leaf_value"]))
+                continue
+            child = roots[-1] + len(new)
+            # A split that met no missing value treats it as 0.
+            none = node["missing_type"] == "None"
+            to_left = node["threshold"] >= 0 if none else node["default_left"]
+            kind = NAN_LEFT if to_left else NAN_RIGHT
+            new[at - roots[-1]] = (int(node["split_feature"]), float(node["threshold"]), child, kind, 0.0)
+            new += [new[0], new[0]]
+            waiting += [(node["right_child"], child + 1), (node["left_child"], child)]
+        for entries, entry in zip((column, threshold, left, missing, value), zip(*new, strict=True), strict=True):
+            entries.extend(entry)  # type: ignore[attr-defined]
+    return FlatTrees(
+        np.array(roots, dtype=np.int64), np.array(column, dtype=np.int32), np.array(threshold, dtype=np.float64),
+        np.array(left, dtype=np.int32), np.array(missing, dtype=np.int8), np.array(value, dtype=np.float64)[:, None],
+        np.array(feature_of_column, dtype=np.int64), _ZERO,
+    )  # fmt: skip

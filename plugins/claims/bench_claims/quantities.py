@@ -64,7 +64,8 @@ class Source:
     @cached_property
     def _overlaps(self) -> dict[tuple[str, str], float]:
         named = {(dataset, costs): names[0] for (dataset, costs, _), names in self.records.trials.items()}
-        return {place: overlap(self.records.infos[name]) for place, name in named.items()}
+        drawn_from = self.suite.drawn_from
+        return {place: overlap(self.records.infos[name], drawn_from(place[0])) for place, name in named.items()}
 
     def threshold(self, dataset: str) -> float:
         """The confidence threshold p̂ of a data set's records.

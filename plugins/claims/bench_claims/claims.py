@@ -81,18 +81,18 @@ QUERIES_READ = (
 )
 
 RULE = (
-    "A claim *holds*, is *contradicted* or *consistent*, or *cannot be told*, by one rule. A relation between "
-    "rows goes by the 95 % interval of their paired difference over common splits (against a constant: of the mean): it holds when the whole "
-    "interval is on the paper's side, is contradicted when all of it is on the other. A number that the paper measured "
-    "on one split (or on as many as the claim says) goes by the interval in which one further split (as many) would "
-    "lie: it is contradicted when it lies outside, give or take the margin ± of *about*, and holds when it lies "
-    "inside and the interval is at most two margins to each side; inside a wider one it is consistent with ours, and "
-    "not confirmed. *About* is a tenth of the "
-    "number, of a share a tenth of the smaller of it and its complement; where another margin is meant, the claim says "
-    "why. A claim on so many data sets holds when its relation does on exactly as many and is contradicted on the "
-    "rest. What the records lack can make no claim hold. *Least* is the least difference that these splits tell with a "
-    "power of 80 %. Intervals are paired by seed and have the variance of the tables; nothing is corrected for the "
-    "number of claims. Values that are undefined on a seed are counted, and never averaged in."
+    "A claim *holds*, is *contradicted* or *consistent*, or *cannot be told*, by one rule. A relation between rows "
+    "goes by the 95 % interval of their paired difference over common splits (against a constant: of the mean): it "
+    "holds when the whole interval is on the paper's side, is contradicted when all of it is on the other. A number "
+    "that the paper measured on one split (or on as many as the claim says) goes by the interval in which one further "
+    "split (as many) would lie: it is contradicted when it lies outside, give or take the margin ± of *about*, and "
+    "holds when it lies inside and the interval is at most two margins to each side; inside a wider one it is "
+    "consistent with ours, and not confirmed. *About* is a tenth of the number, of a share a tenth of the smaller of "
+    "it and its complement; where another margin is meant, the claim says why. A claim on so many data sets holds "
+    "when its relation does on exactly as many and is contradicted on the rest. What the records lack can make no "
+    "claim hold. *Least* is the least difference that these splits tell with a power of 80 %. Intervals are paired by "
+    "seed and have the variance of the tables; nothing is corrected for the number of claims. Values that are "
+    "undefined on a seed are counted, and never averaged in."
 )
 
 
@@ -109,7 +109,25 @@ def checked(source: Source, claim: Any) -> Checked:
     sampled = getattr(claim, "relation", "") == "=" and getattr(claim, "queries", None) is not None
     if result.ours and not sampled and _queries_are_given(source, claim):
         remarks.append(QUERIES)
+    remarks += _moved(source, claim) if result.ours or result.count else []
     return replace(result, standing=_standing(source, claim), remarks=remarks)
+
+
+def _moved(source: Source, claim: Any) -> list[str]:
+    """Where a curve is read, if not at the value that the claim names."""
+    check = list(checks_within(claim))[-1]
+    match = getattr(check, "matched", None)
+    if match is None:
+        return []
+    check = check if check is claim else check.model_copy(update={"datasets": claim.datasets, "costs": claim.costs})
+    read = {dataset: source.read_at(check, (dataset, costs)) for dataset, costs in source.places(check)}
+    several = len(read) > 1
+    moved = [
+        f"read at {match.metric} {value:.3g}{f' on {dataset}' if several else ''} instead of {match.most:g}"
+        for dataset, value in read.items()
+        if value > match.most
+    ]
+    return [f"{'; '.join(moved)}: the least at which each family compared has a policy on every split"] if moved else []
 
 
 def _queries_are_given(source: Source, claim: Any) -> bool:

@@ -42,7 +42,8 @@ class Match(Table):
 
     Attributes:
         metric: less of it is better: the share of rows decided otherwise than by the full model, or base models run.
-        most: the value.
+        most: the value. With ``full`` it is raised to the least value at which each family compared has a policy of its
+            own on every split (`bench_claims.quantities.Source.read_at`); the page says so.
         full: ``[metric's, quantity's]`` values of a policy that every family has besides its own (the full model).
     """
 

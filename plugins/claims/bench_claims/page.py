@@ -67,7 +67,7 @@ def claims_section(checked: Sequence[Checked]) -> list[str]:
         title, note = _TITLES[key]
         lines += [f"### {title}", "", *([note, ""] if note else [])]
         lines += [_bare(results) if key == "absent" else _table(results), ""]
-    if any(result.remarks for result in checked):
+    if any(QUERIES in result.remarks for result in checked):
         lines += [f"*{text(QUERIES)}*: {QUERIES_READ}", ""]
     return lines
 

@@ -56,6 +56,15 @@ def change(old: str, new: str) -> str:
     return GOOD.replace(old, new)
 
 
+def test_what_splits_are_drawn_from_is_no_part_of_a_trial(registry: Registry) -> None:
+    counts = "split = { train = 10, validation = 5, test = 5 }"
+    said = counts.replace(" }", ", drawn_from = 1000 }")
+    plain, drawn = (parse(change("seeds = 2", f"seeds = 2\n{split}"), registry) for split in (counts, said))
+    assert [trial.split for trial in plain.trials()] == [trial.split for trial in drawn.trials()]
+    [dataset] = drawn.dataset_names()
+    assert (plain.drawn_from(dataset), drawn.drawn_from(dataset)) == (None, 1000)
+
+
 WRONG = {
     "unknown key of the file": ("metric = ['cost']\n" + GOOD, ["metric", "did you mean 'metrics'?"]),
     "unknown key of a table": (change("threshold", "treshold"), ["protocol.treshold", "did you mean 'threshold'?"]),
@@ -94,6 +103,18 @@ WRONG = {
     "fractions above one": (
         change("seeds = 2", "split = { train = 0.9, validation = 0.3, test = 0.1 }"),
         ["protocol.split", "more than 1"],
+    ),
+    "a table smaller than its parts": (
+        change("seeds = 2", "split = { train = 50, validation = 25, test = 25, drawn_from = 99 }"),
+        ["protocol.split", "'drawn_from' is 99", "100"],
+    ),
+    "a table's rows beside fractions": (
+        change("seeds = 2", "split = { train = 0.5, drawn_from = 99 }"),
+        ["protocol.split", "'drawn_from'", "counts"],
+    ),
+    "splits drawn from something else": (
+        change("seeds = 2", "split = { drawn_from = 'afresh' }"),
+        ["protocol.split.drawn_from", "independent"],
     ),
     "unknown encoding": (
         change("seeds = 2", "encode = 'one-hot'"),

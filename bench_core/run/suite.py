@@ -116,6 +116,11 @@ class Suite:
         """How many seeds the suite asks for on a data set."""
         return len(self._seeds(self._datasets[dataset]))
 
+    def drawn_from(self, dataset: str) -> int | str | None:
+        """What the splits of a data set are drawn from, as the suite says; see `SplitTable`."""
+        split = self._datasets[dataset].split or self.file.protocol.split
+        return split.drawn_from
+
     def _seeds(self, entry: DatasetEntry) -> list[int]:
         return seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds)
 

@@ -55,6 +55,12 @@ def _seeds(seeds: Any) -> Any:
     return seeds
 
 
+def _drawn_from(value: Any) -> Any:
+    if value not in (None, "independent") and (isinstance(value, bool) or not isinstance(value, int)):
+        raise ValueError("must be a number of rows, or 'independent'")
+    return value
+
+
 def _differing(values: list[Any]) -> list[Any]:
     if len({repr(value) for value in values}) != len(values):
         raise ValueError("holds the same value twice")
@@ -91,17 +97,34 @@ class Header(_Table):
 
 
 class SplitTable(_Table):
-    """``[protocol.split]``: see `bench_core.protocol.split.SplitRule`."""
+    """``[protocol.split]``: see `bench_core.protocol.split.SplitRule`.
+
+    Attributes:
+        drawn_from: what the splits of several seeds are drawn from, which says how many rows two of them share: rows
+            of the table, where the parts are counts and do not use it up; or ``independent``, where every seed has
+            data of its own. No part of a trial's name: only the intervals of pages depend on it.
+    """
 
     kind: Literal["random", "given"] = "random"
     train: float = 0.5
     validation: float = 0.25
     test: float = 0.25
     stratify: bool = True
+    drawn_from: Annotated[int | Literal["independent"] | None, BeforeValidator(_drawn_from)] = None
 
     @model_validator(mode="after")
     def _makes_a_rule(self) -> SplitTable:
         self.rule()
+        return self
+
+    @model_validator(mode="after")
+    def _is_drawn_from_enough(self) -> SplitTable:
+        sizes = (self.train, self.validation, self.test)
+        if isinstance(self.drawn_from, int):
+            if self.kind == "given" or max(sizes) <= 1:
+                raise ValueError("'drawn_from' is a number of rows only where train, validation and test are counts")
+            if self.drawn_from < sum(sizes):
+                raise ValueError(f"'drawn_from' is {self.drawn_from}, fewer rows than the parts' {int(sum(sizes))}")
         return self
 
     def rule(self) -> SplitRule:

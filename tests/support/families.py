@@ -164,7 +164,13 @@ def _info(
     usage = np.sort(rng.beta(0.6, 0.6, size=(count, features)))[:, ::-1]
     return {
         "trial": canonical_json(
-            {"threshold": threshold, "dataset": "0" * 64, "seed": 0, "split": {"kind": "random"}, "reject": True}
+            {
+                "threshold": threshold,
+                "dataset": "0" * 64,
+                "seed": 0,
+                "split": {"kind": "random", "train": 0.5, "validation": 0.25, "test": 0.25},
+                "reject": True,
+            }
         ),
         "status": "ok",
         "task": "binary",

@@ -72,7 +72,7 @@ def record_of(
         "method": {"parameters": {"name": method}, "use": "slopes", "version": version},
         "reject": True,
         "seed": seed,
-        "split": {"kind": split},
+        "split": {"kind": split, "train": 0.5, "validation": 0.25, "test": 0.25},
         "threshold": threshold,
     }
     text = canonical_json(identity)

@@ -1,6 +1,7 @@
 """Claims: a paper's sentences checked against the records, by one rule for all.
 
-A claim *holds*, is *contradicted*, or *cannot be told*. The rule (`RULE` is printed on every page that has claims):
+A claim *holds*, is *contradicted* or *consistent*, or *cannot be told*. The rule (`RULE` is printed on every page that
+has claims):
 
 - A *relation* (``order``, ``extreme``, ``dominance``, and the numbers with ``<`` or ``>``) is about what the methods do
   on average over splits. It goes by the 95 % interval of the paired difference over common splits (of the mean, where
@@ -9,15 +10,17 @@ A claim *holds*, is *contradicted*, or *cannot be told*. The rule (`RULE` is pri
 - A *number* (``value``, ``ratio``, ``difference`` with relation ``=``) was measured on so many splits by the paper
   (``splits``, mostly one). It goes by the interval in which the mean of so many further splits would lie. The number is
   contradicted when it, give or take the margin of *about*, lies outside. It holds when it lies inside and the interval
-  is at most two margins to each side: a wider one lets numbers through that nobody would call about the same, so that
-  lying in it tells nothing.
+  is at most two margins to each side: a wider one lets numbers through that nobody would call about the same. A number
+  that lies inside a wider one is *consistent* with ours, and not confirmed by it. More splits of ours seldom help: the
+  paper's own few splits make most of the width.
 - One split of a ranking set whose test part is given has its own queries: the interval allows for other ones, by an
   upper bound, since the records hold no values by query (`bench_claims.estimates.with_queries`).
 - *About* is one margin for all: a tenth of the number; of a share, a tenth of the smaller of the share and its
   complement, so that "covers 80 %" and "rejects 20 %" are one claim. A paper that says "about 30" or "about half" gives
   one digit, and half a unit of one digit is between 5 and 50 % of a number: a tenth is on the strict side; twice that,
   the widest interval that can confirm a number, is about one digit. A claim that needs another margin says why.
-- A *share of data sets* ("on 2 of 4") holds when its relation holds on exactly as many and is contradicted on the rest.
+- A *share of data sets* ("on 2 of 4") holds when its relation holds on exactly as many and is contradicted on the rest;
+  a number that is only consistent is open.
 - What is missing cannot make a claim hold, but what is there can contradict it.
 - Undefined values are left out, counted and shown; with half of the seeds undefined or more, nothing can be told.
 
@@ -78,17 +81,18 @@ QUERIES_READ = (
 )
 
 RULE = (
-    "A claim *holds*, is *contradicted*, or *cannot be told*, by one rule. A relation between rows goes by the 95 % "
-    "interval of their paired difference over common splits (against a constant: of the mean): it holds when the whole "
-    "interval is on the paper's side, is contradicted when all of it is on the other. A number that the paper measured "
-    "on one split (or on as many as the claim says) goes by the interval in which one further split (as many) would "
-    "lie: it is contradicted when it lies outside, give or take the margin ± of *about*, and holds when it lies "
-    "inside and the interval is at most two margins to each side; a wider one cannot tell. *About* is a tenth of the "
-    "number, of a share a tenth of the smaller of it and its complement; where another margin is meant, the claim says "
-    "why. A claim on so many data sets holds when its relation does on exactly as many and is contradicted on the "
-    "rest. What the records lack can make no claim hold. *Least* is the least difference that these splits tell with a "
-    "power of 80 %. Intervals are paired by seed and have the variance of the tables; nothing is corrected for the "
-    "number of claims. Values that are undefined on a seed are counted, and never averaged in."
+    "A claim *holds*, is *contradicted* or *consistent*, or *cannot be told*, by one rule. A relation between rows "
+    "goes by the 95 % interval of their paired difference over common splits (against a constant: of the mean): it "
+    "holds when the whole interval is on the paper's side, is contradicted when all of it is on the other. A number "
+    "that the paper measured on one split (or on as many as the claim says) goes by the interval in which one further "
+    "split (as many) would lie: it is contradicted when it lies outside, give or take the margin ± of *about*, and "
+    "holds when it lies inside and the interval is at most two margins to each side; inside a wider one it is "
+    "consistent with ours, and not confirmed. *About* is a tenth of the number, of a share a tenth of the smaller of "
+    "it and its complement; where another margin is meant, the claim says why. A claim on so many data sets holds "
+    "when its relation does on exactly as many and is contradicted on the rest. What the records lack can make no "
+    "claim hold. *Least* is the least difference that these splits tell with a power of 80 %. Intervals are paired by "
+    "seed and have the variance of the tables; nothing is corrected for the number of claims. Values that are "
+    "undefined on a seed are counted, and never averaged in."
 )
 
 
@@ -105,7 +109,25 @@ def checked(source: Source, claim: Any) -> Checked:
     sampled = getattr(claim, "relation", "") == "=" and getattr(claim, "queries", None) is not None
     if result.ours and not sampled and _queries_are_given(source, claim):
         remarks.append(QUERIES)
+    remarks += _moved(source, claim) if result.ours or result.count else []
     return replace(result, standing=_standing(source, claim), remarks=remarks)
+
+
+def _moved(source: Source, claim: Any) -> list[str]:
+    """Where a curve is read, if not at the value that the claim names."""
+    check = list(checks_within(claim))[-1]
+    match = getattr(check, "matched", None)
+    if match is None:
+        return []
+    check = check if check is claim else check.model_copy(update={"datasets": claim.datasets, "costs": claim.costs})
+    read = {dataset: source.read_at(check, (dataset, costs)) for dataset, costs in source.places(check)}
+    several = len(read) > 1
+    moved = [
+        f"read at {match.metric} {value:.3g}{f' on {dataset}' if several else ''} instead of {match.most:g}"
+        for dataset, value in read.items()
+        if value > match.most
+    ]
+    return [f"{'; '.join(moved)}: the least at which each family compared has a policy on every split"] if moved else []
 
 
 def _queries_are_given(source: Source, claim: Any) -> bool:
@@ -194,7 +216,7 @@ def _agrees(ours: Estimate, paper: float, margin: float) -> tuple[Verdict, str]:
     slack = margin + 1e-12 * abs(paper)
     if paper + slack < ours.low or paper - slack > ours.high:
         return "contradicted", ""
-    return ("holds", "") if (ours.high - ours.low) / 2 <= _WIDEST * slack else ("cannot be told", WIDE)
+    return ("holds", "") if (ours.high - ours.low) / 2 <= _WIDEST * slack else ("consistent", WIDE)
 
 
 def _limit(source: Source, claim: Any) -> float:
@@ -223,7 +245,7 @@ def _share(source: Source, claim: ShareCheck, unit: Unit) -> Checked:
         _check(source, claim.of.model_copy(update={"datasets": [dataset], "costs": costs})) for dataset, costs in places
     ]
     holds = sum(result.verdict == "holds" for result in results)
-    open_ = sum(result.verdict == "cannot be told" for result in results)
+    open_ = sum(result.verdict in ("cannot be told", "consistent") for result in results)
     if holds > claim.count or holds + open_ < claim.count:
         verdict: Verdict = "contradicted"
     else:

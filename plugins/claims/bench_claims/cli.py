@@ -40,7 +40,7 @@ def claims(session: SuiteSession, stress: bool) -> int:
     results = stressed(session)
     quiet = silent(results)
     print_table(*rows_of_stress(results))
-    decided = sum(result.verdict != "cannot be told" for result in results)
+    decided = sum(result.verdict in ("holds", "contradicted") for result in results)
     forced = sum(result.forced for result in results)
     click.echo(
         f"{session.suite.name}: {len(results)} claims, {decided} told, {forced} of them by construction, "

@@ -25,11 +25,11 @@ class Table(BaseModel):
 
 
 class Cause(Table):
-    """Why a claim is contradicted on the paper's own data, where the evidence is known.
+    """Why a claim is contradicted, or not seen on a stand-in, where the evidence is known.
 
     Attributes:
         kind: what differs: our ``implementation``, the ``protocol`` (splits, grids, what is read), the ``data``, or
-            the ``paper`` contradicts itself.
+            the ``paper`` contradicts itself. On stand-ins mostly the ``data``.
         text: one sentence that names the evidence.
     """
 
@@ -42,7 +42,8 @@ class Match(Table):
 
     Attributes:
         metric: less of it is better: the share of rows decided otherwise than by the full model, or base models run.
-        most: the value.
+        most: the value. With ``full`` it is raised to the least value at which each family compared has a policy of its
+            own on every split (`bench_claims.quantities.Source.read_at`); the page says so.
         full: ``[metric's, quantity's]`` values of a policy that every family has besides its own (the full model).
     """
 
@@ -61,7 +62,7 @@ class ClaimFields(Table):
             (``stand-in``: generated, another set, an extract); or the paper's own, which could not be had (``absent``;
             where records of it are there, the claim is about the same data). Every claim needs it.
         by_construction: why the claim cannot come out otherwise here; it is shown and counted by itself.
-        cause: shown where the claim is contradicted on the same data.
+        cause: shown where the claim is contradicted, or not seen on a stand-in.
         datasets: the suite's names; all when empty. The claim is about the mean over them.
         costs: cost scheme, where a data set has several; its first when empty.
     """

@@ -27,13 +27,14 @@ def front_lines(described: Sequence[JsonObject]) -> list[str]:
 
 
 def _counted(counts: JsonObject) -> str:
-    """``21 claims on the paper's own data: 5 hold, 2 are contradicted, 14 cannot be told``."""
+    """``21 claims on the paper's own data: 5 hold, 2 are contradicted, 4 consistent, 10 cannot be told``."""
     subject = f"{counts['claims']} claim{'s' * (counts['claims'] != 1)} {_KINDS[counts['kind']]}"
     if counts["kind"] == "absent":
         return f"{subject}, not checked"
     words = ("hold", "contradicted") if counts["kind"] == "same data" else ("seen here", "not seen here")
     forced = f", {counts['forced']} by construction" if counts["forced"] else ""
+    consistent = counts.get("consistent", 0)  # a page that was written before this verdict has none
     return (
-        f"{subject}: {counts['holds']} {words[0]}, {counts['contradicted']} {words[1]}, "
+        f"{subject}: {counts['holds']} {words[0]}, {counts['contradicted']} {words[1]}, {consistent} consistent, "
         f"{counts['cannot be told']} cannot be told{forced}"
     )

@@ -16,12 +16,17 @@ from bench_claims.verdicts import Checked, Standing, Unit, Verdict
 
 __all__ = ["WORDS", "claim_counts", "claims_section", "word_of"]
 
-_ORDER: tuple[Verdict, ...] = ("holds", "contradicted", "cannot be told")
+_ORDER: tuple[Verdict, ...] = ("holds", "contradicted", "consistent", "cannot be told")
 _MOST_SHOWN = 8
 
 WORDS: Mapping[Standing, Mapping[Verdict, str]] = {
     "same data": {verdict: verdict for verdict in _ORDER},
-    "stand-in": {"holds": "seen here", "contradicted": "not seen here", "cannot be told": "cannot be told"},
+    "stand-in": {
+        "holds": "seen here",
+        "contradicted": "not seen here",
+        "consistent": "consistent",
+        "cannot be told": "cannot be told",
+    },
     "absent": dict.fromkeys(_ORDER, "cannot be checked"),
 }
 """Standing → what a verdict is called. On other data than the paper's nothing is shown of the paper's numbers."""
@@ -62,7 +67,7 @@ def claims_section(checked: Sequence[Checked]) -> list[str]:
         title, note = _TITLES[key]
         lines += [f"### {title}", "", *([note, ""] if note else [])]
         lines += [_bare(results) if key == "absent" else _table(results), ""]
-    if any(result.remarks for result in checked):
+    if any(QUERIES in result.remarks for result in checked):
         lines += [f"*{text(QUERIES)}*: {QUERIES_READ}", ""]
     return lines
 
@@ -73,12 +78,24 @@ def _group(result: Checked) -> str:
 
 def _counts(groups: Mapping[str, Sequence[Checked]]) -> str:
     """How many claims there are of each kind and verdict; what is so by construction is counted by itself."""
-    head = ["", "Claims", "Hold (seen here)", "Contradicted (not seen here)", "Cannot be told", "By construction"]
+    head = [
+        "",
+        "Claims",
+        "Hold (seen here)",
+        "Contradicted (not seen here)",
+        "Consistent",
+        "Cannot be told",
+        "By construction",
+    ]
     body = []
     for key, results in groups.items():
         forced = sum(map(_is_forced, results))
         count = Counter(result.verdict for result in results if not _is_forced(result))
-        cells = ["–"] * 4 if key == "absent" else [*(f"{count[verdict]}" for verdict in _ORDER), f"{forced}"]
+        cells = (
+            ["–"] * (len(_ORDER) + 1)
+            if key == "absent"
+            else [*(f"{count[verdict]}" for verdict in _ORDER), f"{forced}"]
+        )
         body.append([_TITLES[key][0], f"{len(results)}", *cells])
     return table(head, body)
 
@@ -249,12 +266,12 @@ def _verdict(result: Checked) -> str:
     if _is_forced(result):
         return f"{word_of(result)} by construction: {text(result.claim.by_construction)}"
     verdict = word_of(result)
-    if result.standing == "same data" and result.verdict != "cannot be told":
+    if result.standing == "same data" and result.verdict in ("holds", "contradicted"):
         verdict = f"**{verdict}**"
     parts = [verdict]
     if result.why:
         parts.append(text(result.why))
-    if _group(result) == "same data" and result.verdict == "contradicted":
+    if _group(result) != OURS and result.verdict == "contradicted":
         cause = result.claim.cause
         parts.append(f"cause ({cause.kind}): {text(cause.text)}" if cause else "the cause is not known")
     return "; ".join([*parts, *map(text, result.remarks)])

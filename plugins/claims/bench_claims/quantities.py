@@ -14,7 +14,7 @@ from bench_records import Records
 from numpy.typing import NDArray
 
 from bench_claims.estimates import Estimate, Scale, mean_estimate, predicted, ratio_by_split, ratio_estimate
-from bench_claims.readings import quality_matched, quality_within
+from bench_claims.readings import first_of_curves, quality_matched, quality_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,8 @@ class Source:
     @cached_property
     def _overlaps(self) -> dict[tuple[str, str], float]:
         named = {(dataset, costs): names[0] for (dataset, costs, _), names in self.records.trials.items()}
-        return {place: overlap(self.records.infos[name]) for place, name in named.items()}
+        drawn_from = self.suite.drawn_from
+        return {place: overlap(self.records.infos[name], drawn_from(place[0])) for place, name in named.items()}
 
     def threshold(self, dataset: str) -> float:
         """The confidence threshold p̂ of a data set's records.
@@ -99,7 +100,7 @@ class Source:
         if getattr(check, "read_off", False):
             seeds, values = self._off_the_curve(check, place, method)
             match = check.matched
-            at = f"within {check.within:g}" if match is None else f"at {match.metric} {match.most:g}"
+            at = f"within {check.within:g}" if match is None else f"at {match.metric} {self.read_at(check, place):g}"
             what = f"metric {check.metric} {at}"
         elif getattr(check, "metric", ""):
             over = self.cells.over_budget(dataset, costs, method)
@@ -130,8 +131,42 @@ class Source:
         if match is not None:
             if not {f"{part}.{match.metric}" for part in ("validation", "test")} <= set(frame):
                 raise Missing(f"no metric {match.metric} in the records of {method} on {place[0]}")
-            return quality_matched(frame, quality, match.metric, match.most, check.reading, match.full)
+            most = self.read_at(check, place)
+            return quality_matched(frame, quality, match.metric, most, check.reading, match.full)
         return quality_within(self.records, frame, quality, check.within, check.reading, check.cost)
+
+    def read_at(self, check: Any, place: tuple[str, str]) -> float:
+        """Where a check with ``matched`` is read: at its value, or above it where all that it compares have policies.
+
+        Where a policy that every family has besides its own (``full``) begins the curve, a method may have none of its
+        own at the value on some split. What is read there is a lottery over the full model and its first policy, which
+        says nothing of the method. So the least value is taken from which on each family, on every split, has one.
+        """
+        match = check.matched
+        if match.full is None:
+            return float(match.most)
+        named = [getattr(check, key, "") for key in ("method", "against")]
+        methods = (*named, *getattr(check, "among", ()), *getattr(check, "methods", ()))
+        other = getattr(check, "against_dataset", "")
+        places = [place, *([(other, self.first_costs(other)), *self.places(check)] if other else [])]
+        starts = [self._start((*there, method), check) for there in places for method in filter(None, methods)]
+        return max([match.most, *starts])
+
+    def _start(self, family: tuple[str, str, str], check: Any) -> float:
+        """The greatest value, over splits, of a metric at which a family's own curve begins; −∞ where there is none."""
+        key = (*family, check.metric, check.matched.metric, check.reading)
+        if key not in self._starts:
+            frame, metric = self._families.get(family), check.matched.metric
+            quality = quality_named(check.metric, {check.metric: self.suite.metric(check.metric)})
+            columns = {f"{part}.{metric}" for part in ("validation", "test")}
+            known = frame is not None and quality.known(frame) and columns <= set(frame)
+            first = first_of_curves(frame, quality, metric, check.reading) if known else np.zeros(0)
+            self._starts[key] = float(first.max()) if len(first) else -math.inf
+        return self._starts[key]
+
+    @cached_property
+    def _starts(self) -> dict[tuple[str, ...], float]:
+        return {}
 
     @cached_property
     def _families(self) -> dict[tuple[str, str, str], pd.DataFrame]:

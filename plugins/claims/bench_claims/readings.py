@@ -7,7 +7,7 @@ decided on validation; what they cost and are worth is measured on the test part
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["quality_matched", "quality_within"]
+__all__ = ["first_of_curves", "quality_matched", "quality_within"]
 
 Numbers = NDArray[np.float64]
 Reading = Literal["steps", "hull"]
@@ -82,6 +82,26 @@ def quality_matched(
         Seeds, ascending, and their numbers; the last policy's where the curve ends before the value, NaN where it
         begins behind.
     """
+    seeds, qualities = [], []
+    for seed, front in _matched_curves(frame, quality, spent, reading, full):
+        seeds.append(seed)
+        qualities.append(_passing(front[:, 1], front[:, 3], most, reading))
+    return np.array(seeds, dtype=np.int64), np.array(qualities, dtype=np.float64)
+
+
+def first_of_curves(frame: pd.DataFrame, quality: Quality, spent: str, reading: Reading) -> Numbers:
+    """The metric on the test part, by seed, of the first policy on the family's own curve; see `quality_matched`.
+
+    Below it the family has no policy of its own.
+    """
+    fronts = [front for _, front in _matched_curves(frame, quality, spent, reading, None)]
+    return np.array([front[0, 1] for front in fronts], dtype=np.float64)
+
+
+def _matched_curves(
+    frame: pd.DataFrame, quality: Quality, spent: str, reading: Reading, full: Sequence[float] | None
+) -> Iterator[tuple[int, Numbers]]:
+    """Seed and curve: rows of the metric on validation and test, the quality on validation and test."""
     frame = frame.sort_values(["seed", "point", "policy"], kind="stable")
     sign = 1.0 if quality.goal == "max" else -1.0
     table = np.column_stack(
@@ -92,9 +112,7 @@ def quality_matched(
     )
     known = np.isfinite(table).all(axis=1)
     of_row = frame["seed"].to_numpy()[known]
-    seeds = np.unique(of_row)
-    qualities = []
-    for seed in seeds:
+    for seed in np.unique(of_row):
         own = table[known][of_row == seed]
         whole = np.array([] if full is None else [full[0], full[0], full[1], full[1]]).reshape(-1, 4)
         own = np.vstack([whole, own])
@@ -104,8 +122,7 @@ def quality_matched(
         # A policy may have the full model's value on validation, and for less; on the test part it need not.
         if len(whole) and whole[0, 0] <= front[0, 0]:
             front = np.vstack([whole, front])
-        qualities.append(_passing(front[:, 1], front[:, 3], most, reading))
-    return seeds.astype(np.int64), np.array(qualities, dtype=np.float64)
+        yield int(seed), front
 
 
 def _passing(spent: Numbers, tested: Numbers, most: float, reading: Reading) -> float:

@@ -150,8 +150,8 @@ def stress_claims(suite: Suite, records: Records) -> list[Stress]:
         for i, claim in enumerate(claims):
             if disturbance.name not in changed[i] and base[i] != "cannot be told" and disturbance.suits(claim):
                 verdict = checked(disturbance.source, claim).verdict
-                # What holds must be able to be contradicted: that a mixture of policies is too noisy is no answer.
-                if verdict == "contradicted" if base[i] == "holds" else verdict != base[i]:
+                # What holds or is consistent must be able to be contradicted: that a mixture is too noisy is no answer.
+                if verdict == "contradicted" if base[i] in ("holds", "consistent") else verdict != base[i]:
                     changed[i].add(disturbance.name)
     return [
         Stress(i, claim, verdict, frozenset(changes), _is_constant(source, claim))

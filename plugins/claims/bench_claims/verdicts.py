@@ -1,7 +1,8 @@
-"""Verdicts: *holds*, *contradicted* or *cannot be told*, and how several of them become one.
+"""Verdicts: *holds*, *contradicted*, *consistent* or *cannot be told*, and how several of them become one.
 
-The three are a logic of Kleene's: what cannot be told is neither, and a conjunction is contradicted by one part that
-is, whatever the others would turn out to be. A claim and its negation are never both said to hold.
+Relations have three of them, a logic of Kleene's: what cannot be told is neither, and a conjunction is contradicted by
+one part that is, whatever the others would turn out to be. A claim and its negation are never both said to hold.
+*Consistent* is for a number of the paper alone: it lies in our interval, which is too wide to confirm it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from bench_claims.estimates import Estimate
 
 __all__ = ["Checked", "Fact", "Standing", "Unit", "Verdict", "all_of", "compared", "deciding", "negated", "why"]
 
-Verdict = Literal["holds", "contradicted", "cannot be told"]
+Verdict = Literal["holds", "contradicted", "consistent", "cannot be told"]
 Unit = Literal["percent", "points", "ratio", "plain"]
 Standing = Literal["same data", "stand-in", "absent"]
 
@@ -22,6 +23,7 @@ _EQUAL = 1e-12
 _NEGATION: dict[Verdict, Verdict] = {
     "holds": "contradicted",
     "contradicted": "holds",
+    "consistent": "cannot be told",
     "cannot be told": "cannot be told",
 }
 
@@ -107,7 +109,9 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
     distinct = set(verdicts)
     if "contradicted" in distinct:
         return "contradicted"
-    return "cannot be told" if "cannot be told" in distinct else "holds"
+    if "cannot be told" in distinct:
+        return "cannot be told"
+    return "consistent" if "consistent" in distinct else "holds"
 
 
 def deciding(facts: Sequence[Fact]) -> Fact | None:
@@ -118,7 +122,7 @@ def deciding(facts: Sequence[Fact]) -> Fact | None:
     known = [fact for fact in facts if fact.gap is not None]
     if not known:
         return None
-    order: list[Verdict] = ["contradicted", "cannot be told", "holds"]
+    order: list[Verdict] = ["contradicted", "cannot be told", "consistent", "holds"]
 
     def place(fact: Fact) -> tuple[int, float]:
         gap = fact.gap

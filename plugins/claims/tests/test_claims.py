@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -67,12 +68,14 @@ NUMBERS = {
     ),
     "in the interval of one split, which is too wide": (  # it is 5.1 to each side; two tenths of 14 are 2.8
         told(kind="value", method="A", value=14, **COST),
-        "cannot be told",
+        "consistent",
     ),
-    "our own number, and still too wide an interval": (
-        told(kind="value", method="A", value=11, **COST),
-        "cannot be told",
+    "our own number, and still too wide an interval": (told(kind="value", method="A", value=11, **COST), "consistent"),
+    "just inside an interval that is too wide": (  # 6.97 − a tenth of 6.34 is 6.34
+        told(kind="value", method="A", value=6.34, **COST),
+        "consistent",
     ),
+    "just outside it": (told(kind="value", method="A", value=6.33, **COST), "contradicted"),
     "outside, but within the margin": (
         told(kind="value", method="A", value=20, tolerance=2.8, **ABOUT, **COST),
         "holds",
@@ -238,6 +241,10 @@ RELATIONS = {
         told(kind="share", count=1, of=told(kind="order", methods=["A", "C"], metric="cost")),
         "cannot be told",
     ),
+    "on none, where a number is only consistent on one and not so on the other": (
+        told(kind="share", count=0, of=told(kind="value", method="A", value=14, metric="cost")),
+        "cannot be told",
+    ),
     "on more than it says": (
         told(kind="share", count=0, of=told(kind="order", methods=["B", "A"], metric="cost")),
         "contradicted",
@@ -374,16 +381,18 @@ def test_pairs_are_formed_by_seed_not_by_place() -> None:
     assert (found.ours[0][1].low, found.ours[0][1].high, found.ours[0][1].seeds) == (1.0, 1.0, 2)
 
 
-def test_lying_in_a_wide_interval_tells_nothing() -> None:
+def test_lying_in_a_wide_interval_confirms_nothing() -> None:
     for value in (0.6, 0.8):  # ours is 0.8, of one split 0.3 to 1
         found = check(kind="value", method="A", value=value, **ACCURACY)
-        assert (found.verdict, found.why) == ("cannot be told", WIDE)
+        assert (found.verdict, found.why) == ("consistent", WIDE)
+        shown = "\n".join(claims_section([found]))
+        assert re.search(r"\|\s+1 \|\s+0 \|\s+0 \|\s+1 \|\s+0 \|\s+0 \|", shown), "the fourth column: consistent"
 
 
 def test_a_median_is_shown_beside_the_interval_of_one_split() -> None:
     found = by_the_fit(kind="value", diagnostic="size", statistic="median", value=12)
     ours = found.ours[0][1]
-    assert (found.verdict, ours.value, ours.least, ours.most) == ("cannot be told", 12.0, 10.0, 5000.0)
+    assert (found.verdict, ours.value, ours.least, ours.most) == ("consistent", 12.0, 10.0, 5000.0)
     assert 0 < ours.low < 12 < ours.high
 
 
@@ -487,14 +496,14 @@ def test_one_split_of_given_queries_allows_for_other_queries() -> None:
     assert (unsaid.verdict, unsaid.why, unsaid.remarks) == ("cannot be told", NO_QUERIES, [QUERIES])
     # Between splits ±4.303·0.01·√(4/3) = 0.0497; of 50 queries another 1.96·√(2·0.51·0.49/50) = 0.196.
     few = check(RANKED, queries=50, **value)
-    assert (few.verdict, few.why, few.remarks) == ("cannot be told", WIDE, [])
+    assert (few.verdict, few.why, few.remarks) == ("consistent", WIDE, [])
     assert "of one split and other queries [" in "\n".join(claims_section([few]))
     [(_, made)] = few.ours
     assert (made.low, made.high) == pytest.approx((0.308, 0.712), abs=1e-3)
     assert check(RANKED, queries=5000, **value).verdict == "holds"
     apart = told(kind="difference", method="A", against="B", value=0.5, **P5)
     assert check(RANKED, queries=5000, **apart).verdict == "contradicted"
-    assert check(RANKED, queries=50, **apart).verdict == "cannot be told", "by ±0.39"
+    assert check(RANKED, queries=50, **apart).verdict == "consistent", "by ±0.39"
 
 
 def test_a_relation_on_given_queries_says_that_it_is_about_these() -> None:

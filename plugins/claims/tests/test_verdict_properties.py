@@ -57,11 +57,13 @@ def test_a_large_enough_shift_decides_either_way(values: list[float], limit: flo
     assert compared(estimate([v - far for v in values]), ">", limit) == "contradicted"
 
 
-@given(st.lists(st.sampled_from(["holds", "contradicted", "cannot be told"]), max_size=5))
+@given(st.lists(st.sampled_from(["holds", "contradicted", "consistent", "cannot be told"]), max_size=5))
 def test_a_conjunction_is_as_sure_as_its_parts(parts: list[Any]) -> None:
     whole = all_of(parts)
     assert (whole == "holds") == all(part == "holds" for part in parts)
     assert (whole == "contradicted") == ("contradicted" in parts)
+    assert (whole == "consistent") == ("consistent" in parts and set(parts) <= {"holds", "consistent"})
+    assert {negated(negated(part)) for part in parts} <= {*parts, "cannot be told"}
 
 
 @given(st.lists(st.floats(0.01, 1e3), min_size=3, max_size=9), st.lists(st.floats(0.01, 1e3), min_size=9, max_size=9))

@@ -176,8 +176,9 @@ def compare(
             continue
         name = tables[0].trials[place][0]
         task, threshold = tables[0].infos[name]["task"], tables[0].identities[name]["threshold"]
+        shared = overlap(tables[0].infos[name], suite.drawn_from(place[0]) if suite else None)
         for metric in metrics or (suite.metrics if suite else _usual(task, threshold)):
-            differences += _difference(cells, place, resolve_metric(metric, known), overlap(tables[0].infos[name]))
+            differences += _difference(cells, place, resolve_metric(metric, known), shared)
     return changed, differences
 
 

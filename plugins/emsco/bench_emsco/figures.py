@@ -35,6 +35,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bench_core.suites import Suite
+
 __all__ = ["StageByCostClass", "StagesByClass", "stage_figure", "stages_by_class"]
 
 
@@ -55,7 +57,7 @@ class StageByCostClass(FigureKind):
     entry = StageEntry
 
     def build(self, builder: FigureBuilder, entry: StageEntry, stem: str) -> list[Figure]:
-        gather = partial(stages_by_class, field=entry.field or "chromosome")
+        gather = partial(stages_by_class, field=entry.field or "chromosome", suite=builder.suite)
         return builder.by_method(self, entry, stem, gather, stage_figure)
 
 
@@ -83,7 +85,9 @@ class StagesByClass:
     settled: bool
 
 
-def stages_by_class(records: Records, chosen: pd.DataFrame, field: str = "chromosome") -> StagesByClass | None:
+def stages_by_class(
+    records: Records, chosen: pd.DataFrame, field: str = "chromosome", suite: Suite | None = None
+) -> StagesByClass | None:
     """Stages by cost class; None if no policy has such a detail.
 
     Without cost classes, features of equal price form a class.
@@ -92,6 +96,7 @@ def stages_by_class(records: Records, chosen: pd.DataFrame, field: str = "chromo
         records: the records of the suite.
         chosen: selected policies of one method on one data set under one cost scheme.
         field: the detail that holds the stage of each feature, from 0.
+        suite: says what the splits are drawn from.
     """
     stages: list[NDArray[np.float64]] = []
     kinds: list[NDArray[np.float64]] = []
@@ -112,7 +117,7 @@ def stages_by_class(records: Records, chosen: pd.DataFrame, field: str = "chromo
         return None
     stage_table, kind_table = np.stack(stages), np.stack(kinds)
     known = np.unique(kind_table)
-    shared = overlap(info)
+    shared = overlap(info, suite.drawn_from(str(chosen["dataset"].iloc[0])) if suite else None)
     votes = np.stack([(kind_table == kind).sum(axis=0) for kind in known])
     return StagesByClass(
         features=names,

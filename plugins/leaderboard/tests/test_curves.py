@@ -21,7 +21,7 @@ from bench_core.builtin.metrics import BUILT_IN
 METRICS = {metric.name: metric for metric in BUILT_IN}
 ERROR = quality_named("error", METRICS)
 MSE = quality_named("mse", METRICS)
-TRIAL = '{"threshold":null,"split":{"kind":"random"}}'
+TRIAL = '{"threshold":null,"split":{"kind":"random","train":0.5,"validation":0.25,"test":0.25}}'
 ROWS = {"train": 4, "validation": 4, "test": 2}
 Policy = tuple[float, float, float, float]
 """Validation cost and quality, test cost and quality."""

@@ -472,7 +472,7 @@ def test_histograms_of_other_widths_are_brought_to_the_widest_and_averaged() -> 
 
 
 def info_with(**history: Any) -> dict[str, Any]:
-    trial = '{"split":{"kind":"random"}}'
+    trial = '{"split":{"kind":"random","train":0.5,"validation":0.25,"test":0.25}}'
     rows = {"train": 2, "validation": 2, "test": 2}
     return {"history": history, "diagnostics": {"front": 4}, "trial": trial, "rows": rows}
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import numpy as np
 import pytest
 from bench_leaderboard.analysis.resampled import ALPHA, corrected_resampled_t
@@ -59,10 +62,47 @@ def test_the_margin_over_two_equal_data_sets_has_welchs_degrees_of_freedom() -> 
     assert constant.margin == pytest.approx(stats.t.ppf(0.975, 3) * np.sqrt(one.var(ddof=1) / 4 / 4))
 
 
-def test_the_overlap_is_test_rows_over_rows_learnt_from_and_none_for_a_given_split() -> None:
-    info = {"trial": '{"split":{"kind":"random"}}', "rows": {"train": 50, "validation": 25, "test": 25}}
-    assert overlap(info) == pytest.approx(1 / 3)
-    assert overlap({**info, "trial": '{"split":{"kind":"given"}}'}) == 0.0
+SPLIT = {"kind": "random", "train": 0.5, "validation": 0.25, "test": 0.25}
+ROWS = {"train": 50, "validation": 25, "test": 25}
+
+
+def overlap_of(split: dict[str, Any], drawn_from: int | str | None = None) -> float:
+    return overlap({"trial": json.dumps({"split": {**SPLIT, **split}}), "rows": ROWS}, drawn_from)
+
+
+COUNTS = {"train": 50, "validation": 25, "test": 25}
+
+
+@pytest.mark.parametrize(
+    ("split", "drawn_from", "expected"),
+    [
+        ({}, None, 25 / 75),  # one table: 25 of 100 rows are tested
+        (COUNTS, None, 25 / 75),
+        (COUNTS, 100, 25 / 75),
+        (COUNTS, 425, 25 / 400),  # samples of a large table: 25 of 425
+        ({"train": 0.1, "validation": 0.05, "test": 0.05}, None, 25 / 475),  # a fifth of 500 rows
+        ({}, "independent", 0.0),
+        ({"kind": "given"}, None, 0.0),
+        ({"kind": "given", "validation": 0.2}, None, 0.0),
+    ],
+)
+def test_the_overlap_follows_from_the_share_of_test_rows_that_two_splits_have_in_common(
+    split: dict[str, Any], drawn_from: int | str | None, expected: float
+) -> None:
+    assert overlap_of(split, drawn_from) == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.integers(2, 40), st.integers(2, 40), st.integers(0, 300))
+def test_two_random_test_parts_share_what_the_overlap_says(test: int, learnt: int, more: int) -> None:
+    # The mean number of common rows over the parts' size is ρ = overlap / (1 + overlap).
+    total = test + learnt + more
+    info = {
+        "trial": json.dumps({"split": {**SPLIT, "train": learnt - 1, "validation": 1, "test": test}}),
+        "rows": {"train": learnt - 1, "validation": 1, "test": test},
+    }
+    term = overlap(info, total)
+    common = stats.hypergeom(total, test, test).mean()
+    assert term / (1 + term) == pytest.approx(common / test)
 
 
 @settings(deadline=None)

@@ -135,7 +135,10 @@ def curves_of(suite: Suite, records: Records, reference: str | None = None) -> l
         cell = cells.get((dataset, costs))
         quality = default_quality(suite, records, cell) if cell is not None else None
         if cell is not None and quality is not None:
-            panel = panel_of(records, cell, suite.methods_on(dataset), quality, reference=reference)
+            drawn_from = suite.drawn_from(dataset)
+            panel = panel_of(
+                records, cell, suite.methods_on(dataset), quality, reference=reference, drawn_from=drawn_from
+            )
             if panel is not None:
                 panels.append(panel)
     return panels
@@ -161,6 +164,7 @@ def panel_of(
     quality: Quality,
     cost: str = "cost",
     reference: str | None = None,
+    drawn_from: int | str | None = None,
 ) -> Panel | None:
     """The curves of some methods on one data set; None when there is nothing to draw.
 
@@ -171,6 +175,7 @@ def panel_of(
         quality: the vertical axis.
         cost: the horizontal axis; see `bench_leaderboard.analysis.quality.cost_shares`.
         reference: the method that has the full model's quality.
+        drawn_from: what the splits are drawn from; see `bench_leaderboard.analysis.summary.overlap`.
     """
     frame = cell[cell["method"].isin([*methods, *([reference] if reference else [])])]
     if frame.empty or not quality.known(frame):
@@ -181,7 +186,7 @@ def panel_of(
         floor = float(table["quality"].max() if quality.goal == "min" else table["quality"].min())
     dataset, costs = str(frame["dataset"].iloc[0]), str(frame["costs"].iloc[0])
     groups = table.groupby("method", sort=False).indices
-    shared = overlap(records.infos[str(frame["name"].iloc[0])])
+    shared = overlap(records.infos[str(frame["name"].iloc[0])], drawn_from)
     curves = {
         str(name): _curve(str(name), table.take(np.asarray(rows)), quality, floor, shared)
         for name, rows in groups.items()

@@ -16,7 +16,11 @@ __all__ = ["by_policy", "quantity_metric", "resolve_quantity"]
 
 
 def by_policy(
-    records: Records, place: tuple[str, str], method: str, quantities: Sequence[str]
+    records: Records,
+    place: tuple[str, str],
+    method: str,
+    quantities: Sequence[str],
+    drawn_from: int | str | None = None,
 ) -> dict[str, list[Mean]]:
     """Means over seeds, policy by policy.
 
@@ -28,6 +32,7 @@ def by_policy(
         method: its name in the suite.
         quantities: ``validation.<metric>``, ``test.<metric>``, or ``history.<series>``, a series of the fit that has
             a number for every policy.
+        drawn_from: what the splits are drawn from; see `bench_leaderboard.analysis.summary.overlap`.
 
     Returns:
         Label → a mean for every quantity (of no values where the records do not hold it), in the family's order.
@@ -40,7 +45,7 @@ def by_policy(
     shared = 0.0
     for name, rows in frame[mine & (frame["status"] == "ok")].groupby("name", sort=False):
         rows = rows.sort_values("policy")
-        shared = overlap(records.infos[str(name)])
+        shared = overlap(records.infos[str(name)], drawn_from)
         columns = []
         for quantity in quantities:
             part, _, key = quantity.partition(".")

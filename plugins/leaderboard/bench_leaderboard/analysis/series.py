@@ -36,7 +36,13 @@ class Series:
     own_margins: bool
 
 
-def mean_series(infos: Sequence[Mapping[str, Any]], name: str, reference: str = "", most: int = 160) -> Series | None:
+def mean_series(
+    infos: Sequence[Mapping[str, Any]],
+    name: str,
+    reference: str = "",
+    most: int = 160,
+    drawn_from: int | str | None = None,
+) -> Series | None:
     """The mean of a series of the history over seeds; None when no record has it.
 
     A series that stops early counts with its last value from there on. When every record also has
@@ -49,6 +55,7 @@ def mean_series(infos: Sequence[Mapping[str, Any]], name: str, reference: str = 
         name: the series.
         reference: name of a diagnostic that is drawn beside it (the size of the front).
         most: so many places are kept, evenly, the first and the last among them.
+        drawn_from: what the splits are drawn from; see `bench_leaderboard.analysis.summary.overlap`.
     """
     infos = [info for info in infos if _numbers(info["history"].get(name))]
     if not infos:
@@ -63,7 +70,7 @@ def mean_series(infos: Sequence[Mapping[str, Any]], name: str, reference: str = 
     if own:
         margin = np.sqrt(np.square(_table(margins, at)).sum(axis=0)) / count
     elif count > 1:
-        shared = overlap(infos[0])
+        shared = overlap(infos[0], drawn_from)
         margin = np.array([mean_with_margin(column, shared).margin for column in values.T])
     else:
         margin = np.full(len(at), np.nan)

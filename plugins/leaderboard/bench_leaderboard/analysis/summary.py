@@ -1,10 +1,11 @@
 """Means with 95 % intervals: over seeds, and over data sets of means over seeds.
 
 One variance serves every interval and every test of a page. Splits that are drawn at random from the same rows
-overlap, so their results are not independent, and s²/J understates the variance of the mean over J splits. Nadeau and
-Bengio (Inference for the generalization error, Machine Learning 52, 2003, §4.1) take (1/J + n_test/n_learn) · s²
-instead: `overlap` is the second term. Where the split is given, nothing but the method's own randomness (and which
-learnt rows validate) varies from seed to seed, and the term is 0.
+overlap, so their results are not independent, and s²/J understates the variance of the mean over J splits. With a
+correlation ρ between the results of two splits, (1/J + ρ/(1 − ρ)) · s² estimates it without bias (Nadeau and Bengio,
+Inference for the generalization error, Machine Learning 52, 2003, §3 and §4.1), and they take for ρ the share of test
+rows that two splits have in common: `overlap` is ρ/(1 − ρ). Where the split is given, nothing but the method's own
+randomness (and which learnt rows validate) varies from seed to seed, and the term is 0.
 
 An interval and the paired test of two rows then agree in one direction: the standard deviation of a difference is at
 most the sum of both standard deviations, so where two 95 % intervals are disjoint, the paired test at 5 % tells the
@@ -131,20 +132,34 @@ def moments(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float
     return mean, math.fsum((x - mean) ** 2 for x in numbers) / (len(numbers) - 1)
 
 
-def overlap(info: Mapping[str, Any]) -> float:
-    """Nadeau and Bengio's n_test/n_learn: what random splits that overlap add to 1/J in the variance of a mean.
+def overlap(info: Mapping[str, Any], drawn_from: int | str | None = None) -> float:
+    """What random splits that overlap add to 1/J in the variance of a mean: ρ/(1 − ρ), ρ the share of common test rows.
+
+    Two parts of n_test rows, drawn at random from a table of N, have n_test²/N rows in common on average, a share
+    ρ = n_test/N of either, so that ρ/(1 − ρ) = n_test/(N − n_test). Where splits use up their table, N − n_test rows
+    are learnt from (training and validation: both shape what is fitted), and the term is Nadeau and Bengio's
+    n_test/n_learn. As N grows it falls to 0, the term of independent draws.
 
     Args:
         info: of a done trial, from `bench_records.records.Records.infos`.
+        drawn_from: the table's rows, where the parts are counts that do not use it up; ``independent``: every seed has
+            data of its own; see `bench_core.run.suite_schema.SplitTable`. None: the split's fractions say N, and
+            counts are taken to use up the table, which makes the interval too wide rather than too narrow.
 
     Returns:
-        Test rows over rows learnt from (training and validation: both shape what is fitted); 0 where the split is
-        given.
+        The term; 0 where the split is given.
     """
-    if json.loads(info["trial"])["split"]["kind"] == "given":
+    split = json.loads(info["trial"])["split"]
+    if split["kind"] == "given" or drawn_from == "independent":
         return 0.0
     rows = info["rows"]
-    return float(rows["test"] / (rows["train"] + rows["validation"]))
+    others = rows["train"] + rows["validation"]
+    share = float(split["train"] + split["validation"] + split["test"])
+    if isinstance(drawn_from, int):
+        others = drawn_from - rows["test"]
+    elif share < 1 - 1e-9:
+        others = (others + rows["test"]) / share - rows["test"]
+    return float(rows["test"] / others)
 
 
 def mean_with_margin(values: Sequence[float] | NDArray[np.float64], overlap: float) -> Mean:
@@ -254,7 +269,7 @@ def summarise(
             index = list(cells.get((dataset, costs, method), []))
             means: dict[str, Mean] = {}
             if index:
-                shared = overlap(records.infos[str(names[index[0]])])
+                shared = overlap(records.infos[str(names[index[0]])], suite.drawn_from(dataset))
                 means = {name: mean_with_margin(column[index], shared) for name, column in columns.items()}
             means = {name: mean for name, mean in means.items() if mean.count}
             rule = str(rules[index[0]]) if len(index) else ""

@@ -82,7 +82,7 @@ def _grid(
         row.method: row.means for row in rows if np.array_equal(seeds[row.method], fullest) and not row.over_budget
     }
     points = {m: [means[a].value for a in aims] for m, means in comparable.items() if all(a in means for a in aims)}
-    shared = overlap(records.infos[named])
+    shared = overlap(records.infos[named], suite.drawn_from(dataset))
     marks_by_metric = {
         metric: marks(cells, dataset, costs, comparable, metric, suite.metrics[metric].goal, shared)
         for metric in suite.metrics

@@ -79,12 +79,13 @@ def _history(suite: Suite, records: Records, entry: TableEntry) -> str:
     """
     head = ["Data set", "Method", *(f"{entry.axis} {place}" for place in entry.at)]
     body = []
-    for _, name, method, infos in _entered(suite, records, entry.methods):
+    for dataset, name, method, infos in _entered(suite, records, entry.methods):
+        shared = overlap(infos[0], suite.drawn_from(dataset)) if infos else 0.0
         series = [info["history"].get(entry.series) for info in infos]
         cells = []
         for place in entry.at:
             values = [float(numbers[min(place, len(numbers) - 1)]) for numbers in series if numbers]
-            cells.append(number(mean_with_margin(values, overlap(infos[0]) if infos else 0.0)))
+            cells.append(number(mean_with_margin(values, shared)))
         body.append([text(name), text(method), *cells])
     return table(head, body)
 
@@ -98,7 +99,8 @@ def _policies(suite: Suite, records: Records, entry: TableEntry) -> str:
     for place in suite.grids:
         name = heading(suite, *place)
         for method in entry.methods:
-            for label, means in by_policy(records, place, method, entry.fields).items():
+            drawn_from = suite.drawn_from(place[0])
+            for label, means in by_policy(records, place, method, entry.fields, drawn_from).items():
                 cells = [number(mean, shares) for mean, shares in zip(means, percent, strict=True)]
                 body.append([text(name), text(method), text(label), *cells])
     shown = [f"{text(head)} %" if shares else text(head) for head, shares in zip(heads, percent, strict=True)]

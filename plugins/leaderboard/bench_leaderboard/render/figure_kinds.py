@@ -84,7 +84,8 @@ class Curve(FigureKind):
         if quality is None:
             return None
         methods = builder.methods(entry, dataset)
-        return panel_of(builder.records, cell, methods, quality, entry.cost, entry.reference or None)
+        drawn_from = builder.suite.drawn_from(dataset)
+        return panel_of(builder.records, cell, methods, quality, entry.cost, entry.reference or None, drawn_from)
 
 
 class MetricsEntry(FigureEntry):
@@ -178,7 +179,8 @@ class History(FigureKind):
                     if (its_dataset, its_method) == (dataset, method)
                     for name in names
                 ]
-                series = mean_series(infos, entry.series, entry.reference)
+                drawn_from = builder.suite.drawn_from(dataset)
+                series = mean_series(infos, entry.series, entry.reference, drawn_from=drawn_from)
                 if series is not None:
                     panels[dataset, method] = series
         if not panels:
@@ -236,7 +238,7 @@ class Scatter(FigureKind):
             for k, (x, y) in enumerate(zip(entry.x, entry.y, strict=True)):
                 points = {}
                 for method in builder.methods(entry, place[0]):
-                    means = by_policy(builder.records, place, method, [x, y])
+                    means = by_policy(builder.records, place, method, [x, y], builder.suite.drawn_from(place[0]))
                     if any(a.count and b.count for a, b in means.values()):
                         points[method] = [(label, a, b) for label, (a, b) in means.items()]
                 title = entry.panels[k] if entry.panels else ""

@@ -84,13 +84,16 @@ class Line:
     margin: NDArray[np.float64]
 
 
-def line_of(infos: Sequence[Mapping[str, Any]], series: str, over: str = "") -> Line | None:
+def line_of(
+    infos: Sequence[Mapping[str, Any]], series: str, over: str = "", drawn_from: int | str | None = None
+) -> Line | None:
     """The mean of a series at each value of another; None if no record has both.
 
     Args:
         infos: infos of one method's records on one data set, one per seed.
         series: name of the series; values that are None or not finite are ignored.
         over: name of the series of x values; indices from 0 when empty.
+        drawn_from: what the seeds' splits are drawn from; see the leaderboard's ``overlap``.
     """
     values: dict[float, list[float]] = {}
     for info in infos:
@@ -101,7 +104,7 @@ def line_of(infos: Sequence[Mapping[str, Any]], series: str, over: str = "") -> 
                 values.setdefault(float(x), []).append(float(y))
     if not values:
         return None
-    shared = overlap(infos[0])
+    shared = overlap(infos[0], drawn_from)
     means = {x: mean_with_margin(np.array(numbers), shared) for x, numbers in sorted(values.items())}
     return Line(
         np.array(list(means)),
@@ -129,7 +132,8 @@ class SeriesByMethod(FigureKind):
                 lines = {}
                 for method in builder.methods(entry, place[0]):
                     infos = infos_of(builder, place, method)
-                    line = line_of(infos, series, entry.over) if infos else None
+                    drawn_from = builder.suite.drawn_from(place[0])
+                    line = line_of(infos, series, entry.over, drawn_from) if infos else None
                     if line is not None:
                         lines[method] = line
                 panels.append((entry.panels[number] if entry.panels else series.replace("_", " "), lines))

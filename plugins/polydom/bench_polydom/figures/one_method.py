@@ -86,24 +86,27 @@ class SeriesOfOneMethod(FigureKind):
 def _lines(builder: FigureBuilder, place: tuple[str, str], entry: OneMethodEntry, panel: PanelEntry) -> dict[str, Line]:
     """The lines of one panel by label, level lines last; empty if no record has a series."""
     infos = infos_of(builder, place, entry.methods[0])
-    lines = {label: line_of(infos, series, entry.over) for label, series in panel.lines.items()}
+    drawn_from = builder.suite.drawn_from(place[0])
+    lines = {label: line_of(infos, series, entry.over, drawn_from) for label, series in panel.lines.items()}
     drawn = {label: line for label, line in lines.items() if line is not None}
     if not drawn:
         return {}
     places = np.concatenate([line.x for line in drawn.values()])
     ends = np.array([places.min(), places.max()])
     for label, (method, diagnostic) in panel.levels.items():
-        level = level_of(infos_of(builder, place, method), diagnostic, ends)
+        level = level_of(infos_of(builder, place, method), diagnostic, ends, drawn_from)
         if level is not None:
             drawn[label] = level
     return drawn
 
 
-def level_of(infos: Sequence[Mapping[str, Any]], diagnostic: str, ends: Any) -> Line | None:
+def level_of(
+    infos: Sequence[Mapping[str, Any]], diagnostic: str, ends: Any, drawn_from: int | str | None = None
+) -> Line | None:
     """The mean of a diagnostic over seeds, as a level line between two x values; None if no record has it."""
     values = [info["diagnostics"].get(diagnostic) for info in infos]
     numbers = [float(value) for value in values if isinstance(value, (int, float)) and np.isfinite(value)]
     if not numbers:
         return None
-    mean = mean_with_margin(np.array(numbers), overlap(infos[0]))
+    mean = mean_with_margin(np.array(numbers), overlap(infos[0], drawn_from))
     return Line(np.asarray(ends, dtype=np.float64), np.full(2, mean.value), np.full(2, mean.margin))

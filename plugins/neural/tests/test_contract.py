@@ -1,0 +1,18 @@
+"""The contract kit on every method, with small settings."""
+
+from __future__ import annotations
+
+import pytest
+from bench_neural.plugin import DIME, GDFS, MaskStatic
+
+from bench_core.testing import method_contract
+
+SMALL = {"hidden": 8, "batch_size": 16, "pretraining": 50}
+SHORT = {**SMALL, "updates": 50, "stages": 1, "count": 3}
+
+test_contract = method_contract(MaskStatic(**SMALL, count=3, repeats=1))
+test_contract_of_sequences = pytest.mark.slow(
+    method_contract(
+        GDFS(**SHORT), DIME(**SHORT), DIME(**SHORT, stop="budget"), DIME(**SHORT, stop="confidence", class_weights=True)
+    )
+)

@@ -11,7 +11,7 @@ from bench_core import Family, Problem, default_policy_first, validation_score
 from bench_neural.policy import StepPolicy
 from bench_neural.view import Units
 
-__all__ = ["budget_points", "budgets", "confidences", "family", "penalties"]
+__all__ = ["budget_points", "budgets", "confidences", "family", "named", "penalties"]
 
 
 def budgets(units: Units, count: int) -> list[float]:
@@ -32,16 +32,23 @@ def budgets(units: Units, count: int) -> list[float]:
     return sorted({float(paid.min()), *between, units.full})
 
 
-def penalties(problem: Problem, units: Units, count: int) -> list[float]:
-    """`count` values of λ, evenly spaced in log, in nats (for regression in variances) per unit of price.
+def penalties(problem: Problem, units: Units, count: int, loss: str = "log-loss") -> list[float]:
+    """`count` values of λ, evenly spaced in log, per unit of price.
 
     At the highest, a unit of mean price has to save half of the loss of the class frequencies; at the lowest, a
     five-hundredth of it.
+
+    Args:
+        problem: its training part's labels are used.
+        units: their mean price is used.
+        count: number of values.
+        loss: ``log-loss`` (in nats) or ``error``; a regression's is in variances of the target.
     """
     nothing = 1.0
     if problem.n_classes:
         shares = np.bincount(problem.train.y, minlength=problem.n_classes) / len(problem.train)
-        nothing = float(-(shares[shares > 0] * np.log(shares[shares > 0])).sum()) or 1.0
+        some = shares[shares > 0]
+        nothing = float(1 - some.max() if loss == "error" else -(some * np.log(some)).sum()) or 1.0
     return [float(f"{value:.6g}") for value in np.geomspace(0.002, 0.5, count) * nothing / units.scale]
 
 

@@ -184,3 +184,42 @@ class ValuePolicy(StepPolicy):
         if self.lambda_ is not None:
             allowed &= ratio >= self.lambda_
         return best_unit(ratio, allowed)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ActionPolicy(StepPolicy):
+    """CwCF: buys the unit of greatest Q, and answers as soon as Q of answering is as great.
+
+    Attributes:
+        q: network with one output for each unit, then one for answering; its last input is `code`.
+        code: the input that stands for λ.
+    """
+
+    q: Network
+    code: float
+
+    def choose(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.int64]:
+        inputs = self.view.inputs(values, known)
+        column = np.full((len(inputs), 1), self.code, dtype=np.float32)
+        q = self.q(np.concatenate([inputs, column], axis=1))
+        return best_unit(q[:, :-1], affordable(self.view, known, self.limit) & (q[:, :-1] > q[:, -1:]))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RewardPolicy(StepPolicy):
+    """OL: buys the unit of greatest Q, until the answer is sure or the budget allows no other.
+
+    The outputs of the predictor are those of f, then Q of each unit.
+
+    Attributes:
+        confidence: stop as soon as the greatest probability reaches it.
+    """
+
+    confidence: float | None = None
+
+    def choose(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.int64]:
+        outputs = self.predictor(self.view.inputs(values, known))
+        allowed = affordable(self.view, known, self.limit)
+        if self.confidence is not None:
+            allowed &= (softmax(outputs[:, : self.classes]).max(axis=1) < self.confidence)[:, None]
+        return best_unit(outputs[:, self.classes :], allowed)

@@ -223,3 +223,57 @@ class RewardPolicy(StepPolicy):
         if self.confidence is not None:
             allowed &= (softmax(outputs[:, : self.classes]).max(axis=1) < self.confidence)[:, None]
         return best_unit(outputs[:, self.classes :], allowed)
+
+
+@dataclass(frozen=True, eq=False)
+class Imputer:
+    """EDDI's partial variational auto-encoder, with the noise of its samples.
+
+    Attributes:
+        slope, shift: float32 (values, code): of a value's point.
+        encoder: from the sum of the known values' points to means and log deviations of the latent variables.
+        decoder: from latent variables to means of the values.
+        latent_noise: float32 (samples, dimensions).
+        value_noise: float32 (samples, values): added to the decoded means.
+    """
+
+    slope: NDArray[np.float32]
+    shift: NDArray[np.float32]
+    encoder: Network
+    decoder: Network
+    latent_noise: NDArray[np.float32]
+    value_noise: NDArray[np.float32]
+
+    def impute(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Samples of all values: float32 (rows, samples, values); `known` is bool (rows, values)."""
+        from bench_neural.kernels import points, samples
+
+        latent = self.encoder(points(values, known, self.slope, self.shift))
+        decoded = self.decoder(samples(latent, self.latent_noise))
+        return np.asarray(decoded.reshape(len(values), *self.value_noise.shape) + self.value_noise)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InformationPolicy(StepPolicy):
+    """EDDI: buys the unit of greatest expected information about the class per price.
+
+    Attributes:
+        imputer: samples the unknown values.
+    """
+
+    imputer: Imputer
+
+    def choose(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.int64]:
+        from bench_neural.kernels import dense, information
+
+        allowed = affordable(self.view, known, self.limit)
+        best = np.full(len(known), -1)
+        of_value = self.view.unit_of_value
+        (entry, bias), (middle, middle_bias), (last, last_bias) = self.predictor.layers
+        for rows in np.array_split(np.flatnonzero(allowed.any(axis=1)), -(-len(known) // _BLOCK) or 1):
+            shown, mask = np.ascontiguousarray(values[rows]), np.ascontiguousarray(known[rows])
+            imputed = self.imputer.impute(shown, np.ascontiguousarray(mask[:, of_value]))
+            first = dense(self.view.inputs(shown, mask), entry, bias, False)
+            gain = information(first, imputed, mask, of_value, entry, middle, middle_bias, last, last_bias)
+            best[rows] = best_unit(gain / self.view.units.ratio_prices(mask), allowed[rows])
+        return best

@@ -1,4 +1,4 @@
-"""Kernels that numba compiled: made once by a warm-up on synthetic data, and read-only for every trial."""
+"""Kernels that numba or JAX compiled: made once by a warm-up on synthetic data, and read-only for every trial."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ def load_numba() -> None:
 
 
 def use_kernels(folder: str, *, writable: bool) -> None:
-    """Let numba load kernels from a folder, and keep new ones there only where it is writable.
+    """Let numba and JAX load kernels from a folder, and keep new ones there only where it is writable.
 
-    numba takes a folder of its cache only if it can write to it, and lets a call fail whose kernel it cannot keep:
+    JAX reads the variable when it is imported, and goes on without keeping a program where it cannot write. numba takes
+    a folder of its cache only if it can write to it, and lets a call fail whose kernel it cannot keep:
     where the folder is read-only, both are left out.
 
     Args:
         folder: holds one plugin's kernels.
         writable: whether this process may write to it.
     """
-    os.environ["NUMBA_CACHE_DIR"] = folder
+    os.environ["NUMBA_CACHE_DIR"] = os.environ["JAX_COMPILATION_CACHE_DIR"] = folder
     if "numba" not in sys.modules:
         return
     from numba.core import caching, config

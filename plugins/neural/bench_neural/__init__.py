@@ -1,0 +1,1 @@
+"""Neural methods that acquire features one by one, and static orders answered by the same predictor."""

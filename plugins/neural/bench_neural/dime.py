@@ -1,0 +1,148 @@
+"""DIME: a value network that estimates conditional mutual information (Gadgil, Covert, Lee, ICLR 2024).
+
+The value network v(x_S, m) estimates for every unknown unit i how much the loss of f falls when x_i becomes known,
+which is in expectation I(y; x_i | x_S). It is trained by squared error on ℓ(f(x_S), y) − ℓ(f(x_S ∪ x_i), y) for the
+unit that a row buys: the one of greatest v_i / c_i, or a random one with probability ε. f is trained on the same
+states, and shares its hidden layers with v. v is a sigmoid times the entropy of f's answer, which bounds the
+information; for regression, whose loss has no such bound, it is a softplus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bench_core import Problem
+from bench_neural.training import (
+    Prepared,
+    Setting,
+    adam,
+    apply,
+    chunks,
+    fixed,
+    inputs,
+    losses,
+    network,
+    ratio_prices,
+    restarted,
+    train,
+)
+from bench_neural.xla import jax, jnp, optax
+
+__all__ = ["train_dime"]
+
+
+def _values(outputs: Any, classes: int) -> Any:
+    """v of the units, from the network's outputs: f's, then one for each unit."""
+    if not classes:
+        return jax.nn.softplus(outputs[:, 1:])
+    logs = jax.nn.log_softmax(outputs[:, :classes])
+    entropy = -(jnp.exp(logs) * logs).sum(axis=1, keepdims=True)
+    return jax.nn.sigmoid(outputs[:, classes:]) * jax.lax.stop_gradient(entropy)
+
+
+def _loss(layers: Any, pool: Any, spread: Any, prices: Any, epsilon: Any, setting: Setting, key: Any) -> Any:
+    """Mean loss of v and f on the purchase that each row makes, and the unit bought."""
+    data, mask = pool["data"], pool["mask"]
+    explore, draw, drop, drop_after = jax.random.split(key, 4)
+    outputs = apply(layers, inputs(data.values, mask, spread), setting.dropout, drop)
+    before = losses(outputs, data.target, setting.classes)
+    values = _values(outputs, setting.classes)
+    ratio = jnp.where(mask > 0, -jnp.inf, values / ratio_prices(mask, prices))
+    at_random = jnp.where(mask > 0, -jnp.inf, jax.random.uniform(draw, mask.shape))
+    explores = jax.random.uniform(explore, mask.shape[:1]) < epsilon
+    unit = jnp.where(explores, at_random.argmax(axis=1), ratio.argmax(axis=1))
+    one = jax.nn.one_hot(unit, len(spread))
+    outputs = apply(layers, inputs(data.values, jnp.maximum(mask, one), spread), setting.dropout, drop_after)
+    after = losses(outputs, data.target, setting.classes)
+    error = ((values * one).sum(axis=1) - jax.lax.stop_gradient(before - after)) ** 2
+    first = jnp.where(mask.any(axis=1), 0.0, before)  # f is to answer without any feature, too
+    return jnp.mean(data.weight * (error + after + first)), unit
+
+
+@partial(jax.jit, static_argnames=("setting", "updates"))
+def _advance(state: Any, batches: Any, spread: Any, prices: Any, depth: Any, setting: Setting, updates: int) -> Any:
+    optimiser = adam(setting, updates)
+
+    def step(state: Any, new: Any) -> Any:
+        layers, moments, pool, key, epsilon = state
+        key, use = jax.random.split(key)
+        gradient, unit = jax.grad(_loss, has_aux=True)(layers, pool, spread, prices, epsilon, setting, use)
+        changes, moments = optimiser.update(gradient, moments, layers)
+        bought = jnp.maximum(pool["mask"], jax.nn.one_hot(unit, len(spread)))
+        age = pool["age"] + 1
+        empty = {"data": new, "mask": jnp.zeros_like(bought), "age": jnp.zeros_like(age)}
+        pool = restarted((age >= depth) | bought.all(axis=1), empty, {**pool, "mask": bought, "age": age})
+        return (optax.apply_updates(layers, changes), moments, pool, key, epsilon), None
+
+    return jax.lax.scan(step, state, batches)[0]
+
+
+@partial(jax.jit, static_argnames=("depth", "classes"))
+def _judge(layers: Any, data: Any, spread: Any, prices: Any, depth: int, classes: int) -> Any:
+    """Mean loss of f before and after the first `depth` purchases by the greatest v / price."""
+
+    def step(mask: Any, _: Any) -> Any:
+        outputs = apply(layers, inputs(data.values, mask, spread))
+        ratio = jnp.where(mask > 0, -jnp.inf, _values(outputs, classes) / ratio_prices(mask, prices))
+        bought = jnp.maximum(mask, jax.nn.one_hot(ratio.argmax(axis=1), mask.shape[1]))
+        return bought, jnp.sum(data.weight * losses(outputs, data.target, classes))
+
+    start = jnp.zeros((len(data.target), len(spread)), jnp.float32)
+    return jax.lax.scan(step, start, None, depth + 1)[1].mean() / jnp.maximum(data.weight.sum(), 1e-9)
+
+
+def train_dime(
+    problem: Problem,
+    prepared: Prepared,
+    setting: Setting,
+    predictor: Any,
+    updates: int,
+    depth: int,
+    epsilons: Sequence[float],
+    patience: int,
+) -> tuple[Any, list[float]]:
+    """Train f and v.
+
+    Args:
+        problem: its seed is used.
+        prepared: its rows.
+        setting: of the network and the optimiser.
+        predictor: parameters of f, trained on random masks.
+        updates: most updates with each ε.
+        depth: purchases of a sequence, at most the number of units.
+        epsilons: shares of random purchases, of each stage.
+        patience: chunks without a lower loss on the fold before a stage ends.
+
+    Returns:
+        Parameters of the network at the lowest loss on the fold in the last stage (its outputs are those of f, then
+        one for each unit), and the losses.
+    """
+    key = jax.random.key(int(problem.rng("neural", "dime").integers(2**31)))
+    rng = problem.rng("neural", "dime", "batches")
+    spread, prices, fold = jnp.asarray(prepared.spread), prepared.prices, fixed(prepared.fold)
+    units, batch = len(spread), setting.batch
+    *trunk, (weights, bias) = predictor
+    head, zeros = network(jax.random.fold_in(key, 1), sum(spread.shape), setting.hidden, units)[-1]
+    best = [*trunk, (jnp.concatenate([weights, head], axis=1), jnp.concatenate([bias, zeros]))]
+    pool = {
+        "data": jax.tree.map(lambda array: array[0], next(chunks(prepared.training, rng, 1, batch))),
+        "mask": jnp.zeros((batch, units), jnp.float32),
+        "age": jnp.asarray(rng.integers(0, depth, batch), jnp.int32),  # so that sequences end at different updates
+    }
+    history: list[float] = []
+    for stage, epsilon in enumerate(epsilons):
+        start = (best, adam(setting, updates).init(best), pool, jax.random.fold_in(key, stage + 2), epsilon)
+        best, fell = train(
+            start,
+            chunks(prepared.training, rng, updates, batch),
+            lambda state, new: _advance(state, new, spread, prices, depth, setting, updates),
+            lambda state: state[0],
+            lambda layers: _judge(layers, fold, spread, prices, depth, setting.classes),
+            patience,
+        )
+        history += fell
+    return jax.tree.map(np.asarray, best), history

@@ -1,0 +1,85 @@
+"""Operating points along a trade-off: budgets, penalties and confidences; and the family that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bench_core import Family, Problem, default_policy_first, validation_score
+from bench_neural.policy import StepPolicy
+from bench_neural.view import Units
+
+__all__ = ["budget_points", "budgets", "confidences", "family", "named", "penalties"]
+
+
+def budgets(units: Units, count: int) -> list[float]:
+    """At most `count` prices that a row may spend, evenly spaced in log from the cheapest unit to all units.
+
+    If all units cost the same and share no price, they are multiples of it.
+    """
+    first = units.prices(np.zeros((1, units.count), dtype=bool))[0]
+    paid = first[first > 0]
+    if not len(paid):
+        return [0.0]
+    if (units.group < 0).all() and (first == first[0]).all():
+        bought = np.unique(np.geomspace(1, units.count, count).round().astype(int))
+        if units.count <= count:
+            bought = np.arange(1, units.count + 1)
+        return [float(first[0] * number) for number in bought]
+    between = [float(f"{price:.6g}") for price in np.geomspace(paid.min(), units.full, count)[1:-1]]
+    return sorted({float(paid.min()), *between, units.full})
+
+
+def penalties(problem: Problem, units: Units, count: int, loss: str = "log-loss") -> list[float]:
+    """`count` values of λ, evenly spaced in log, per unit of price.
+
+    At the highest, a unit of mean price has to save half of the loss of the class frequencies; at the lowest, a
+    five-hundredth of it.
+
+    Args:
+        problem: its training part's labels are used.
+        units: their mean price is used.
+        count: number of values.
+        loss: ``log-loss`` (in nats) or ``error``; a regression's is in variances of the target.
+    """
+    nothing = 1.0
+    if problem.n_classes:
+        shares = np.bincount(problem.train.y, minlength=problem.n_classes) / len(problem.train)
+        some = shares[shares > 0]
+        nothing = float(1 - some.max() if loss == "error" else -(some * np.log(some)).sum()) or 1.0
+    return [float(f"{value:.6g}") for value in np.geomspace(0.002, 0.5, count) * nothing / units.scale]
+
+
+def confidences(classes: int, count: int) -> list[float]:
+    """`count` probabilities; what they lack to 1 is evenly spaced in log, down to 0.01."""
+    return [float(f"{1 - lack:.6g}") for lack in np.geomspace(0.9 * (1 - 1 / classes), 0.01, count)]
+
+
+def budget_points(problem: Problem, units: Units, given: Sequence[float], count: int) -> list[dict[str, Any]]:
+    """Fields of a `StepPolicy` for each budget: the given ones, or `budgets`.
+
+    The bill never exceeds a budget, unless prices depend on item size: then a budget is in mean prices.
+    """
+    points = sorted(set(given)) or budgets(units, count)
+    promised = not problem.costs.depends_on_size
+    return [{"limit": point, "budget": point if promised else None, **named("budget", point)} for point in points]
+
+
+def named(name: str, value: float) -> dict[str, Any]:
+    """The label and details of an operating point."""
+    return {"label": f"{name}={value:g}", "details": {name: value}}
+
+
+def family(
+    problem: Problem,
+    make: Callable[[Mapping[str, Any]], StepPolicy],
+    points: Sequence[Mapping[str, Any]],
+    history: Mapping[str, Sequence[float]],
+) -> Family:
+    """A policy for each operating point; the one with the best validation score comes first."""
+    policies = [make(point) for point in points]
+    rows = problem.validation.rows()
+    scores = [validation_score(problem, policy.decide(rows)) for policy in policies]
+    return Family(default_policy_first(policies, scores), history=history)

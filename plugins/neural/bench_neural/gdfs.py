@@ -1,0 +1,136 @@
+"""GDFS: a policy network trained by relaxed selections (Covert et al., ICML 2023).
+
+Let π(x_S, m) be the scores of the unknown units and f(x_S, m) the predictor. Training draws a relaxed one-hot
+selection from the Concrete distribution of π at a temperature, adds it to the mask, and minimises the loss of f there
+(section 4 of the article). The drawn unit is then bought, and the row goes on: rows are states of sequences that the
+policy itself makes. The temperature falls in stages, each of which starts from the best networks of the stage before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bench_core import Problem
+from bench_neural.training import (
+    Prepared,
+    Setting,
+    adam,
+    apply,
+    chunks,
+    fixed,
+    inputs,
+    losses,
+    network,
+    ratio_prices,
+    restarted,
+    train,
+)
+from bench_neural.xla import jax, jnp, optax
+
+__all__ = ["train_gdfs"]
+
+
+def _scores(pi: Any, x: Any, mask: Any, prices: Any, dropout: float = 0.0, key: Any = None) -> Any:
+    """π − log price; −∞ where a unit is known."""
+    return jnp.where(mask > 0, -jnp.inf, apply(pi, x, dropout, key) - jnp.log(ratio_prices(mask, prices)))
+
+
+def _relaxed_loss(
+    networks: Any, pool: Any, spread: Any, prices: Any, temperature: Any, setting: Setting, key: Any
+) -> Any:
+    """Mean loss of f after a relaxed purchase of each row, and the unit drawn."""
+    data, mask = pool["data"], pool["mask"]
+    drop_pi, drop_f, draw = jax.random.split(key, 3)
+    x = inputs(data.values, mask, spread)
+    noisy = _scores(networks["pi"], x, mask, prices, setting.dropout, drop_pi) + jax.random.gumbel(draw, mask.shape)
+    x = inputs(data.values, mask + jax.nn.softmax(noisy / temperature), spread)
+    outputs = apply(networks["f"], x, setting.dropout, drop_f)
+    return jnp.mean(data.weight * losses(outputs, data.target, setting.classes)), noisy.argmax(axis=1)
+
+
+@partial(jax.jit, static_argnames=("setting", "updates"))
+def _advance(state: Any, batches: Any, spread: Any, prices: Any, depth: Any, setting: Setting, updates: int) -> Any:
+    optimiser = adam(setting, updates)
+
+    def step(state: Any, new: Any) -> Any:
+        networks, moments, pool, key, temperature = state
+        key, use = jax.random.split(key)
+        slope = jax.grad(_relaxed_loss, has_aux=True)
+        gradient, unit = slope(networks, pool, spread, prices, temperature, setting, use)
+        changes, moments = optimiser.update(gradient, moments, networks)
+        bought = jnp.maximum(pool["mask"], jax.nn.one_hot(unit, len(spread)))
+        age = pool["age"] + 1
+        empty = {"data": new, "mask": jnp.zeros_like(bought), "age": jnp.zeros_like(age)}
+        pool = restarted((age >= depth) | bought.all(axis=1), empty, {**pool, "mask": bought, "age": age})
+        return (optax.apply_updates(networks, changes), moments, pool, key, temperature), None
+
+    return jax.lax.scan(step, state, batches)[0]
+
+
+@partial(jax.jit, static_argnames=("depth", "classes"))
+def _judge(networks: Any, data: Any, spread: Any, prices: Any, depth: int, classes: int) -> Any:
+    """Mean loss of f over the first `depth` purchases by the greatest score."""
+
+    def step(mask: Any, _: Any) -> Any:
+        scores = _scores(networks["pi"], inputs(data.values, mask, spread), mask, prices)
+        mask = jnp.maximum(mask, jax.nn.one_hot(scores.argmax(axis=1), mask.shape[1]))
+        loss = losses(apply(networks["f"], inputs(data.values, mask, spread)), data.target, classes)
+        return mask, jnp.sum(data.weight * loss)
+
+    start = jnp.zeros((len(data.target), len(spread)), jnp.float32)
+    return jax.lax.scan(step, start, None, depth)[1].mean() / jnp.maximum(data.weight.sum(), 1e-9)
+
+
+def train_gdfs(
+    problem: Problem,
+    prepared: Prepared,
+    setting: Setting,
+    predictor: Any,
+    updates: int,
+    depth: int,
+    temperatures: Sequence[float],
+    patience: int,
+) -> tuple[Any, Any, list[float]]:
+    """Train f and π.
+
+    Args:
+        problem: its seed is used.
+        prepared: its rows.
+        setting: of the networks and the optimiser.
+        predictor: parameters of f, trained on random masks.
+        updates: most updates at each temperature.
+        depth: purchases of a sequence, at most the number of units.
+        temperatures: of the stages.
+        patience: chunks without a lower loss on the fold before a stage ends.
+
+    Returns:
+        Parameters of f and of π at the lowest loss on the fold in the last stage, and the losses.
+    """
+    key = jax.random.key(int(problem.rng("neural", "gdfs").integers(2**31)))
+    rng = problem.rng("neural", "gdfs", "batches")
+    spread, prices, fold = jnp.asarray(prepared.spread), prepared.prices, fixed(prepared.fold)
+    units, batch = len(spread), setting.batch
+    best = {"f": predictor, "pi": network(jax.random.fold_in(key, 1), sum(spread.shape), setting.hidden, units)}
+    pool = {
+        "data": jax.tree.map(lambda array: array[0], next(chunks(prepared.training, rng, 1, batch))),
+        "mask": jnp.zeros((batch, units), jnp.float32),
+        "age": jnp.asarray(rng.integers(0, depth, batch), jnp.int32),  # so that sequences end at different updates
+    }
+    history: list[float] = []
+    for stage, temperature in enumerate(temperatures):
+        start = (best, adam(setting, updates).init(best), pool, jax.random.fold_in(key, stage + 2), temperature)
+        best, fell = train(
+            start,
+            chunks(prepared.training, rng, updates, batch),
+            lambda state, new: _advance(state, new, spread, prices, depth, setting, updates),
+            lambda state: state[0],
+            lambda networks: _judge(networks, fold, spread, prices, depth, setting.classes),
+            patience,
+        )
+        history += fell
+    best = jax.tree.map(np.asarray, best)
+    return best["f"], best["pi"], history

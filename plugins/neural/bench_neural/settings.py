@@ -1,0 +1,93 @@
+"""The parameters that the methods share. What trains is imported in `fit`: JAX starts threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from annotated_types import Ge, Gt, Lt, Predicate
+
+from bench_core import Method, Problem, distinct
+
+if TYPE_CHECKING:
+    from bench_neural.training import Prepared, Setting
+
+__all__ = ["Count", "Neural", "Points", "Sequential"]
+
+Points = Annotated[tuple[Annotated[float, Ge(0)], ...], Predicate(distinct)]
+"""Given operating points: budgets, penalties or confidences."""
+Count = Annotated[int, Ge(2)]
+"""How many operating points are chosen."""
+
+
+@dataclass(frozen=True)
+class Neural(Method):
+    """What the methods share: the predictor of partial inputs and its training.
+
+    Attributes:
+        hidden: units in each of two hidden layers.
+        dropout: share of hidden units that an update leaves out.
+        learning_rate: of Adam, at the start; it falls to 0 along a cosine.
+        weight_decay: of Adam (decoupled).
+        batch_size: rows of an update.
+        pretraining: most updates of the predictor on random masks.
+        patience: training stops after this many times 50 updates without a lower loss on the fold.
+        class_weights: whether all classes weigh the same in the losses; else all rows do.
+    """
+
+    tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
+    takes_missing: ClassVar[bool] = True
+    hidden: Annotated[int, Ge(1)] = 128
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.3
+    learning_rate: Annotated[float, Gt(0)] = 3e-3
+    weight_decay: Annotated[float, Ge(0)] = 0.1
+    batch_size: Annotated[int, Ge(1)] = 128
+    pretraining: Annotated[int, Ge(1)] = 2000
+    patience: Annotated[int, Ge(1)] = 10
+    class_weights: bool = False
+
+    def _predictor(self, problem: Problem) -> tuple[Prepared, Setting, Any]:
+        """The prepared problem, the setting, and the trained predictor's parameters, which fits share."""
+        from bench_neural.predictor import fit_predictor
+        from bench_neural.training import Setting, data_of
+
+        setting = Setting(
+            problem.n_classes, self.hidden, self.dropout, self.learning_rate, self.weight_decay, self.batch_size
+        )
+        key = ("neural", "predictor", setting, self.pretraining, self.patience, self.class_weights)
+
+        def make() -> tuple[Prepared, Any]:
+            prepared = data_of(problem, self.class_weights)
+            return prepared, fit_predictor(problem, prepared, setting, self.pretraining, self.patience)
+
+        prepared, predictor = problem.shared(key, make)
+        return prepared, setting, predictor
+
+    @staticmethod
+    def _answers(problem: Problem, prepared: Prepared, predictor: Any) -> dict[str, Any]:
+        """The fields of a policy that every method fills alike."""
+        from bench_neural.policy import Network
+
+        return {
+            "view": prepared.view,
+            "predictor": Network.of(predictor),
+            "classes": problem.n_classes,
+            "shift": prepared.shift,
+            "stretch": prepared.stretch,
+        }
+
+
+@dataclass(frozen=True)
+class Sequential(Neural):
+    """What the methods that train on sequences of purchases share.
+
+    Attributes:
+        updates: most updates of a stage.
+        purchases: purchases of a training sequence; None: half of the units, but at least 10 and at most 40.
+    """
+
+    updates: Annotated[int, Ge(1)] = 500
+    purchases: Annotated[int, Ge(1)] | None = None
+
+    def _depth(self, units: int) -> int:
+        return min(units, self.purchases or min(max(units // 2, 10), 40))

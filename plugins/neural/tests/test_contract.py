@@ -1,0 +1,26 @@
+"""The contract kit on every method, with small settings."""
+
+from __future__ import annotations
+
+import pytest
+from bench_neural.plugin import CAE, DIME, EDDI, GDFS, OL, CwCF, MaskStatic
+
+from bench_core.testing import method_contract
+
+SMALL = {"hidden": 8, "batch_size": 16, "pretraining": 50}
+SHORT = {**SMALL, "updates": 50, "stages": 1, "count": 3}
+
+test_contract = method_contract(MaskStatic(**SMALL, count=3, repeats=1))
+test_contract_of_trained_policies = pytest.mark.slow(
+    method_contract(
+        GDFS(**SHORT),
+        DIME(**SHORT),
+        DIME(**SHORT, stop="budget"),
+        DIME(**SHORT, stop="confidence", class_weights=True),
+        CwCF(**SMALL, updates=50, count=3),
+        CwCF(**SMALL, updates=50, count=3, reward="log-loss"),
+        OL(**SMALL, updates=50, count=3),
+        EDDI(**SMALL, updates=50, count=3, samples=2),
+        CAE(**SMALL, updates=50, count=3),
+    )
+)

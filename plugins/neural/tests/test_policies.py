@@ -1,0 +1,162 @@
+"""Policies: rows by themselves, budgets, groups, stopping; against plain reference implementations. No training."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from bench_neural.families import budgets, confidences, penalties
+from bench_neural.importance import importance_order, permutation_importance
+from bench_neural.kernels import dense, information, points, samples
+from bench_neural.policy import ActionPolicy, Imputer, InformationPolicy, Network, OrderPolicy, ScorePolicy, ValuePolicy
+from bench_neural.view import view_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench_core import Costs, Part, Problem, Rows
+from bench_core.testing import make_problem
+
+VARIANTS = ["plain", "one-hot", "groups", "missing-values", "zero-prices"]
+
+
+def random_network(rng, *sizes):
+    return Network.of([(rng.normal(size=pair) / pair[0] ** 0.5, rng.normal(size=pair[1])) for pair in pairs(sizes)])
+
+
+def pairs(sizes):
+    return list(pairwise(sizes))
+
+
+def some_policies(problem, rng):
+    """A policy of every kind with random networks: what they buy is arbitrary, and must not depend on other rows."""
+    view = view_of(problem)
+    inputs, units, classes = len(view.unit_of_value) + view.units.count, view.units.count, problem.n_classes
+    values = inputs - units
+    imputer = Imputer(
+        rng.normal(size=(values, 4)).astype(np.float32), rng.normal(size=(values, 4)).astype(np.float32),
+        random_network(rng, 4, 5, 4), random_network(rng, 2, 5, values),
+        rng.normal(size=(3, 2)).astype(np.float32), rng.normal(size=(3, values)).astype(np.float32),
+    )  # fmt: skip
+    common = {"view": view, "classes": classes, "predictor": random_network(rng, inputs, 6, 6, classes)}
+    with_units = common | {"predictor": random_network(rng, inputs, 6, 6, classes + units)}
+    half = view.units.full / 2
+    return [
+        OrderPolicy(**common, order=rng.permutation(units), limit=half),
+        ScorePolicy(**common, scores=random_network(rng, inputs, 6, 6, units), limit=half),
+        ValuePolicy(**with_units, limit=half),
+        ValuePolicy(**with_units, lambda_=0.1),
+        ValuePolicy(**with_units, confidence=0.7),
+        ActionPolicy(**common, q=random_network(rng, inputs + 1, 6, 6, units + 1), code=0.3),
+        InformationPolicy(**common, imputer=imputer, limit=half),
+    ]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_row_is_decided_alone_as_among_others_bit_for_bit(variant):
+    problem, rng = make_problem("multiclass", variant), np.random.default_rng(0)
+    rows = Rows(np.concatenate([problem.train.X, problem.validation.X]))
+    order = np.concatenate([rng.permutation(len(rows)), rng.integers(0, len(rows), 9)])
+    for policy in some_policies(problem, rng):
+        together, shuffled = policy.decide(rows).take(order), policy.decide(rows.take(order))
+        np.testing.assert_array_equal(together.acquired, shuffled.acquired)
+        np.testing.assert_array_equal(together.probabilities, shuffled.probabilities)
+        alone = policy.decide(rows.take(order[:1]))
+        np.testing.assert_array_equal(together.probabilities[:1], alone.probabilities)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_no_row_pays_more_than_its_budget_and_the_largest_budget_buys_everything(variant):
+    problem, rng = make_problem("binary", variant), np.random.default_rng(1)
+    view = view_of(problem)
+    units, inputs = view.units.count, len(view.unit_of_value) + view.units.count
+    networks = {"predictor": random_network(rng, inputs, 4, 4, 2), "scores": random_network(rng, inputs, 4, 4, units)}
+    grid = budgets(view.units, 7)
+    for limit in grid:
+        policy = ScorePolicy(view=view, classes=2, limit=limit, **networks)
+        acquired = policy.decide(problem.validation.rows()).acquired
+        assert problem.costs.bill(acquired).max() <= limit * (1 + 1e-9)
+    assert acquired.all()
+
+
+def test_a_group_without_prices_of_its_members_is_bought_as_a_whole():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    costs = Costs(np.array([0.0, 0.0, 1.0, 2.0]), np.array([0, 0, 1, 1]), np.array([3.0, 5.0]))
+    problem = Problem(Part(X, np.arange(30) % 2), Part(X, np.arange(30) % 2), costs, "binary", 2, tuple("abcd"),
+                      np.arange(4))  # fmt: skip
+    units = view_of(problem).units
+    assert units.of_feature.tolist() == [0, 0, 1, 2]
+    nothing, third = np.zeros((1, 3), dtype=bool), np.array([[False, False, True]])
+    assert units.prices(nothing).tolist() == [[3.0, 6.0, 7.0]]
+    assert units.prices(third).tolist() == [[3.0, 1.0, 2.0]]
+    assert units.full == costs.total(1)[0]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 9), st.integers(1, 9), st.booleans())
+def test_dense_layers_compute_the_matrix_product(seed, rows, inputs, outputs, rectify):
+    rng = np.random.default_rng(seed)
+    x, weights = rng.normal(size=(rows, inputs)), rng.normal(size=(inputs, outputs))
+    x[rng.random(x.shape) < 0.5] = 0
+    bias = rng.normal(size=outputs)
+    expected = x @ weights + bias
+    found = dense(x.astype(np.float32), weights.astype(np.float32), bias.astype(np.float32), rectify)
+    np.testing.assert_allclose(found, np.maximum(expected, 0) if rectify else expected, atol=1e-5)
+
+
+def test_the_information_of_a_unit_is_the_entropy_that_its_samples_remove():
+    rng = np.random.default_rng(2)
+    problem = make_problem("multiclass", "groups")
+    view = view_of(problem)
+    values, known = view.values(problem.train.X[:5]), rng.random((5, view.units.count)) < 0.4
+    predictor = random_network(rng, len(view.unit_of_value) + view.units.count, 6, 6, 3)
+    imputed = rng.normal(size=(5, 4, len(view.unit_of_value))).astype(np.float32)
+    (entry, bias), (middle, middle_bias), (last, last_bias) = predictor.layers
+    first = dense(view.inputs(values, known), entry, bias, False)
+    found = information(first, imputed, known, view.unit_of_value, entry, middle, middle_bias, last, last_bias)
+    for row, unit in np.argwhere(~known):
+        more = known[row].copy()
+        more[unit] = True
+        probabilities = []
+        for sample in imputed[row]:
+            shown = np.where(view.unit_of_value == unit, sample, values[row])
+            logits = predictor(view.inputs(shown[None], more[None]))[0].astype(float)
+            probabilities.append(np.exp(logits) / np.exp(logits).sum())
+        mean = np.mean(probabilities, axis=0)
+        expected = -(mean * np.log(mean)).sum() + np.mean([(p * np.log(p)).sum() for p in probabilities])
+        assert found[row, unit] == pytest.approx(expected, abs=1e-5)
+
+
+def test_point_codes_sum_known_values_and_samples_have_the_latent_moments():
+    rng = np.random.default_rng(3)
+    values, known = rng.normal(size=(4, 3)).astype(np.float32), rng.random((4, 3)) < 0.5
+    slope, shift = rng.normal(size=(2, 3, 5)).astype(np.float32)
+    expected = (np.maximum(values[:, :, None] * slope + shift, 0) * known[:, :, None]).sum(axis=1)
+    np.testing.assert_allclose(points(values, known, slope, shift), expected, atol=1e-5)
+    latent, noise = rng.normal(size=(4, 4)).astype(np.float32), rng.normal(size=(6, 2)).astype(np.float32)
+    expected = latent[:, None, :2] + np.exp(latent[:, None, 2:]) * noise
+    np.testing.assert_allclose(samples(latent, noise).reshape(4, 6, 2), expected, atol=1e-5)
+
+
+def test_permutation_importance_finds_the_only_feature_that_matters_and_prices_divide_it():
+    problem = make_problem("regression")
+    view, rng = view_of(problem), np.random.default_rng(4)
+    values = view.values(problem.train.X)
+    weights = np.zeros((values.shape[1] + view.units.count, 1))
+    weights[0] = 1.0
+    predictor = Network.of([(weights, np.zeros(1))])
+    importance = permutation_importance(view, predictor, values, values[:, 0], 0, rng, 3)
+    assert importance[0] == pytest.approx(2.0, rel=0.4)  # twice the variance of a standardised value
+    assert (importance[1:] == 0).all()
+    assert importance_order(view, importance)[0] == 0
+    ratio = np.ones(view.units.count)
+    assert importance_order(view, ratio)[0] == np.argmin(view.units.own)
+
+
+def test_operating_points_rise_and_stay_in_range():
+    problem = make_problem("multiclass")
+    units = view_of(problem).units
+    for grid in (budgets(units, 6), penalties(problem, units, 6), penalties(problem, units, 6, "error")):
+        assert grid == sorted(set(grid))
+        assert grid[0] > 0
+    assert all(1 / 3 < tau < 1 for tau in confidences(3, 6))

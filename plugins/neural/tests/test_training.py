@@ -1,0 +1,92 @@
+"""Training: the same bits from the same seed, and what the methods learn where the best policy is known."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bench_neural.plugin import CAE, DIME, EDDI, GDFS, OL, CwCF, MaskStatic
+
+from bench_core import Costs, DataFacts, Part, Problem
+
+SHORT = {"hidden": 32, "batch_size": 64, "pretraining": 300}
+
+
+def switch(rows=1200, seed=0, prices=(1.0, 1.0, 1.0, 1.0)):
+    """A problem in which the first feature shows which of the next two holds the label; the last is noise."""
+    rng = np.random.default_rng(seed)
+    y, side = rng.integers(0, 2, rows), rng.integers(0, 2, rows)
+    coin = rng.integers(0, 2, (rows, 2))
+    X = np.column_stack([side, np.where(side == 0, y, coin[:, 0]), np.where(side == 1, y, coin[:, 1]), coin[:, 1]])
+    X = X + rng.normal(0, 0.05, X.shape)
+    cut = rows * 2 // 3
+    train, validation = Part(X[:cut], y[:cut]), Part(X[cut:], y[cut:])
+    return Problem(train, validation, Costs(np.array(prices)), "binary", 2, tuple("sabn"), np.arange(4), seed=seed)
+
+
+def test_importing_the_plugin_does_not_import_jax():
+    code = "import sys, bench_neural.plugin as p; p.bench_policy_types(); sys.exit('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [
+    GDFS(**SHORT, budgets=(2.0,), updates=300, purchases=4),
+    DIME(**SHORT, stop="budget", values=(2.0,), updates=300, purchases=4),
+    EDDI(**SHORT, budgets=(2.0,), updates=1000),
+    OL(**SHORT, stop="budget", values=(2.0,), updates=1000, purchases=4),
+    CwCF(**SHORT, lambdas=(0.05,), updates=1500),
+], ids=lambda method: type(method).__name__)  # fmt: skip
+def test_the_second_purchase_depends_on_the_value_of_the_first(method):
+    """After one of the two that may hold the label, 3/4 of the rows can be right; a static order reaches no more."""
+    problem = switch()
+    family = method.fit(problem)
+    decisions = family.policies[0].decide(problem.validation.rows())
+    right = (decisions.probabilities.argmax(axis=1) == problem.validation.y).mean()
+    static = MaskStatic(**SHORT, budgets=(2.0,)).fit(problem).policies[0].decide(problem.validation.rows())
+    assert right > 0.72
+    assert right > (static.probabilities.argmax(axis=1) == problem.validation.y).mean() - 0.02
+    assert len(np.unique(decisions.acquired, axis=0)) > 1
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others():
+    problem = switch(300)
+    for method in (GDFS(**SHORT, updates=50, stages=2), CwCF(**SHORT, updates=50), CAE(**SHORT, updates=50)):
+        first, again, other = (
+            method.fit(p).policies[0].predictor.layers[0][0]
+            for p in (problem, replace(switch(300), seed=0), replace(switch(300), seed=1))
+        )
+        np.testing.assert_array_equal(first, again)
+        assert not np.array_equal(first, other)
+
+
+@pytest.mark.slow
+def test_class_weights_raise_the_share_of_rare_classes():
+    rng = np.random.default_rng(0)
+    y = (rng.random(900) < 0.1).astype(np.int64)
+    X = (y + rng.normal(0, 1.2, 900))[:, None]
+    problem = Problem(
+        Part(X[:600], y[:600]), Part(X[600:], y[600:]), Costs(np.ones(1)), "binary", 2, ("x",), np.arange(1)
+    )
+    rare = []
+    for weights in (False, True):
+        policy = MaskStatic(**SHORT, class_weights=weights).fit(problem).policies[0]
+        rare.append(policy.decide(problem.validation.rows()).probabilities.argmax(axis=1).mean())
+    assert rare[1] > rare[0] + 0.1
+
+
+def test_confidence_is_not_applicable_to_regression():
+    data = DataFacts("d", "regression", 0, ("a",), 1, False, False, True)
+    assert "regression" in (DIME(stop="confidence").inapplicable(data) or "")
+    assert DIME().inapplicable(data) is None
+    assert "regression" in (GDFS().inapplicable(data) or "")
+
+
+@pytest.mark.parametrize("wrong", [{"dropout": 1.0}, {"hidden": 0}, {"count": 1}, {"budgets": (2.0, 2.0)}])
+def test_parameters_out_of_range_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        GDFS(**wrong)

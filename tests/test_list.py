@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tomllib
@@ -38,6 +39,18 @@ def test_one_method_is_shown_with_tasks_parameters_and_an_entry(bench: Bench) ->
     shown = bench("list", "slopes").stdout
     for word in ("method slopes", "noise: float = 0.0", "Tasks: ", "[[methods]]", 'use = "slopes"', "Plugin: tiny"):
         assert word in shown
+
+
+def test_with_json_every_registered_thing_is_listed_with_its_parameters(bench: Bench) -> None:
+    everything = json.loads(bench("list", "--json").stdout)
+    assert list(everything) == [*CATALOGUES, "plugins"]
+    assert json.loads(bench("list", "costs", "--json").stdout) == {"costs": everything["costs"]}
+    (slopes,) = json.loads(bench("list", "slopes", "--json").stdout)["methods"]
+    assert slopes in everything["methods"]
+    assert slopes["plugin"] == "tiny"
+    types = {parameter["name"]: parameter["type"] for parameter in slopes["parameters"]}
+    assert types["noise"] == "float = 0.0"
+    assert "did you mean 'slopes'?" in bench("list", "slops", "--json", expect=2).stderr
 
 
 def test_a_parameter_is_shown_with_its_meaning_default_unit_and_what_is_refused() -> None:

@@ -183,8 +183,11 @@ def test_a_recommendation_says_that_a_constant_answer_is_no_worse(files: list[st
     assert done.exit_code == 0, done.output
     assert "Mean total" in done.output
     assert re.search(r'the answer "always sick" gives a mean total cost of \S+.*, which is no worse', done.output)
-    both = bench("recommend", *files, *words, "--method", "majority")
-    assert "Use majority" in both.output
+    found = json.loads(bench("recommend", *files, *words, "--method", "majority", "--json").stdout)
+    assert found["best"] == "majority"
+    assert "Use majority" in found["text"]
+    assert {row["method"] for row in found["table"]} == {"majority", "single-stage"}
+    assert found["command"].startswith("bench fit")
 
 
 def test_a_row_is_refused_where_every_answer_is_expected_to_cost_more(table: pd.DataFrame) -> None:

@@ -112,6 +112,10 @@ def test_nothing_is_recommended_where_no_method_keeps_to_the_budget(files: list[
 def test_the_card_counts_the_splits_whose_test_part_keeps_the_budget(table: pd.DataFrame) -> None:
     fitted = fit_policy("cost-ordered", table, PRICES, target="outcome", goal=Goal(budget=12), splits=4)
     measured, text = fitted.about["measured"], card(fitted)
+    for shown in (repr(fitted), fitted._repr_html_()):
+        assert "cost-ordered" in shown
+        assert "healthy, sick" in shown
+        assert "array" not in shown
     assert "a mean cost of at most 12 a row" in text
     assert f"the budget, a mean of 12, is kept on {measured['met']} of 4 splits" in text
     assert fitted.about["validation"]["cost"] <= 12

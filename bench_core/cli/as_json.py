@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -72,14 +72,9 @@ def planned(plan: Plan, head: Sequence[str], rows: Sequence[Sequence[str]], note
         rows: the table of `bench_core.run.runner.describe_plan`.
         notes: lines that the command prints below the table.
     """
-    counts: list[Mapping[str, Any]] = [
-        {**dict(zip(head[:2], row[:2], strict=True)), **{key: int(n) for key, n in zip(head[2:], row[2:], strict=True)}}
-        for row in rows
-    ]
+    counts: list[dict[str, Any]] = [dict(zip(head, [*row[:2], *map(int, row[2:])], strict=True)) for row in rows]
+    total = {key: sum(row[key] for row in counts) for key in head[2:]}
     return {
-        "rows": counts,
-        "total": {key: sum(row[key] for row in counts) for key in head[2:]},
-        "to compute": len(plan.to_run()),
-        "notes": list(notes),
+        "rows": counts, "total": total, "to compute": len(plan.to_run()), "notes": list(notes),
         "unavailable": dict(plan.unavailable),
-    }
+    }  # fmt: skip

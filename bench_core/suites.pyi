@@ -1,4 +1,6 @@
+from .cli.as_json import print_json as print_json
 from .cli.options import ISOLATION as ISOLATION
+from .cli.options import JSON as JSON
 from .cli.options import OUT as OUT
 from .cli.options import cli_errors as cli_errors
 from .cli.options import installed_plugins as installed_plugins

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -85,6 +86,10 @@ def test_plan_tells_records_of_other_code(bench: Bench) -> None:
     said = bench("plan", suite).stdout
     assert "slopes: 2 record(s) were made by other code" in said
     assert "2 done, 0 failed, 0 to compute" in said
+    plan = json.loads(bench("plan", suite, "--json").stdout)
+    assert plan["notes"] == ["slopes: 2 record(s) were made by other code"]
+    assert (plan["total"]["trials"], plan["total"]["done"], plan["to compute"]) == (2, 2, 0)
+    assert [row["done"] for row in plan["rows"]] == [2]
 
 
 def test_data_verify_loads_and_hashes(bench: Bench) -> None:
@@ -98,6 +103,9 @@ def test_doctor_is_content_with_a_sound_installation(bench: Bench) -> None:
     said = bench("doctor").stdout
     for word in ("python", "numpy", "processor", "plugins", "data cache"):
         assert word in said
+    found = json.loads(bench("doctor", "--json").stdout)
+    assert {"python", "numpy", "plugins", "records"} <= found["found"].keys()
+    assert (found["sound"], found["wrong"]) == (True, [])
 
 
 def test_a_leaderboard_is_rendered_and_checked(bench: Bench) -> None:

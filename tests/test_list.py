@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tomllib
@@ -9,12 +10,15 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from support.bench import Bench, scripts
 from support.sessions import REGISTRY
 
 from bench_core import RequestError, build
 from bench_core.cli.about import about
+from bench_core.cli.as_json import listed
 from bench_core.cli.listing import CATALOGUES
+from bench_core.cli.main import main
 from bench_core.contract.parameters import hints_of, to_plain
 from bench_core.suites import load_registry
 
@@ -38,6 +42,29 @@ def test_one_method_is_shown_with_tasks_parameters_and_an_entry(bench: Bench) ->
     shown = bench("list", "slopes").stdout
     for word in ("method slopes", "noise: float = 0.0", "Tasks: ", "[[methods]]", 'use = "slopes"', "Plugin: tiny"):
         assert word in shown
+
+
+def test_with_json_one_document_has_every_thing_of_a_kind_with_its_parameters() -> None:
+    done = CliRunner().invoke(main, ["list", "methods", "--json"], env={"BUDGETBENCH_ISOLATION": "none"})
+    (kind, things), *others = json.loads(done.stdout).items()
+    assert (kind, others) == ("methods", [])
+    (lasso,) = (thing for thing in things if thing["name"] == "lasso")
+    assert lasso["plugin"] == "lasso"
+    parameters = {parameter["name"]: parameter for parameter in lasso["parameters"]}
+    assert parameters["count"]["type"].startswith("int = ")
+    assert all(parameter["meaning"] for parameter in parameters.values())
+
+
+def test_json_has_all_kinds_or_one_thing_of_any_kind_and_refuses_an_unknown_name() -> None:
+    registry = load_registry()
+    everything = listed(registry, None)
+    assert list(everything) == [*CATALOGUES, "plugins"]
+    assert json.loads(json.dumps(everything, allow_nan=False)) == everything
+    assert listed(registry, "lasso") == {
+        kind: [thing for thing in everything[kind] if thing["name"] == "lasso"] for kind in ("methods", "plugins")
+    }
+    with pytest.raises(RequestError, match="did you mean 'lasso'"):
+        listed(registry, "laso")
 
 
 def test_a_parameter_is_shown_with_its_meaning_default_unit_and_what_is_refused() -> None:

@@ -85,6 +85,7 @@ ISOLATION = click.option(
     help="process: methods run in restricted processes; strict: in new ones that share nothing, which takes longer; "
     "none: in this one, for a debugger. Records say which.",
 )
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for scripts.")
 OFFLINE = click.option("--offline/--online", default=None, help="Never open a connection (or BUDGETBENCH_OFFLINE=1).")
 
 

@@ -234,8 +234,9 @@ class Dataset:
             task: guessed when None: text, booleans, categories or integers with at most 20 distinct values are
                 classes, anything else is regression.
             categorical: names of number columns that are categories (text columns always are).
-            size, query, split: names of columns that hold item sizes, query ids, and ``train``/``validation``/
-                ``test``; they are not features.
+            size: name of the column of item sizes, which is no feature.
+            query: name of the column of query ids, which is no feature.
+            split: name of the column with ``train``, ``validation`` or ``test``, which is no feature.
             **others: further fields of `Dataset`.
 
         Raises:

@@ -115,7 +115,8 @@ class Decisions:
         Args:
             answer: what ``decide`` returned.
             order: int64 (rows,): which of the given rows becomes row 0, row 1, ….
-            features, classes: as for `checked`.
+            features: expected number of features.
+            classes: number of classes; 0 when scores are expected.
 
         Raises:
             ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), a
@@ -133,7 +134,8 @@ class Decisions:
         """These decisions with exact types, or an error that says which field is wrong and how.
 
         Args:
-            rows, features: the expected shape of ``acquired``.
+            rows: expected number of rows of ``acquired``.
+            features: expected number of its columns.
             classes: number of classes; 0 when scores are expected.
 
         Raises:

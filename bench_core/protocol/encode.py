@@ -1,4 +1,9 @@
-"""Encoding: from a data set's raw columns to the matrix a method sees, fitted on the training part only."""
+"""Encoding: from a data set's raw columns to the matrix a method sees, fitted on the training part only.
+
+scikit-learn's `ColumnTransformer` puts the columns of one transformer beside each other; here every feature's columns
+follow those of the feature before it. The bits of a mean or median are part of what records depend on, and must not
+change with a library's version.
+"""
 
 from __future__ import annotations
 

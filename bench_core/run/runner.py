@@ -104,8 +104,10 @@ def run_suite(
     Records that are damaged are set aside, and their trials run again.
 
     Args:
-        session, options: what to run, and how.
-        seeds, only: see `bench_core.run.suite.Suite.trials`.
+        session: the suite and its places.
+        options: how to run it.
+        seeds: see `bench_core.run.suite.Suite.trials`.
+        only: see there.
         started: called with the plan and the number of trials to compute.
         progress: called after every trial.
         notice: called with a line that people should see at once.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bench_core.contract.facts import ALL_TASKS, Task
 from bench_core.contract.method import Method
-from bench_core.testing import checks_decide, checks_declared, checks_fit, checks_odd
+from bench_core.testing import checks_decide, checks_declared, checks_fit, checks_unusual
 
 __all__ = ["CHECKS", "Check"]
 
@@ -56,14 +56,14 @@ CHECKS: tuple[Check, ...] = (
     Check("pickling", checks_decide.check_pickling),
     Check("rows-unchanged", checks_decide.check_rows_unchanged),
     Check("next-features", checks_decide.check_next_features),
-    Check("zero-prices", checks_odd.check_zero_prices),
-    Check("constant-features", checks_odd.check_constant_features),
-    Check("one-hot", checks_odd.check_one_hot),
-    Check("groups", checks_odd.check_groups),
-    Check("one-feature", checks_odd.check_one_feature),
-    Check("tiny", checks_odd.check_tiny),
-    Check("item-sizes", checks_odd.check_item_sizes),
-    Check("missing-values", checks_odd.check_missing_values),
-    Check("no-threshold", checks_odd.check_no_threshold, tasks=CLASSIFICATION),
-    Check("missing-class", checks_odd.check_missing_class, tasks=CLASSIFICATION),
+    Check("zero-prices", checks_unusual.check_zero_prices),
+    Check("constant-features", checks_unusual.check_constant_features),
+    Check("one-hot", checks_unusual.check_one_hot),
+    Check("groups", checks_unusual.check_groups),
+    Check("one-feature", checks_unusual.check_one_feature),
+    Check("tiny", checks_unusual.check_tiny),
+    Check("item-sizes", checks_unusual.check_item_sizes),
+    Check("missing-values", checks_unusual.check_missing_values),
+    Check("no-threshold", checks_unusual.check_no_threshold, tasks=CLASSIFICATION),
+    Check("missing-class", checks_unusual.check_missing_class, tasks=CLASSIFICATION),
 )

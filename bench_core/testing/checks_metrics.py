@@ -99,7 +99,7 @@ def check_metric_value(metric: Metric, task: Task) -> None:
             raise ContractError(f"metric {metric.name!r} gives {value} on an ordinary outcome")
 
 
-def check_metric_odd(metric: Metric, task: Task) -> None:
+def check_metric_unusual(metric: Metric, task: Task) -> None:
     """Where nothing is conclusive, nothing was paid, and there is neither budget nor reference: a number or NaN."""
     outcome = make_outcome(task, certainty=0.0)
     nothing = replace(outcome.decisions, acquired=np.zeros_like(outcome.decisions.acquired))
@@ -153,7 +153,7 @@ def check_outcome_unchanged(metric: Metric, task: Task) -> None:
 METRIC_CHECKS: dict[str, Callable[[Metric, Task], None]] = {
     "declaration": check_metric_declaration,
     "value": check_metric_value,
-    "odd-outcome": check_metric_odd,
+    "unusual-outcome": check_metric_unusual,
     "same-value": check_metric_same,
     "row-order": check_metric_row_order,
     "outcome-unchanged": check_outcome_unchanged,

@@ -1,4 +1,4 @@
-"""Small deterministic problems of every task: about 120 rows, mixed scales, learnable, and their odd variants.
+"""Small deterministic problems of every task: about 120 rows, mixed scales, learnable, and unusual variants of them.
 
 They go the way real ones do: a `Dataset`, the core's own split and encoding, then a `Problem`.
 """
@@ -118,7 +118,7 @@ def make_case(
 
     Args:
         task: any of the four; only classification has a threshold.
-        variant: what is odd about it: one of `VARIANTS`. ``missing-values`` is encoded ``raw`` (NaN stays);
+        variant: what is unusual about it: one of `VARIANTS`. ``missing-values`` is encoded ``raw`` (NaN stays);
             ``missing-class`` has no training row of the last class; ``tiny`` has six training rows;
             ``item-sizes`` has prices that grow with the item.
         seed: of the table, the split and the trial.

@@ -261,22 +261,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="copies of the tree that are worked on at once")
     parser.add_argument("--timeout", type=float, default=TIMEOUT, help="seconds for the tests of one fault")
     parser.add_argument("--check", action="store_true", help="only say whether every fault applies")
-    told = parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
     try:
         faults = [
             fault
-            for fault in read_faults(told.faults)
-            if not told.only or any(word in f"{fault.file} {fault.name}" for word in told.only)
+            for fault in read_faults(given.faults)
+            if not given.only or any(word in f"{fault.file} {fault.name}" for word in given.only)
         ]
-        if told.check:
-            bad = [(fault, trouble) for fault in faults if (trouble := fault.trouble(told.root))]
+        if given.check:
+            bad = [(fault, trouble) for fault in faults if (trouble := fault.trouble(given.root))]
             for fault, trouble in bad:
                 print(f"{fault.name}: {trouble}")
             wrong = [trouble for _, trouble in bad if not trouble.startswith("waits")]
             print(f"{len(faults)} faults, {len(wrong)} do not apply")
             return 1 if wrong else 0
         results = []
-        for result in run_faults(faults, told.root.resolve(), told.jobs, told.timeout):
+        for result in run_faults(faults, given.root.resolve(), given.jobs, given.timeout):
             results.append(result)
             mark = "" if result.expected else "  <--"
             said = result.fault.survives if result.outcome == "survived" else result.said

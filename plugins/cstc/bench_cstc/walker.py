@@ -149,10 +149,10 @@ class TreePolicy(Policy):
         stage = np.ones(n, dtype=np.int64)
         evaluations, price = np.zeros(n), np.zeros(n)
         columns, plain = [], False
-        phis: dict[int, Floats] = {}
+        phi, read = np.empty(0), None
         for walker in self.walkers:
-            key = id(walker.columns)
-            phi = phis[key] if key in phis else phis.setdefault(key, walker.columns.values(rows.X))
+            if walker.columns is not read:  # trees of several classes read the same columns
+                phi, read = walker.columns.values(rows.X), walker.columns
             score, at = walker(phi)
             if np.isnan(score).any():
                 raise ValueError("a value that a classifier reads is missing")

@@ -120,7 +120,7 @@ def publish(
 
     Args:
         session: the suite and its places.
-        plan: the whole suite's.
+        plan: the plan of all trials of the suite.
         drop: labels of data sets, costs and methods whose published records may be lost.
         private: take records, too, that were made without isolation.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bench_core import BenchError, RequestError, hookimpl
-from bench_core.suites import ISOLATION, cli_errors, installed_plugins
+from bench_core.suites import ISOLATION, JSON, cli_errors, installed_plugins
 
 if TYPE_CHECKING:
     from bench_core import Dataset
@@ -126,9 +126,17 @@ def _errors(verb: Callable[..., int]) -> Callable[..., None]:
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Methods that run at the same time."
 )
 @ISOLATION
+@JSON
 @_errors
 def recommend(
-    methods: tuple[str, ...], splits: int, seconds: float, out: Path, jobs: int, isolation: str, **given: Any
+    methods: tuple[str, ...],
+    splits: int,
+    seconds: float,
+    out: Path,
+    jobs: int,
+    isolation: str,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Recommend a method for a table, prices and a goal. With --isolation none, no time limit holds."""
     from bench_policies.page import fit_command, methods_table, trivial_table, write_page
@@ -173,6 +181,12 @@ def recommend(
         options["measure"] = given["measure"]
     command = fit_command(recommendation.method, str(given["data"]), options, parameters=recommendation.parameters)
     page = write_page(recommendation, out, command)
+    if as_json:
+        from bench_core.suites import print_json
+
+        fit_with = command if recommendation.best else None
+        print_json({**recommendation.as_plain(), "command": fit_with, "page": str(page)})
+        return 0 if recommendation.best else 1
     shown = [methods_table(recommendation, "simple"), trivial_table(recommendation, "simple"), recommendation.text]
     click.echo(for_terminal("\n\n".join(text for text in shown if text)) + "\n")
     if recommendation.best:

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from bench_core.execution import Capped, Encoder, can_be_asked
 from bench_policies.answering import Answering
 from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.substitution import AskedBySubstitution
-from bench_policies.wording import one_line
+from bench_policies.wording import one_line, with_half
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from bench_policies.sessions import Session
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FittedPolicy:
     """A policy with its encoder, prices and names, ready to decide on tables and single rows.
 
@@ -62,6 +63,28 @@ class FittedPolicy:
     def __post_init__(self) -> None:
         if not can_be_asked(self.policy):
             raise RequestError(f"a {type(self.policy).__name__} cannot be asked: wrap it in AskedBySubstitution")
+
+    def _in_short(self) -> dict[str, str]:
+        """What it is and how it was measured, in words."""
+        about, measured = self.about, self.about.get("measured", {})
+        quality = ("Right answers", 100.0, " %") if self.classes else ("Mean squared error", -1.0, "")
+        short = {
+            "Method": str(about.get("method", type(self.policy).__name__)),
+            "Target": one_line(str(about.get("target") or about.get("data", {}).get("name", ""))),
+            "Classes": one_line(", ".join(self.classes)),
+            "Features": str(len(self.feature_names)),
+            "Goal": str(about.get("goal_in_words", "")),
+            quality[0]: with_half(measured, "quality", *quality[1:]),
+            "Mean cost": with_half(measured, "cost", 1.0),
+        }
+        return {name: text for name, text in short.items() if text}
+
+    def __repr__(self) -> str:
+        return f"FittedPolicy({'; '.join(f'{name}: {text}' for name, text in self._in_short().items())})"
+
+    def _repr_html_(self) -> str:
+        rows = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._in_short().items())
+        return f"<table>{''.join(rows)}</table>"
 
     @property
     def threshold(self) -> float | None:

@@ -76,7 +76,10 @@ def fit_policy(
         threshold: rows whose highest class probability is below it are refused; None: no row is.
         splits: number of random splits to measure on; 0 measures nothing.
         encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``.
-        categorical, drop, size, task: see `bench_policies.tables.read_table`.
+        categorical: names of numeric columns that hold categories.
+        drop: names of columns to leave out.
+        size: name of the column with item sizes.
+        task: ``binary``, ``multiclass`` or ``regression``; None: guessed from the target.
         seed: seed of the split into training and validation rows, and of the method.
         exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
             None: chosen on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.

@@ -9,6 +9,7 @@ on rows that none of them saw or tuned on; the figures shown are measured on fur
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -73,6 +74,19 @@ class Recommendation:
     splits: int
     seconds: float
 
+    def as_plain(self) -> dict[str, Any]:
+        """All of it as JSON values; numbers that are not finite are None."""
+        frames = {name: getattr(self, name).to_json(orient="records") for name in ("table", "trivial", "curve")}
+        return {
+            "best": self.best,
+            "text": self.text,
+            "dataset": dict(self.dataset),
+            "full_cost": self.full_cost,
+            "splits": self.splits,
+            "seconds": self.seconds,
+            **{name: json.loads(rows) for name, rows in frames.items()},
+        }
+
 
 def recommend(
     data: Data,
@@ -106,7 +120,11 @@ def recommend(
         methods: names; empty: every installed method that applies.
         splits: the largest number of random splits.
         seconds: time limit, at which a running method is stopped. Loading a plugin is not interrupted.
-        encode, categorical, drop, size, task: see `bench_policies.fit_policy`.
+        encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``.
+        categorical: names of numeric columns that hold categories.
+        drop: names of columns to leave out.
+        size: name of the column with item sizes.
+        task: ``binary``, ``multiclass`` or ``regression``; None: guessed from the target.
         exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
             None: chosen on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
         threads: number of threads of the methods' kernels.

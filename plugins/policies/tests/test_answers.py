@@ -112,6 +112,10 @@ def test_nothing_is_recommended_where_no_method_keeps_to_the_budget(files: list[
 def test_the_card_counts_the_splits_whose_test_part_keeps_the_budget(table: pd.DataFrame) -> None:
     fitted = fit_policy("cost-ordered", table, PRICES, target="outcome", goal=Goal(budget=12), splits=4)
     measured, text = fitted.about["measured"], card(fitted)
+    for shown in (repr(fitted), fitted._repr_html_()):
+        assert "cost-ordered" in shown
+        assert "healthy, sick" in shown
+        assert "array" not in shown
     assert "a mean cost of at most 12 a row" in text
     assert f"the budget, a mean of 12, is kept on {measured['met']} of 4 splits" in text
     assert fitted.about["validation"]["cost"] <= 12
@@ -183,8 +187,11 @@ def test_a_recommendation_says_that_a_constant_answer_is_no_worse(files: list[st
     assert done.exit_code == 0, done.output
     assert "Mean total" in done.output
     assert re.search(r'the answer "always sick" gives a mean total cost of \S+.*, which is no worse', done.output)
-    both = bench("recommend", *files, *words, "--method", "majority")
-    assert "Use majority" in both.output
+    found = json.loads(bench("recommend", *files, *words, "--method", "majority", "--json").stdout)
+    assert found["best"] == "majority"
+    assert "Use majority" in found["text"]
+    assert {row["method"] for row in found["table"]} == {"majority", "single-stage"}
+    assert found["command"].startswith("bench fit")
 
 
 def test_a_row_is_refused_where_every_answer_is_expected_to_cost_more(table: pd.DataFrame) -> None:

@@ -77,9 +77,8 @@ class Budgeted(Method):
             problem.train.X, problem.train.y, units.columns, folds=parts,
         )  # fmt: skip
         if self.share_accuracies:
-            trainer.known = shared_accuracies(
-                problem.train.X, (problem.seed, seed, self.learner, self.strength, self.units)
-            )
+            rows = (problem.train.X, problem.train.y, measured.X, measured.y)
+            trainer.known = shared_accuracies(rows, seed, self.learner, self.strength, self.units)
         index, diagnostics, series = self._index(trainer, units, _median_size(problem))
         budgets = self.budgets or _default_budgets(problem)
         policies = [

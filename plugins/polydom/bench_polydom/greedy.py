@@ -165,7 +165,8 @@ class GreedyIndex(Index):
     @classmethod
     def from_saved(cls, fields: Mapping[str, Any]) -> GreedyIndex:
         index = cls.__new__(cls)
-        index.__dict__.update(fields)
+        for name, value in fields.items():
+            setattr(index, name, value)
         return index
 
     def lookup(self, size: float, budget: float) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,24 @@ from numpy.typing import NDArray
 
 __all__ = ["Majority", "Trainer", "shared_accuracies"]
 
-_SHARED: dict[tuple[Any, ...], tuple[weakref.ref[Any], dict[tuple[int, ...], float]]] = {}
 
-
-def shared_accuracies(X: NDArray[Any], key: tuple[Any, ...]) -> dict[tuple[int, ...], float]:
-    """A cache of accuracies by set of features, which lives as long as the training rows.
+def shared_accuracies(arrays: Sequence[NDArray[Any]], *settings: Any) -> dict[tuple[int, ...], float]:
+    """A cache of accuracies by set of features, the same object for equal arguments; the last eight are kept.
 
     Args:
-        X: the training rows; the cache is tied to this object.
-        key: everything else that the accuracies depend on.
+        arrays: the rows and labels that the accuracies depend on.
+        settings: everything else that they depend on; hashable.
     """
-    full_key = (id(X), *key)
-    if full_key not in _SHARED or _SHARED[full_key][0]() is not X:
-        _SHARED[full_key] = (weakref.ref(X, lambda _: _SHARED.pop(full_key, None)), {})
-    return _SHARED[full_key][1]
+    contents = sha256()
+    for array in arrays:
+        contents.update(f"{array.dtype.str}{array.shape}".encode())
+        contents.update(np.ascontiguousarray(array).data)
+    return _shared(contents.digest(), *settings)
+
+
+@lru_cache(maxsize=8)
+def _shared(*key: Any) -> dict[tuple[int, ...], float]:
+    return {}
 
 
 @dataclass(frozen=True, eq=False)

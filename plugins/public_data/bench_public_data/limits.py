@@ -109,27 +109,40 @@ def _readinto(self: Any, buffer: Any) -> int | None:
 def limited() -> Iterator[Guard]:
     """Enforce the limits in this thread, for every library; `Guard.failure` names the limit that was exceeded.
 
-    It replaces `socket.SocketIO.readinto` and `requests.adapters.HTTPAdapter.send` for the whole process; the
-    replacements change nothing in other threads.
+    While any thread is within it, `socket.SocketIO.readinto` and `requests.adapters.HTTPAdapter.send` are replaced.
+    The replacements change nothing in other threads.
     """
-    import requests.adapters
-
-    if socket.SocketIO.readinto is not _readinto:
-        socket.SocketIO.readinto = _readinto  # type: ignore[assignment, method-assign]
-    if requests.adapters.HTTPAdapter.send is not _send:
-        global _SEND
-        _SEND = requests.adapters.HTTPAdapter.send
-        requests.adapters.HTTPAdapter.send = _send  # type: ignore[method-assign]
     before = getattr(_THREAD, "guard", None)
     guard = Guard(LIMITS, time.monotonic() + LIMITS.seconds)
+    _replace(1)
     _THREAD.guard = guard
     try:
         yield guard
     finally:
         _THREAD.guard = before
+        _replace(-1)
 
 
+_LOCK = threading.Lock()
+_WITHIN = 0
 _SEND: Any = None
+
+
+def _replace(more: int) -> None:
+    """Count the blocks of `limited`; replace the two methods in the first, and restore them after the last."""
+    import requests.adapters
+
+    global _SEND, _WITHIN
+    adapter = requests.adapters.HTTPAdapter
+    with _LOCK:
+        if not _WITHIN:
+            _SEND = adapter.send
+            socket.SocketIO.readinto = _readinto  # type: ignore[assignment, method-assign]
+            adapter.send = _send  # type: ignore[method-assign]
+        _WITHIN += more
+        if not _WITHIN:
+            socket.SocketIO.readinto = _READ  # type: ignore[method-assign]
+            adapter.send = _SEND  # type: ignore[method-assign]
 
 
 def _send(self: Any, request: Any, stream: bool = False, timeout: Any = None, *more: Any, **named: Any) -> Any:

@@ -211,8 +211,12 @@ def test_a_failed_parquet_download_falls_back_to_arff_or_to_one_line(
 
 
 def test_reads_outside_of_limited_are_not_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = socket.SocketIO.readinto
     with limits.limited():
-        pass
+        with limits.limited():
+            pass
+        assert socket.SocketIO.readinto is not read
+    assert socket.SocketIO.readinto is read
     one, other = socket.socketpair()
     with one, other, one.makefile("rb") as file:
         other.sendall(b"hello\n")

@@ -1,4 +1,4 @@
-"""Files of an export and its pages, written whole or not at all."""
+"""Files of an export and its pages, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write_files(files: Mapping[Path, bytes]) -> list[Path]:
 def differing(files: Mapping[Path, bytes]) -> list[Path]:
     """Files that are missing on the disk or hold something else.
 
-    Parquet files are compared by content: their bytes tell which version wrote them.
+    Parquet files are compared by content: their bytes depend on the version that wrote them.
     """
     return [path for path, data in files.items() if not _same(path, data)]
 

@@ -51,7 +51,7 @@ def find_losses(
 
     Args:
         suite: what is asked for.
-        plan: the whole suite's plan.
+        plan: the plan of all trials of the suite.
         committed: the export, with trials that lack a metric; None when there is none.
         records: what is to be rendered.
         drop: labels of data sets, costs or methods whose records may be lost.

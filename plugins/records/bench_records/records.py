@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["KEY", "Labels", "Records", "collect", "is_over_limit", "sort_policies", "tabulate"]
 
 KEY = ["dataset", "costs", "method", "seed"]
-"""What tells one row of a table's raw material from another: the trials of a grid share it."""
+"""The columns that identify a row of a table before selection: the trials of a grid share them."""
 
 
 class Labels(NamedTuple):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Rules", "select"]
 
 _SELECTED = ["dataset", "method", "name"]
-"""What a rule is a matter of; the name tells its task and threshold."""
+"""The columns that a rule of selection depends on; the name of a trial determines its task and threshold."""
 
 
 class Rules(Protocol):
@@ -75,7 +75,7 @@ def select(records: Records, suite: Rules) -> pd.DataFrame:
     for rule in sorted(set(rules)):
         group = done[rules == rule]
         column = f"validation.{rule}"
-        # Sorted without the many columns that do not matter; then whole rows are taken by their places.
+        # Only the columns that matter are sorted; complete rows are then taken by position.
         named = [name for name in (*KEY, "point", "policy", column, "validation.coverage") if name in group]
         ordered = group[list(dict.fromkeys(named))].reset_index(drop=True)
         ordered = ordered.sort_values(["point", "policy"], kind="stable")

@@ -1,7 +1,7 @@
 """``bench submit``: the folder of a pull request, from a plugin and its records; and the check of such a folder.
 
-What can be told without computing is checked when the folder is written, and again when it is received: code, contract,
-data, isolation, checksums. Whether the numbers are right only computing them again can tell: ``bench verify``.
+What needs no computation is checked when the folder is written, and again when it is received: code, contract, data,
+isolation, checksums. The numbers are checked by computing them again: ``bench verify``.
 """
 
 from __future__ import annotations

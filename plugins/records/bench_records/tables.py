@@ -1,4 +1,4 @@
-"""``bench export``: a suite's records as one table for people who analyse elsewhere."""
+"""``bench export``: a suite's records as one table, for analysis with other programs."""
 
 from __future__ import annotations
 

@@ -25,6 +25,28 @@ from bench_site.sources import published_suites
 
 __all__ = ["Built", "build_site"]
 
+_DOCSTRINGS = {
+    "default_handler": "python",
+    "enable_inventory": False,
+    "handlers": {
+        "python": {
+            "load_external_modules": True,
+            "options": {
+                "docstring_section_style": "list",
+                "filters": ["!^_"],
+                "heading_level": 2,
+                "line_length": 100,
+                "separate_signature": True,
+                "show_root_full_path": False,
+                "show_root_heading": True,
+                "show_signature_annotations": True,
+                "show_source": False,
+            },
+        }
+    },
+}
+"""How mkdocstrings renders the pages of `docs/reference/api`."""
+
 
 @dataclass(frozen=True)
 class Built:
@@ -124,7 +146,7 @@ def _config(source: Path, built: Path, nav: list[Any]) -> Any:
             "extra": {"polyfills": [WORKER_SHIM], "generator": False},
             "extra_css": STYLES,
             "extra_javascript": SCRIPTS,
-            "plugins": ["material/search", "material/offline"],
+            "plugins": ["material/search", "material/offline", {"mkdocstrings": _DOCSTRINGS}],
             "hooks": [escaping.__file__],
             "markdown_extensions": [
                 "admonition", "attr_list", "def_list", "md_in_html", "pymdownx.superfences", "pymdownx.escapeall",

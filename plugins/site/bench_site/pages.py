@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from bench_leaderboard import Panel, code, plain_number, slug, text
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bench_core.suites import Registry
 from bench_site.answer import answer_target, methods_linked
@@ -18,6 +17,7 @@ from bench_site.documentation import Files, Paper, book, documentation, papers_o
 from bench_site.figures import curve_figure, drawn_at_first
 from bench_site.parts import TITLES, anchors_of, by_dataset, parts_of, relinked
 from bench_site.sources import SHARES, Published, at_share, ranked
+from bench_site.templating import environment
 
 __all__ = ["Pages"]
 
@@ -92,14 +92,7 @@ class Pages:
         self.dataset_at = _addresses(self.datasets)
         self.papers = papers_of(docs)
         self.layouts = {suite.name: _layout(suite) for suite in published}
-        self.templates = Environment(
-            loader=PackageLoader("bench_site"),
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            autoescape=False,
-            keep_trailing_newline=True,
-        )
+        self.templates = environment()
         self.templates.filters.update(text=text, code=code, percent=lambda share: f"{100 * share:g} %")
         self.templates.globals.update(site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE)
 

@@ -1,10 +1,11 @@
-"""Render the documentation's pages on commands and on the keys of a suite file from the code.
+"""Render the documentation's pages on commands, on the keys of a suite file and on the Python API from the code.
 
 `python -m bench_site.reference docs` writes them; a test compares them with the committed pages.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 import re
@@ -12,12 +13,14 @@ import subprocess
 import sys
 import types
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
 from bench_core.suites import Registry, Suite, load_registry
+from bench_site.templating import environment
 
 __all__ = ["pages", "write"]
 
@@ -26,7 +29,19 @@ _MADE = "<!-- Made by `python -m bench_site.reference docs`; do not edit. -->"
 
 def pages(registry: Registry) -> dict[str, str]:
     """Return the pages: address relative to the documentation → Markdown."""
-    return {"reference/commands.md": _commands(), "reference/suite-file.md": _suite_file(registry)}
+    templates = environment()
+    rendered = {
+        "commands": templates.get_template("reference-commands.md.j2").render(generated=_MADE, commands=_commands()),
+        "suite-file": templates.get_template("reference-suite-file.md.j2").render(
+            generated=_MADE, sections=_suite_file(registry)
+        ),
+    }
+    api = templates.get_template("reference-api.md.j2")
+    rendered |= {
+        f"api/{address}": api.render(generated=_MADE, title=title, summary=summary, names=names)
+        for address, title, summary, names in _api()
+    }
+    return {f"reference/{address}.md": text.rstrip() + "\n" for address, text in rendered.items()}
 
 
 def write(docs: Path, registry: Registry) -> list[Path]:
@@ -55,21 +70,18 @@ def _below(help_text: str) -> list[str]:
     return re.findall(r"^  ([a-z][a-z-]*)(?=  |$)", listed, re.MULTILINE)
 
 
-def _commands() -> str:
-    lines = [
-        "# Commands", "", _MADE, "",
-        "The output of `bench COMMAND --help`. Exit codes: 0: everything succeeded; 1: something failed and is named,",
-        "the rest succeeded; 2: the request was invalid.", "",
-    ]  # fmt: skip
+def _commands() -> list[tuple[str, str]]:
+    """Return every command with its help text, a group before its commands."""
+    commands: list[tuple[str, str]] = []
 
     def add(words: tuple[str, ...]) -> None:
         help_text = _help(*words)
-        lines.extend([f"## bench {' '.join(words)}".rstrip(), "", "```text", help_text, "```", ""])
+        commands.append((" ".join(["bench", *words]), help_text))
         for name in _below(help_text):
             add((*words, name))
 
     add(())
-    return "\n".join(lines)
+    return commands
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -135,30 +147,27 @@ def _default(field: Any) -> str:
     )
 
 
-def _table(cls: type[BaseModel]) -> list[str]:
+def _section(cls: type[BaseModel], title: str) -> dict[str, Any]:
     descriptions = _attributes(cls)
     rows = [
-        f"| `{name}` | {_cell(_spelled(field.rebuild_annotation()))} | {_cell(_default(field))} | "
-        f"{_cell(descriptions.get(name, ''))} |"
+        [f"`{name}`", _cell(_spelled(field.rebuild_annotation())), _cell(_default(field)),
+         _cell(descriptions.get(name, ""))]
         for name, field in cls.model_fields.items()
-    ]
-    return [_cell(_first(cls)), "", "| key | type | default | meaning |", "|---|---|---|---|", *rows, ""]
-
-
-def _suite_file(registry: Registry) -> str:
-    lines = [
-        "# The suite file", "", _MADE, "",
-        "A suite is a TOML file. An unknown key is an error that names the nearest known one. A section marked with a",
-        "plugin is read by that plugin, and ignored if it is not installed.", "",
     ]  # fmt: skip
+    return {"title": title, "summary": _cell(_first(cls)), "rows": rows}
+
+
+def _suite_file(registry: Registry) -> list[dict[str, Any]]:
+    """Return the sections of the page on suite files: the core's, then those of plugins."""
     core: type[BaseModel] = get_type_hints(Suite.__init__)["file"]
     seen: set[type[BaseModel]] = set()
+    sections: list[dict[str, Any]] = []
 
     def add(cls: type[BaseModel], title: str) -> None:
         if cls in seen:
             return
         seen.add(cls)
-        lines.extend([f"## {title}", "", *_table(cls)])
+        sections.append(_section(cls, title))
         for field in cls.model_fields.values():
             for model in _models(field.rebuild_annotation()):
                 add(model, model.__name__.removesuffix("Entry").removesuffix("Table"))
@@ -170,8 +179,36 @@ def _suite_file(registry: Registry) -> str:
             kind = re.sub(r"(?<!^)(?=[A-Z])", " ", model.__name__.removesuffix("Entry")).lower()
             single = model is section.rules.model
             add(model, f"[{key}] ({owner})" if single else f"[[{key}]]: {kind} ({owner})")
-    lines.extend(["The keys of each kind of figure are in `docs/reference/figures.md`.", ""])
-    return "\n".join(lines)
+    return sections
+
+
+_API = {
+    "bench_core": "The names for authors of methods, data sets, costs and metrics.",
+    "bench_core.records": "The names for readers of results.",
+    "bench_core.suites": "The names for commands.",
+    "bench_core.execution": "The names for executors.",
+    "bench_core.testing": "The names for tests.",
+}
+
+
+def _api() -> Iterator[tuple[str, str, str, list[str]]]:
+    """Yield address, title, summary and qualified names for each page on the Python API."""
+    for module, summary in _API.items():
+        file = Path(str(importlib.import_module(module).__file__))
+        package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+        names = re.findall(r"^from (\.[\w.]*) import (\w+)", file.with_suffix(".pyi").read_text(), re.MULTILINE)
+        yield module, f"`{module}`", summary, [f"{package}{source}.{name}" for source, name in names]
+    # Only plugins that the extra "all" names: others may be installed, too.
+    own = {_normal(re.split("[><=;\\[ ]", one)[0]) for one in metadata.requires("budgetbench") or ()}
+    added = [
+        p.load() for p in metadata.entry_points(group="budgetbench.names") if p.dist and _normal(p.dist.name) in own
+    ]
+    names = sorted(f"{thing.__module__}.{thing.__qualname__}" for thing in added)
+    yield "plugins", "Names of plugins", "The names that plugins of this repository add to `bench_core`.", names
+
+
+def _normal(distribution: str) -> str:
+    return distribution.lower().replace("_", "-")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Whose a file is that a running process keeps in a store: the machine, the process, and when that started.
+"""The owner of a file that a running process keeps in a store: the machine, the process, and its start.
 
-The number of a process alone does not tell: another process may have it by now, or one of another machine that shares
-the store, or only a zombie is left, which its parent has not waited for yet.
+The number of a process is not enough: another process may have got it since, a process of another machine that shares
+the store may have it, or the process may be a zombie, which its parent has not waited for yet.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _is_abandoned(temporary: Path) -> bool:
 
 
 def _start_of(process: int) -> str:
-    """When a process started, in whole seconds; empty when there is none, or only what is left of one."""
+    """When a process started, in whole seconds; empty when there is none, or it is a zombie."""
     import psutil
 
     try:

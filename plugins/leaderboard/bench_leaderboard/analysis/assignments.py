@@ -30,7 +30,7 @@ class Usage:
     Attributes:
         features: names.
         shares: float64 (stages, features): mean over seeds of the share of test rows that left at that stage with
-            the feature acquired; one stage where the record does not tell stages apart. The column sums are the
+            the feature acquired; one stage where the record does not distinguish stages. The column sums are the
             shares of rows that acquired each feature.
         seeds: how many policies it is the mean of.
     """

@@ -64,7 +64,7 @@ class Quality:
         return full / level if self.worst is None else self.worst - level * (self.worst - full)
 
     def reaches(self, values: NDArray[np.float64], target: float) -> NDArray[np.bool_]:
-        """Which values are as good as the target, rounding apart."""
+        """Which values are as good as the target, up to rounding."""
         slack = 1e-9 * max(1.0, abs(target))
         return values >= target - slack if self.goal == "max" else values <= target + slack
 

@@ -1,4 +1,4 @@
-"""A data set's table: means over seeds, the best of each column and what cannot be told from it, who is dominated."""
+"""A data set's table: means over seeds, the best of each column, what a test cannot distinguish from it, dominance."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def marks(
     goal: str,
     overlap: float,
 ) -> dict[str, str]:
-    """Method → ``best`` or ``near``: the best mean (ties too), and those that a paired test cannot tell from it.
+    """Method → ``best`` or ``near``: the best mean (ties too), and those that a paired test cannot distinguish from it.
 
     The test is the corrected resampled t-test at 5 %, row by row, with the variance that the rows' intervals have. So
     a row is near only if its interval and the best row's meet (see `bench_leaderboard.analysis.summary`).
@@ -110,7 +110,7 @@ def marks(
         overlap: of the splits, as the means' margins were corrected for.
     """
     values = {method: known[metric].value for method, known in means.items() if metric in known}
-    if len(set(values.values())) < 2:  # nothing to tell apart
+    if len(set(values.values())) < 2:  # nothing to compare
         return {}
     best = (max if goal == "max" else min)(values.values())
     marked = {method: "best" for method, value in values.items() if value == best}

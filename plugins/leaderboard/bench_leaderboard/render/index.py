@@ -118,7 +118,7 @@ def read_descriptions(out: Path, instead: Mapping[Path, bytes], registry: Regist
 
 
 def written_before(folder: Path) -> list[Path]:
-    """The files that were written beside a suite's description, by what it says; none where it is not whole."""
+    """The files that were written beside a suite's description, by what it says; none where it is incomplete."""
     try:
         return [folder / name for name in _unsealed((folder / DESCRIPTION).read_bytes())["files"]]
     except _FAULTS:

@@ -1,4 +1,4 @@
-"""Colours that switch with the page's scheme, and what else tells methods apart.
+"""Colours that switch with the page's scheme, and what else distinguishes methods.
 
 The first hues are Okabe and Ito's (https://jfly.uni-koeln.de/color/), darkened on the light card and lightened on the
 dark one; each further one was chosen as far from those before it as can be, by distance in OKLab

@@ -20,7 +20,7 @@ _SHADES = 8
 def usage_figure(panels: Sequence[tuple[str, Usage]], title: str, styles: dict[str, Style]) -> bytes:
     """Share of test rows that acquired each feature.
 
-    Up to 40 features are named: a mark per method, or, for a method whose record tells exit stages apart, a map of
+    Up to 40 features are named: a mark per method, or, for a method whose record distinguishes exit stages, a map of
     stages × features. More are drawn as each method's shares in falling order.
 
     Args:

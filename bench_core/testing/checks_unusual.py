@@ -1,4 +1,4 @@
-"""Checks on odd problems: each must work, or be refused with a message that says what is wrong."""
+"""Checks on unusual problems: each must work, or be refused with a message that says what is wrong."""
 
 from __future__ import annotations
 

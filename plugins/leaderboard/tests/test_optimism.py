@@ -55,4 +55,4 @@ def test_the_mean_is_over_data_sets_of_the_best_policy_on_validation(records: Re
 def test_the_page_has_a_row_for_each_method(records: Records) -> None:
     section = render_page(Analysed(SUITE, records)).partition("## Validation against test")[2]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if "|" in line]
-    assert ["A", "1.5", "−5.0", "5.0", "X", "2"] in rows
+    assert ["A", "1.50", "−5.0", "5.0", "X", "2"] in rows

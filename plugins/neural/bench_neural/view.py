@@ -100,7 +100,8 @@ class View:
     def inputs(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
         """The inputs of a network: float32 (rows, values + units)."""
         shown = np.where(known[:, self.unit_of_value], values, np.float32(0.0))
-        return np.ascontiguousarray(np.concatenate([shown, known], axis=1), dtype=np.float32)
+        joined: NDArray[np.float32] = np.ascontiguousarray(np.concatenate([shown, known], axis=1, dtype=np.float32))
+        return joined
 
     @property
     def spread_units(self) -> NDArray[np.float32]:

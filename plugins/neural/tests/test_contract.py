@@ -16,11 +16,13 @@ test_contract_of_trained_policies = pytest.mark.slow(
         GDFS(**SHORT),
         DIME(**SHORT),
         DIME(**SHORT, stop="budget"),
-        DIME(**SHORT, stop="confidence", class_weights=True),
         CwCF(**SMALL, updates=50, count=3),
         CwCF(**SMALL, updates=50, count=3, reward="log-loss"),
         OL(**SMALL, updates=50, count=3),
         EDDI(**SMALL, updates=50, count=3, samples=2),
         CAE(**SMALL, updates=50, count=3),
     )
+)
+test_contract_of_sure_answers = pytest.mark.slow(
+    method_contract(DIME(**SHORT, stop="confidence", class_weights=True), tasks=["binary", "multiclass"])
 )

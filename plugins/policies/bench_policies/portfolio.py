@@ -129,5 +129,5 @@ def _within_budget(entry: Entry, registry: Registry, goal: Goal, full: float) ->
         return entry
     if "budgets" not in {one.name for one in fields(registry.method(entry.use))}:
         return entry
-    budgets = [round(share * goal.budget / full, 12) for share in _BUDGETS]
+    budgets = [share * (goal.budget / full) for share in _BUDGETS]
     return Entry(entry.name, entry.use, {**entry.parameters, "budgets": budgets})

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -185,22 +186,14 @@ def race(
     """
     splits_done = 0
     for seed in range(1, splits + 1):
-        running = [candidate for candidate in portfolio if candidate.status == "tried"]
+        # A method without a result on every split so far cannot be compared on a later one.
+        running = [one for one in portfolio if one.status == "tried" and len(one.chosen) == splits_done]
         bench.prepared(seed)
-        nothing_yet = [not any(candidate.chosen for candidate in portfolio)]
-
-        def fit(at: tuple[int, Candidate], seed: int = seed, nothing_yet: list[bool] = nothing_yet) -> Tried | None:
-            candidate, now = at[1], time.monotonic()
-            if now + candidate.seconds > end and not nothing_yet[0]:
-                return None
-            tried = bench.run_all(candidate.use, candidate.method, seed, until=end)
-            nothing_yet[0] = nothing_yet[0] and bool(tried.error)
-            return tried
-
+        fit = partial(_fit, bench=bench, seed=seed, end=end, alone=len(running) == 1, portfolio=portfolio)
         for candidate, tried in _each(fit, list(enumerate(running)), bench.jobs):
-            if tried is None:
-                if len(candidate.chosen) < max(splits_done, 1):
-                    candidate.stop("left out", f"a fit takes {candidate.seconds:.0f} s, longer than the time left")
+            if tried is None or tried.late:
+                if not candidate.chosen:
+                    candidate.stop("left out", "a fit takes longer than the time left")
                 continue
             _take(candidate, tried, bench, goal, full)
             progress(f"split {seed}: {candidate.name}: {_result_text(candidate, goal, bench.dataset)}")
@@ -211,6 +204,17 @@ def race(
         if time.monotonic() >= end:
             break
     return splits_done
+
+
+def _fit(
+    at: tuple[int, Candidate], bench: Bench, seed: int, end: float, alone: bool, portfolio: list[Candidate]
+) -> Tried | None:
+    """Run a candidate on a split; None where the time left is too short and another one has a result."""
+    candidate, now = at[1], time.monotonic()
+    if now + candidate.seconds > end and any(other.chosen for other in portfolio):
+        return None
+    until = end if alone else now + (end - now) / 2  # one method must not use up all the time
+    return bench.run_all(candidate.use, candidate.method, seed, until=until)
 
 
 def _judged(
@@ -226,9 +230,6 @@ def _judged(
 
 
 def _take(candidate: Candidate, tried: Tried, bench: Bench, goal: Goal, full: float) -> None:
-    if tried.late:
-        candidate.stop("left out", "it was stopped at the time limit")
-        return
     if tried.error:
         candidate.stop("failed", tried.error)
         return

@@ -165,9 +165,15 @@ def _recommendation(
 
     share = REPORT_SHARE
     finished = [candidate for candidate in portfolio if candidate.chosen]
-    # Methods that ran to the end rank before those that were dropped.
-    ranked = sorted(finished, key=lambda candidate: (-len(candidate.chosen), -float(np.mean(candidate.values))))
-    best = next((candidate for candidate in ranked if candidate.status == "tried"), ranked[0] if ranked else None)
+    left = [candidate for candidate in finished if candidate.status == "tried"]
+    # Methods are compared on the splits that all of those that were not stopped have a result for.
+    common = min((len(candidate.values) for candidate in left), default=1)
+    ranked = sorted(left, key=lambda candidate: -float(np.mean(candidate.values[:common])))
+    ranked += sorted(
+        (candidate for candidate in finished if candidate.status != "tried"),
+        key=lambda candidate: (-len(candidate.chosen), -float(np.mean(candidate.values))),
+    )
+    best = ranked[0] if ranked else None
     if best is not None and goal == Goal():
         best = min(
             [best, *_equals(best, ranked)], key=lambda candidate: float(np.mean([j.cost for j in candidate.chosen]))
@@ -190,7 +196,7 @@ def _recommendation(
             "fit seconds": candidate.seconds,
         }
         rows.append({**row, **(summary(candidate.chosen, share) if candidate.chosen else {"splits": 0})})
-    curve = _curve(finished, full, share)
+    curve = _curve(finished, full, share, common)
     trivial = measure_trivial(bench, goal, splits_done, reported=True)
     text = _words(best, finished, goal, bench, full, trivial)
     if beyond:
@@ -204,16 +210,15 @@ def _recommendation(
     )  # fmt: skip
 
 
-def _curve(finished: Sequence[Candidate], full: float, share: float) -> pd.DataFrame:
-    """Return the curve of the methods that ran on all splits: only their points are comparable."""
+def _curve(finished: Sequence[Candidate], full: float, share: float, splits: int) -> pd.DataFrame:
+    """Return the curve of the methods that ran on so many splits, over these: only their points are comparable."""
     import pandas as pd
 
     rows = []
-    most = max((len(candidate.chosen) for candidate in finished), default=0)
-    for candidate in (one for one in finished if len(one.chosen) == most):
+    for candidate in (one for one in finished if len(one.chosen) >= splits):
         for budget, judged in sorted(candidate.curve.items()):
             if len(judged) == len(candidate.chosen):
-                rows.append({"method": candidate.name, "budget": budget * full, **summary(judged, share)})
+                rows.append({"method": candidate.name, "budget": budget * full, **summary(judged[:splits], share)})
     frame = pd.DataFrame(rows, columns=["method", "budget", *summary([], share)])
     quality, cost = frame["quality"].to_numpy(dtype=float), frame["cost"].to_numpy(dtype=float)
     frame["front"] = [
@@ -280,12 +285,13 @@ def _words(
 
 
 def _equals(best: Candidate, finished: Sequence[Candidate]) -> list[Candidate]:
-    """Return the methods that met the goal as often and differ by no more than the paired interval, on all splits."""
+    """Return the methods left that met the goal as often and differ by no more than the paired interval."""
     equal = []
     for candidate in finished:
-        if candidate is best or len(candidate.values) != len(best.values) or sum(candidate.met) != sum(best.met):
+        common = min(len(candidate.values), len(best.values))
+        if candidate is best or candidate.status != "tried" or sum(candidate.met[:common]) != sum(best.met[:common]):
             continue
-        mean, half = behind(best, candidate, len(best.values))
+        mean, half = behind(best, candidate, common)
         if abs(mean) <= half:
             equal.append(candidate)
     return equal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from bench_models.boosting import BoostedModel, fit_boosted
@@ -15,7 +15,6 @@ from bench_baselines.affordable.policy import BlendPolicy, Linear, answers
 from bench_core import Part, Problem
 
 if TYPE_CHECKING:
-    from bench_baselines.affordable.method import AffordableSubset
     from bench_baselines.affordable.search import Subset
 
 __all__ = ["Models"]
@@ -29,6 +28,25 @@ _PERMUTED_VALUES = 3000
 """Rows are permuted so often that about so many rows are answered for a feature, at least once."""
 
 
+class Settings(Protocol):
+    """The method's parameters that are used here; see `bench_baselines.affordable.method.AffordableSubset`."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]: ...
+    @property
+    def n_estimators(self) -> int: ...
+    @property
+    def patience(self) -> int: ...
+    @property
+    def max_leaf_nodes(self) -> int: ...
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def min_samples_leaf(self) -> int: ...
+    @property
+    def C(self) -> float: ...
+
+
 class Models:
     """The models of one problem.
 
@@ -38,7 +56,7 @@ class Models:
             no validation row).
     """
 
-    def __init__(self, method: AffordableSubset, problem: Problem) -> None:
+    def __init__(self, method: Settings, problem: Problem) -> None:
         self.method, self.problem = method, problem
         self.judging = problem.validation if len(problem.validation) else problem.train
         self._filled = replace(problem, train=_without_missing(problem.train))

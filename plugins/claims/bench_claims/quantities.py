@@ -150,7 +150,7 @@ class Source:
         other = getattr(check, "against_dataset", "")
         places = [place, *([(other, self.first_costs(other)), *self.places(check)] if other else [])]
         starts = [self._start((*there, method), check) for there in places for method in filter(None, methods)]
-        return max([match.most, *starts])
+        return max([float(match.most), *starts])
 
     def _start(self, family: tuple[str, str, str], check: Any) -> float:
         """The greatest value, over splits, of a metric at which a family's own curve begins; −∞ where there is none."""
@@ -159,8 +159,9 @@ class Source:
             frame, metric = self._families.get(family), check.matched.metric
             quality = quality_named(check.metric, {check.metric: self.suite.metric(check.metric)})
             columns = {f"{part}.{metric}" for part in ("validation", "test")}
-            known = frame is not None and quality.known(frame) and columns <= set(frame)
-            first = first_of_curves(frame, quality, metric, check.reading) if known else np.zeros(0)
+            first = np.zeros(0)
+            if frame is not None and quality.known(frame) and columns <= set(frame):
+                first = first_of_curves(frame, quality, metric, check.reading)
             self._starts[key] = float(first.max()) if len(first) else -math.inf
         return self._starts[key]
 

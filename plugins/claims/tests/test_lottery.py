@@ -214,7 +214,7 @@ def test_a_claim_compares_methods_at_the_same_value_not_at_their_rows() -> None:
 
 @pytest.mark.parametrize("reading", ["steps", "hull"])
 def test_a_claim_is_read_where_every_family_has_policies_on_every_split(reading: str) -> None:
-    # b is ahead of a wherever both have policies. At 0.2 b has none of its own, and what is read there is a lottery over
+    # b is ahead of a wherever both have policies. At 0.2 b has none of its own; what is read there is a lottery over
     # its first policy and the full model, which here has accuracy 0 at no cost, so that a seems ahead.
     a = [(0.1, 0.4, 0.1, 0.4), (0.2, 0.42, 0.15, 0.42)]
     b = [[(0.1, 0.5, 0.3, 0.5), (0.4, 0.6, 0.6, 0.512)], [(0.1, 0.5, 0.35, 0.5), (0.4, 0.7, 0.7, 0.6)]]

@@ -78,10 +78,13 @@ class ClaimFields(Table):
 
 
 class QuantityFields(ClaimFields):
-    """A number of a method's records; exactly one of ``metric``, ``diagnostic`` and ``series``.
+    """A number of a method's records; exactly one of ``metric``, ``averaged``, ``diagnostic`` and ``series``.
 
     Attributes:
         metric: on the test part, of the policy that validation selected.
+        averaged: metrics whose mean it is, such as a cost at several costs of an error.
+        rows: name in the claim → methods, one for each of ``averaged``, whose rows its mean is of: where a method has a
+            row for each of them. Other names are methods, read in every metric.
         diagnostic: a value of the fit, as the method left it in its records.
         series: name of a series of the fit's history, taken at place ``at`` (its last value if it stopped before).
         over: name of a second series: the quantity is the first over it, at the same place.
@@ -96,6 +99,8 @@ class QuantityFields(ClaimFields):
     """
 
     metric: str = ""
+    averaged: list[Name] = []
+    rows: dict[Name, list[Name]] = {}
     diagnostic: str = ""
     series: str = ""
     at: Annotated[int, Field(ge=0)] | None = None
@@ -125,8 +130,10 @@ class QuantityFields(ClaimFields):
 
     @model_validator(mode="after")
     def _one_quantity(self) -> QuantityFields:
-        if sum(map(bool, (self.metric, self.diagnostic, self.series))) != 1:
-            raise ValueError("give exactly one of metric, diagnostic and series")
+        if sum(map(bool, (self.metric, self.averaged, self.diagnostic, self.series))) != 1:
+            raise ValueError("give exactly one of metric, averaged, diagnostic and series")
+        if any(len(methods) != len(self.averaged) for methods in self.rows.values()):
+            raise ValueError("'rows' names a method for each metric of 'averaged'")
         if bool(self.series) != (self.at is not None):
             raise ValueError("'series' and 'at' go together")
         if self.over and not self.series:

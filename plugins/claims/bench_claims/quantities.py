@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +83,7 @@ class Source:
 
     def is_share(self, check: Any) -> bool:
         """Whether a check's quantity is a share, between 0 and 1."""
-        metric = getattr(check, "metric", "")
+        metric = getattr(check, "metric", "") or next(iter(getattr(check, "averaged", [])), "")
         return self.suite.metric(metric).percent if metric else bool(getattr(check, "percent", False))
 
     def by_seed(self, check: Any, place: tuple[str, str], method: str) -> tuple[NDArray[np.int64], Numbers]:
@@ -92,6 +92,8 @@ class Source:
         Raises:
             Missing: the records do not hold it.
         """
+        if getattr(check, "averaged", []):
+            return self._averaged(check, place, method)
         dataset, costs = place
         seeds = self.cells.seeds(dataset, costs, method)
         if not len(seeds):
@@ -120,6 +122,19 @@ class Source:
             values = np.where(values == check.undefined, np.nan, values)
         _mostly_defined(values, what, method, dataset)
         return seeds, values
+
+    def _averaged(self, check: Any, place: tuple[str, str], name: str) -> tuple[NDArray[np.int64], Numbers]:
+        """The mean of several metrics by seed, each of its own row, over the seeds that all of them have."""
+        rows = check.rows.get(name, [name] * len(check.averaged))
+        parts = [
+            self.by_seed(check.model_copy(update={"metric": metric, "averaged": [], "rows": {}}), place, row)
+            for metric, row in zip(check.averaged, rows, strict=True)
+        ]
+        common = reduce(np.intersect1d, [seeds for seeds, _ in parts])
+        if not len(common):
+            raise Missing(f"the rows of {name} have no seed in common on {place[0]}")
+        table = np.stack([values[np.isin(seeds, common)] for seeds, values in parts])
+        return common, table.mean(axis=0)
 
     def _off_the_curve(self, check: Any, place: tuple[str, str], method: str) -> tuple[NDArray[np.int64], Numbers]:
         """A metric off a method's curve, by seed."""
@@ -150,7 +165,7 @@ class Source:
         other = getattr(check, "against_dataset", "")
         places = [place, *([(other, self.first_costs(other)), *self.places(check)] if other else [])]
         starts = [self._start((*there, method), check) for there in places for method in filter(None, methods)]
-        return max([match.most, *starts])
+        return max([float(match.most), *starts])
 
     def _start(self, family: tuple[str, str, str], check: Any) -> float:
         """The greatest value, over splits, of a metric at which a family's own curve begins; −∞ where there is none."""
@@ -159,8 +174,9 @@ class Source:
             frame, metric = self._families.get(family), check.matched.metric
             quality = quality_named(check.metric, {check.metric: self.suite.metric(check.metric)})
             columns = {f"{part}.{metric}" for part in ("validation", "test")}
-            known = frame is not None and quality.known(frame) and columns <= set(frame)
-            first = first_of_curves(frame, quality, metric, check.reading) if known else np.zeros(0)
+            first = np.zeros(0)
+            if frame is not None and quality.known(frame) and columns <= set(frame):
+                first = first_of_curves(frame, quality, metric, check.reading)
             self._starts[key] = float(first.max()) if len(first) else -math.inf
         return self._starts[key]
 

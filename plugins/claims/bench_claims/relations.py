@@ -131,6 +131,8 @@ def _dominates(source: Source, claim: DominanceCheck, a: str, b: str) -> Verdict
 
 _BLANK: dict[str, Any] = {
     "kind": "value",
+    "averaged": [],
+    "rows": {},
     "diagnostic": "",
     "series": "",
     "at": None,

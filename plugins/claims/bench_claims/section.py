@@ -31,7 +31,11 @@ def _check_claims(suite: Suite, entries: Sequence[Check]) -> dict[str, Metric]:
         names = [*names, *([other] if (other := getattr(claim, "against_dataset", "")) else [])]
         metrics: list[str] = []
         for check in checks_within(claim):
-            metrics += [getattr(check, "metric", ""), *getattr(check, "objectives", [])]
+            metrics += [
+                getattr(check, "metric", ""),
+                *getattr(check, "objectives", []),
+                *getattr(check, "averaged", []),
+            ]
             matched = getattr(check, "matched", None)
             if matched is not None:
                 metrics.append(matched.metric)

@@ -509,3 +509,35 @@ def test_one_split_of_given_queries_allows_for_other_queries() -> None:
 def test_a_relation_on_given_queries_says_that_it_is_about_these() -> None:
     order = check(RANKED, kind="order", methods=["A", "B"], **P5)
     assert (order.verdict, order.remarks) == ("holds", [QUERIES])
+
+
+def test_a_mean_of_several_metrics_is_of_the_row_for_each() -> None:
+    # On X by seed: A's cost and B's features, halved: (10 + 2, 12 + 6, 17 + 7) / 2 = 6, 9, 12. C's own: 20, 24, 22.
+    values: Values = {
+        ("X", "A"): {"cost": [10, 12, 17], "features": [90, 90, 90]},
+        ("X", "B"): {"cost": [90, 90, 90], "features": [2, 6, 7]},
+        ("X", "C"): {"cost": [30, 40, 35], "features": [10, 8, 9]},
+    }
+    mean = {"averaged": ["cost", "features"], "rows": {"AB": ["A", "B"]}, "datasets": ["X"]}
+    found = check(values, kind="extreme", method="AB", among=["AB", "C"], which="lowest", **mean)
+    assert found.verdict == "holds"
+    assert [estimate.value for _, estimate in found.ours] == pytest.approx([9.0, 22.0])
+    gap = found.deciding.gap if found.deciding else None
+    assert gap is not None
+    assert gap.value == pytest.approx(13.0)  # 14, 15, 10
+    assert gap.high - gap.value == pytest.approx(4.303 * (7 / 3) ** 0.5, rel=1e-3)
+    missing = check(values, kind="extreme", method="AB", among=["AB", "D"], which="lowest", **mean)
+    assert (missing.verdict, missing.why) == ("cannot be told", "no records of D")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"averaged": ["cost"], "metric": "cost"}, "exactly one"),
+        ({"averaged": ["cost", "features"], "rows": {"AB": ["A"]}}, "for each metric"),
+        ({"averaged": ["cost", "featurs"]}, "did you mean 'features'"),
+    ],
+)
+def test_a_mean_that_makes_no_sense_is_refused(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        check(kind="order", methods=["A", "B"], **fields)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 from zlib import crc32
 
@@ -12,7 +12,7 @@ from bench_models.linear import ConstantPolicy
 from numpy.typing import NDArray
 
 from bench_core import Family, Method, Problem
-from bench_emsco.parameters import EvolutionParams
+from bench_emsco.parameters import MAX_WORK, EvolutionParams
 
 __all__ = ["Emsco"]
 
@@ -39,6 +39,7 @@ class Emsco(Method):
         max_per_point: most elites that share an objective point; 0 for no limit (see `evolution`).
         epsilon: ε of γ = u / l + ε (§3.3.2).
         C: inverse strength of the stage classifiers' l2 penalty.
+        max_work: count of work on classifiers after which the search stops with what it has (see `evolution`).
         runs: number of independent runs; the family is that of the first, the history is the mean over all (§4.2).
         exact_front: whether to compute the exact global front as well, and count its members that every generation
             holds (§4.2).
@@ -64,6 +65,7 @@ class Emsco(Method):
     C: Annotated[float, Gt(0)] = 1.0
     runs: Annotated[int, Ge(1)] = 1
     exact_front: bool = False
+    max_work: Annotated[int, Ge(1)] = field(default=MAX_WORK, metadata={"omit_default": True})
 
     def evolution(self) -> EvolutionParams:
         """The parameters of the genetic algorithm."""
@@ -78,6 +80,7 @@ class Emsco(Method):
             patience=self.patience or None,
             max_per_point=self.max_per_point or None,
             epsilon=self.epsilon,
+            max_work=self.max_work,
         )
 
     def fit(self, problem: Problem) -> Family:

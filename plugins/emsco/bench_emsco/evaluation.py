@@ -5,7 +5,8 @@ leaves at no stage pays for all features. So a chromosome needs two bit masks pe
 that are confident, and rows that are confident and right. They come from a *subset cache*: an object with
 `indices(masks) -> int64 (m,)` for m sets (see `sets`), which returns row numbers of its arrays `confident` and `right`,
 uint64 (capacity, words). A call of `indices` may fit models and may reallocate the two arrays. Bits beyond the last row
-must be 0, and the bits of `right` must be a subset of those of `confident`.
+must be 0, and the bits of `right` must be a subset of those of `confident`. `work` counts what `indices` has spent so
+far, and no subset takes more than `most_work`.
 
 Evaluation proceeds stage by stage over the batch and requests only subsets that some chromosome still needs: once every
 row has left, later stages are never evaluated, so their models need not be fitted. `evaluate` is the NumPy reference
@@ -32,6 +33,9 @@ Outcome = tuple[Ints, Ints, NDArray[Any]]
 
 class SubsetSource(Protocol):
     """The interface of a subset cache; see the module's docstring."""
+
+    work: int
+    most_work: int
 
     @property
     def confident(self) -> NDArray[np.uint64]: ...

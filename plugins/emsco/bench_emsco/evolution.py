@@ -12,6 +12,9 @@ Choices where the paper is silent or its rule does not work:
   met is returned.
 - *The elite must not fill the population.* If it would, the generation grows until at least 1/20 of it are children.
 - Roulette selection draws from all chromosomes of the generation, with repeats.
+- *Classifiers may take longer than anybody waits* (hundreds of features, ten classes). A run stops when its count of
+  work on them reaches `max_work`, if need be within a generation, with what it has. The clock plays no part: the same
+  arguments give the same result.
 - `patience` (the paper's g) counts generations: the run stops if the fittest chromosome has been the same for g
   generations. `max_iter` counts bred generations, so at most max_iter + 1 generations are ranked.
 """
@@ -36,12 +39,16 @@ from bench_emsco.ranking import UNBOUNDED, Standing
 __all__ = ["EvolutionParams", "EvolutionResult", "History", "evolve"]
 
 Backend = Literal["auto", "compiled", "numpy"]
+StoppedBy = Literal["max_iter", "patience", "max_work"]
 Point = tuple[int, int, float]
 """(conclusive rows, right rows, total cost over all rows)."""
 
 WORTH_COMPILING = 20_000
 """Least number of chromosomes of a run for which compiled kernels are used; compiling takes seconds, and both backends
 give the same result."""
+
+AT_ONCE = 4
+"""Chromosomes evaluated between two looks at the count of work, where it may run out in this generation."""
 
 ELITES_PER_CHILD = 19
 """Most elites per child, so that at least 1/20 of a generation are children."""
@@ -82,12 +89,13 @@ class EvolutionResult:
     """(F, 3): g1, g2, g3, the last relative to the cheapest chromosome of the last generation."""
     generations: int
     """Number of generations bred after generation 0."""
-    stopped_by: Literal["max_iter", "patience"]
+    stopped_by: StoppedBy
     history: History
 
 
 @dataclass(frozen=True)
 class _Backend:
+    cache: SubsetSource
     unique_rows: Callable[..., tuple[Ints, Ints]]
     evaluate: Callable[[Chromosomes], Outcome]
     rank_points: Callable[..., tuple[Any, ...]]
@@ -172,6 +180,8 @@ def evolve(
         patience_over = params.patience is not None and unchanged >= params.patience
         if bred >= params.max_iter or patience_over:
             return _result(ranked, history, bred, "patience" if patience_over else "max_iter")
+        if cache.work >= params.max_work:
+            return _result(ranked, history, bred, "max_work")
         children = max(params.population - elite.size, -(-elite.size // ELITES_PER_CHILD))
         size = operators.words_before_mutation(n_features) + n_features
         words = random_words(children * size).reshape(children, size)
@@ -190,10 +200,12 @@ def _backend(name: Backend, n_features: int, k: int, n_rows: int, cache: SubsetS
 
         evaluate = evaluation.CompiledEvaluator(n_features, k, n_rows, cache, costs_of)
         return _Backend(
-            kernels.unique_rows, evaluate, sorting.rank_points, sorting.sort_chromosomes, kernels.mutate, kernels.breed
-        )
+            cache, kernels.unique_rows, evaluate, sorting.rank_points, sorting.sort_chromosomes, kernels.mutate,
+            kernels.breed,
+        )  # fmt: skip
     if name == "numpy":
         return _Backend(
+            cache,
             chromosome.unique_rows,
             lambda chromosomes: evaluation.evaluate(chromosomes, k, n_rows, cache, costs_of),
             ranking.rank_points,
@@ -210,25 +222,40 @@ def _rank(
     """Evaluate new chromosomes (the elite comes first and is known), rank, sort by fitness, and choose the elite."""
     first, counts = run.unique_rows(generation)
     unique = generation[first]
-    conclusive, right, cost = run.evaluate(unique if known is None else unique[known[0].size :])
+    conclusive, right, cost = _evaluated(unique if known is None else unique[known[0].size :], run, params.max_work)
     if known is not None:
         conclusive = np.concatenate((known[0], conclusive))
         right = np.concatenate((known[1], right))
         cost = np.concatenate((known[2], cost))
+    unique, counts = unique[: cost.size], counts[: cost.size]
     if conclusive.max() > n_rows:
         raise ValueError(f"n_rows must be the number of rows in cache: {conclusive.max()} rows left, of {n_rows}")
     accuracy = pareto.conclusive_accuracy(conclusive, right)
     members, point = pareto.distinct_points(conclusive, accuracy, cost)
     standing = Standing(*run.rank_points(conclusive[members], accuracy[members], cost[members], n_rows, params.epsilon))
-    at_least = math.ceil(params.elitism * first.size)
+    at_least = math.ceil(params.elitism * cost.size)
     bound = UNBOUNDED if params.max_per_point is None else params.max_per_point
     stages = chromosome.stage_counts(unique)
     order, elite = run.sort_chromosomes(standing.place, point, standing.front, stages, at_least, bound)
     point = point[order]
     weights = standing.weight[point] * counts[order]
-    mean_stages = float(np.dot(stages, counts)) / generation.shape[0]
+    mean_stages = float(np.dot(stages, counts)) / int(counts.sum())
     outcome = conclusive[order], right[order], cost[order]
     return _Ranked(unique[order], outcome, point, standing, weights, elite, mean_stages)
+
+
+def _evaluated(new: Chromosomes, run: _Backend, max_work: int) -> Outcome:
+    """Evaluate new chromosomes, in order, until the work on classifiers is done: (conclusive, right, cost) of those."""
+    most = int(chromosome.stage_counts(new).sum()) * run.cache.most_work
+    if run.cache.work + most < max_work or len(new) <= AT_ONCE:
+        return run.evaluate(new)
+    parts = [run.evaluate(new[:AT_ONCE])]
+    for start in range(AT_ONCE, len(new), AT_ONCE):
+        if run.cache.work >= max_work:
+            break
+        parts.append(run.evaluate(new[start : start + AT_ONCE]))
+    conclusive, right, cost = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return conclusive, right, cost
 
 
 def _record(history: History, generation: Chromosomes, ranked: _Ranked, front: set[Any] | None) -> None:
@@ -250,9 +277,7 @@ def _record(history: History, generation: Chromosomes, ranked: _Ranked, front: s
         history.front_chromosomes.append(int(counts[on_front].sum()))
 
 
-def _result(
-    ranked: _Ranked, history: History, generations: int, stopped_by: Literal["max_iter", "patience"]
-) -> EvolutionResult:
+def _result(ranked: _Ranked, history: History, generations: int, stopped_by: StoppedBy) -> EvolutionResult:
     best = ranked.standing.front[ranked.point] == 0
     chromosomes = ranked.chromosomes[best]
     conclusive, right, cost = (part[best] for part in ranked.outcome)

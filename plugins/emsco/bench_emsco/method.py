@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from zlib import crc32
 
@@ -12,7 +12,7 @@ from bench_models.linear import ConstantPolicy
 from numpy.typing import NDArray
 
 from bench_core import DataFacts, Family, Method, Problem, spread_by_cost
-from bench_emsco.parameters import EvolutionParams
+from bench_emsco.parameters import MAX_WORK, EvolutionParams
 
 if TYPE_CHECKING:
     from bench_emsco.prepare import Search
@@ -46,6 +46,7 @@ class Emsco(Method):
         max_per_point: most elites that share an objective point; 0 for no limit (see `evolution`).
         epsilon: ε of γ = u / l + ε (§3.3.2).
         C: inverse strength of the stage classifiers' l2 penalty.
+        max_work: count of work on classifiers after which the search stops with what it has (see `evolution`).
         runs: number of independent runs; the family is that of the first, the history is the mean over all (§4.2).
         exact_front: whether to compute the exact global front as well, and count its members that every generation
             holds (§4.2).
@@ -72,6 +73,7 @@ class Emsco(Method):
     C: Annotated[float, Gt(0)] = 1.0
     runs: Annotated[int, Ge(1)] = 1
     exact_front: bool = False
+    max_work: Annotated[int, Ge(1)] = field(default=MAX_WORK, metadata={"omit_default": True})
 
     def inapplicable(self, data: DataFacts) -> str | None:
         """As every method, but a data set without a threshold will do."""
@@ -90,6 +92,7 @@ class Emsco(Method):
             patience=self.patience or None,
             max_per_point=self.max_per_point or None,
             epsilon=self.epsilon,
+            max_work=self.max_work,
         )
 
     def fit(self, problem: Problem) -> Family:
@@ -126,6 +129,9 @@ class Emsco(Method):
         search.cache.use(number)
         n, rows = problem.n_features, len(problem.validation)
         front = front_of(search, n, rows, self.k or n, problem.threads) if self.exact_front else None
+        # Thresholds share the cache and its count of work: each may spend an equal part, and what earlier ones left.
+        work = max(1, self.max_work * (number + 1) // len(search.thresholds))
+        params = replace(self.evolution(), max_work=work)
         results = [
             evolve(
                 n,
@@ -133,7 +139,7 @@ class Emsco(Method):
                 rows,
                 search.cache,
                 search.prices.costs_of,
-                self.evolution(),
+                params,
                 np.random.SeedSequence([problem.seed, crc32(b"emsco"), run]),
                 front=None if front is None else front.points,
             )

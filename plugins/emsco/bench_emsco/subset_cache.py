@@ -62,6 +62,7 @@ class SubsetCache:
         confident: uint64 (capacity, words): confident rows.
         right: uint64 (capacity, words): confident rows whose most probable class, the first among equals, is correct.
         n_fitted: number of known subsets.
+        work: work spent on their fits (see `SubsetModels.work`).
         not_converged: subsets whose solver stopped early; a RuntimeWarning reports their number.
         n_features: number of features.
         n_rows: number of evaluation rows.
@@ -103,7 +104,8 @@ class SubsetCache:
         self.n_features = self.models.n_features
         self.n_rows = evaluation.shape[0]
         self.n_words = -(-self.n_rows // 64)
-        self.n_fitted = 0
+        self.n_fitted, self.work = 0, 0
+        self.most_work = self.models.most_work
         self.not_converged: list[int] = []
         self.masks = new_sets(256, self.n_features)
         self._confident, self._right = np.zeros((2, len(self.thresholds), 256, self.n_words), dtype=np.uint64)
@@ -195,6 +197,7 @@ class SubsetCache:
         for begin in range(0, len(fresh), _BATCH):
             part = fresh[begin : begin + _BATCH]
             fits = self.models.fit(part, threads=self._threads)
+            self.work += self.models.work(fits.chosen)
             rows = slice(first + begin, first + begin + len(part))
             bits = [(p, self._confident[i, rows], self._right[i, rows]) for i, p in enumerate(self.thresholds)]
 
@@ -240,6 +243,8 @@ class SubsetCache:
 class TableCache:
     """The cache's interface over given decisions of all 2**n subsets, for tests and for tables computed elsewhere.
 
+    Nothing is fitted, so ``work`` and ``most_work`` are 0.
+
     Args:
         confident: uint64 (2**n, words): confident rows of each subset; the row index is the subset.
         right: uint64 (2**n, words): confident and right rows, a subset of the bits of `confident`.
@@ -255,6 +260,7 @@ class TableCache:
         if self.confident.ndim != 2 or self.confident.shape != self.right.shape:
             raise ValueError(f"confident {self.confident.shape} and right {self.right.shape} must be equal 2-d shapes")
         self.n_fitted, self.n_words = self.confident.shape
+        self.work = self.most_work = 0
         self.n_features = self.n_fitted.bit_length() - 1
         if self.n_fitted != 1 << self.n_features:
             raise ValueError(f"confident must have 2**n rows, got {self.n_fitted}")

@@ -38,6 +38,12 @@ class RandomTable:
         self.requested: list[int] = []
         self.confident, self.right = np.zeros((2, 0, words), dtype=np.uint64)
 
+    most_work = 1
+
+    @property
+    def work(self) -> int:
+        return len(self._row)
+
     def indices(self, masks: np.ndarray) -> np.ndarray:
         self.requested += masks.tolist()
         for mask in masks.tolist():
@@ -231,6 +237,7 @@ def test_kernels_and_numpy_give_the_same_run_bit_for_bit(
 
     class Folded:  # many features, few distinct tables: a subset stands for its hash
         confident, right = table._all
+        work = most_work = 0
         indices = staticmethod(lambda masks: (masks % np.uint64((1 << width) - 1)).astype(np.int64) + 1)
 
     def costs_of(masks: np.ndarray) -> np.ndarray:
@@ -378,3 +385,32 @@ def test_a_bad_argument_of_a_run_is_refused_by_name(name: str, change: dict[str,
     arguments: dict[str, Any] = {"n_features": 3, "k": 2, "n_rows": 40, "costs_of": Prices([1, 1, 1])} | change
     with pytest.raises(ValueError, match=name):
         evolve(cache=RandomTable(3, 40, 0, 2.0), **arguments)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**16), st.integers(1, 200), st.integers(1, 6))
+def test_a_run_stops_when_its_work_is_done_and_has_the_best_of_what_it_evaluated(
+    seed: int, max_work: int, k: int
+) -> None:
+    params = EvolutionParams(population=30, max_iter=6, patience=None)
+    short = dataclasses.replace(params, max_work=max_work)
+    (table, prices), other = problem(7, 60, seed), problem(7, 60, seed)
+    runs = [
+        evolve(7, k, 60, table, prices, short, seed, backend="numpy"),
+        evolve(7, k, 60, *other, short, seed, backend="compiled"),
+    ]
+    for field in dataclasses.fields(EvolutionResult):
+        if field.name != "history":
+            assert np.array_equal(getattr(runs[0], field.name), getattr(runs[1], field.name)), field.name
+    whole = evolve(7, k, 60, *problem(7, 60, seed), params, seed, backend="numpy")
+    assert table.work < max_work + evolution.AT_ONCE * k
+    assert (runs[0].stopped_by == "max_work") == (table.work >= max_work and runs[0].generations < params.max_iter)
+    if table.work < max_work:
+        assert np.array_equal(runs[0].chromosomes, whole.chromosomes)
+    elif runs[0].generations:
+        count = runs[0].generations
+        assert runs[0].history.best_norm[:count] == whole.history.best_norm[:count]
+    points = np.stack([runs[0].conclusive, runs[0].right, runs[0].cost])
+    assert points.shape[1] > 0
+    for chromosome_, point in zip(runs[0].chromosomes, points.T, strict=True):
+        assert objectives_by_definition(chromosome_.tolist(), table, prices, 60) == tuple(point.tolist())

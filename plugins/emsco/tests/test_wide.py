@@ -61,6 +61,8 @@ class HighBits:
         self.confident, self.right = self.table.confident, self.table.right
         self.price = rng.integers(1, 5, 4)
 
+    work = most_work = 0
+
     def indices(self, masks: np.ndarray) -> np.ndarray:
         return sum(sets.has(masks, f).astype(np.int64) << place for place, f in enumerate(self.informative))
 
@@ -109,6 +111,8 @@ def test_kernels_and_numpy_give_the_same_wide_run_bit_for_bit(n: int, k: int | N
     class Folded:  # few distinct decisions: a set stands for its remainder
         def __init__(self) -> None:
             self.confident, self.right = pack_rows(confident), pack_rows(right)
+
+        work = most_work = 0
 
         def indices(self, masks: np.ndarray) -> np.ndarray:
             return np.array([sets.as_integer(one) % 97 for one in masks])

@@ -116,6 +116,8 @@ def rendered(table: pd.DataFrame) -> str:
     lines = []
     for dataset in [*SETS, "Pima", "Breast cancer"]:
         cell = table[table["dataset"] == dataset].set_index("method")
+        if cell.empty:
+            continue
         best = cell.loc[[name for name in BESIDE[1:] if name in cell.index], names].max()
         first = [name for name in (*BESIDE, *WHOLE) if name in cell.index]
         lines += [f"### {dataset}", "", "| method | policies | " + " | ".join(f"{name} %" for name in names) + " |"]

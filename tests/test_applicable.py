@@ -23,7 +23,7 @@ from bench_core.testing import toml_text
 CHEAP = {
     "n_estimators": 4, "sizes": [2, 4], "population": 12, "max_iter": 20, "count": 3,
     "lambdas": [0.1, 1.0], "search_rows": 50, "exits": 3, "draws": 50, "highest": 1.0, "features": 4,
-    "most_features": 5,
+    "most_features": 5, "pretraining": 50, "updates": 50, "hidden": 8, "samples": 2,
 }  # fmt: skip
 """Parameters that make a fit quick, given to every method that has one of the name and type."""
 
@@ -125,8 +125,8 @@ POLYDOM = ["naive-expand-all", "naive-lookup", "polydom", "polydom-best-first", 
 GREEDY = ["greedy", "greedy-acc", "greedy-cost"]
 COST_TREES = ["c45", "cs-id3", "eg2", "icet", "idx"]
 CLASSES_ONLY = [
-    "aaco", "cact-lasso", "cost-ordered", "early-stopping", "emsco", "exhaustive", "fan", "polydom-simulation", "qwyc",
-    "rbf-svm", "smaller-ensemble", *COST_TREES, *POLYDOM, *GREEDY,
+    "aaco", "cact-lasso", "cae", "cost-ordered", "cwcf", "early-stopping", "eddi", "emsco", "exhaustive", "fan", "gdfs",
+    "ol", "polydom-simulation", "qwyc", "rbf-svm", "smaller-ensemble", *COST_TREES, *POLYDOM, *GREEDY,
 ]  # fmt: skip
 LINEAR = ["and-or", "cronus", "cscc", "cstc", "label-overlap", "lasso", "single-cost-sensitive", "single-stage"]
 NOT_APPLICABLE: dict[str, list[str]] = {
@@ -134,7 +134,7 @@ NOT_APPLICABLE: dict[str, list[str]] = {
     "five": TWO_CLASSES,
     "ten": TWO_CLASSES,
     "regression": [*CLASSES_ONLY, *FORESTS, "adaboost-rs", "and-or", "early-exit"],
-    "ranking": CLASSES_ONLY,
+    "ranking": [*CLASSES_ONLY, "dime", "mask-static"],
     "wide": ["exhaustive", *POLYDOM, *GREEDY],
     "twenty": POLYDOM,
     "one": [],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 import numpy as np
@@ -11,13 +11,13 @@ from bench_models.linear import ConstantPolicy
 from numpy.typing import NDArray
 
 from bench_core import DataFacts, Family, Method, Problem
-from bench_emsco.chromosome import Chromosomes, solution_count
+from bench_emsco.chromosome import Chromosomes, cumulative_masks, solution_count
 
 if TYPE_CHECKING:
     from bench_emsco.exhaustive import GlobalFront
     from bench_emsco.prepare import Search
 
-__all__ = ["Exhaustive", "fittest_first", "front_of", "representatives"]
+__all__ = ["Exhaustive", "fittest_first", "front_of", "representatives", "without_stages"]
 
 MOST_FEATURES = 20
 _LISTED_AT_ONCE = 50_000
@@ -35,6 +35,9 @@ class Exhaustive(Method):
         k: most stages; 0 means the number of features.
         C: inverse strength of the stage classifiers' l2 penalty.
         most_solutions: most solutions; a problem with more is refused.
+        max_work: most work on classifiers (see `SubsetModels.work`), about a minute or two. Where all 2**n take more,
+            the cheapest are fitted, and the front is the exact one of the solutions that consist of them; the
+            diagnostics count the subsets left out.
 
     Source: EMSCO §4.2.
     """
@@ -47,6 +50,7 @@ class Exhaustive(Method):
     k: Annotated[int, Ge(0)] = 2
     C: Annotated[float, Gt(0)] = 1.0
     most_solutions: int = 10**11
+    max_work: Annotated[int, Ge(1)] = field(default=500_000_000_000, metadata={"omit_default": True})
 
     def inapplicable(self, data: DataFacts) -> str | None:
         """Reason not to run: those of every method, or more solutions than ``most_solutions``."""
@@ -83,6 +87,7 @@ class Exhaustive(Method):
             )
         compile_after_others()
         search = prepare(problem, self.C, "exhaustive")
+        left_out = search.cache.fill_all(search.prices.subset_cost_table(), self.max_work)
         front = front_of(search, n, rows, k, problem.threads)
         order = fittest_first(front)
         cost = search.prices.in_price(front.cost) / rows
@@ -102,9 +107,11 @@ class Exhaustive(Method):
             "k": k,
             "not_converged": len(search.cache.not_converged),
         }
-        return Family(
-            policies_of(search, problem, representatives(front, problem.threads)[order], about), diagnostics=diagnostics
-        )
+        chosen = representatives(front, problem.threads)[order]
+        if len(left_out):
+            diagnostics["subsets_left_out"] = len(left_out)
+            chosen = without_stages(chosen, k, left_out)
+        return Family(policies_of(search, problem, chosen, about), diagnostics=diagnostics)
 
 
 def front_of(search: Search, n_features: int, n_rows: int, k: int, threads: int) -> GlobalFront:
@@ -147,6 +154,17 @@ def representatives(front: GlobalFront, threads: int) -> Chromosomes:
         for chromosome, decided, hits in zip(listed, reached[0].tolist(), reached[1].tolist(), strict=True):
             chosen.setdefault(where[decided, hits], chromosome)
     return cast(Chromosomes, np.stack([chosen[i] for i in range(front.n_points)]))
+
+
+def without_stages(chromosomes: Chromosomes, k: int, subsets: NDArray[np.int64]) -> Chromosomes:
+    """The chromosomes (m, n), of at most `k` stages, without the stages whose cumulative sets are these subsets.
+
+    What such a stage acquires, the next one does.
+    """
+    masks = cumulative_masks(chromosomes, k).astype(np.int64)
+    stays = ~np.isin(masks, subsets)
+    number = np.cumsum(stays, axis=1) - stays  # of a stage, or of the next that stays
+    return cast(Chromosomes, np.take_along_axis(number, chromosomes.astype(np.int64), axis=1).astype(chromosomes.dtype))
 
 
 def fittest_first(front: GlobalFront) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ _INV_LN2 = 1.4426950408889634
 _LN2_HIGH = 0.6931471803691238
 _LN2_LOW = 1.9082149292705877e-10
 _TINY_PIVOT = 1e-14
+_LARGE = 200  # a larger factor does not stay in the cache that is next to the core
 
 # Sums may be reordered (that is vectorisation); infinities and NaNs keep their meaning.
 SUMS = {"reassoc", "contract", "nsz"}
@@ -147,6 +148,44 @@ def weighted_gram(design, cols, size, weights, scratch, out, row0, col0):
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
+def _cholesky_by_four(a, size, floor):
+    """`cholesky_inplace` by four columns at a time, so that a row is read a fourth as often."""
+    for first in range(0, size, 4):
+        last = min(first + 4, size)
+        if last == first + 4:
+            for i in range(first, size):
+                s0 = s1 = s2 = s3 = 0.0
+                for k in range(first):
+                    v = a[i, k]
+                    s0 += v * a[first, k]
+                    s1 += v * a[first + 1, k]
+                    s2 += v * a[first + 2, k]
+                    s3 += v * a[first + 3, k]
+                a[i, first] -= s0
+                a[i, first + 1] -= s1
+                a[i, first + 2] -= s2
+                a[i, first + 3] -= s3
+        else:
+            for i in range(first, size):
+                for j in range(first, last):
+                    s0 = 0.0
+                    for k in range(first):
+                        s0 += a[i, k] * a[j, k]
+                    a[i, j] -= s0
+        for j in range(first, last):
+            s = 0.0
+            for k in range(first, j):
+                s += a[j, k] * a[j, k]
+            inverse = 1.0 / np.sqrt(max(a[j, j] - s, floor))
+            a[j, j] = inverse
+            for i in range(j + 1, size):
+                s = 0.0
+                for k in range(first, j):
+                    s += a[i, k] * a[j, k]
+                a[i, j] = (a[i, j] - s) * inverse
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
 def cholesky_inplace(a, size):
     """Lower Cholesky factor of the leading size x size block, in place; the diagonal is stored inverted.
 
@@ -157,6 +196,9 @@ def cholesky_inplace(a, size):
     for i in range(size):
         largest = max(largest, a[i, i])
     floor = max(largest * _TINY_PIVOT, 1e-300)
+    if size > _LARGE:
+        _cholesky_by_four(a, size, floor)
+        return
     for j in range(size):
         s = 0.0
         for k in range(j):

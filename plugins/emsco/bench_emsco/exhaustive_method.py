@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 import numpy as np
@@ -11,13 +11,13 @@ from bench_models.linear import ConstantPolicy
 from numpy.typing import NDArray
 
 from bench_core import DataFacts, Family, Method, Problem, spread_by_cost
-from bench_emsco.chromosome import Chromosomes, solution_count
+from bench_emsco.chromosome import Chromosomes, cumulative_masks, solution_count
 
 if TYPE_CHECKING:
     from bench_emsco.exhaustive import GlobalFront
     from bench_emsco.prepare import Search
 
-__all__ = ["Exhaustive", "fittest_first", "front_of", "representatives"]
+__all__ = ["Exhaustive", "fittest_first", "front_of", "representatives", "without_stages"]
 
 MOST_FEATURES = 20
 _LISTED_AT_ONCE = 50_000
@@ -38,6 +38,9 @@ class Exhaustive(Method):
         k: most stages; 0 means the number of features.
         C: inverse strength of the stage classifiers' l2 penalty.
         most_solutions: most solutions; a problem with more is refused.
+        max_work: most work on classifiers (see `SubsetModels.work`), about a minute or two. Where all 2**n take more,
+            the cheapest are fitted, and the front is the exact one of the solutions that consist of them; the
+            diagnostics count the subsets left out.
 
     Source: EMSCO §4.2.
     """
@@ -51,6 +54,7 @@ class Exhaustive(Method):
     k: Annotated[int, Ge(0)] = 2
     C: Annotated[float, Gt(0)] = 1.0
     most_solutions: int = 10**11
+    max_work: Annotated[int, Ge(1)] = field(default=500_000_000_000, metadata={"omit_default": True})
 
     def inapplicable(self, data: DataFacts) -> str | None:
         """Reason not to run: those of every method but the lack of a threshold, or too many solutions."""
@@ -86,19 +90,20 @@ class Exhaustive(Method):
             )
         compile_after_others()
         search = prepare(problem, self.C, "exhaustive")
-        families = [_at(problem, search, number, k) for number in range(len(search.thresholds))]
+        left_out = search.cache.fill_all(search.prices.subset_cost_table(), self.max_work)
+        families = [_at(problem, search, number, k, left_out) for number in range(len(search.thresholds))]
         if len(families) == 1:
             return families[0]
         every = [policy for family in families for policy in family.policies]
         diagnostics = {key: [f.diagnostics[key] for f in families] for key in ("front_points", "front_chromosomes")}
-        diagnostics |= {key: families[-1].diagnostics[key] for key in ("solutions", "k", "not_converged")}
+        diagnostics |= {key: value for key, value in families[-1].diagnostics.items() if key not in diagnostics}
         return Family(
             spread_by_cost(problem, every), diagnostics={"thresholds": list(search.thresholds), **diagnostics}
         )
 
 
-def _at(problem: Problem, search: Search, number: int, k: int) -> Family:
-    """The family at one threshold."""
+def _at(problem: Problem, search: Search, number: int, k: int, left_out: NDArray[np.int64]) -> Family:
+    """The family at one threshold; the classifiers of the subsets that are left out are not fitted."""
     from bench_emsco.prepare import policies_of
 
     search.cache.use(number)
@@ -123,6 +128,9 @@ def _at(problem: Problem, search: Search, number: int, k: int) -> Family:
         "not_converged": len(search.cache.not_converged),
     }
     chosen = representatives(front, problem.threads)[order]
+    if len(left_out):
+        diagnostics["subsets_left_out"] = len(left_out)
+        chosen = without_stages(chosen, k, left_out)
     return Family(policies_of(search, problem, number, chosen, about), diagnostics=diagnostics)
 
 
@@ -166,6 +174,17 @@ def representatives(front: GlobalFront, threads: int) -> Chromosomes:
         for chromosome, decided, hits in zip(listed, reached[0].tolist(), reached[1].tolist(), strict=True):
             chosen.setdefault(where[decided, hits], chromosome)
     return cast(Chromosomes, np.stack([chosen[i] for i in range(front.n_points)]))
+
+
+def without_stages(chromosomes: Chromosomes, k: int, subsets: NDArray[np.int64]) -> Chromosomes:
+    """The chromosomes (m, n), of at most `k` stages, without the stages whose cumulative sets are these subsets.
+
+    What such a stage acquires, the next one does.
+    """
+    masks = cumulative_masks(chromosomes, k).astype(np.int64)
+    stays = ~np.isin(masks, subsets)
+    number = np.cumsum(stays, axis=1) - stays  # of a stage, or of the next that stays
+    return cast(Chromosomes, np.take_along_axis(number, chromosomes.astype(np.int64), axis=1).astype(chromosomes.dtype))
 
 
 def fittest_first(front: GlobalFront) -> NDArray[np.int64]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from bench_models.threads import resolve_threads, run_ranges
 from numpy.typing import ArrayLike, NDArray
 
-from .sets import ONE_WORD, Sets, as_integer, check_sets, distinct_sets, new_sets
+from .sets import ONE_WORD, Sets, as_integer, check_sets, distinct_sets, members, new_sets
 from .subset_models import SubsetModels, check_labels, check_matrix, design_lines, subset_columns
 
 __all__ = ["Lookup", "SubsetCache", "TableCache", "pack_rows"]
@@ -161,19 +161,46 @@ class SubsetCache:
             return
         self._kernels.insert_many(subsets, first, *self.lookup)
 
-    def fill_all(self) -> None:
+    def fill_all(self, prices: ArrayLike | None = None, max_work: int | None = None) -> NDArray[np.int64]:
         """Fit every subset; afterwards the index of a subset is the subset itself, and earlier indices are invalid.
+
+        Args:
+            prices: (2**n,): price of each subset; only needed with ``max_work``.
+            max_work: work that all fits may take; None for no limit. The set of all features and the cheapest others
+                are fitted, and the classifiers of the rest decide no row.
+
+        Returns:
+            Subsets that are not fitted, ascending.
 
         Raises:
             ValueError: there are more than 20 features.
         """
         if self.n_features > DIRECT_FEATURES:
             raise ValueError(f"fill_all is for at most {DIRECT_FEATURES} features, there are {self.n_features}")
-        self._add(np.flatnonzero(self.lookup.direct < 0).astype(np.uint64))
+        unknown = np.flatnonzero(self.lookup.direct < 0)
+        left_out = unknown[:0]
+        if max_work is not None:
+            unknown, left_out = self._affordable(unknown, np.asarray(prices), max_work - self.work)
+        self._add(unknown.astype(np.uint64))
+        total = self.n_fitted + len(left_out)
+        self._reserve(total)
+        self.masks[self.n_fitted : total] = left_out
+        self.n_fitted = total
         order = np.argsort(self.masks[: self.n_fitted])
         self.masks = self.masks[order]
         self._confident, self._right = self._confident[:, order], self._right[:, order]
         self.lookup.direct[:] = np.arange(self.lookup.direct.size)
+        return left_out
+
+    def _affordable(
+        self, subsets: NDArray[np.int64], prices: NDArray[Any], room: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The full set and the cheapest subsets, as far as the room for work goes, and the others; both ascending."""
+        full = self.lookup.direct.size - 1
+        rising = subsets[np.lexsort((prices[subsets], subsets != full))]
+        spent = np.cumsum(self.models.work(members(rising.astype(np.uint64), self.models.owner)))
+        count = max(int(np.searchsorted(spent, room, side="right")), int((subsets == full).sum()))
+        return np.sort(rising[:count]), np.sort(rising[count:])
 
     def coefficients(self, mask: int | Sets) -> NDArray[np.float64]:
         """The fit of one subset, (1, 1 + d) or (K, 1 + d): intercept first, then the subset's columns, ascending.
@@ -197,7 +224,7 @@ class SubsetCache:
         for begin in range(0, len(fresh), _BATCH):
             part = fresh[begin : begin + _BATCH]
             fits = self.models.fit(part, threads=self._threads)
-            self.work += self.models.work(fits.chosen)
+            self.work += int(self.models.work(fits.chosen).sum())
             rows = slice(first + begin, first + begin + len(part))
             bits = [(p, self._confident[i, rows], self._right[i, rows]) for i, p in enumerate(self.thresholds)]
 
@@ -280,5 +307,6 @@ class TableCache:
         """The subsets themselves, int64 (m,)."""
         return check_sets(masks, self.n_features).astype(np.int64)
 
-    def fill_all(self) -> None:
+    def fill_all(self, prices: ArrayLike | None = None, max_work: int | None = None) -> NDArray[np.int64]:
         """Do nothing: the table is complete."""
+        return np.zeros(0, dtype=np.int64)

@@ -206,21 +206,22 @@ class SubsetModels:
             self._design, self._target, self._basis, _EXPANSION * (self._basis.T @ coefficients).ravel(), self._ridge
         )
 
-    def work(self, chosen: NDArray[np.bool_]) -> int:
-        """A count of the work to fit subsets, by their columns, bool (m, columns); about as many multiplications.
+    def work(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """A count of the work to fit each of m subsets, int64 (m,), by their columns, bool (m, columns).
 
-        One Hessian, five gradients, and the Cholesky factors of a few steps, whose numbers come from slower memory. A
-        function of sizes only: unlike seconds, or the steps taken, it is the same on every machine.
+        About as many multiplications:
+        One Hessian, its Cholesky factor and five gradients. A function of sizes only: unlike seconds, or the steps
+        taken, it is the same on every machine.
         """
         size = chosen.sum(axis=1, dtype=np.int64) + 1
         axes = self._basis.shape[1]
         products = self._rows * axes * size * ((axes + 1) * size + 20) // 2
-        return int((products + 10 * (axes * size) ** 3).sum())
+        return np.asarray(products + (axes * size) ** 3 // 3)
 
     @property
     def most_work(self) -> int:
         """The work to fit the set of all features."""
-        return self.work(np.ones((1, len(self.owner)), dtype=np.bool_))
+        return int(self.work(np.ones((1, len(self.owner)), dtype=np.bool_))[0])
 
     def fit(self, masks: ArrayLike, *, threads: int | None = None) -> SubsetFits:
         """Fit the m subsets `masks`; the result reports convergence per subset.

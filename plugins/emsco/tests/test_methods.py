@@ -65,6 +65,31 @@ def test_a_policy_attains_the_searchs_objectives_on_validation(seed: int, classe
         assert about["cost"] == pytest.approx(cost / rows)
 
 
+@given(st.integers(0, 50), st.integers(2, 3), st.integers(1, 4), st.integers(1, 400_000))
+@settings(max_examples=15, deadline=None)
+def test_policies_attain_their_objectives_too_where_the_work_ended(seed: int, classes: int, k: int, work: int) -> None:
+    given_problem = problem(n=5, rows=60, classes=classes, seed=seed)
+    family = Exhaustive(k=k, max_work=work).fit(given_problem)
+    for policy in family.policies:
+        about = policy.details
+        assert outcome(policy, given_problem) == (
+            about["conclusive"],
+            about["correct"],
+            pytest.approx(60 * about["cost"]),
+        )
+    complete = Exhaustive(k=k).fit(given_problem)
+    front = [outcome(policy, given_problem) for policy in complete.policies]
+    assert "subsets_left_out" not in complete.diagnostics
+    if "subsets_left_out" in family.diagnostics:
+        found = [outcome(policy, given_problem) for policy in family.policies]
+        assert all(one in front or any(dominated(one, best) for best in front) for one in found)
+    evolved = Emsco(population=20, max_iter=5, max_work=work).fit(given_problem)
+    for policy in evolved.policies:
+        conclusive, _, cost = outcome(policy, given_problem)
+        assert policy.details["g1"] == pytest.approx(conclusive / 60)
+        assert policy.details["cost"] == pytest.approx(cost / 60)
+
+
 @given(st.integers(0, 50), st.integers(2, 3))
 @settings(max_examples=10, deadline=None)
 def test_no_evolved_policy_beats_the_exhaustive_front_and_none_of_the_front_beats_another(

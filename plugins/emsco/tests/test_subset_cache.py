@@ -65,6 +65,26 @@ def test_several_thresholds_have_the_bits_that_each_has_alone(classes):
     assert both.n_fitted == 64
 
 
+@pytest.mark.parametrize(("classes", "share"), [(2, 0.0), (2, 0.4), (3, 0.7), (2, 1.0)])
+def test_within_a_limit_of_work_the_cheapest_subsets_are_fitted_and_the_others_decide_nothing(classes, share):
+    full, limited = make_cache(classes)[0], make_cache(classes)[0]
+    full.fill_all()
+    prices = np.random.default_rng(2).integers(0, 9, 64)
+    limit = int(share * full.work) + limited.most_work
+    left_out = limited.fill_all(prices, limit)
+    assert limited.work <= limit
+    assert 63 not in left_out
+    fitted = np.setdiff1d(np.arange(64), left_out)
+    assert (limited.masks[:64] == np.arange(64)).all()
+    for bits, all_bits in ((limited.confident, full.confident), (limited.right, full.right)):
+        assert (bits[fitted] == all_bits[fitted]).all()
+        assert not bits[left_out].any()
+    if len(left_out):
+        assert prices[left_out].min() >= prices[fitted[:-1]].max(initial=0)
+    assert (len(left_out) == 0) == (share == 1.0)
+    assert len(limited.fill_all()) == 0
+
+
 @settings(max_examples=10, deadline=None)
 @given(requests=st.lists(st.lists(st.integers(0, 2**24 - 1), min_size=1, max_size=200), min_size=1, max_size=5))
 def test_hashed_lookup_finds_each_subset_once(requests):

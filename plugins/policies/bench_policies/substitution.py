@@ -18,6 +18,7 @@ from bench_core.execution import background_of
 
 __all__ = ["AskedBySubstitution", "background_of"]
 
+
 @dataclass(frozen=True, eq=False)
 class AskedBySubstitution(Policy):
     """A policy made askable by substitution. It may ask for more features than the policy's answer needs.

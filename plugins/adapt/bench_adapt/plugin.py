@@ -61,9 +61,12 @@ class AdaptLin(_Adapt):
     version: ClassVar[int] = 1
 
     def _fitter(self, problem: Problem, gamma: float) -> LinearFitter:
+        from bench_models.linear import refuse_missing
+
         from bench_adapt.fitting import feature_shares
         from bench_adapt.linear import LinearFitter
 
+        refuse_missing(problem)
         return LinearFitter(problem, feature_shares(problem), gamma)
 
 

@@ -125,10 +125,21 @@ POLYDOM = ["naive-expand-all", "naive-lookup", "polydom", "polydom-best-first", 
 GREEDY = ["greedy", "greedy-acc", "greedy-cost"]
 COST_TREES = ["c45", "cs-id3", "eg2", "icet", "idx"]
 CLASSES_ONLY = [
-    "aaco", "cact-lasso", "cae", "cost-ordered", "cwcf", "early-stopping", "eddi", "emsco", "exhaustive", "fan", "gdfs",
-    "ol", "polydom-simulation", "qwyc", "rbf-svm", "smaller-ensemble", *COST_TREES, *POLYDOM, *GREEDY,
+    "aaco", "adapt-gbrt", "adapt-lin", "cact-lasso", "cae", "cost-ordered", "cwcf", "early-stopping", "eddi", "emsco",
+    "exhaustive", "fan", "gdfs", "greedy-cmi", "ol", "polydom-simulation", "qwyc", "rbf-svm", "smaller-ensemble",
+    *COST_TREES, *POLYDOM, *GREEDY,
 ]  # fmt: skip
-LINEAR = ["and-or", "cronus", "cscc", "cstc", "label-overlap", "lasso", "single-cost-sensitive", "single-stage"]
+LINEAR = [
+    "adapt-lin",
+    "and-or",
+    "cronus",
+    "cscc",
+    "cstc",
+    "label-overlap",
+    "lasso",
+    "single-cost-sensitive",
+    "single-stage",
+]
 NOT_APPLICABLE: dict[str, list[str]] = {
     "binary": [],
     "five": TWO_CLASSES,

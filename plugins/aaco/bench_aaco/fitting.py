@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fitted_oracle"]
 
-_ROWS, _STEPS = 500, 15
+_ROWS, _STEPS = 600, 12
 """Training rows on which the policy is followed, and how far."""
 
 
@@ -41,15 +41,13 @@ def fitted_oracle(problem: Problem, method: AACO) -> Oracle:
 
     if method.predictor != "trees":
         return look_ahead(fit_installed(method.predictor, problem, units_of(problem)))
-    half = max(1, method.masked_copies // 2)
-    if not method.own_masks:
-        return look_ahead(trees(method.masked_copies))
-    oracle = look_ahead(trees(half))
-    followed = np.unique(np.linspace(0, len(oracle.y) - 1, min(_ROWS, len(oracle.y))).astype(np.int64))
-    bought = oracle.journeys(followed, _STEPS, float(oracle.first_losses[0]))
-    if not bought.any():
-        return look_ahead(trees(method.masked_copies))
-    return look_ahead(trees(half, own_masks(problem, oracle.row[followed], bought, half)))
+    copies, masks = method.masked_copies, None
+    for number in range(method.passes):
+        oracle = look_ahead(trees(-(-copies // (4 if number else 2)), masks))
+        followed = np.unique(np.linspace(0, len(oracle.y) - 1, min(_ROWS, len(oracle.y))).astype(np.int64))
+        bought = oracle.journeys(followed, _STEPS, float(oracle.first_losses[0]))
+        masks = own_masks(problem, oracle.row[followed], bought, copies - copies // 4)
+    return look_ahead(trees(-(-copies // 4) if method.passes else copies, masks))
 
 
 def own_masks(
@@ -71,5 +69,6 @@ def own_masks(
     words = rng.bit_generator.random_raw(copies * len(followed)).reshape(copies, -1)
     steps = np.maximum(bought.max(axis=1), 1).astype(np.uint64)
     reached = 1 + (words % steps).astype(np.int64)
+    followed, bought, reached = followed[bought.any(axis=1)], bought[bought.any(axis=1)], reached[:, bought.any(axis=1)]
     masks[:, followed] = (bought > 0) & (bought <= reached[:, :, None])
     return masks

@@ -36,8 +36,8 @@ class AACO(Method):
         predictor: ``trees``: LightGBM on masked copies of the training rows; ``neural``: the network of
             budgetbench-neural, which must be installed.
         masked_copies: masked copies of each training row.
-        own_masks: whether the trees are then trained again, and half of the copies know what the policy has bought of
-            such a row at some step.
+        passes: how often the trees are trained again, with three quarters of the copies knowing what the policy has
+            bought of the row by some step.
         n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: LightGBM's ``num_leaves``, ….
 
     Source: Valancius, Lennon, Oliva, Acquisition conditioned oracle for nongreedy active feature acquisition, ICML
@@ -54,7 +54,7 @@ class AACO(Method):
     reference_rows: Annotated[int, Ge(1)] = 2000
     predictor: Literal["trees", "neural"] = "trees"
     masked_copies: Annotated[int, Ge(1)] = 20
-    own_masks: bool = True
+    passes: Annotated[int, Ge(0)] = 2
     n_estimators: Annotated[int, Ge(1)] = 100
     max_leaf_nodes: Annotated[int, Ge(2)] = 16
     learning_rate: Annotated[float, Gt(0)] = 0.1

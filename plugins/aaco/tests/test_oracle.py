@@ -1,63 +1,142 @@
-"""The look-ahead, compared with its reference implementation and on problems with a known optimum."""
+"""The look-ahead, compared with the definition in plain Python and on problems with a known optimum."""
 
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_aaco.oracle import Bins, fit_oracle, lambda_grid
-from bench_aaco.plugin import AACO
+from bench_aaco.oracle import draw_candidates, fit_oracle, lambda_grid, units_of
+from bench_aaco.plugin import AACO, GreedyCMI
 from bench_aaco.policy import OraclePolicy
-from bench_aaco.reference import acquire_plain
 
-from bench_core import Costs, Part, Problem, Rows
+from bench_core import Costs, Part, Problem, RequestError, Rows
 from bench_core.testing import make_problem
 
 
+class Counting:
+    """A predictor that can be computed by hand: class frequencies shifted by the signs of what is known."""
+
+    def __init__(self, problem):
+        self.columns, self.classes = problem.feature_of_column, problem.n_classes
+
+    def probabilities(self, X, known):
+        shown = np.where(known[:, self.columns] & ~np.isnan(X), X, 0.0)
+        logs = np.stack([np.sin((c + 1) * shown + c * known[:, self.columns]).sum(axis=1) for c in range(self.classes)])
+        weights = np.exp(logs - logs.max(axis=0)).T
+        return weights / weights.sum(axis=1, keepdims=True)
+
+
+def bill_of(problem, features):
+    acquired = np.zeros((1, problem.n_features), dtype=bool)
+    acquired[0, list(features)] = True
+    return float(problem.costs.bill(acquired)[0])
+
+
+def plain(oracle, problem, lambda_, x):
+    """The features that a row acquires, straight from the definition."""
+    full = bill_of(problem, range(problem.n_features))
+    unit, known = oracle.prices.unit, set()
+    z, Z = (x - oracle.mean) / oracle.spread, (oracle.X - oracle.mean) / oracle.spread
+
+    def gap(a, b):
+        return float(np.isnan(a) != np.isnan(b)) if np.isnan(a) or np.isnan(b) else (a - b) ** 2
+
+    def distance(row):
+        total = 0.0
+        for f in known:
+            columns = problem.columns_of(f)
+            total += sum(gap(z[c], Z[row, c]) for c in columns) / len(columns)
+        return total
+
+    def loss(rows, features):
+        mask = np.zeros((len(rows), problem.n_features), dtype=bool)
+        mask[:, list(features)] = True
+        table = oracle.predictor.probabilities(oracle.X[rows], mask)
+        return float(-np.log(table[np.arange(len(rows)), oracle.y[rows]]).mean())
+
+    while True:
+        rows = list(range(len(oracle.y)))
+        if known:
+            rows = sorted(rows, key=lambda row: (distance(row), row))[: oracle.neighbours]
+        best, least = None, loss(rows, known)
+        for member in oracle.candidates.member:
+            union = known | set(np.flatnonzero(member).tolist())
+            value = loss(rows, union) + lambda_ * (bill_of(problem, union) - bill_of(problem, known)) / full
+            if len(union) > len(known) and value < least - 1e-12:
+                best, least = union, value
+        if best is None:
+            return known
+        units = sorted({int(unit[f]) for f in best - known})
+        members = {u: {f for f in best - known if unit[f] == u} for u in units}
+        price = {u: bill_of(problem, known | members[u]) - bill_of(problem, known) for u in units}
+        free = [u for u in units if price[u] <= 1e-12]
+        gain = {u: (loss(rows, best - members[u]) - loss(rows, best)) / max(price[u] / full, 1e-12) for u in units}
+        taken = free or [max(units, key=lambda u: (round(gain[u], 9), -u))]
+        for u in taken:
+            known |= members[u]
+
+
 @pytest.mark.parametrize("variant", ["plain", "one-hot", "missing-values", "groups"])
-@pytest.mark.parametrize("task", ["binary", "multiclass"])
-def test_rows_acquire_the_features_of_the_reference_implementation(task, variant):
-    problem = make_problem(task, variant)
-    oracle = fit_oracle(problem, 12, 40, 4)
-    X = problem.validation.X[:8]
-    for lambda_ in lambda_grid(oracle, 4):
-        acquired = OraclePolicy(oracle, None, lambda_, 3).decide(Rows(X)).acquired
-        for i, z in enumerate(oracle.bins.standardised(X)):
-            assert set(np.flatnonzero(acquired[i])) == set(acquire_plain(oracle, lambda_, 3, z))
+def test_rows_acquire_what_the_definition_says(variant):
+    problem = make_problem("multiclass", variant)
+    oracle = fit_oracle(problem, Counting(problem), neighbours=3, subsets=6, reference_rows=30)
+    X = problem.validation.X[:4]
+    for lambda_ in lambda_grid(oracle, 3):
+        acquired = OraclePolicy(oracle, lambda_, oracle.first(lambda_)).decide(Rows(X)).acquired
+        for i, x in enumerate(X):
+            assert set(np.flatnonzero(acquired[i])) == plain(oracle, problem, lambda_, x)
 
 
-def two_kinds(rows=1500, seed=0):
-    """A problem in which a cheap feature shows which of two dearer features determines a row's class."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 2, rows)
-    kind = np.where(rng.random(rows) < 0.7, y, 1 - y)
-    noise = rng.integers(0, 2, (rows, 2))
-    X = np.column_stack([kind, np.where(kind == 0, y, noise[:, 0]), np.where(kind == 1, y, noise[:, 1])]).astype(float)
+def pointer(rows=1500, last=False):
+    """Feature "kind" says nothing alone; it tells which of four others is the class."""
+    rng = np.random.default_rng(0)
+    y, kind = rng.integers(0, 2, rows), rng.integers(0, 4, rows)
+    values = rng.integers(0, 2, (rows, 4))
+    values[np.arange(rows), kind] = y
+    X = np.column_stack([values, kind] if last else [kind, values]).astype(float)
+    names = ("0", "1", "2", "3")
+    names = (*names, "kind") if last else ("kind", *names)
     cut = rows * 2 // 3
     return Problem(
-        Part(X[:cut], y[:cut]), Part(X[cut:], y[cut:]), Costs(np.array([0.1, 1.0, 1.0])), "binary", 2,
-        ("kind", "if 0", "if 1"), np.arange(3),
+        Part(X[:cut], y[:cut]), Part(X[cut:], y[cut:]), Costs(np.ones(5)), "binary", 2, names, np.arange(5)
     )  # fmt: skip
 
 
-def test_the_next_feature_depends_on_acquired_values():
-    problem = two_kinds()
-    policy = AACO(lambdas=(0.3,), neighbours=60).fit(problem).policies[0]
+@pytest.mark.parametrize("last", [False, True])
+def test_a_feature_that_tells_which_other_matters_is_bought_first(last):
+    problem = pointer(last=last)
+    policy = AACO(lambdas=(0.3,), masked_copies=8, n_estimators=60, passes=0, neighbours=20).fit(problem).policies[0]
     rows = problem.validation.rows()
     decisions = policy.decide(rows)
-    kind = rows.X[:, 0] == 1
-    assert decisions.acquired[:, 0].all()
-    assert (decisions.acquired[kind, 2] >= decisions.acquired[kind, 1]).all()
-    assert (decisions.acquired[~kind, 1] >= decisions.acquired[~kind, 2]).all()
-    assert decisions.acquired[:, 1:].any()
-    assert problem.costs.bill(decisions.acquired).mean() < 1.3
+    place = {name: i for i, name in enumerate(problem.feature_names)}
+    assert policy.first.tolist() == [name == "kind" for name in problem.feature_names]
+    kind = rows.X[:, place["kind"]].astype(int)
+    told = np.array([place[str(k)] for k in kind])
+    assert decisions.acquired[np.arange(len(rows)), told].mean() > 0.95
+    assert decisions.acquired.sum(axis=1).mean() < 2.6
+    assert (decisions.probabilities.argmax(axis=1) == problem.validation.y).mean() > 0.95
+
+
+def test_greedy_cmi_looks_at_single_features_only():
+    problem = pointer()
+    oracle = fit_oracle(problem, Counting(problem), neighbours=3, subsets=0, reference_rows=30)
+    assert oracle.candidates.member.sum(axis=1).tolist() == [1] * 5
+    with pytest.raises(ValueError, match="subsets"):
+        GreedyCMI(subsets=1)
+
+
+def test_features_of_a_group_without_own_prices_are_one_unit():
+    problem = make_problem("binary", "groups")
+    costs = Costs(np.zeros(problem.n_features), np.zeros(problem.n_features, dtype=np.int64), np.ones(1))
+    free = Problem(**{**vars(problem), "costs": costs})
+    assert len(np.unique(units_of(free))) == 1
+    assert draw_candidates(free.rng("x"), units_of(free), 5).member.all()
 
 
 def test_a_higher_lambda_lowers_the_bill():
     problem = make_problem("binary")
-    family = AACO(answer="naive-bayes").fit(problem)
+    family = AACO(n_estimators=10, masked_copies=4, passes=0, subsets=20).fit(problem)
     by_lambda = sorted(family.policies, key=lambda policy: policy.lambda_)
     bills = [problem.costs.bill(p.decide(problem.validation.rows()).acquired).mean() for p in by_lambda]
     assert bills[0] > bills[-1]
@@ -66,7 +145,7 @@ def test_a_higher_lambda_lowers_the_bill():
 
 def test_decisions_survive_pickling_and_do_not_depend_on_row_order():
     problem = make_problem("multiclass", "groups")
-    policy = AACO(n_estimators=5, subsets=20).fit(problem).policies[0]
+    policy = AACO(n_estimators=5, subsets=20, masked_copies=4, passes=1).fit(problem).policies[0]
     rows = problem.validation.rows()
     original, copy = policy.decide(rows), pickle.loads(pickle.dumps(policy)).decide(rows)
     np.testing.assert_array_equal(original.probabilities, copy.probabilities)
@@ -76,27 +155,24 @@ def test_decisions_survive_pickling_and_do_not_depend_on_row_order():
     np.testing.assert_array_equal(back.acquired[::-1], original.acquired)
 
 
-def test_values_fall_into_bins_of_about_equal_numbers():
-    X = np.column_stack([np.arange(80.0), np.repeat([0.0, 1.0], 40), np.full(80, 3.0), np.full(80, np.nan)])
-    X[5, 0] = np.nan
-    bins = Bins.of(X, 8)
-    codes = bins.codes(X) - bins.offset
-    counts = np.bincount(codes[:, 0])
-    assert len(counts) == 9
-    assert counts[-1] == 1
-    assert counts[:8].max() - counts[:8].min() <= 2
-    assert [len(cuts) for cuts in bins.edges[1:]] == [1, 0, 0]
-    assert len(np.unique(codes[:, 3])) == 1
-
-
-def test_the_same_seed_draws_the_same_candidates_and_another_seed_others():
+def test_a_row_is_not_its_own_neighbour_when_it_is_followed():
     problem = make_problem("binary")
-    same, other = fit_oracle(problem, 20, 50, 8), fit_oracle(replace(problem, seed=problem.seed + 1), 20, 50, 8)
-    np.testing.assert_array_equal(same.look.members, fit_oracle(problem, 20, 50, 8).look.members)
-    assert not np.array_equal(same.look.members, other.look.members)
+    oracle = fit_oracle(problem, Counting(problem), neighbours=4, subsets=3, reference_rows=50)
+    known = np.ones((len(oracle.y), problem.n_features), dtype=bool)
+    itself = np.arange(len(oracle.y))
+    near = oracle.nearest(oracle.X, known, itself)
+    assert near.shape == (len(itself), 4)
+    assert (near != itself[:, None]).all()
+    assert (oracle.nearest(oracle.X, known)[:, :1] == itself[:, None]).all()
 
 
-@pytest.mark.parametrize("wrong", [{"neighbours": 0}, {"max_bins": 1}, {"count": 1}, {"reference_rows": 0}])
+def test_a_predictor_that_is_not_installed_is_named():
+    problem = make_problem("binary")
+    with pytest.raises(RequestError, match="budgetbench-neural"):
+        AACO(predictor="neural").fit(problem)
+
+
+@pytest.mark.parametrize("wrong", [{"neighbours": 0}, {"passes": -1}, {"count": 1}, {"reference_rows": 0}])
 def test_parameters_out_of_range_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         AACO(**wrong)

@@ -13,6 +13,8 @@ from bench_leaderboard.hookspecs import RegisterFigure
 
 if TYPE_CHECKING:
     from bench_core.suites import FinishedRun, Written
+    from bench_leaderboard.analysis.analysed import Analysed
+    from bench_leaderboard.parts import PagePart
 
 BENCH_CONTRACT_VERSION = 1
 
@@ -52,6 +54,14 @@ def bench_register_figures(register: RegisterFigure) -> None:
     """The kinds of figures that any suite can have."""
     for kind, place in FIGURES.items():
         register(kind, place)
+
+
+@hookimpl
+def bench_page_parts(analysed: Analysed) -> PagePart | None:
+    """Accuracy under hard budgets, where the suite has some."""
+    from bench_leaderboard.render.caps import caps_part
+
+    return caps_part(analysed)
 
 
 @hookimpl

@@ -9,24 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Part, Problem
-from bench_models.boosting import objective_of, probabilities_of, train
+from bench_models.boosting import flat_trees, objective_of, probabilities_of, train
 from bench_models.partial.masks import Candidates, hidden, random_masks
 from bench_models.threads import run_ranges
-from bench_models.trees import NAN_LEFT, NAN_RIGHT, AdditiveTrees, FlatTrees
-
-if TYPE_CHECKING:
-    import lightgbm
+from bench_models.trees import AdditiveTrees, FlatTrees
 
 __all__ = ["MaskedTrees", "fit_masked_trees"]
 
-_ZERO = float(np.float32(1e-35))
-"""LightGBM treats values within this distance of 0 as 0."""
 _BLOCK = 64
 
 
@@ -117,33 +111,4 @@ def fit_masked_trees(
     }
     X = np.concatenate([hidden(part.X, mask, problem.feature_of_column) for mask in known])
     booster = train(replace(problem, train=Part(X, np.tile(part.y, len(known)))), n_estimators, settings)
-    return MaskedTrees(_flat(booster, problem.feature_of_column), problem.n_classes, problem.threads)
-
-
-def _flat(booster: lightgbm.Booster, feature_of_column: NDArray[np.int64]) -> FlatTrees:
-    """Return the trees of a booster that has numeric splits only."""
-    column, threshold, left, missing, value, roots = [], [], [], [], [], []
-    for tree in booster.dump_model()["tree_info"]:
-        roots.append(len(column))
-        waiting = [(tree["tree_structure"], len(column))]
-        new = [(-1, 0.0, -1, NAN_RIGHT, 0.0)]
-        while waiting:
-            node, at = waiting.pop()
-            if "split_feature" not in node:
-                new[at - roots[-1]] = (-1, 0.0, -1, NAN_RIGHT, float(node["leaf_value"]))
-                continue
-            child = roots[-1] + len(new)
-            # A split that met no missing value treats it as 0.
-            none = node["missing_type"] == "None"
-            to_left = node["threshold"] >= 0 if none else node["default_left"]
-            kind = NAN_LEFT if to_left else NAN_RIGHT
-            new[at - roots[-1]] = (int(node["split_feature"]), float(node["threshold"]), child, kind, 0.0)
-            new += [new[0], new[0]]
-            waiting += [(node["right_child"], child + 1), (node["left_child"], child)]
-        for entries, entry in zip((column, threshold, left, missing, value), zip(*new, strict=True), strict=True):
-            entries.extend(entry)  # type: ignore[attr-defined]
-    return FlatTrees(
-        np.array(roots, dtype=np.int64), np.array(column, dtype=np.int32), np.array(threshold, dtype=np.float64),
-        np.array(left, dtype=np.int32), np.array(missing, dtype=np.int8), np.array(value, dtype=np.float64)[:, None],
-        np.array(feature_of_column, dtype=np.int64), _ZERO,
-    )  # fmt: skip
+    return MaskedTrees(flat_trees(booster, problem.feature_of_column), problem.n_classes, problem.threads)

@@ -1,0 +1,1 @@
+"""ADAPT: a cheap model and a gate, learned together, before an accurate model (Nan, Saligrama 2017)."""

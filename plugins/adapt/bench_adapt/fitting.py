@@ -1,0 +1,110 @@
+"""Fitting a family: the accurate model, and a pair for every γ and P_full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from bench_models.boosting import BoostedModel, fit_boosted
+from numpy.typing import NDArray
+
+from bench_adapt.alternate import alternate
+from bench_adapt.policy import GatedPolicy
+from bench_core import Family, Part, Problem, default_policy_first, validation_score
+
+if TYPE_CHECKING:
+    from bench_adapt.plugin import _Adapt
+
+__all__ = ["column_shares", "feature_shares", "fit_family", "out_of_fold_losses"]
+
+_FOLDS = 3
+_LEAST = 1e-12
+
+
+def feature_shares(problem: Problem) -> NDArray[np.float64]:
+    """Prices of features as shares of the price of all, float64 (features,); a group's is divided among its members.
+
+    Prices that grow with item size enter by their mean over the training rows.
+    """
+    costs, sizes = problem.costs, problem.train.sizes
+    price = costs.feature_prices(sizes).mean(axis=0)
+    if costs.groups is not None:
+        shared = costs.group_prices_at(sizes).mean(axis=0)
+        members = np.bincount(costs.groups[costs.groups >= 0], minlength=len(shared))
+        price = price + np.where(costs.groups >= 0, (shared / np.maximum(members, 1))[costs.groups], 0.0)
+    total = float(price.sum())
+    return np.asarray(price / total if total > 0 else price)
+
+
+def column_shares(problem: Problem) -> NDArray[np.float64]:
+    """`feature_shares`, divided among each feature's columns: float64 (columns,)."""
+    width = np.bincount(problem.feature_of_column, minlength=problem.n_features)
+    return np.asarray((feature_shares(problem) / np.maximum(width, 1))[problem.feature_of_column])
+
+
+def out_of_fold_losses(problem: Problem, n_estimators: int) -> NDArray[np.float64]:
+    """Log losses of the accurate model on training rows that it was not trained on: float64 (rows,).
+
+    On its own training rows it would hardly err, and the gate would send everything on.
+    """
+    part = problem.train
+    order = np.lexsort((problem.rng("adapt", "folds").bit_generator.random_raw(len(part)), part.y))
+    fold = np.empty(len(part), dtype=np.int64)
+    fold[order] = np.arange(len(part)) % _FOLDS
+    losses = np.empty(len(part))
+    for number in range(_FOLDS):
+        out = fold == number
+        rest = replace(problem, train=Part(part.X[~out], part.y[~out]))
+        table = _accurate(rest, n_estimators).probabilities(part.X[out])
+        losses[out] = -np.log(np.maximum(table[np.arange(int(out.sum())), part.y[out]], _LEAST))
+    return losses
+
+
+def _accurate(problem: Problem, n_estimators: int) -> BoostedModel:
+    return fit_boosted(problem, np.arange(problem.train.X.shape[1]), n_estimators)
+
+
+def fit_family(problem: Problem, method: _Adapt, fitter: Callable[[Problem, float], Any]) -> Family:
+    """Fit a pair at each γ and P_full; the default policy is the best on validation.
+
+    Args:
+        problem: binary or multiclass.
+        method: its grids and numbers of rounds.
+        fitter: for a problem and a γ, an object that fits pairs (`LinearFitter`, `BoostedFitter`).
+    """
+    key = ("adapt", method.accurate_estimators)
+    accurate, losses = problem.shared(
+        key,
+        lambda: (
+            _accurate(problem, method.accurate_estimators), out_of_fold_losses(problem, method.accurate_estimators)
+        ),
+    )  # fmt: skip
+    y = problem.train.y
+    prior = np.bincount(y, minlength=problem.n_classes) / len(y)
+    start = -np.log(np.maximum(prior, _LEAST))[y]
+    split = accurate.booster.feature_importance("split") > 0
+    read = np.zeros(problem.n_features, dtype=bool)
+    read[problem.feature_of_column[accurate.columns[split]]] = True
+    policies, scores = [], []
+    for gamma in method.gammas:
+        for p_full in method.p_full:
+            fit = fitter(problem, gamma)
+            alternate(fit, y, losses, start, p_full, method.rounds)
+            pair = fit.pair()
+            cheap = np.zeros(problem.n_features, dtype=bool)
+            cheap[problem.feature_of_column[pair.columns]] = True
+            details = {"gamma": gamma, "p_full": p_full, "features": int(cheap.sum())}
+            policies.append(
+                GatedPolicy(
+                    pair,
+                    accurate,
+                    np.stack([cheap, cheap | read]),
+                    prior,
+                    f"gamma={gamma:g} p_full={p_full:g}",
+                    details,
+                )
+            )
+            scores.append(validation_score(problem, policies[-1].decide(problem.validation.rows())))
+    return Family(default_policy_first(policies, scores))

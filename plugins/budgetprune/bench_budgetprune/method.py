@@ -38,7 +38,7 @@ class BudgetPrune(ForestMethod):
             paper's experiments do.
     """
 
-    version = 2
+    version = 3
     lambdas: list[Annotated[float, Ge(0)]] = field(default_factory=list)
     spacing: Literal["even", "geometric"] = "even"
     count: Annotated[int, Ge(1)] = 12

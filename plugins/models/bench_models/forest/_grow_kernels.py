@@ -51,9 +51,9 @@ def mark_steps(values, order):  # type: ignore[no-untyped-def]
 def _entropy_cut(entries, lo, hi, packed, total, n, logs, min_leaf, left):  # type: ignore[no-untyped-def]
     """The best cut of the entries lo..hi by entropy: fall of F, place before which it cuts, −1 without one."""
     inner_left, inner_right = 0.0, 0.0
-    for c in range(len(total)):
-        left[c] = 0
-        inner_right += logs[total[c]]
+    for k in range(len(total)):
+        left[k] = 0
+        inner_right += logs[total[k]]
     whole = logs[n] - inner_right
     n_left = np.int64(0)
     best, at = -np.inf, -1
@@ -79,9 +79,9 @@ def _entropy_cut(entries, lo, hi, packed, total, n, logs, min_leaf, left):  # ty
 def _square_cut(entries, lo, hi, packed, total, n, pairs, min_leaf, left):  # type: ignore[no-untyped-def]
     """`_entropy_cut` by Gini or Pairs. Sums of squares are whole numbers, exact up to 2^53."""
     inner_left, inner_right = np.int64(0), np.int64(0)
-    for c in range(len(total)):
-        left[c] = 0
-        inner_right += total[c] * total[c]
+    for k in range(len(total)):
+        left[k] = 0
+        inner_right += total[k] * total[k]
     whole = float(n) * n - inner_right if pairs else n - inner_right / n
     n_left = np.int64(0)
     best, at = -np.inf, -1

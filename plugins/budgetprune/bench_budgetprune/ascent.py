@@ -21,17 +21,18 @@ from bench_budgetprune.search import BLOCKS, Search
 
 __all__ = ["Ascent"]
 
-STEPS = 20
+STEPS = 100
 """Steps of the ascent at most."""
-RECOVER_EVERY = 5
+RECOVER_EVERY = 8
 """Steps between two recoveries of primal solutions and two attempts to make the problem smaller."""
-STALLED = 0.6
-"""The preflow takes over when that many steps leave more than this share of the gap."""
-MEMORY, LONG_MEMORY = 0.6, 0.1
+STALLED = 1.0
+"""The preflow takes over when that many steps leave more than this share of the gap. One of its turns takes as long as
+five to ten steps: where the ascent goes on, however slowly, it is the faster of the two."""
+MEMORY, LONG_MEMORY = 0.4, 0.1
 """Weight of the newest open nodes in the direction, and in the running mean that cuts are taken of."""
 LEVELS = 32
 """Thresholds of the running mean."""
-LEVEL, UP, DOWN = 0.6, 1.1, 0.8
+LEVEL, UP, DOWN = 0.8, 1.1, 0.8
 """The step aims at this share of the way from the bound to the best known; changed after a better, a worse bound."""
 LONGEST = 2.0
 """Largest step, in logarithms of weights."""

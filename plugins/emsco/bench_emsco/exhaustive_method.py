@@ -183,7 +183,7 @@ def without_stages(chromosomes: Chromosomes, k: int, subsets: NDArray[np.int64])
     """
     masks = cumulative_masks(chromosomes, k).astype(np.int64)
     stays = ~np.isin(masks, subsets)
-    number = np.cumsum(stays, axis=1) - stays  # of a stage, or of the next that stays
+    number: NDArray[np.int64] = np.cumsum(stays, axis=1) - stays  # of a stage, or of the next that stays
     return cast(Chromosomes, np.take_along_axis(number, chromosomes.astype(np.int64), axis=1).astype(chromosomes.dtype))
 
 

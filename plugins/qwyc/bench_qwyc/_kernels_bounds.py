@@ -76,7 +76,7 @@ def squeeze(flat, width, rows, places):  # type: ignore[no-untyped-def]
 def _not_above(values, count, limit):  # type: ignore[no-untyped-def]
     """How many of the first values are at most this."""
     bound = np.int32(limit)
-    total, start = 0, 0
+    total, start = np.int64(0), 0
     while start + BLOCK <= count:
         hits = np.uint16(0)
         for j in range(start, start + BLOCK):

@@ -56,7 +56,7 @@ class Bounds:
         self.units = min([most / size for most, size in limits if size > 0 and most / size < np.inf], default=1.0)
         self.pool, self.threads = pool, threads
         self.columns, self.split = np.concatenate([pos, neg]), len(pos)
-        self.rounded = np.empty(scores.shape, dtype=np.int16)
+        self.rounded: NDArray[np.int16] = np.empty(scores.shape, dtype=np.int16)
         self.row_of = np.arange(len(scores))
         self._share(
             len(scores), lambda a, b: kernels.round_scores(scores, a, b, self.columns, self.units, self.rounded)
@@ -102,9 +102,9 @@ class Bounds:
 
         split = self.split
         places = np.searchsorted(self.columns[:split], pos), split + np.searchsorted(self.columns[split:], neg)
+        flat, width = self.rounded.reshape(-1), len(self.columns)
         self.columns, self.split = np.concatenate([pos, neg]), len(pos)
-        flat = self.rounded.reshape(-1)
-        kernels.squeeze(flat, self.rounded.shape[1], self.row_of[models], np.concatenate(places))
+        kernels.squeeze(flat, width, self.row_of[models], np.concatenate(places))
         shape = (len(models), len(self.columns))
         self.rounded = flat[: shape[0] * shape[1]].reshape(shape)
         self.row_of[models] = np.arange(len(models))

@@ -51,11 +51,11 @@ def mark_steps(values, order):  # type: ignore[no-untyped-def]
 def _entropy_cut(entries, lo, hi, packed, total, n, logs, min_leaf, left):  # type: ignore[no-untyped-def]
     """The best cut of the entries lo..hi by entropy: fall of F, place before which it cuts, −1 without one."""
     inner_left, inner_right = 0.0, 0.0
-    for c in range(len(total)):
-        left[c] = 0
-        inner_right += logs[total[c]]
+    for k in range(len(total)):
+        left[k] = 0
+        inner_right += logs[total[k]]
     whole = logs[n] - inner_right
-    n_left = 0
+    n_left = np.int64(0)
     best, at = -np.inf, -1
     for j in range(lo, hi):
         entry = entries[j]
@@ -78,12 +78,12 @@ def _entropy_cut(entries, lo, hi, packed, total, n, logs, min_leaf, left):  # ty
 @numba.njit(cache=True, nogil=True)
 def _square_cut(entries, lo, hi, packed, total, n, pairs, min_leaf, left):  # type: ignore[no-untyped-def]
     """`_entropy_cut` by Gini or Pairs. Sums of squares are whole numbers, exact up to 2^53."""
-    inner_left, inner_right = 0, 0
-    for c in range(len(total)):
-        left[c] = 0
-        inner_right += total[c] * total[c]
+    inner_left, inner_right = np.int64(0), np.int64(0)
+    for k in range(len(total)):
+        left[k] = 0
+        inner_right += total[k] * total[k]
     whole = float(n) * n - inner_right if pairs else n - inner_right / n
-    n_left = 0
+    n_left = np.int64(0)
     best, at = -np.inf, -1
     for j in range(lo, hi):
         entry = entries[j]
@@ -141,7 +141,7 @@ def _is_leaf(total, min_leaf, depth, max_depth):  # type: ignore[no-untyped-def]
 def _weigh(entries, lo, hi, packed, total):  # type: ignore[no-untyped-def]
     """Class weights of the entries lo..hi, written to `total`; returns their sum."""
     total[:] = 0
-    n = 0
+    n = np.int64(0)
     for j in range(lo, hi):
         pack = packed[entries[j] & ROW]
         weight = np.int64(pack >> np.uint32(CLASS_BITS))

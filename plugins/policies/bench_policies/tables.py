@@ -90,7 +90,7 @@ def check_rows(dataset: Dataset) -> None:
 
 
 def sample_of(dataset: Dataset, count: int) -> Dataset:
-    """Return so many random rows of a table; all of them where there are at most twice as many, or a class is missing."""
+    """Return so many random rows of a table; all of them where there are not twice as many, or a class is missing."""
     if dataset.n_rows <= 2 * count:
         return dataset
     rng = np.random.default_rng(0)

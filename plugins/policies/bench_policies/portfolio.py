@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -127,7 +127,7 @@ def _published() -> tuple[Entry, ...]:
 def _within_budget(entry: Entry, registry: Registry, goal: Goal, full: float) -> Entry:
     if goal.budget is None or not 0 < goal.budget < full or entry.use not in registry.methods:
         return entry
-    if "budgets" not in {one.name for one in fields(registry.method(entry.use))}:
+    if "budgets" not in getattr(registry.method(entry.use), "__dataclass_fields__", {}):
         return entry
     budgets = [share * (goal.budget / full) for share in _BUDGETS]
     return Entry(entry.name, entry.use, {**entry.parameters, "budgets": budgets})

@@ -25,7 +25,7 @@ from bench_policies.nested import DECISION_SHARE, divided
 from bench_policies.tables import sample_of
 from bench_policies.trials import Bench, Tried
 
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Result = TypeVar("Result")
 
 __all__ = ["BUDGET_SHARES", "Candidate", "behind", "race", "time_on_sample"]
 
@@ -136,8 +136,8 @@ def time_on_sample(
 
 
 def _each(
-    run: Callable[[tuple[int, Item]], Result], items: list[tuple[int, Item]], jobs: int
-) -> Iterable[tuple[Item, Result]]:
+    run: Callable[[tuple[int, Candidate]], Result], items: list[tuple[int, Candidate]], jobs: int
+) -> Iterable[tuple[Candidate, Result]]:
     """Yield every item with its result, in order; several run at a time."""
     if jobs == 1:
         yield from ((item[1], run(item)) for item in items)

@@ -102,7 +102,7 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes = tuple(_name(code) for code in range(len(self.classes_)))
         task: Any = "binary" if len(self.classes_) == 2 else "multiclass"
         if self._has_text_:
-            frame = X.set_axis(list(named), axis=1).assign(**{_TARGET: [_name(code) for code in codes]})
+            frame = X.set_axis(list(named), axis=1).assign(**{_TARGET: [_name(int(code)) for code in codes]})
             dataset = Dataset.from_frame("X", frame, _TARGET, task=task)
         else:
             dataset = Dataset("X", task, X, named, codes, classes)

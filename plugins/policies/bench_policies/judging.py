@@ -49,7 +49,7 @@ def row_values(outcome: Outcome, classes: Sequence[str], goal: Goal) -> NDArray[
     paid = outcome.bill + outcome.evaluation_bill
     table = outcome.decisions.probabilities
     if table is None or not classes:
-        return -np.square(np.asarray(outcome.decisions.score) - outcome.y)
+        return np.asarray(-np.square(np.asarray(outcome.decisions.score) - outcome.y), dtype=np.float64)
     if goal.quality is not None:
         return np.asarray(-paid)
     label, refused = goal.answering(classes, outcome.threshold).answers(table)

@@ -22,9 +22,10 @@ from bench_policies.goals import Goal, Judged
 from bench_policies.judging import judge, row_values
 from bench_policies.measuring import corrected_half_width
 from bench_policies.nested import DECISION_SHARE, divided
+from bench_policies.tables import sample_of
 from bench_policies.trials import Bench, Tried
 
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Result = TypeVar("Result")
 
 __all__ = ["BUDGET_SHARES", "Candidate", "behind", "race", "time_on_sample"]
 
@@ -54,6 +55,7 @@ class Candidate:
         status: ``tried``, ``dropped``, ``failed``, ``left out`` or ``cannot`` (it does not apply).
         why: the reason for the status; empty if tried.
         on_sample: the goal's value on the sample's decision rows.
+        sampled: the result on the sample.
         values: the goal's value on the decision rows, by split.
         rows: the value of each decision row, by split.
         met: whether the goal was met on the validation part, by split.
@@ -70,6 +72,7 @@ class Candidate:
     status: str = "tried"
     why: str = ""
     on_sample: float = -math.inf
+    sampled: Tried | None = None
     values: list[float] = field(default_factory=list)
     rows: list[NDArray[np.float64]] = field(default_factory=list)
     met: list[bool] = field(default_factory=list)
@@ -95,7 +98,7 @@ def time_on_sample(
         seconds: the total time, of which a third may be used here.
         progress: called with a line after every fit.
     """
-    sample = replace(bench, dataset=_sample_of(bench.dataset), _prepared={})
+    sample = replace(bench, dataset=sample_of(bench.dataset, _SAMPLE), _prepared={})
     rows = sample.dataset.n_rows
     sample.prepared(0)
     end = start + _TIME_ON_SAMPLE * seconds
@@ -123,7 +126,7 @@ def time_on_sample(
             candidate.stop("failed", tried.error)
         else:
             _, decision, _ = _judged(tried, goal, bench.dataset.classes)
-            candidate.on_sample = decision[0]
+            candidate.on_sample, candidate.sampled = decision[0], tried
         progress(f"{candidate.name}: {candidate.why or f'{tried.seconds:.1f} s on {rows} rows'}")
     order = {id(candidate): place for place, candidate in enumerate(portfolio)}
     portfolio.sort(key=lambda candidate: (-candidate.on_sample, order[id(candidate)]))
@@ -132,24 +135,9 @@ def time_on_sample(
         candidate.stop("dropped", "in the worse half on the sample")
 
 
-def _sample_of(dataset: Dataset) -> Dataset:
-    if dataset.n_rows <= 2 * _SAMPLE:
-        return dataset
-    rng = np.random.default_rng(0)
-    rows = np.sort(rng.permutation(dataset.n_rows)[:_SAMPLE])
-    try:
-        return Dataset(
-            dataset.name, dataset.task, dataset.values[rows], dataset.feature_names, dataset.target[rows],
-            dataset.classes, dataset.categorical, dataset.categories,
-            None if dataset.sizes is None else dataset.sizes[rows],
-        )  # fmt: skip
-    except Exception:  # a rare class is missing from the sample
-        return dataset
-
-
 def _each(
-    run: Callable[[tuple[int, Item]], Result], items: list[tuple[int, Item]], jobs: int
-) -> Iterable[tuple[Item, Result]]:
+    run: Callable[[tuple[int, Candidate]], Result], items: list[tuple[int, Candidate]], jobs: int
+) -> Iterable[tuple[Candidate, Result]]:
     """Yield every item with its result, in order; several run at a time."""
     if jobs == 1:
         yield from ((item[1], run(item)) for item in items)
@@ -182,7 +170,7 @@ def race(
         progress: called with a line after every fit.
 
     Returns:
-        The number of splits that were made.
+        The number of splits that were made; 0 where the results are those on the sample, as the time was too short.
     """
     splits_done = 0
     for seed in range(1, splits + 1):
@@ -203,6 +191,11 @@ def race(
         _drop(portfolio, seed)
         if time.monotonic() >= end:
             break
+    if splits_done == 0:  # there was no time for a split of all rows
+        for candidate in portfolio:
+            if candidate.sampled is not None and candidate.status in ("tried", "left out"):
+                candidate.stop("tried", "on a sample of the rows only")
+                _take(candidate, candidate.sampled, bench, goal, full)
     return splits_done
 
 

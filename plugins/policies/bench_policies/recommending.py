@@ -197,7 +197,7 @@ def _recommendation(
         }
         rows.append({**row, **(summary(candidate.chosen, share) if candidate.chosen else {"splits": 0})})
     curve = _curve(finished, full, share, common)
-    trivial = measure_trivial(bench, goal, splits_done, reported=True)
+    trivial = measure_trivial(bench, goal, max(splits_done, min(len(finished), 1)), reported=True)
     text = _words(best, finished, goal, bench, full, trivial)
     if beyond:
         text = f"No method is recommended: {beyond}. This was checked on the validation parts."
@@ -267,6 +267,8 @@ def _words(
         text += f" The goal is missed on such rows of {missed} of {splits} splits."
     if goal.budget is not None and goal.cap is None and measured["most"] > goal.budget:
         text += f" Single rows cost up to {measured['most']:.4g} (--cap limits every row)."
+    if best.why:
+        text += " The time was too short for more than a sample of the rows: give it more (--time)."
     if measured["quality"] == 0 and bench.dataset.classes:
         text += " No answer is right: raise the budget, or lower the threshold."
     equal = [candidate.name for candidate in _equals(best, finished)]

@@ -32,7 +32,7 @@ def spread(places: list[float], gap: float) -> list[float]:
     if len(places) < 2:
         return places
     moved = IsotonicRegression().fit_transform(np.arange(len(places)), np.array(places) - count)
-    return (np.asarray(moved) + count).tolist()
+    return [float(place) for place in np.asarray(moved) + count]
 
 
 def draw_tradeoff(recommendation: Recommendation, path: Path) -> bool:

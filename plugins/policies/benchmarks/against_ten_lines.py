@@ -122,7 +122,7 @@ def ours(
     start, goal, method, parameters = time.monotonic(), Goal(budget=budget), options.method, options.parameters
     if method is None:
         found = recommend(train, prices, target="y", goal=goal, seconds=options.time)
-        method, parameters = found.method, found.parameters
+        method, parameters = found.method or "majority", found.parameters
     fitted = fit_policy(method, train, prices, target="y", goal=goal, parameters=parameters, splits=0)
     answers = fitted.decide(test)
     name = method + (f" {json.dumps(parameters)}" if parameters else "")

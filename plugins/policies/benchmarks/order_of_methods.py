@@ -5,8 +5,9 @@
 It reads ``suites/open.toml`` and ``leaderboard/open/budgets.csv`` and writes ``bench_policies/portfolio.json``. An
 entry's expected value is its mean share of the full model's quality over data sets, prices and the budgets of 5, 10, 20
 and 40 %, with that of the majority class where it has no policy or is over the budget. Entries whose median fit takes
-under ten seconds come first, by descending value; then the others. Entries without records come first of all: nothing
-is known of them, and only trying them shows what they are worth.
+under ten seconds come first, by descending value; then the others. Of entries without records nothing is known, and
+only trying them shows what they are worth: they come first of all where the methods of their plugin that have records
+are quick, and last where there are none, as they may be slow.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from bench_core.suites import load_registry
 
 ROOT = Path(__file__).parents[3]
 BUDGETS, QUICK_SECONDS = (5, 10, 20, 40), 10.0
@@ -47,10 +50,17 @@ def main() -> None:
         found |= {task: value(rows[rows["task"] == task], fallback) for task in ("classification", "regression")}
         entries.append({**found, "seconds": None if pd.isna(seconds) else round(float(seconds), 2)})
 
-    def place(entry: dict[str, Any]) -> tuple[bool, bool, float]:
-        known = entry["seconds"] is not None
-        best = max(entry["classification"] or 0.0, entry["regression"] or 0.0)
-        return known, known and entry["seconds"] >= QUICK_SECONDS, -(entry["classification"] or best)
+    registry = load_registry()
+    plugin = {
+        one["use"]: registry.plugin_of("methods", one["use"]).name for one in entries if one["use"] in registry.methods
+    }
+    measured = [one for one in entries if one["seconds"] is not None]
+    quick = {plugin.get(one["use"]) for one in measured if one["seconds"] < QUICK_SECONDS}
+
+    def place(entry: dict[str, Any]) -> tuple[int, float]:
+        if entry["seconds"] is None:
+            return (0 if entry["use"] in plugin and plugin[entry["use"]] in quick else 3), 0.0
+        return (1 if entry["seconds"] < QUICK_SECONDS else 2), -(entry["classification"] or entry["regression"] or 0.0)
 
     target = ROOT / "plugins/policies/bench_policies/portfolio.json"
     lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in sorted(entries, key=place))

@@ -69,6 +69,16 @@ def test_without_time_methods_are_left_out(cheap_is_enough: pd.DataFrame) -> Non
     assert found.splits <= 1
 
 
+def test_where_time_is_too_short_for_a_split_the_sample_decides(
+    cheap_is_enough: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench_policies.race._fit", lambda *args, **options: None)
+    found = recommend(cheap_is_enough, PRICES, target="y", methods=QUICK, splits=3, isolation="none")
+    assert found.best == "cost-ordered"
+    assert "sample of the rows" in found.text
+    assert found.splits == 0
+
+
 class Guessing(Policy):
     """Buys every feature and gives every row the same answer."""
 

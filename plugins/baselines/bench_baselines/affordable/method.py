@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Interval, MinLen
@@ -74,7 +75,7 @@ class AffordableSubset(Method):
         shares = {share * prices.full: share for share in sorted(set(self.budgets))}
         candidates: dict[float, dict[tuple[int, ...], None]] = {budget: {} for budget in shares}
         for kind in self.kinds:
-            path = eliminate(lambda features, kind=kind: models.gains(features, kind), prices, list(shares))
+            path = eliminate(partial(models.gains, kind=kind), prices, list(shares))
             for budget, features in path:
                 candidates[budget][features] = None
         if "lightgbm" in self.kinds:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import requires
 
 import numpy as np
 import pytest
@@ -25,6 +27,22 @@ def switch(rows=1200, seed=0, prices=(1.0, 1.0, 1.0, 1.0)):
     cut = rows * 2 // 3
     train, validation = Part(X[:cut], y[:cut]), Part(X[cut:], y[cut:])
     return Problem(train, validation, Costs(np.array(prices)), "binary", 2, tuple("sabn"), np.arange(4), seed=seed)
+
+
+def required(name, seen):
+    """Add the distributions that an installation of a distribution brings, without its extras."""
+    if name not in seen:
+        seen.add(name)
+        for line in requires(name) or ():
+            if "extra" not in line.partition(";")[2]:
+                required(re.match(r"[\w.-]+", line)[0].lower(), seen)
+    return seen
+
+
+def test_only_this_plugin_and_everything_bring_jax():
+    assert "jax" not in required("budgetbench", set())
+    assert "jax" in required("budgetbench-neural", set())
+    assert any(line.startswith("budgetbench-neural") and "all" in line for line in requires("budgetbench") or ())
 
 
 def test_importing_the_plugin_does_not_import_jax():

@@ -33,6 +33,7 @@ from bench_core.contract.method import Family, Policy, Problem
 from bench_core.contract.readonly import is_frozen
 from bench_core.plugins.catalogue import Plugin
 from bench_core.plugins.registry import Registry
+from bench_core.run.execute.kernels import compiles_for_shapes
 from bench_core.run.execute.remote import family_from
 from bench_core.run.execute.solving import problem_arrays, problem_values, rows_arrays
 from bench_core.run.failures import RemoteError, TrialStopped
@@ -274,21 +275,28 @@ class Isolated(Solver):
         One worker compiles, the others wait.
         """
         plugin = self._plugin
-        kind = [trial.method_use, problem.task, problem.n_classes > 2, problem.train.sizes is None]
-        mark = self._kernels_of(plugin) / f"{sha256_text(canonical_json(kind))[:16]}.warm"
+        mark = self._mark(trial, problem)
         if not mark.exists():
             with (self._kernels / f"{plugin.name}.lock").open("w") as lock:
                 flock(lock, LOCK_EX)
-                if not mark.exists():
+                if not (mark := self._mark(trial, problem)).exists():
                     process = self._fresh(plugin, writable_kernels=True)
                     self._fit_synthetic(process, problem)
                     process.end()
-                    mark.touch()
+                    (mark := self._mark(trial, problem)).touch()
         if self._level == "process" and plugin.name not in self._cold and (plugin.name, mark.name) not in self._warmed:
             self._warmed.add((plugin.name, mark.name))
             if not self._fit_synthetic(self._template(plugin), problem):
                 self._templates.pop(plugin.name)
                 self._cold.add(plugin.name)
+
+    def _mark(self, trial: Trial, problem: Problem) -> Path:
+        """The file that says that a warm-up has compiled for problems of this kind."""
+        folder = self._kernels_of(self._plugin)
+        kind = [trial.method_use, problem.task, problem.n_classes > 2, problem.train.sizes is None]
+        if compiles_for_shapes(folder):
+            kind += [problem.train.X.shape[1], problem.n_features, problem.n_classes, self._method["parameters"]]
+        return folder / f"{sha256_text(canonical_json(kind))[:16]}.warm"
 
     def _fit_synthetic(self, process: Process, problem: Problem) -> bool:
         """Whether a process is still there after it was asked to fit synthetic data of a problem's kind."""

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
-__all__ = ["load_numba", "use_kernels"]
+__all__ = ["compiles_for_shapes", "load_numba", "use_kernels"]
 
 
 def load_numba() -> None:
     """Compile something, once for all forks: the first function takes more than a second, whatever it does."""
     if "numba" in sys.modules:
         sys.modules["numba"].njit(lambda number: number)(1)
+
+
+def compiles_for_shapes(folder: Path) -> bool:
+    """Whether a folder of kernels holds JAX's programs: they are of arrays of one shape, numba's kernels of any."""
+    return any(folder.glob("jit_*"))
 
 
 def use_kernels(folder: str, *, writable: bool) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Problem
-from bench_neural.training import CHUNK, Prepared, Setting, adam, apply, chunks, inputs, losses, ratio_prices
+from bench_neural.training import CHUNK, Prepared, Setting, adam, apply, chunks, inputs, losses
 from bench_neural.xla import jax, jnp, optax
 
 __all__ = ["train_cae"]
@@ -26,15 +26,12 @@ _FASTER = 10.0
 
 
 @partial(jax.jit, static_argnames=("setting", "updates", "first", "last"))
-def _advance(
-    state: Any, batches: Any, spread: Any, prices: Any, setting: Setting, updates: int, first: float, last: float
-) -> Any:
+def _advance(state: Any, batches: Any, spread: Any, setting: Setting, updates: int, first: float, last: float) -> Any:
     optimiser = adam(setting, updates)
-    toll = jnp.log(ratio_prices(jnp.zeros((1, len(spread))), prices))
 
     def loss(parameters: Any, data: Any, temperature: Any, key: Any) -> Any:
         draw, number, drop = jax.random.split(key, 3)
-        logits = _FASTER * parameters["logits"] - toll
+        logits = _FASTER * parameters["logits"]
         rows, selectors = len(data.target), len(logits)
         noisy = logits + jax.random.gumbel(draw, (rows, *logits.shape))
         chosen = jax.nn.softmax(noisy / temperature)
@@ -74,16 +71,16 @@ def train_cae(
         temperatures: the first and the last of the Concrete distribution.
 
     Returns:
-        Parameters of f, and the order of all units: the selectors', each with its most likely unit that is not taken;
-        then the others by the mean of their logits.
+        Parameters of f, and the order of all units: the selectors', each with the unit of greatest logit − log price
+        that is not taken; then the others by the mean of theirs.
     """
     key = jax.random.key(int(problem.rng("neural", "cae").integers(2**31)))
     rng = problem.rng("neural", "cae", "batches")
-    spread, prices = jnp.asarray(prepared.spread), prepared.prices
+    spread = jnp.asarray(prepared.spread)
     parameters = {"f": predictor, "logits": jnp.zeros((selectors, len(spread)))}
     state = (parameters, adam(setting, updates).init(parameters), jnp.zeros((), jnp.int32), key)
     for batches in chunks(prepared.training, rng, updates, setting.batch):
-        state = _advance(state, batches, spread, prices, setting, -(-updates // CHUNK) * CHUNK, *temperatures)
+        state = _advance(state, batches, spread, setting, -(-updates // CHUNK) * CHUNK, *temperatures)
     best = jax.tree.map(np.asarray, state[0])
     toll = np.log(prepared.view.units.ratio_prices(np.zeros((1, len(spread)), dtype=bool))[0])
     logits = _FASTER * best["logits"] - toll

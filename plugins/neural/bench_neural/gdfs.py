@@ -4,6 +4,9 @@ Let π(x_S, m) be the scores of the unknown units and f(x_S, m) the predictor. T
 selection from the Concrete distribution of π at a temperature, adds it to the mask, and minimises the loss of f there
 (section 4 of the article). The drawn unit is then bought, and the row goes on: rows are states of sequences that the
 policy itself makes. The temperature falls in stages, each of which starts from the best networks of the stage before.
+
+The article has no prices. Here the relaxed selection is free of them, and a row buys the unit of greatest π − log
+price. Were prices part of the relaxed selection, too, π would learn to undo them, since the loss does not know them.
 """
 
 from __future__ import annotations
@@ -34,22 +37,28 @@ from bench_neural.xla import jax, jnp, optax
 __all__ = ["train_gdfs"]
 
 
-def _scores(pi: Any, x: Any, mask: Any, prices: Any, dropout: float = 0.0, key: Any = None) -> Any:
-    """π − log price; −∞ where a unit is known."""
-    return jnp.where(mask > 0, -jnp.inf, apply(pi, x, dropout, key) - jnp.log(ratio_prices(mask, prices)))
+def _preferred(scores: Any, mask: Any, prices: Any) -> Any:
+    """The unit that each row buys: of greatest score − log price."""
+    return (scores - jnp.log(ratio_prices(mask, prices))).argmax(axis=1)
+
+
+def _scores(pi: Any, x: Any, mask: Any, dropout: float = 0.0, key: Any = None) -> Any:
+    """π; −∞ where a unit is known."""
+    return jnp.where(mask > 0, -jnp.inf, apply(pi, x, dropout, key))
 
 
 def _relaxed_loss(
     networks: Any, pool: Any, spread: Any, prices: Any, temperature: Any, setting: Setting, key: Any
 ) -> Any:
-    """Mean loss of f after a relaxed purchase of each row, and the unit drawn."""
+    """Mean loss of f after a relaxed purchase of each row, and the unit that the row buys."""
     data, mask = pool["data"], pool["mask"]
     drop_pi, drop_f, draw = jax.random.split(key, 3)
     x = inputs(data.values, mask, spread)
-    noisy = _scores(networks["pi"], x, mask, prices, setting.dropout, drop_pi) + jax.random.gumbel(draw, mask.shape)
+    noisy = _scores(networks["pi"], x, mask, setting.dropout, drop_pi) + jax.random.gumbel(draw, mask.shape)
     x = inputs(data.values, mask + jax.nn.softmax(noisy / temperature), spread)
     outputs = apply(networks["f"], x, setting.dropout, drop_f)
-    return jnp.mean(data.weight * losses(outputs, data.target, setting.classes)), noisy.argmax(axis=1)
+    loss = jnp.mean(data.weight * losses(outputs, data.target, setting.classes))
+    return loss, _preferred(noisy, mask, prices)
 
 
 @partial(jax.jit, static_argnames=("setting", "updates"))
@@ -73,11 +82,11 @@ def _advance(state: Any, batches: Any, spread: Any, prices: Any, depth: Any, set
 
 @partial(jax.jit, static_argnames=("depth", "classes"))
 def _judge(networks: Any, data: Any, spread: Any, prices: Any, depth: int, classes: int) -> Any:
-    """Mean loss of f over the first `depth` purchases by the greatest score."""
+    """Mean loss of f over the first `depth` purchases."""
 
     def step(mask: Any, _: Any) -> Any:
-        scores = _scores(networks["pi"], inputs(data.values, mask, spread), mask, prices)
-        mask = jnp.maximum(mask, jax.nn.one_hot(scores.argmax(axis=1), mask.shape[1]))
+        scores = _scores(networks["pi"], inputs(data.values, mask, spread), mask)
+        mask = jnp.maximum(mask, jax.nn.one_hot(_preferred(scores, mask, prices), mask.shape[1]))
         loss = losses(apply(networks["f"], inputs(data.values, mask, spread)), data.target, classes)
         return mask, jnp.sum(data.weight * loss)
 

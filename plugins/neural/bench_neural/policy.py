@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,23 @@ class StepPolicy(Policy):
             unit = self.choose(values[active], known[active])
             active, unit = active[unit >= 0], unit[unit >= 0]
             known[active, unit] = True
+        return self._answered(values, known)
+
+    def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
+        """The answer from any set of known features."""
+        values, units = self.view.values(rows.X), self._units(known)
+        decisions = self._answered(values, units)
+        return replace(decisions, acquired=np.array(known))
+
+    def _units(self, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The units of which all features are known: bool (rows, units)."""
+        units = np.ones((len(known), self.view.units.count), dtype=bool)
+        for feature, unit in enumerate(self.view.units.of_feature):
+            units[:, unit] &= known[:, feature]
+        return units
+
+    def _answered(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> Decisions:
+        """The answer from known units; they are what was acquired."""
         acquired = known[:, self.view.units.of_feature]
         answer = self.predictor(self.view.inputs(values, known))
         if self.classes:
@@ -114,10 +131,7 @@ class StepPolicy(Policy):
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The features of the unit that each row buys next."""
         of_feature = self.view.units.of_feature
-        units = np.zeros((len(rows), self.view.units.count), dtype=bool)
-        for feature, unit in enumerate(of_feature):
-            units[:, unit] |= known[:, feature]
-        unit = self.choose(self.view.values(rows.X), units)
+        unit = self.choose(self.view.values(rows.X), self._units(known))
         return np.asarray((of_feature[None, :] == unit[:, None]) & ~known)
 
 

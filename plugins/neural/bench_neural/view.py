@@ -106,7 +106,7 @@ class View:
     @property
     def spread_units(self) -> NDArray[np.float32]:
         """float32 (units, values): 1 where a value belongs to a unit."""
-        return (np.arange(self.units.count)[:, None] == self.unit_of_value[None, :]).astype(np.float32)
+        return np.asarray(np.arange(self.units.count)[:, None] == self.unit_of_value[None, :], dtype=np.float32)
 
 
 def view_of(problem: Problem) -> View:

@@ -43,8 +43,10 @@ def methods(caps: tuple[int, ...]) -> dict[str, Method]:
     budgets = tuple(float(cap) for cap in caps)
     return {
         "mask-static": plugin.MaskStatic(budgets=budgets),
+        "cae": plugin.CAE(budgets=budgets),
         "gdfs": plugin.GDFS(budgets=budgets),
         "dime": plugin.DIME(stop="budget", values=budgets),
+        "ol": plugin.OL(stop="budget", values=budgets),
     }
 
 

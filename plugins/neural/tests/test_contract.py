@@ -10,9 +10,16 @@ from bench_core.testing import method_contract
 SMALL = {"hidden": 8, "batch_size": 16, "pretraining": 50}
 SHORT = {**SMALL, "updates": 50, "stages": 1, "count": 3}
 
-test_contract = method_contract(MaskStatic(**SMALL, count=3, repeats=1))
+SHAPES = ("one-hot", "groups", "one-feature", "missing-values")
+
+test_contract = method_contract(
+    MaskStatic(**SMALL, count=3, repeats=1),
+    tasks=["binary"],
+    skip=dict.fromkeys(SHAPES, "JAX compiles for each shape: in the slow run"),
+)
 test_contract_of_trained_policies = pytest.mark.slow(
     method_contract(
+        MaskStatic(**SMALL, count=3, repeats=1),
         GDFS(**SHORT),
         DIME(**SHORT),
         DIME(**SHORT, stop="budget"),

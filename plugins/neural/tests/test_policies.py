@@ -66,6 +66,21 @@ def test_a_row_is_decided_alone_as_among_others_bit_for_bit(variant):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
+def test_a_row_can_be_answered_from_any_set_of_known_features(variant):
+    problem, rng = make_problem("multiclass", variant), np.random.default_rng(5)
+    rows = problem.train.rows()
+    for policy in some_policies(problem, rng):
+        decided = policy.decide(rows)
+        again = policy.decide_known(rows, decided.acquired)
+        np.testing.assert_array_equal(again.probabilities, decided.probabilities)
+        known = rng.random(decided.acquired.shape) < 0.5
+        hidden = rows.having(np.where(known[:, problem.feature_of_column], rows.X, 99.0))
+        seen, unseen = policy.decide_known(rows, known), policy.decide_known(hidden, known)
+        np.testing.assert_array_equal(seen.probabilities, unseen.probabilities)
+        np.testing.assert_array_equal(seen.acquired, known)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_no_row_pays_more_than_its_budget_and_the_largest_budget_buys_everything(variant):
     problem, rng = make_problem("binary", variant), np.random.default_rng(1)
     view = view_of(problem)

@@ -124,12 +124,10 @@ class Suite:
     def _seeds(self, entry: DatasetEntry) -> list[int]:
         return seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds)
 
-    def _caps(self, entry: DatasetEntry) -> tuple[int, ...]:
-        return tuple(self.file.protocol.caps if entry.caps is None else entry.caps)
-
     def caps_of(self, dataset: str) -> tuple[int, ...]:
         """Hard budgets at which policies are cut on a data set, ascending."""
-        return self._caps(self._datasets[dataset])
+        own = self._datasets[dataset].caps
+        return tuple(self.file.protocol.caps if own is None else own)
 
     def selection_of(self, dataset: str, method: str, task: str, threshold: float | None) -> str:
         """The rule that picks a method's row on a data set: ``first``, or a metric's name."""
@@ -213,7 +211,7 @@ class Suite:
                             split=split, encode=entry.encode or protocol.encode,
                             threshold=exit_threshold if threshold is None else threshold,
                             reject=reject and (threshold is not None or exit_threshold is None),
-                            seed=seed, audit_rounds=protocol.audit_rounds, caps=self._caps(entry),
+                            seed=seed, audit_rounds=protocol.audit_rounds, caps=self.caps_of(entry.label),
                         )  # fmt: skip
 
     def _grids(

@@ -118,8 +118,7 @@ class Suite:
 
     def drawn_from(self, dataset: str) -> int | str | None:
         """What the splits of a data set are drawn from, as the suite says; see `SplitTable`."""
-        split = self._datasets[dataset].split or self.file.protocol.split
-        return split.drawn_from
+        return (self._datasets[dataset].split or self.file.protocol.split).drawn_from
 
     def _seeds(self, entry: DatasetEntry) -> list[int]:
         return seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ class RemotePolicy(Policy):
         self.details = plain(_typed(description.get("details", {}), dict, "table"))
         budget = description.get("budget")
         self.budget = None if budget is None else float(_typed(budget, str, "text"))
-        scope: Literal["row", "query"] = "query" if description.get("scope") == "query" else "row"
-        self.decision_scope = scope
+        self.decision_scope = "query" if description.get("scope") == "query" else "row"
 
     def decide(self, rows: Rows) -> Decisions:
         return self._decide(self.number, rows, None)

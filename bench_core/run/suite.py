@@ -138,7 +138,7 @@ class Suite:
         """The table's metrics, those that the suite selects by, and those of its other sections."""
         needed = {**self.metrics, **self._section_metrics}
         for cap in sorted({cap for name in self.dataset_names() for cap in self.caps_of(name)}):
-            needed[f"accuracy-at-cap@{cap}"] = self._metric(f"accuracy-at-cap@{cap}", self.path)
+            needed[f"accuracy-at-cap@{cap}"] = self.metric(f"accuracy-at-cap@{cap}")
         for rule in self._selects().values():
             if rule != "first":
                 needed[rule] = self.metric(rule)

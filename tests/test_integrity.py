@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_comparison.stores import read_side
+from bench_inspect.plans import describe_plan
 from bench_leaderboard.current import is_current
 from bench_records.committed import records_of
 from bench_records.exports import RECORDS, RUNS, read_export, write_export
@@ -27,7 +28,6 @@ from support.sessions import Place
 from bench_core.contract.errors import RequestError, StoreError
 from bench_core.run.record_file import seal, unseal
 from bench_core.run.run_trial import TrialResult
-from bench_core.run.runner import describe_plan
 from bench_core.run.store import Store
 
 SUITE = """

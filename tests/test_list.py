@@ -10,14 +10,13 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
+from bench_inspect.about import about
+from bench_inspect.listing import CATALOGUES, listed
 from click.testing import CliRunner
 from support.bench import Bench, scripts
 from support.sessions import REGISTRY
 
 from bench_core import RequestError, build
-from bench_core.cli.about import about
-from bench_core.cli.as_json import listed
-from bench_core.cli.listing import CATALOGUES
 from bench_core.cli.main import main
 from bench_core.contract.parameters import hints_of, to_plain
 from bench_core.suites import load_registry

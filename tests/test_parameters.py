@@ -13,12 +13,13 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 import pytest
 from annotated_types import Ge, Gt, Interval, Len, Lt, MinLen
+from bench_limits import limit_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_core.contract.canonical import canonical_json
 from bench_core.contract.errors import ContractError, RequestError
-from bench_core.contract.limits import Lambdas, limit_of
+from bench_core.contract.limits import Lambdas
 from bench_core.contract.parameters import Parameters, build, describe, hints_of, to_plain
 from bench_core.testing import toml_text
 from bench_core.testing.checks_declared import round_trip

@@ -10,14 +10,14 @@ from typing import Any
 
 import psutil
 import pytest
+from bench_inspect.about import about
+from bench_inspect.listing import CATALOGUES, KINDS, list_rows
 from bench_sandbox import layers
 from support import tiny_plugin
 from support.bench import Bench, contents, install
 from test_cheats import BLOBS, method, session
 
 from bench_core import RequestError
-from bench_core.cli.about import about
-from bench_core.cli.listing import CATALOGUES, KINDS, list_rows
 from bench_core.contract.facts import DataFacts
 from bench_core.plugins.described import DescribedRegistry, described_registry
 from bench_core.plugins.descriptions import ConfiguredMethod

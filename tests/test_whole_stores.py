@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from bench_inspect.health import store_row
 from bench_store import DAMAGED
 from click.testing import CliRunner, Result
 from support.bench import contents
@@ -16,7 +17,6 @@ from support.sessions import Place
 from support.stores import done, every_file, of_done, store
 from test_integrity import DAMAGES, SUITE, sealed_again
 
-from bench_core.cli.listing import store_row
 from bench_core.cli.main import main
 from bench_core.run.store import Store
 

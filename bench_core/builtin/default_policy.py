@@ -78,10 +78,8 @@ def spread_by_cost(problem: Problem, policies: Sequence[P], most: int = MOST_POL
         full = float(problem.costs.total(len(rows), rows.sizes).mean()) if len(rows) else 0.0
         share = np.clip(cost / full, 0.0, 1.0) if full > 0 else np.zeros(len(cost))
         piece = np.minimum((np.sqrt(share) * most).astype(np.int64), most - 1)
-        best: dict[int, int] = {}
+        pieces: dict[int, list[int]] = {}
         for i in order:
-            there = best.get(int(piece[i]))
-            if there is None or scores[i][0] > scores[there][0]:
-                best[int(piece[i])] = i
-        order = list(best.values())
+            pieces.setdefault(int(piece[i]), []).append(i)
+        order = [max(there, key=lambda i: scores[i][0]) for there in pieces.values()]
     return default_policy_first([policies[i] for i in order], [scores[i] for i in order])

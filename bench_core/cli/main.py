@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -123,104 +122,6 @@ def _name_trials(what: str, trials: list[tuple[Planned, str]]) -> None:
         click.echo(f"{what}: {trial.method} on {trial.dataset}, seed {trial.seed}: {message}", err=True)
     if len(trials) > _NAMED:
         click.echo(f"{what}: {len(trials) - _NAMED} more", err=True)
-
-
-@main.command()
-@options.ONLY
-@options.SEEDS
-@options.JSON
-@options.with_session
-def plan(session: SuiteSession, only: tuple[str, ...], seeds: int | None, as_json: bool) -> int:
-    """Show a suite's trials, and which are already done."""
-    from bench_core.run.runner import PLAN_HEAD, describe_plan, inapplicable_lines
-    from bench_core.run.session import parse_only
-
-    asked = session.plan(seeds, parse_only(only, session.suite))
-    rows, stale = describe_plan(session, asked)
-    notes = [*stale, *inapplicable_lines(asked)]
-    options.warn(session)
-    if as_json:
-        from bench_core.cli.as_json import planned, print_json
-
-        print_json(planned(asked, PLAN_HEAD, rows, notes))
-        return 1 if asked.unavailable else 0
-    print_table(PLAN_HEAD, rows)
-    for line in notes:
-        click.echo(line)
-    for label, message in asked.unavailable.items():
-        click.echo(f"data set {label!r} {message}", err=True)
-    rare = [state for state in ("over the limit", "not applicable") if asked.count(state)]
-    states = ["done", "failed", *rare]
-    counts = ", ".join(f"{asked.count(state)} {state}" for state in states)
-    click.echo(f"{len(asked.planned)} trials: {counts}, {len(asked.to_run())} to compute")
-    return 1 if asked.unavailable else 0
-
-
-def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from bench_core.cli.about import names_of
-
-    return sorted({name for name in names_of(options.listed_plugins()) if name.startswith(incomplete)})
-
-
-@main.command("list")
-@click.argument("what", metavar="[KIND|NAME]", required=False, shell_complete=_names)
-@options.JSON
-@options.cli_errors
-def list_(what: str | None, as_json: bool) -> int:
-    """List what the installed plugins offer, or show everything about one thing.
-
-    KIND is datasets, costs, methods, metrics or plugins. Any other NAME is shown with its parameters, what they may
-    be, and an entry for a suite.
-    """
-    from bench_core.cli.listing import KINDS, list_rows
-
-    loaded = options.listed_plugins()
-    if as_json:
-        from bench_core.cli.as_json import listed, print_json
-
-        print_json(listed(loaded, what))
-        return 0
-    if what is not None and what not in KINDS:
-        from bench_core.cli.about import about
-
-        click.echo("\n".join(about(loaded, what)))
-        return 0
-    for kind in [what] if what else KINDS:
-        if not what:
-            click.echo(f"{kind}:")
-        print_table(*list_rows(loaded, kind), width=80)
-        for plugin in loaded.broken if kind == "plugins" else ():
-            click.echo(f"{plugin.name}: {plugin.error}")
-        if not what:
-            click.echo()
-    for conflict in loaded.conflicts():
-        click.echo(conflict, err=True)
-    return 0
-
-
-@main.command()
-@options.STORE
-@click.option("--repair", is_flag=True, help="Set aside what is damaged in the store; the next run computes it.")
-@options.MIRROR
-@options.OFFLINE
-@options.JSON
-@options.cli_errors
-def doctor(store: Path, repair: bool, mirror: Path | None, offline: bool | None, as_json: bool) -> int:
-    """Show versions, plugins, caches and threads, check every file of the store, and say what is wrong."""
-    from bench_core.cli.listing import doctor_rows, store_row
-    from bench_core.contract.sources import DataContext
-
-    rows, wrong = doctor_rows(options.listed_plugins(), DataContext.from_environment(mirror, offline), store)
-    row, damage, notes = store_row(store, repair)
-    if as_json:
-        from bench_core.cli.as_json import print_json
-
-        print_json({"found": dict([*rows, row]), "wrong": wrong, "damaged": damage, "notes": notes})
-    else:
-        print_table(["what", "found"], [*rows, row])
-        for line in [*wrong, *damage, *notes]:
-            click.echo(line, err=True)
-    return 1 if wrong or (damage and not repair) else 0
 
 
 if __name__ == "__main__":

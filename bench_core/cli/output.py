@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Sequence
@@ -26,6 +27,15 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int =
     for row in rows:
         table.add_row(*map(Text, row))
     Console(width=width if plain else None, soft_wrap=False).print(table)
+
+
+def print_json(value: Any) -> None:
+    """Print plain values as JSON.
+
+    Raises:
+        ValueError: a number is not finite, which JSON cannot express.
+    """
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
 
 
 class Progress:

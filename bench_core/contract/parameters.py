@@ -13,9 +13,10 @@ from datetime import date, time
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from bench_limits import item_type, type_text, words
+
 from bench_core.contract.canonical import plain
 from bench_core.contract.errors import ContractError, RequestError, attempt, did_you_mean
-from bench_core.contract.limits import item_type, type_text, words
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -7,7 +7,8 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from bench_core.contract.limits import limit_of
+from bench_limits import limit_of
+
 from bench_core.contract.method import Method
 from bench_core.contract.metric import Metric
 from bench_core.contract.parameters import describe, hints_of, to_plain

@@ -6,27 +6,39 @@ answers over background rows that fill in the features it did not buy: the expec
 known and features that are independent of it (the marginal expectation of Štrumbelj and Kononenko, Explaining
 prediction models and individual predictions with feature contributions, 2014, §3). Rows that stay under the cap are
 decided as without it.
+
+A trial with caps (`cut_at_caps`) asks its policies before they decide on complete rows, lower caps first: a process
+that answers at a cap has seen no value of these rows that a policy of its family did not buy under this cap or a lower
+one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core.contract.costs import Costs
-from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.decisions import Decisions, Outcome, Rows
 from bench_core.contract.errors import ContractError
-from bench_core.contract.method import Policy, answers_early, can_be_asked
+from bench_core.contract.method import Policy, Problem, answers_early, can_be_asked
+from bench_core.protocol.prepare import Shown
+
+__all__ = ["Capped", "Cuts", "at_caps", "background_of", "cut_at_caps"]
 
 _FILLINGS = 32
 _MOST_VALUES = 4_000_000
 """Values that a policy is shown at a time, when it answers several fillings at once."""
 _SLACK = 1e-9
 """A bill fits under a cap that it exceeds by this share of it: bills are sums of rounded prices."""
+_MOST_CUT = 32
+"""Policies of a family that are cut; of larger ones as many, evenly spaced."""
+
+Cuts = Mapping[tuple[int, str], Mapping[int, NDArray[np.int64]]]
+"""(policy, part) → cap → int64 (rows,): the class that a cut row gets; −1 for a row that stays under the cap."""
 
 
 def background_of(X: NDArray[np.float64], feature_of_column: NDArray[np.int64], seed: int = 0) -> NDArray[np.float64]:
@@ -84,11 +96,9 @@ class Capped(Policy):
         if not len(over):
             return decided
         cut = self.answer(rows.take(over), self.buy(rows.take(over))[0])
-        columns: dict[str, Any] = {}
-        for name, value in vars(decided).items():
-            columns[name] = None if value is None else np.array(value)
-            if value is not None:
-                columns[name][over] = getattr(cut, name)
+        columns = {name: np.array(value) for name, value in vars(decided).items() if value is not None}
+        for name, column in columns.items():
+            column[over] = getattr(cut, name)
         return Decisions(**columns)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -146,3 +156,51 @@ class Capped(Policy):
                 if answer.stage is not None:  # the earliest stage that could have been reached
                     stage = answer.stage if stage is None else np.minimum(stage, answer.stage)
         return Decisions(known, stage=stage, **total)
+
+
+def cut_at_caps(policies: Sequence[Policy], caps: Sequence[int], problem: Problem, shown: Mapping[str, Shown]) -> Cuts:
+    """Ask the policies that can be asked under each cap, and answer the rows that are cut.
+
+    Args:
+        policies: a family's.
+        caps: ascending.
+        problem: prices, and the training part that stands for unknown values.
+        shown: the parts as policies see them.
+    """
+    asked = [number for number, policy in enumerate(policies) if caps and can_be_asked(policy)]
+    if len(asked) > _MOST_CUT:
+        asked = [asked[place] for place in np.linspace(0, len(asked) - 1, _MOST_CUT).round().astype(int)]
+    columns = problem.feature_of_column
+    background = background_of(np.where(np.isnan(problem.train.X), 0.0, problem.train.X), columns, problem.seed)
+    known: dict[tuple[int, str], NDArray[np.bool_] | None] = {}
+    cuts: dict[tuple[int, str], dict[int, NDArray[np.int64]]] = {}
+    for cap in caps:
+        for number in asked:
+            capped = Capped(policies[number], cap, problem.costs, background, columns)
+            for part, seen in shown.items():
+                bought, cut = capped.buy(seen.rows, known.get((number, part)))
+                known[number, part] = bought
+                labels = np.full(len(cut), -1, dtype=np.int64)
+                over = np.flatnonzero(cut)
+                if len(over):
+                    answer = capped.answer(seen.rows.take(over), bought[over])
+                    answer = Decisions.exact(answer).checked(len(over), problem.n_features, problem.n_classes)
+                    if answer.probabilities is not None:
+                        labels[over] = answer.probabilities.argmax(axis=1)
+                cuts.setdefault((number, part), {})[cap] = labels[seen.place]
+    return cuts
+
+
+def at_caps(outcome: Outcome, caps: Sequence[int], cuts: Mapping[int, NDArray[np.int64]]) -> Outcome:
+    """The outcome with what is answered at each cap: own answers of rows under it, and those of the cut rows.
+
+    A cap is left out if rows are over it and the policy was not cut.
+    """
+    labels = {}
+    for cap in caps:
+        cut = cuts.get(cap)
+        if cut is not None:
+            labels[cap] = np.where(cut >= 0, cut, outcome.label)
+        elif (outcome.bill <= cap * (1 + _SLACK)).all():
+            labels[cap] = outcome.label
+    return replace(outcome, at_caps=labels)

@@ -24,10 +24,10 @@ from bench_core.plugins.descriptions import ConfiguredMethod
 from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.audit import Auditor
 from bench_core.protocol.bill import outcome_of
+from bench_core.protocol.cap import at_caps, cut_at_caps
 from bench_core.protocol.empty import empty_answer
 from bench_core.protocol.prepare import Prepared, Shown
 from bench_core.protocol.replay import ReplayAudit
-from bench_core.run.at_caps import at_caps, cut_at_caps
 from bench_core.run.failures import failed_record
 from bench_core.run.record_file import RECORD_FORMAT
 from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, measure_empty, table_of, usage_of

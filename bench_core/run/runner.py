@@ -1,4 +1,4 @@
-"""Running a suite from its plan to what plugins make of the records; and describing a plan."""
+"""Running a suite from its plan to what plugins make of the records."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
 from bench_core.run.stored import stored_records
 from bench_core.run.suite import Suite
-
-PLAN_HEAD = ["data set", "method", "trials", "done", "failed", OVER_LIMIT, "missing", "not applicable"]
 
 _ROUNDS = 4
 """How often damaged records are set aside and computed again before the disk is to blame."""
@@ -210,23 +208,6 @@ def summary_table(suite: Suite, plan: Plan, store: Store) -> tuple[list[str], li
     return ["data set", "costs", "method", *heads, "seeds"], rows
 
 
-def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], list[str]]:
-    """A table of counts by data set and method (`PLAN_HEAD`), and lines on records of other code.
-
-    Trials whose stored records are damaged become missing in the plan.
-    """
-    stale = other_code(session, plan)
-    plan.forget(session.store.unreadable - session.known.done)
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for planned in plan.planned:
-        counts.setdefault((planned.trial.dataset, planned.trial.method), Counter())[planned.state] += 1
-    rows = [
-        [dataset, method, str(count.total()), *(str(count[state]) for state in PLAN_HEAD[3:])]
-        for (dataset, method), count in counts.items()
-    ]
-    return rows, stale
-
-
 def inapplicable_lines(plan: Plan) -> list[str]:
     """A line for every method that cannot be tried on data sets, which, and why."""
     datasets: dict[tuple[str, str], dict[str, None]] = {}
@@ -235,18 +216,3 @@ def inapplicable_lines(plan: Plan) -> list[str]:
     for (dataset, _, method), why in reasons.items():
         datasets.setdefault((method, why), {})[dataset] = None
     return [f"not applicable: {method} on {', '.join(on)}: {why}" for (method, why), on in datasets.items()]
-
-
-def other_code(session: SuiteSession, plan: Plan) -> list[str]:
-    """Methods whose stored records were made by other source code than is installed now."""
-    stale: Counter[str] = Counter()
-    for planned in plan.planned:
-        if planned.state != "done":
-            continue
-        record = session.store.read(planned.name, attachment=False)
-        provenance = record["provenance"] if record else session.known.provenance(planned.name)
-        plugin = session.registry.plugin_of("methods", planned.trial.method_use)
-        made_by = provenance.get("plugins", {}).get(plugin.name, {})
-        if made_by.get("source") != plugin.source[:16]:
-            stale[planned.trial.method] += 1
-    return [f"{method}: {count} record(s) were made by other code" for method, count in stale.items()]

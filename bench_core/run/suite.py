@@ -118,18 +118,15 @@ class Suite:
 
     def drawn_from(self, dataset: str) -> int | str | None:
         """What the splits of a data set are drawn from, as the suite says; see `SplitTable`."""
-        split = self._datasets[dataset].split or self.file.protocol.split
-        return split.drawn_from
+        return (self._datasets[dataset].split or self.file.protocol.split).drawn_from
 
     def _seeds(self, entry: DatasetEntry) -> list[int]:
         return seed_list(self.file.protocol.seeds if entry.seeds is None else entry.seeds)
 
-    def _caps(self, entry: DatasetEntry) -> tuple[int, ...]:
-        return tuple(self.file.protocol.caps if entry.caps is None else entry.caps)
-
     def caps_of(self, dataset: str) -> tuple[int, ...]:
         """Hard budgets at which policies are cut on a data set, ascending."""
-        return self._caps(self._datasets[dataset])
+        own = self._datasets[dataset].caps
+        return tuple(self.file.protocol.caps if own is None else own)
 
     def selection_of(self, dataset: str, method: str, task: str, threshold: float | None) -> str:
         """The rule that picks a method's row on a data set: ``first``, or a metric's name."""
@@ -141,7 +138,7 @@ class Suite:
         """The table's metrics, those that the suite selects by, and those of its other sections."""
         needed = {**self.metrics, **self._section_metrics}
         for cap in sorted({cap for name in self.dataset_names() for cap in self.caps_of(name)}):
-            needed[f"accuracy-at-cap@{cap}"] = self._metric(f"accuracy-at-cap@{cap}", self.path)
+            needed[f"accuracy-at-cap@{cap}"] = self.metric(f"accuracy-at-cap@{cap}")
         for rule in self._selects().values():
             if rule != "first":
                 needed[rule] = self.metric(rule)
@@ -213,7 +210,7 @@ class Suite:
                             split=split, encode=entry.encode or protocol.encode,
                             threshold=exit_threshold if threshold is None else threshold,
                             reject=reject and (threshold is not None or exit_threshold is None),
-                            seed=seed, audit_rounds=protocol.audit_rounds, caps=self._caps(entry),
+                            seed=seed, audit_rounds=protocol.audit_rounds, caps=self.caps_of(entry.label),
                         )  # fmt: skip
 
     def _grids(

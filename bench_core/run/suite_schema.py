@@ -115,10 +115,6 @@ class SplitTable(_Table):
     @model_validator(mode="after")
     def _makes_a_rule(self) -> SplitTable:
         self.rule()
-        return self
-
-    @model_validator(mode="after")
-    def _is_drawn_from_enough(self) -> SplitTable:
         sizes = (self.train, self.validation, self.test)
         if isinstance(self.drawn_from, int):
             if self.kind == "given" or max(sizes) <= 1:

@@ -98,12 +98,11 @@ def usage_of(outcomes: list[PolicyOutcome]) -> list[list[list[float]] | None]:
         if judged.part != "test":
             continue
         acquired, stage = judged.outcome.decisions.acquired, judged.outcome.decisions.stage
-        stages = 1 if stage is None else int(stage.max(initial=1))
+        stage = np.ones(len(acquired), dtype=np.int64) if stage is None else stage
+        stages = int(stage.max(initial=1))
         left -= stages * acquired.shape[1]
         if left < 0 or not len(acquired):
             usage.append(None)
-        elif stage is None:
-            usage.append([np.round(acquired.mean(axis=0), 6).tolist()])
         else:
             shares = [acquired[stage == s].sum(axis=0) / len(acquired) for s in range(1, stages + 1)]
             usage.append(np.round(np.stack(shares), 6).tolist())

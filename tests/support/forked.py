@@ -20,7 +20,7 @@ from typing import Any
 from bench_core.run.threads import start_with_one_blas_thread
 
 LIBRARIES = (
-    "bench_core.cli.main", "bench_core.run.runner", "bench_leaderboard.publish", "bench_core.cli.listing",
+    "bench_core.cli.main", "bench_core.run.runner", "bench_leaderboard.publish", "bench_inspect.health",
     "bench_leaderboard.render.figures", "bench_core.testing", "hypothesis", "lightgbm", "matplotlib.figure",
     "matplotlib.backends.backend_svg", "numba", "pandas", "pyarrow.dataset", "pyarrow.parquet",
     "scikit_posthocs", "scipy.stats", "sklearn.ensemble", "sklearn.linear_model", "sklearn.svm",

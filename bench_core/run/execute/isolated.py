@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fcntl import LOCK_EX, flock
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from bench_sandbox import Blob, CallError, Process, SandboxError, Server, StoppedError, importable, packed, readable
@@ -41,6 +41,8 @@ from bench_core.run.run_trial import Solver, TrialResult
 from bench_core.run.trial import Trial, parameters_of
 
 __all__ = ["Isolated", "kernels_folder", "once_more_if_killed"]
+
+T = TypeVar("T")
 
 _TARGET = "bench_core.run.execute.solving:Solving"
 _PRELOAD = (
@@ -191,12 +193,11 @@ class Isolated(Solver):
     def _call(
         self, name: str, values: dict[str, Any], arrays: Blob | None, *, most: int = 0, blob: Blob | None = None
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        answer: tuple[dict[str, Any], dict[str, NDArray[Any]]] = self._guarded(
+        return self._guarded(
             lambda process: process.call(name, values, arrays, seconds=self._left(), most=most, blob=blob)
         )
-        return answer
 
-    def _guarded(self, call: Callable[[Process], Any]) -> Any:
+    def _guarded(self, call: Callable[[Process], T]) -> T:
         """Call the process; what it raises, or how it ended, as this package's errors."""
         if self._process is None:
             raise TrialStopped("killed", "its process is gone")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,33 +14,27 @@ from bench_core.contract.method import Family, Policy
 
 __all__ = ["family_from"]
 
-Decide = Callable[[int, Rows, NDArray[np.bool_] | None], Any]
+Decide = Callable[[int, Rows, NDArray[np.bool_] | None], Decisions]
 Next = Callable[[int, Rows, NDArray[np.bool_]], NDArray[np.bool_]]
 
 
 class RemotePolicy(Policy):
     """A policy in another process."""
 
-    def __init__(self, number: int, description: dict[str, Any], decide: Decide) -> None:
-        self.number, self._decide = number, decide
+    def __init__(self, number: int, description: dict[str, Any], decide: Decide, next_: Next) -> None:
+        self.number, self._decide, self._next = number, decide, next_
         self.label = writable(_typed(description.get("label", ""), str, "text"))
         self.details = plain(_typed(description.get("details", {}), dict, "table"))
         budget = description.get("budget")
         self.budget = None if budget is None else float(_typed(budget, str, "text"))
-        scope: Literal["row", "query"] = "query" if description.get("scope") == "query" else "row"
-        self.decision_scope = scope
+        self.decision_scope = "query" if description.get("scope") == "query" else "row"
 
     def decide(self, rows: Rows) -> Decisions:
-        decisions: Decisions = self._decide(self.number, rows, None)
-        return decisions
+        return self._decide(self.number, rows, None)
 
 
 class RemoteStepwisePolicy(RemotePolicy):
     """A policy in another process that can be asked feature by feature."""
-
-    def __init__(self, number: int, description: dict[str, Any], decide: Decide, next_: Next) -> None:
-        super().__init__(number, description, decide)
-        self._next = next_
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return self._next(self.number, rows, known)
@@ -50,8 +44,7 @@ class RemoteEarlyPolicy(RemoteStepwisePolicy):
     """A policy in another process that also answers from any set of known features."""
 
     def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
-        decisions: Decisions = self._decide(self.number, rows, known)
-        return decisions
+        return self._decide(self.number, rows, known)
 
 
 def family_from(answer: dict[str, Any], decide: Decide, next_: Next) -> Family:
@@ -69,12 +62,11 @@ def family_from(answer: dict[str, Any], decide: Decide, next_: Next) -> Family:
         raise ValueError("it named no policies")
     policies: list[Policy] = []
     for number, description in enumerate(descriptions):
+        kind: type[RemotePolicy] = RemoteEarlyPolicy if description.get("early") is True else RemoteStepwisePolicy
         if _typed(description, dict, "table").get("asks") is not True:
-            policies.append(RemotePolicy(number, description, decide))
-        else:
-            kind = RemoteEarlyPolicy if description.get("early") is True else RemoteStepwisePolicy
-            policies.append(kind(number, description, decide, next_))
-    reference = RemotePolicy(len(descriptions), {}, decide) if answer.get("reference") is True else None
+            kind = RemotePolicy
+        policies.append(kind(number, description, decide, next_))
+    reference = RemotePolicy(len(descriptions), {}, decide, next_) if answer.get("reference") is True else None
     history, diagnostics = (plain(_typed(answer.get(key, {}), dict, "table")) for key in ("history", "diagnostics"))
     return Family(policies, reference, history, diagnostics)
 

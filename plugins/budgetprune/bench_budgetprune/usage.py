@@ -70,7 +70,7 @@ def judge(
     """What the rows get from a (pruned) forest: float64 X (rows, columns), class codes y (rows,)."""
     from bench_models.forest import walk
 
-    acquired, shares = walk.decide(forest, X, costs.n_features, threads)
+    acquired, shares = walk.decide(forest.walked[0], X, costs.n_features, threads)
     return Point(
         float((shares.argmax(axis=1) != y).mean()),
         float(costs.bill(acquired, sizes).mean()),

@@ -52,7 +52,7 @@ def grown(folder: str, kind: str, criterion: str, trees: int, threads: int) -> t
     forest = fit(X, y, trees)
     spent, cpu = time.perf_counter() - start, time.process_time() - cpu
     memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / X.nbytes
-    labels = decide(forest, others, X.shape[1])[1].argmax(axis=1) if kind == "own" else forest.predict(others)
+    labels = decide(forest.walked[0], others, X.shape[1])[1].argmax(axis=1) if kind == "own" else forest.predict(others)
     return spent, cpu, memory, float((labels == right).mean())
 
 

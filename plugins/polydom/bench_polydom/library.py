@@ -126,7 +126,7 @@ class ModelIndex:
         """Write the index to a file, without pickle (see `bench_polydom.persist`)."""
         from bench_polydom.persist import save
 
-        save(self, path)
+        save(path, self.features, self.index, self.choices, self.expansion)
 
     @classmethod
     def load(cls, path: str | Path, trusted: Sequence[str] = ()) -> ModelIndex:

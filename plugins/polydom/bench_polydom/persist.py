@@ -12,7 +12,7 @@ import json
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from bench_polydom.candidates import Candidates
 from bench_polydom.index import PolyDomIndex
 from bench_polydom.lattice import Expansion
 from bench_polydom.learning import Majority
-
-if TYPE_CHECKING:
-    from bench_polydom.library import ModelIndex
 
 __all__ = ["load", "save"]
 
@@ -37,8 +34,17 @@ def _skops() -> Any:
     return skops.io
 
 
-def save(index: ModelIndex, path: str | Path) -> None:
+def save(
+    path: str | Path, features: Sequence[Any], index: PolyDomIndex, choices: Sequence[Any], expansion: Expansion
+) -> None:
     """Write an index to a file.
+
+    Args:
+        path: of the file.
+        features: with ``name``, ``columns`` and ``price``.
+        index: the poly-dominance index.
+        choices: of every candidate, with ``features``, ``columns``, ``accuracy``, ``price`` and ``model``.
+        expansion: the result of the lattice search.
 
     Raises:
         RuntimeError: skops is not installed.
@@ -46,28 +52,27 @@ def save(index: ModelIndex, path: str | Path) -> None:
     """
     skops = _skops()
     arrays = io.BytesIO()
-    inner = index.index
     np.savez_compressed(
-        arrays, masks=inner.candidates.masks, accuracy=inner.candidates.accuracy, curves=inner.candidates.curves,
-        starts=inner.starts, offsets=inner.offsets, members=inner.members,
+        arrays, masks=index.candidates.masks, accuracy=index.candidates.accuracy, curves=index.candidates.curves,
+        starts=index.starts, offsets=index.offsets, members=index.members,
     )  # fmt: skip
     head: dict[str, Any] = {
         "format": FORMAT,
         "features": [
             {"name": f.name, "columns": [int(c) for c in f.columns], "price": np.atleast_1d(f.price).tolist()}
-            for f in index.features
+            for f in features
         ],
         "choices": [
             {"features": c.features, "columns": c.columns, "accuracy": c.accuracy, "price": c.price,
              "majority": _majority(c.model)}
-            for c in index.choices
+            for c in choices
         ],
         "expansion": {
-            "accuracy": [[int(mask), value] for mask, value in index.expansion.accuracy.items()],
-            "failures": [[int(mask), why] for mask, why in index.expansion.failures.items()],
-            "n_features": index.expansion.n_features,
-            "alpha": repr(float(index.expansion.alpha)),
-            "stopped": index.expansion.stopped,
+            "accuracy": [[int(mask), value] for mask, value in expansion.accuracy.items()],
+            "failures": [[int(mask), why] for mask, why in expansion.failures.items()],
+            "n_features": expansion.n_features,
+            "alpha": repr(float(expansion.alpha)),
+            "stopped": expansion.stopped,
         },
     }  # fmt: skip
     target = Path(path)
@@ -75,7 +80,7 @@ def save(index: ModelIndex, path: str | Path) -> None:
     with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("index.json", json.dumps(head))
         archive.writestr("index.npz", arrays.getvalue())
-        for i, choice in enumerate(index.choices):
+        for i, choice in enumerate(choices):
             if head["choices"][i]["majority"] is None:
                 try:
                     archive.writestr(f"models/{i}.skops", skops.dumps(choice.model))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from bench_models.boosting import BoostedModel, fit_boosted
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from bench_core import Problem
 
 if TYPE_CHECKING:
-    from bench_baselines.forward_selection.method import ForwardSelection
     from bench_baselines.forward_selection.search import Subset
 
 __all__ = ["Model", "SubsetModels", "mean_loss"]
@@ -34,6 +33,17 @@ def mean_loss(model: Model, X: NDArray[np.float64], y: NDArray[Any]) -> float:
     return float(-np.log(np.maximum(shares, _LEAST)).mean())
 
 
+class Settings(Protocol):
+    """What is fitted on a set: the parameters of ``forward-selection`` that say so."""
+
+    model: str
+    C: float
+    n_estimators: int
+    max_leaf_nodes: int
+    learning_rate: float
+    min_samples_leaf: int
+
+
 class SubsetModels:
     """Models of sets of features of one problem.
 
@@ -49,7 +59,7 @@ class SubsetModels:
         ValueError: missing values and a logistic regression.
     """
 
-    def __init__(self, method: ForwardSelection, problem: Problem) -> None:
+    def __init__(self, method: Settings, problem: Problem) -> None:
         self.method, self.problem, self.tried = method, problem, 0
         self._losses: dict[Subset, float] = {}
         if method.model == "logistic":

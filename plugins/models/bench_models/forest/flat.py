@@ -209,7 +209,7 @@ class FlatForest:
         """
         from bench_models.forest import walk
 
-        return walk.route(self, X, threads)
+        return walk.route(*self.walked, X, threads)
 
 
 def from_sklearn(

@@ -45,7 +45,7 @@ class ForestPolicy(Policy):
     def decide(self, rows: Rows) -> Decisions:
         from bench_models.forest import walk
 
-        acquired, shares = walk.decide(self.forest, rows.X, self.features, self.threads)
+        acquired, shares = walk.decide(self.forest.walked[0], rows.X, self.features, self.threads)
         evaluations = np.full(len(rows), float(self.tests))
         if self.ranks:
             return Decisions(acquired, score=np.ascontiguousarray(shares[:, 1]), evaluations=evaluations)

@@ -32,7 +32,7 @@ def mean_cost(problem: Problem, forest: FlatForest, opened: NDArray[np.bool_]) -
     from bench_models.forest import walk
 
     rows = problem.validation
-    acquired, _ = walk.decide(forest.pruned(opened), rows.X, problem.costs.n_features, problem.threads)
+    acquired, _ = walk.decide(forest.pruned(opened).walked[0], rows.X, problem.costs.n_features, problem.threads)
     return float(problem.costs.bill(acquired, rows.sizes).mean())
 
 

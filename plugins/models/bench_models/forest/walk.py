@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_models.threads import run_ranges
-from bench_models.trees import checked_rows
-
-if TYPE_CHECKING:
-    from bench_models.forest.flat import FlatForest
+from bench_models.trees import FlatTrees, checked_rows
 
 __all__ = ["decide", "route"]
 
@@ -20,12 +17,12 @@ _BLOCK = 2048
 
 
 def decide(
-    forest: FlatForest, X: NDArray[Any], features: int, threads: int = 1
+    trees: FlatTrees, X: NDArray[Any], features: int, threads: int = 1
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Walk every row through every tree.
 
     Args:
-        forest: the trees.
+        trees: those of a forest, see `FlatForest.walked`.
         X: (rows, columns).
         features: number of features of the problem.
         threads: how many threads to use.
@@ -38,25 +35,23 @@ def decide(
     """
     from bench_models.trees.kernels import add_trees
 
-    trees, _ = forest.walked
     X = checked_rows(trees, X)
     acquired = np.zeros((len(X), features), dtype=np.bool_)
-    total = np.zeros((len(X), forest.classes))
+    total = np.zeros((len(X), trees.value.shape[1]))
 
     def work(start: int, stop: int) -> None:
-        add_trees(trees, X[start:stop], 0, forest.trees, total[start:stop], acquired[start:stop])
+        add_trees(trees, X[start:stop], 0, trees.trees, total[start:stop], acquired[start:stop])
 
     run_ranges(work, len(X), threads, _BLOCK)
-    total /= forest.trees
+    total /= trees.trees
     return acquired, total
 
 
-def route(forest: FlatForest, X: NDArray[Any], threads: int = 1) -> NDArray[np.int32]:
-    """The leaf of each row in each tree; int32 (rows, trees)."""
+def route(trees: FlatTrees, number: NDArray[np.int32], X: NDArray[Any], threads: int = 1) -> NDArray[np.int32]:
+    """The leaf of each row in each tree; int32 (rows, trees), by the ``number`` of each node."""
     from bench_models.trees.kernels import route_rows
 
-    trees, number = forest.walked
     X = checked_rows(trees, X)
-    leaf = np.zeros((len(X), forest.trees), dtype=np.int32)
+    leaf = np.zeros((len(X), trees.trees), dtype=np.int32)
     run_ranges(lambda start, stop: route_rows(trees, number, X[start:stop], leaf[start:stop]), len(X), threads, _BLOCK)
     return leaf

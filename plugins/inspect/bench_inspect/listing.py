@@ -1,30 +1,36 @@
-"""What a command prints with ``--json``: one JSON document on standard output, for scripts."""
+"""``bench list KIND``: what the installed plugins offer, as tables and as plain values."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
+from bench_core import RequestError, did_you_mean
+from bench_core.suites import Registry
 
-from bench_core.cli.listing import CATALOGUES, KINDS
-from bench_core.contract.errors import RequestError, did_you_mean
+__all__ = ["CATALOGUES", "KINDS", "list_rows", "listed"]
 
-if TYPE_CHECKING:
-    from bench_core.plugins.registry import Registry
-    from bench_core.run.plan import Plan
-
-__all__ = ["listed", "planned", "print_json"]
+CATALOGUES = {"datasets": "datasets", "costs": "cost_schemes", "methods": "methods", "metrics": "metrics"}
+"""What the command line calls a kind → the attribute of `Registry` that holds its names."""
+KINDS = (*CATALOGUES, "plugins")
 
 
-def print_json(value: Any) -> None:
-    """Print plain values as JSON.
-
-    Raises:
-        ValueError: a number is not finite, which JSON cannot express.
-    """
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]]:
+    """The head and the rows of ``bench list KIND``."""
+    if kind == "plugins":
+        rows = [
+            [p.name, p.distribution or "-", p.version or "-", "broken" if p.error else "ok"]
+            for p in registry.plugins.values()
+        ]
+        return ["plugin", "distribution", "version", "state"], rows
+    catalogue = getattr(registry, CATALOGUES[kind])
+    descriptions = [(name, catalogue.described(name)) for name in sorted(catalogue)]
+    if kind == "metrics":
+        rows = [
+            [name, description["goal"], description["title"], ", ".join(description["tasks"])]
+            for name, description in descriptions
+        ]
+        return ["metric", "better", "title", "tasks"], rows
+    return ["name", "what it is"], [[name, description["summary"]] for name, description in descriptions]
 
 
 def listed(registry: Registry, what: str | None) -> dict[str, list[dict[str, Any]]]:
@@ -61,20 +67,3 @@ def _things(registry: Registry, kind: str) -> list[dict[str, Any]]:
             described["parameters"] = [dict(zip(keys, one, strict=True)) for one in described["parameters"]]
         things.append({"name": name, "plugin": catalogue.origins[name], **described})
     return things
-
-
-def planned(plan: Plan, head: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> dict[str, Any]:
-    """A plan: counts of trials by data set and method, and in all.
-
-    Args:
-        plan: the plan.
-        head: the names of the table's columns; all but the first two are counts.
-        rows: the table of `bench_core.run.runner.describe_plan`.
-        notes: lines that the command prints below the table.
-    """
-    counts: list[dict[str, Any]] = [dict(zip(head, [*row[:2], *map(int, row[2:])], strict=True)) for row in rows]
-    total = {key: sum(row[key] for row in counts) for key in head[2:]}
-    return {
-        "rows": counts, "total": total, "to compute": len(plan.to_run()), "notes": list(notes),
-        "unavailable": dict(plan.unavailable),
-    }  # fmt: skip

@@ -10,10 +10,9 @@ from contextlib import suppress
 from importlib import metadata
 from typing import Any
 
-from bench_core.cli.listing import CATALOGUES, KINDS
-from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.plugins.catalogue import Plugin
-from bench_core.plugins.registry import Registry
+from bench_core import RequestError, did_you_mean
+from bench_core.suites import Plugin, Registry
+from bench_inspect.listing import CATALOGUES, KINDS
 
 __all__ = ["about", "names_of"]
 

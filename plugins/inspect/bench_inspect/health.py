@@ -1,47 +1,25 @@
-"""``bench list`` and ``bench doctor``."""
+"""``bench doctor``: what this machine, the plugins and a store are like, and what is wrong with them."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
-from bench_core.contract.sources import DataContext
-from bench_core.plugins.catalogue import Catalogue
-from bench_core.plugins.registry import Registry
+from bench_core import DataContext
+from bench_core.suites import Registry
 
-CATALOGUES = {"datasets": "datasets", "costs": "cost_schemes", "methods": "methods", "metrics": "metrics"}
-"""What the command line calls a kind → the attribute of `Registry` that holds its names."""
-KINDS = (*CATALOGUES, "plugins")
+__all__ = ["doctor_rows", "store_row"]
+
 _MOST = 20
 """How many damaged files are named."""
-
-
-def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]]:
-    """The head and the rows of ``bench list KIND``."""
-    if kind == "plugins":
-        rows = [
-            [p.name, p.distribution or "-", p.version or "-", "broken" if p.error else "ok"]
-            for p in registry.plugins.values()
-        ]
-        return ["plugin", "distribution", "version", "state"], rows
-    catalogue: Catalogue[Any] = getattr(registry, CATALOGUES[kind])
-    descriptions = [(name, catalogue.described(name)) for name in sorted(catalogue)]
-    if kind == "metrics":
-        rows = [
-            [name, description["goal"], description["title"], ", ".join(description["tasks"])]
-            for name, description in descriptions
-        ]
-        return ["metric", "better", "title", "tasks"], rows
-    return ["name", "what it is"], [[name, description["summary"]] for name, description in descriptions]
 
 
 def store_row(path: Path, repair: bool) -> tuple[list[str], list[str], list[str]]:
     """A row of ``bench doctor`` on a store, lines on what is damaged in it, and on what is done about that."""
     from bench_store import DAMAGED, check_store, repair_store
 
-    from bench_core.run.store import Store
+    from bench_core.records import Store
 
     store = Store(path)
     result = check_store(store)
@@ -59,7 +37,7 @@ def doctor_rows(registry: Registry, context: DataContext, store: Path) -> tuple[
     """What ``bench doctor`` shows, and what is wrong."""
     from bench_sandbox import layers
 
-    from bench_core.run.execute.worker import environment
+    from bench_core.execution import environment
 
     about = environment()
     disk = next(folder for folder in (context.cache, *context.cache.parents) if folder.exists())

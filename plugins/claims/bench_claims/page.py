@@ -150,7 +150,8 @@ def _read_off(check: Any) -> str:
         return ""
     if check.matched is None:
         return f"Read off the {check.reading} within {100 * check.within:g} % of the price."
-    return f"Read off the {check.reading} at {check.matched.metric} {check.matched.most:g} on the test part."
+    raised = "" if check.matched.full is None else ", or above it where each family compared has a policy"
+    return f"Read off the {check.reading} at {check.matched.metric} {check.matched.most:g} on the test part{raised}."
 
 
 def _amount(value: float, unit: Unit) -> str:

@@ -25,7 +25,7 @@ ROWS = [
 def test_each_number_is_of_the_policy_that_validation_chooses_for_it():
     frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(dataset="d", costs="unit", status="ok", point=0)
     frame["name"] = frame["method"] + frame["seed"].astype(str)
-    records = SimpleNamespace(policies=frame, infos={name: INFO for name in frame["name"]})
+    records = SimpleNamespace(policies=frame, infos=dict.fromkeys(frame["name"], INFO))
     suite = SimpleNamespace(
         grids=[("d", "unit"), ("free", "unit")], caps_of={"d": (3,), "free": ()}.get,
         methods_on=lambda dataset: ["asked", "whole", "missing"],

@@ -2,52 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
-from bench_models.partial import MaskedTrees, PartialPredictor, fit_installed, fit_masked_trees, random_masks
+from bench_models.partial import MaskedTrees, PartialPredictor, random_masks
 from numpy.typing import NDArray
 
-from bench_aaco.oracle import Oracle, fit_oracle, units_of
+from bench_aaco.oracle import Oracle, units_of
 from bench_core import Problem
 
-if TYPE_CHECKING:
-    from bench_aaco.plugin import AACO
-
-__all__ = ["fitted_oracle"]
+__all__ = ["FitTrees", "LookAhead", "learn", "own_masks"]
 
 _ROWS, _STEPS = 600, 12
 """Training rows on which the policy is followed, and how far."""
 
 
-def fitted_oracle(problem: Problem, method: AACO) -> Oracle:
-    """Fit the predictor of a method, and its look-ahead.
+class FitTrees(Protocol):
+    """Fit the predictor on so many randomly masked copies of the training rows, and on copies with given masks."""
+
+    def __call__(self, *, copies: int, masks: NDArray[np.bool_] | None) -> MaskedTrees: ...
+
+
+class LookAhead(Protocol):
+    """Make the look-ahead of a predictor."""
+
+    def __call__(self, *, predictor: PartialPredictor) -> Oracle: ...
+
+
+def learn(problem: Problem, fit_trees: FitTrees, look_ahead: LookAhead, copies: int, passes: int) -> Oracle:
+    """Fit the predictor and its look-ahead, again and again on the masks that the policy then meets.
 
     The policy that is followed on training rows is that of the λ at which all features cost what is lost without any.
+
+    Args:
+        problem: its training part and seed are used.
+        fit_trees, look_ahead: the steps.
+        copies: masked copies of each row; in later fits a quarter has random masks.
+        passes: fits after the first.
     """
-
-    def look_ahead(predictor: PartialPredictor) -> Oracle:
-        return fit_oracle(
-            problem, predictor, neighbours=method.neighbours, subsets=method.subsets,
-            reference_rows=method.reference_rows,
-        )  # fmt: skip
-
-    def trees(copies: int, masks: NDArray[np.bool_] | None = None) -> MaskedTrees:
-        return fit_masked_trees(
-            problem, units_of(problem), copies=copies, masks=masks, n_estimators=method.n_estimators,
-            max_leaf_nodes=method.max_leaf_nodes, learning_rate=method.learning_rate,
-            min_samples_leaf=method.min_samples_leaf,
-        )  # fmt: skip
-
-    if method.predictor != "trees":
-        return look_ahead(fit_installed(method.predictor, problem, units_of(problem)))
-    copies, masks = method.masked_copies, None
-    for number in range(method.passes):
-        oracle = look_ahead(trees(-(-copies // (4 if number else 2)), masks))
+    masks = None
+    for number in range(passes):
+        oracle = look_ahead(predictor=fit_trees(copies=-(-copies // (4 if number else 2)), masks=masks))
         followed = np.unique(np.linspace(0, len(oracle.y) - 1, min(_ROWS, len(oracle.y))).astype(np.int64))
         bought = oracle.journeys(followed, _STEPS, float(oracle.first_losses[0]))
         masks = own_masks(problem, oracle.row[followed], bought, copies - copies // 4)
-    return look_ahead(trees(-(-copies // 4) if method.passes else copies, masks))
+    return look_ahead(predictor=fit_trees(copies=-(-copies // 4) if passes else copies, masks=masks))
 
 
 def own_masks(

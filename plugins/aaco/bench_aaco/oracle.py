@@ -263,7 +263,7 @@ def draw_candidates(rng: np.random.Generator, unit: NDArray[np.int64], subsets: 
 
 
 def fit_oracle(
-    problem: Problem, predictor: PartialPredictor, *, neighbours: int, subsets: int, reference_rows: int
+    problem: Problem, *, predictor: PartialPredictor, neighbours: int, subsets: int, reference_rows: int
 ) -> Oracle:
     """Draw candidates and references, and compute the losses when nothing is known.
 

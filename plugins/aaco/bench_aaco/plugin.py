@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Predicate
 
 from bench_core import Family, Method, Problem, RegisterMethod, distinct, hookimpl
+
+if TYPE_CHECKING:
+    from bench_aaco.oracle import Oracle
 
 __all__ = ["AACO", "GreedyCMI"]
 
@@ -62,12 +66,11 @@ class AACO(Method):
 
     def fit(self, problem: Problem) -> Family:
         """Fit the predictor on the training part; the default policy is the λ with the best validation score."""
-        from bench_aaco.fitting import fitted_oracle
         from bench_aaco.oracle import lambda_grid
         from bench_aaco.policy import OraclePolicy
         from bench_core import default_policy_first, validation_score
 
-        oracle = problem.shared(("aaco", self._key()), lambda: fitted_oracle(problem, self))
+        oracle = problem.shared(("aaco", self._key()), lambda: self._oracle(problem))
         lambdas = sorted(set(self.lambdas)) or lambda_grid(oracle, self.count)
         policies = [
             OraclePolicy(oracle, lambda_, oracle.first(lambda_), f"lambda={lambda_:g}", {"lambda": lambda_})
@@ -76,6 +79,26 @@ class AACO(Method):
         rows = problem.validation.rows()
         scores = [validation_score(problem, policy.decide(rows)) for policy in policies]
         return Family(default_policy_first(policies, scores), diagnostics={"lambdas": lambdas})
+
+    def _oracle(self, problem: Problem) -> Oracle:
+        """Fit the predictor and the look-ahead, which all λ share."""
+        from bench_models.partial import fit_installed, fit_masked_trees
+
+        from bench_aaco.fitting import learn
+        from bench_aaco.oracle import fit_oracle, units_of
+
+        look_ahead = partial(
+            fit_oracle, problem,
+            neighbours=self.neighbours, subsets=self.subsets, reference_rows=self.reference_rows,
+        )  # fmt: skip
+        unit = units_of(problem)
+        if self.predictor != "trees":
+            return look_ahead(predictor=fit_installed(self.predictor, problem, unit))
+        fit_trees = partial(
+            fit_masked_trees, problem, unit, n_estimators=self.n_estimators, max_leaf_nodes=self.max_leaf_nodes,
+            learning_rate=self.learning_rate, min_samples_leaf=self.min_samples_leaf,
+        )  # fmt: skip
+        return learn(problem, fit_trees, look_ahead, self.masked_copies, self.passes)
 
     def _key(self) -> tuple[object, ...]:
         """What the look-ahead depends on."""

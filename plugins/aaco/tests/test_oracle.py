@@ -80,7 +80,7 @@ def plain(oracle, problem, lambda_, x):
 @pytest.mark.parametrize("variant", ["plain", "one-hot", "missing-values", "groups"])
 def test_rows_acquire_what_the_definition_says(variant):
     problem = make_problem("multiclass", variant)
-    oracle = fit_oracle(problem, Counting(problem), neighbours=3, subsets=6, reference_rows=30)
+    oracle = fit_oracle(problem, predictor=Counting(problem), neighbours=3, subsets=6, reference_rows=30)
     X = problem.validation.X[:4]
     for lambda_ in lambda_grid(oracle, 3):
         acquired = OraclePolicy(oracle, lambda_, oracle.first(lambda_)).decide(Rows(X)).acquired
@@ -120,7 +120,7 @@ def test_a_feature_that_tells_which_other_matters_is_bought_first(last):
 
 def test_greedy_cmi_looks_at_single_features_only():
     problem = pointer()
-    oracle = fit_oracle(problem, Counting(problem), neighbours=3, subsets=0, reference_rows=30)
+    oracle = fit_oracle(problem, predictor=Counting(problem), neighbours=3, subsets=0, reference_rows=30)
     assert oracle.candidates.member.sum(axis=1).tolist() == [1] * 5
     with pytest.raises(ValueError, match="subsets"):
         GreedyCMI(subsets=1)
@@ -157,7 +157,7 @@ def test_decisions_survive_pickling_and_do_not_depend_on_row_order():
 
 def test_a_row_is_not_its_own_neighbour_when_it_is_followed():
     problem = make_problem("binary")
-    oracle = fit_oracle(problem, Counting(problem), neighbours=4, subsets=3, reference_rows=50)
+    oracle = fit_oracle(problem, predictor=Counting(problem), neighbours=4, subsets=3, reference_rows=50)
     known = np.ones((len(oracle.y), problem.n_features), dtype=bool)
     itself = np.arange(len(oracle.y))
     near = oracle.nearest(oracle.X, known, itself)

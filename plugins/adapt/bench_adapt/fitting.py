@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from bench_models.boosting import BoostedModel, fit_boosted
@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from bench_adapt.alternate import alternate
 from bench_adapt.policy import GatedPolicy
 from bench_core import Family, Part, Problem, default_policy_first, validation_score
-
-if TYPE_CHECKING:
-    from bench_adapt.plugin import _Adapt
 
 __all__ = ["column_shares", "feature_shares", "fit_family", "out_of_fold_losses"]
 
@@ -66,21 +63,25 @@ def _accurate(problem: Problem, n_estimators: int) -> BoostedModel:
     return fit_boosted(problem, np.arange(problem.train.X.shape[1]), n_estimators)
 
 
-def fit_family(problem: Problem, method: _Adapt, fitter: Callable[[Problem, float], Any]) -> Family:
+def fit_family(
+    problem: Problem,
+    fitter: Callable[[float], Any],
+    gammas: Sequence[float],
+    p_full: Sequence[float],
+    rounds: int,
+    accurate_estimators: int,
+) -> Family:
     """Fit a pair at each γ and P_full; the default policy is the best on validation.
 
     Args:
         problem: binary or multiclass.
-        method: its grids and numbers of rounds.
-        fitter: for a problem and a γ, an object that fits pairs (`LinearFitter`, `BoostedFitter`).
+        fitter: for a γ, an object that fits pairs (`LinearFitter`, `BoostedFitter`).
+        gammas, p_full, rounds, accurate_estimators: see `bench_adapt.plugin`.
     """
-    key = ("adapt", method.accurate_estimators)
     accurate, losses = problem.shared(
-        key,
-        lambda: (
-            _accurate(problem, method.accurate_estimators), out_of_fold_losses(problem, method.accurate_estimators)
-        ),
-    )  # fmt: skip
+        ("adapt", accurate_estimators),
+        lambda: (_accurate(problem, accurate_estimators), out_of_fold_losses(problem, accurate_estimators)),
+    )
     y = problem.train.y
     prior = np.bincount(y, minlength=problem.n_classes) / len(y)
     start = -np.log(np.maximum(prior, _LEAST))[y]
@@ -88,22 +89,17 @@ def fit_family(problem: Problem, method: _Adapt, fitter: Callable[[Problem, floa
     read = np.zeros(problem.n_features, dtype=bool)
     read[problem.feature_of_column[accurate.columns[split]]] = True
     policies, scores = [], []
-    for gamma in method.gammas:
-        for p_full in method.p_full:
-            fit = fitter(problem, gamma)
-            alternate(fit, y, losses, start, p_full, method.rounds)
+    for gamma in gammas:
+        for share in p_full:
+            fit = fitter(gamma)
+            alternate(fit, y, losses, start, share, rounds)
             pair = fit.pair()
             cheap = np.zeros(problem.n_features, dtype=bool)
             cheap[problem.feature_of_column[pair.columns]] = True
-            details = {"gamma": gamma, "p_full": p_full, "features": int(cheap.sum())}
+            details = {"gamma": gamma, "p_full": share, "features": int(cheap.sum())}
             policies.append(
                 GatedPolicy(
-                    pair,
-                    accurate,
-                    np.stack([cheap, cheap | read]),
-                    prior,
-                    f"gamma={gamma:g} p_full={p_full:g}",
-                    details,
+                    pair, accurate, np.stack([cheap, cheap | read]), prior, f"gamma={gamma:g} p_full={share:g}", details
                 )
             )
             scores.append(validation_score(problem, policies[-1].decide(problem.validation.rows())))

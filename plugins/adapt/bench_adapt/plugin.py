@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge, Gt, Interval, MinLen, Predicate
@@ -39,7 +40,9 @@ class _Adapt(Method):
         """Fit the accurate model, then a pair at each γ and P_full; the default policy is the best on validation."""
         from bench_adapt.fitting import fit_family
 
-        return fit_family(problem, self, self._fitter)
+        return fit_family(
+            problem, partial(self._fitter, problem), self.gammas, self.p_full, self.rounds, self.accurate_estimators
+        )
 
 
 @dataclass(frozen=True)

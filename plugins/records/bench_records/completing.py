@@ -22,8 +22,8 @@ __all__ = ["EMPTY", "complete"]
 EMPTY = "empty"
 """The column of a completed table that says which rows were added."""
 
-_SETTING = ("dataset", "split", "seed", "threshold", "reject")
-"""What of a trial's identity decides on which rows, and how, an answer is judged."""
+_SETTING = ("dataset", "split", "seed")
+"""What of a trial's identity decides on which rows an answer is judged."""
 
 
 def complete(records: Records) -> pd.DataFrame:
@@ -58,7 +58,8 @@ def complete(records: Records) -> pd.DataFrame:
 
 
 def _setting(identity: Mapping[str, Any]) -> str:
-    return canonical_json([identity.get(key) for key in _SETTING])
+    refuses = identity.get("threshold") if identity.get("reject", True) else None  # else it is only one to stop at
+    return canonical_json([*(identity.get(key) for key in _SETTING), refuses])
 
 
 def _held(records: Records, names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from bench_records.completing import EMPTY, complete
 from bench_records.records import Records, tabulate
 from support.made_up import labelled, record_of
+
+from bench_core.contract.canonical import canonical_json, sha256_text
 
 
 def holding(method: str, seed: int, empty: float | None, **more: Any) -> dict[str, Any]:
@@ -33,6 +36,15 @@ def test_a_record_without_it_takes_it_from_another_of_the_same_rows() -> None:
 def test_rows_that_are_split_or_refused_otherwise_are_others(other: dict[str, Any]) -> None:
     records = tabulate(labelled([holding("new", 0, 0.6, **other), holding("old", 0, None)]))
     assert added(records) == {("new", 0): 0.6}
+
+
+def test_a_threshold_to_stop_at_where_nothing_is_refused_is_none_for_the_answers() -> None:
+    stops = holding("stops", 0, None, threshold=0.9)
+    identity = {**json.loads(stops["trial"]), "reject": False}
+    text = canonical_json(identity)
+    stops = {**stops, "trial": text, "name": sha256_text(text)}
+    records = tabulate(labelled([holding("new", 0, 0.6, threshold=None), stops]))
+    assert added(records) == {("new", 0): 0.6, ("stops", 0): 0.6}
 
 
 def test_a_family_of_several_grid_points_is_completed_once_and_last() -> None:

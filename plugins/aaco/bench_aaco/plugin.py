@@ -18,6 +18,9 @@ __all__ = ["AACO", "GreedyCMI"]
 
 BENCH_CONTRACT_VERSION = 1
 
+_LEAST_COPIES, _MOST_MASKED = 4, 60_000
+"""Bounds of the training set: the time to fit grows with its rows, and a large table needs fewer copies of each."""
+
 
 @dataclass(frozen=True)
 class AACO(Method):
@@ -39,7 +42,8 @@ class AACO(Method):
         reference_rows: most training rows among which neighbours are searched; a random sample when there are more.
         predictor: ``trees``: LightGBM on masked copies of the training rows; ``neural``: the network of
             budgetbench-neural, which must be installed.
-        masked_copies: masked copies of each training row.
+        masked_copies: masked copies of each training row; fewer, down to four, where that would be more than 60,000
+            rows.
         passes: how often the trees are trained again, with three quarters of the copies knowing what the policy has
             bought of the row by some step.
         n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: LightGBM's ``num_leaves``, ….
@@ -98,7 +102,8 @@ class AACO(Method):
             fit_masked_trees, problem, unit, n_estimators=self.n_estimators, max_leaf_nodes=self.max_leaf_nodes,
             learning_rate=self.learning_rate, min_samples_leaf=self.min_samples_leaf,
         )  # fmt: skip
-        return learn(problem, fit_trees, look_ahead, self.masked_copies, self.passes)
+        copies = min(self.masked_copies, max(_LEAST_COPIES, _MOST_MASKED // max(len(problem.train), 1)))
+        return learn(problem, fit_trees, look_ahead, copies, self.passes)
 
     def _key(self) -> tuple[object, ...]:
         """What the look-ahead depends on."""

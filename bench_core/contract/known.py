@@ -3,48 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any
 
-__all__ = ["KnownTrials", "NothingKnown"]
+__all__ = ["KnownTrials"]
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class KnownTrials(Protocol):
-    """Trials that are known although the store does not hold them, such as those of a published export."""
+class KnownTrials:
+    """Trials that are known although the store does not hold them, such as those of a published export.
 
-    @property
-    def done(self) -> Set[str]:
-        """Names of the trials that are done."""
-        return frozenset()
+    A plugin returns an object with these attributes by the hook ``bench_known_trials``; this one knows of no trial.
 
-    @property
-    def failed(self) -> Set[str]:
-        """Names of the trials that failed."""
-        return frozenset()
+    Attributes:
+        done: names of the trials that are done.
+        failed: names of the trials that failed.
+        over_limit: names of those of the failed trials that took longer than the time limit.
+        inapplicable: names of the trials that are not applicable → why.
+        contents: definition of a data set (`definition_of`) → its content hash.
+        is_current: whether this is still what is there.
+    """
 
-    @property
-    def over_limit(self) -> Set[str]:
-        """Names of those of the failed trials that took longer than the time limit."""
-        return frozenset()
-
-    @property
-    def inapplicable(self) -> Mapping[str, str]:
-        """Names of the trials that are not applicable → why."""
-        return {}
-
-    @property
-    def contents(self) -> Mapping[str, str]:
-        """Definition of a data set (`definition_of`) → its content hash."""
-        return {}
-
-    @property
-    def is_current(self) -> bool:
-        """Whether this is still what is there."""
-        return False
+    done: Set[str] = frozenset()
+    failed: Set[str] = frozenset()
+    over_limit: Set[str] = frozenset()
+    inapplicable: Mapping[str, str] = _NOTHING
+    contents: Mapping[str, str] = _NOTHING
+    is_current: bool = False
 
     def provenance(self, name: str) -> Mapping[str, Any]:
         """Where and by which code a trial was computed; empty when that is not known."""
         return {}
-
-
-class NothingKnown(KnownTrials):
-    """No trial is known beside the store's."""

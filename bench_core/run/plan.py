@@ -10,7 +10,7 @@ from typing import Any
 from bench_core.contract.canonical import canonical_json
 from bench_core.contract.errors import DataUnavailable, attempt, with_hint
 from bench_core.contract.facts import DataFacts
-from bench_core.contract.known import KnownTrials, NothingKnown
+from bench_core.contract.known import KnownTrials
 from bench_core.contract.parameters import given_parameters
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.store import Store
@@ -96,7 +96,7 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
     is defined as it was then, and when that is all of it, the data is not missed. A method that cannot be tried on a
     data set is not applicable there, unless there is a record of it.
     """
-    plan, known = Plan(), known or NothingKnown()
+    plan, known = Plan(), known or KnownTrials()
     done, failed = store.names()
     done |= known.done
     failed = (failed | known.failed) - done

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bench_core.contract.errors import RequestError, did_you_mean
-from bench_core.contract.known import KnownTrials, NothingKnown
+from bench_core.contract.known import KnownTrials
 from bench_core.contract.sources import DataContext
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
@@ -27,7 +27,7 @@ class SuiteSession:
     store: Store
     out: Path
     context: DataContext
-    _known: KnownTrials = field(default_factory=NothingKnown, init=False, repr=False)
+    _known: KnownTrials = field(default_factory=KnownTrials, init=False, repr=False)
 
     @classmethod
     def open(
@@ -46,7 +46,7 @@ class SuiteSession:
     def known(self) -> KnownTrials:
         """What a plugin knows of the suite's trials beside the store, as it is now."""
         if not self._known.is_current:
-            self._known = self.registry.manager.hook.bench_known_trials(session=self) or NothingKnown()
+            self._known = self.registry.manager.hook.bench_known_trials(session=self) or KnownTrials()
         return self._known
 
     def plan(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Plan:

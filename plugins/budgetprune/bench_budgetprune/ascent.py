@@ -59,7 +59,7 @@ class Ascent(Search):
         """Dual ascent on the logarithms of the weights; returns whether the gap is closed."""
         from bench_budgetprune import _ascent_kernels as kernels
 
-        self.log = np.clip(self.solver.weight[self.node], -KEPT, KEPT)
+        self.log = np.clip(self.duals.weight[self.node], -KEPT, KEPT)
         way = mean = np.zeros(self.now.nodes)
         level, gap = LEVEL, np.inf
         for step in range(1, min(STEPS, max_iter) + 1):
@@ -131,4 +131,4 @@ class Ascent(Search):
 
     def _keep_weights(self) -> None:
         """Leave the weights for the next λ."""
-        self.solver.weight[self.node] = self.log
+        self.duals.weight[self.node] = self.log

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,7 @@ from bench_budgetprune.instance import Instance
 from bench_budgetprune.pruning import Between, Pruning
 from bench_budgetprune.reduction import Reduced, reduce
 
-if TYPE_CHECKING:
-    from bench_budgetprune.solve import Solver
-
-__all__ = ["BLOCKS", "Search"]
+__all__ = ["BLOCKS", "Duals", "Search"]
 
 BLOCKS = 4
 """Pairs are worked on in this many blocks, each with sums of its own: they do not depend on threads."""
@@ -24,10 +22,29 @@ WORTHWHILE = 0.8
 """The problem is made smaller when this share of it, or less, is left."""
 
 
+@dataclass
+class Duals:
+    """Where the next solve of one instance starts: at what the one before, of another λ, ended with.
+
+    Attributes:
+        instance: (IP).
+        share: the duals over λ, per entry, of ``subgradient``; None before its first solve.
+        weight: float64 (nodes,): logarithms of the nodes' weights, of ``flow``.
+    """
+
+    instance: Instance
+    share: NDArray[np.float64] | None = None
+    weight: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.weight = np.zeros(self.instance.nodes)
+
+
 class Search:
     """One solve.
 
     Attributes:
+        duals: where it starts, and what it leaves for the next one.
         now: what is left of (IP); ``node`` are the old numbers of its nodes.
         base, constant: the nodes fixed open, and what all that is fixed costs.
         best, objective: the best pruning of the whole and its value.
@@ -35,10 +52,10 @@ class Search:
     """
 
     def __init__(
-        self, solver: Solver, lambda_: float, gap: float, pool: ThreadPoolExecutor, between: Between | None
+        self, duals: Duals, lambda_: float, gap: float, pool: ThreadPoolExecutor, between: Between | None
     ) -> None:
-        self.solver, self.lambda_, self.gap, self.pool = solver, lambda_, gap, pool
-        whole = solver.instance
+        self.duals, self.lambda_, self.gap, self.pool = duals, lambda_, gap, pool
+        whole = duals.instance
         self.constant, self.loss = 0.0, 0.0
         self.node = np.arange(whole.nodes)
         self.base = np.zeros(whole.nodes, dtype=np.bool_)

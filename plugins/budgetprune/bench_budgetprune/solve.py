@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bench_budgetprune.instance import Instance
 from bench_budgetprune.pruning import Between, Kind, Pruning
+from bench_budgetprune.search import Duals
 
 __all__ = ["Solver"]
 
@@ -35,10 +36,7 @@ class Solver:
         if kind not in get_args(Kind):
             raise ValueError(f"solver must be one of {', '.join(get_args(Kind))}, not {kind!r}")
         self.instance, self.threads, self.kind = instance, max(1, threads), kind
-        self.share: NDArray[np.float64] | None = None
-        """The duals over λ, per entry, where ``subgradient`` starts next."""
-        self.weight = np.zeros(instance.nodes)
-        """Logarithms of the nodes' weights, where ``flow`` starts next."""
+        self._duals = Duals(instance)
 
     def solve(
         self,
@@ -67,4 +65,4 @@ class Solver:
 
         run = Ascent if self.kind == "flow" else Subgradient
         with ThreadPoolExecutor(self.threads) as pool:
-            return run(self, float(lambda_), gap, pool, between).go(max_iter, starts)
+            return run(self._duals, float(lambda_), gap, pool, between).go(max_iter, starts)

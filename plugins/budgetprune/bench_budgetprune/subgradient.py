@@ -44,11 +44,11 @@ class Subgradient(Search):
             self.share = self._whole_share()
 
     def _whole_share(self) -> NDArray[np.float64]:
-        solver = self.solver
-        if solver.share is None:
-            lengths = np.diff(solver.instance.pair_start)
-            solver.share = np.repeat(solver.instance.price / np.maximum(lengths, 1), lengths)
-        return solver.share
+        duals = self.duals
+        if duals.share is None:
+            lengths = np.diff(duals.instance.pair_start)
+            duals.share = np.repeat(duals.instance.price / np.maximum(lengths, 1), lengths)
+        return duals.share
 
     def leave_out(self, less: Reduced, fixed: NDArray[np.int8]) -> None:
         before = self._whole_share() if self.share is None else self.share
@@ -103,11 +103,11 @@ class Subgradient(Search):
         if self.share is None:
             return
         if self.entry is None:
-            self.solver.share = self.share
+            self.duals.share = self.share
         else:
             whole = self._whole_share()
             whole[self.entry] = self.share
             # What is left of a pair has taken over what its other entries keep here: back onto the simplex.
-            instance = self.solver.instance
+            instance = self.duals.instance
             total = np.add.reduceat(whole, instance.pair_start[:-1])
             whole *= np.repeat(instance.price / total, np.diff(instance.pair_start))

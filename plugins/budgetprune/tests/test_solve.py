@@ -189,7 +189,7 @@ def test_a_settled_node_is_so_in_every_pruning_that_is_better_by_half_the_gap(ma
     toll = lambda_ * (np.bincount(instance.entry_node, shares, instance.nodes) + instance.toll)
     with ThreadPoolExecutor(1) as pool, pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "WORTHWHILE", 1.0)
-        one = search.Search(Solver(instance), lambda_, gap, pool, None)
+        one = search.Search(search.Duals(instance), lambda_, gap, pool, None)
         one.begin([])
         fixed = one.settle(one.prune(toll), toll)
     for chosen in product(*every):

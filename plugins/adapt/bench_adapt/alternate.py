@@ -30,7 +30,7 @@ class Fit(Protocol):
 
 def softplus(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log(1 + e^v), element by element."""
-    return np.maximum(values, 0.0) + np.log1p(np.exp(-np.abs(values)))
+    return np.asarray(np.maximum(values, 0.0) + np.log1p(np.exp(-np.abs(values))))
 
 
 def log_loss(scores: NDArray[np.float64], y: NDArray[np.int64]) -> NDArray[np.float64]:

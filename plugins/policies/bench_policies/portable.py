@@ -201,13 +201,7 @@ def _leaf(nodes: list[Mapping[str, Any]], value: Callable[[int], float], single:
         x = value(node["column"])
         if single and not math.isnan(x):
             x = _float32(x)
-        missing = node["missing"]
-        if missing is None and math.isnan(x):
-            x = 0.0
-        if math.isnan(x) or abs(x) <= node.get("zero", -1.0):
-            node = nodes[missing]
-        else:
-            node = nodes[node["left"] if x <= node["threshold"] else node["right"]]
+        node = nodes[node["missing"] if math.isnan(x) else node["left"] if x <= node["threshold"] else node["right"]]
     return node["value"]
 
 

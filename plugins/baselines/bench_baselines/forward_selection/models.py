@@ -36,12 +36,18 @@ def mean_loss(model: Model, X: NDArray[np.float64], y: NDArray[Any]) -> float:
 class Settings(Protocol):
     """What is fitted on a set: the parameters of ``forward-selection`` that say so."""
 
-    model: str
-    C: float
-    n_estimators: int
-    max_leaf_nodes: int
-    learning_rate: float
-    min_samples_leaf: int
+    @property
+    def model(self) -> str: ...
+    @property
+    def C(self) -> float: ...
+    @property
+    def n_estimators(self) -> int: ...
+    @property
+    def max_leaf_nodes(self) -> int: ...
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def min_samples_leaf(self) -> int: ...
 
 
 class SubsetModels:

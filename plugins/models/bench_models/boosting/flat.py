@@ -20,10 +20,11 @@ _ZERO = float(np.float32(1e-35))
 
 def flat_trees(booster: lightgbm.Booster, feature_of_column: NDArray[np.int64]) -> FlatTrees:
     """Return the trees of a booster that has numeric splits only."""
-    column, threshold, left, missing, value, roots = [], [], [], [], [], []
+    nodes: list[tuple[int, float, int, int, float]] = []
+    roots: list[int] = []
     for tree in booster.dump_model()["tree_info"]:
-        roots.append(len(column))
-        waiting = [(tree["tree_structure"], len(column))]
+        roots.append(len(nodes))
+        waiting = [(tree["tree_structure"], len(nodes))]
         new = [(-1, 0.0, -1, NAN_RIGHT, 0.0)]
         while waiting:
             node, at = waiting.pop()
@@ -38,8 +39,8 @@ def flat_trees(booster: lightgbm.Booster, feature_of_column: NDArray[np.int64]) 
             new[at - roots[-1]] = (int(node["split_feature"]), float(node["threshold"]), child, kind, 0.0)
             new += [new[0], new[0]]
             waiting += [(node["right_child"], child + 1), (node["left_child"], child)]
-        for entries, entry in zip((column, threshold, left, missing, value), zip(*new, strict=True), strict=True):
-            entries.extend(entry)  # type: ignore[attr-defined]
+        nodes += new
+    column, threshold, left, missing, value = zip(*nodes, strict=True)
     return FlatTrees(
         np.array(roots, dtype=np.int64), np.array(column, dtype=np.int32), np.array(threshold, dtype=np.float64),
         np.array(left, dtype=np.int32), np.array(missing, dtype=np.int8), np.array(value, dtype=np.float64)[:, None],

@@ -70,13 +70,27 @@ class BoostedModel:
 
     def exported(self) -> dict[str, Any]:
         """The model as JSON values, in the form that ``bench fit --export`` writes."""
-        from bench_models.boosting.exporting import exported_trees
+        from bench_models.boosting.flat import flat_trees
+        from bench_models.trees import NAN_LEFT
 
+        flat = flat_trees(self.booster, self.columns)
+        trees = []
+        for first, last in zip(flat.root, [*flat.root[1:], len(flat.column)], strict=True):
+            nodes: list[dict[str, Any]] = []
+            for node in range(first, last):
+                if flat.column[node] < 0:
+                    nodes.append({"value": float(flat.value[node, 0])})
+                    continue
+                left = int(flat.left[node] - first)
+                test = {"column": int(self.columns[flat.column[node]]), "threshold": float(flat.threshold[node])}
+                missing = left + (flat.missing[node] != NAN_LEFT)
+                nodes.append({**test, "left": left, "right": left + 1, "missing": int(missing)})
+            trees.append(nodes)
         return {
             "kind": "boosted",
             "outputs": self.n_classes if self.n_classes > 2 else 1,
             "classes": self.n_classes,
-            "trees": exported_trees(self.booster, self.columns),
+            "trees": trees,
         }
 
 

@@ -145,7 +145,7 @@ NOT_APPLICABLE: dict[str, list[str]] = {
     "five": TWO_CLASSES,
     "ten": TWO_CLASSES,
     "regression": [*CLASSES_ONLY, *FORESTS, "adaboost-rs", "and-or", "early-exit"],
-    "ranking": [*CLASSES_ONLY, "dime", "mask-static"],
+    "ranking": [*CLASSES_ONLY, "affordable-subset", "dime", "mask-static"],
     "wide": ["exhaustive", *POLYDOM, *GREEDY],
     "twenty": POLYDOM,
     "one": [],

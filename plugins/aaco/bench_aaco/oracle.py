@@ -163,7 +163,7 @@ class Oracle:
         price = np.stack([self.price(part, known) for part in parts], axis=1)
         gain = (losses[:, 1:-1] - losses[:, -1:]) / np.maximum(price, _TINY)
         free: NDArray[np.bool_] = np.asarray(price <= _TINY)
-        chosen = np.where(free.any(axis=1)[:, None], free, np.arange(len(parts)) == gain.argmax(axis=1)[:, None])
+        chosen = np.where(free.any(axis=1, keepdims=True), free, np.arange(len(parts)) == gain.argmax(axis=1)[:, None])
         return np.asarray((chosen[:, :, None] & parts).any(axis=1))
 
     def price(self, part: NDArray[np.bool_], known: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -187,7 +187,7 @@ class Committed:
 
 def published(session: SuiteSession) -> Committed:
     """The suite's published export as it is now; it need not be there."""
-    known = session.known
+    known: Any = session.known  # any plugin's
     return known if isinstance(known, Committed) else Committed(session.folder, session.suite.needed_metrics())
 
 

@@ -73,7 +73,8 @@ class ForwardSelection(Method):
         from bench_baselines.forward_selection.search import select
         from bench_core import default_policy_first, validation_score
 
-        models = SubsetModels(self, problem)
+        trees = self.n_estimators, self.max_leaf_nodes, self.learning_rate, self.min_samples_leaf
+        models = SubsetModels(problem, self.model, self.C, trees)
         prices = MeanPrices.of(problem)
         policies, scores, seen = [], [], set()
         for share in sorted(set(self.budgets)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_models.boosting import BoostedModel, fit_boosted
@@ -33,30 +33,15 @@ def mean_loss(model: Model, X: NDArray[np.float64], y: NDArray[Any]) -> float:
     return float(-np.log(np.maximum(shares, _LEAST)).mean())
 
 
-class Settings(Protocol):
-    """What is fitted on a set: the parameters of ``forward-selection`` that say so."""
-
-    @property
-    def model(self) -> str: ...
-    @property
-    def C(self) -> float: ...
-    @property
-    def n_estimators(self) -> int: ...
-    @property
-    def max_leaf_nodes(self) -> int: ...
-    @property
-    def learning_rate(self) -> float: ...
-    @property
-    def min_samples_leaf(self) -> int: ...
-
-
 class SubsetModels:
     """Models of sets of features of one problem.
 
     Args:
-        method: what to fit.
-        problem: where. Thirds of its training part judge models that were fitted without them; the validation part,
-            which selects, is not used.
+        problem: where to fit. Thirds of its training part judge models that were fitted without them; the validation
+            part, which selects, is not used.
+        model: ``logistic`` (ridge for values and grades) or ``lightgbm``.
+        C: of the logistic regression.
+        trees: of LightGBM: ``n_estimators``, ``max_leaf_nodes``, ``learning_rate``, ``min_samples_leaf``.
 
     Attributes:
         tried: number of sets fitted.
@@ -65,10 +50,10 @@ class SubsetModels:
         ValueError: missing values and a logistic regression.
     """
 
-    def __init__(self, method: Settings, problem: Problem) -> None:
-        self.method, self.problem, self.tried = method, problem, 0
+    def __init__(self, problem: Problem, model: str, C: float, trees: tuple[int, int, float, int]) -> None:
+        self.problem, self.model, self.C, self.trees, self.tried = problem, model, C, trees, 0
         self._losses: dict[Subset, float] = {}
-        if method.model == "logistic":
+        if model == "logistic":
             refuse_missing(problem)
         parts = folds(problem, _FOLDS) if len(problem.train) > 1 else []
         every = np.arange(len(problem.train))
@@ -79,16 +64,12 @@ class SubsetModels:
         return self._fit(features, self.problem)
 
     def _fit(self, features: Subset, problem: Problem) -> Model:
-        own = self.method
         columns = problem.columns_of_set(features)
-        if own.model == "lightgbm" and len(columns):
-            return fit_boosted(
-                problem, columns, own.n_estimators, own.max_leaf_nodes, own.learning_rate, own.min_samples_leaf,
-                ranking="pointwise",
-            )  # fmt: skip
+        if self.model == "lightgbm" and len(columns):
+            return fit_boosted(problem, columns, *self.trees, ranking="pointwise")
         if problem.n_classes:
-            return fit_logistic(problem, columns, own.C)
-        return fit_ridge(problem, columns, own.C)
+            return fit_logistic(problem, columns, self.C)
+        return fit_ridge(problem, columns, self.C)
 
     def loss(self, features: Subset) -> float:
         """The loss of a set's models on the training rows that they were not fitted on, see `mean_loss`."""

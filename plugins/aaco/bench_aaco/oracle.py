@@ -86,11 +86,11 @@ class Oracle:
         nothing, best = np.zeros((1, self.features), dtype=bool), np.empty(1, dtype=np.int64)
         best_sets(self.first_losses[None], nothing, self.candidates.member, *self.prices[:3], lambda_, best)
         if best[0] < 0:
-            return nothing[0]
+            return np.asarray(nothing[0])
         extra = self.candidates.member[best[0]]
         parts = self._parts(extra)
         without = Candidates(np.vstack([extra & ~parts, extra]))
-        return self._most_needed(parts, self.losses_of_nothing(without)[None], nothing)[0]
+        return np.asarray(self._most_needed(parts, self.losses_of_nothing(without)[None], nothing)[0])
 
     def wanted(
         self,
@@ -162,8 +162,9 @@ class Oracle:
         """
         price = np.stack([self.price(part, known) for part in parts], axis=1)
         gain = (losses[:, 1:-1] - losses[:, -1:]) / np.maximum(price, _TINY)
-        free = price <= _TINY
-        chosen = np.where(free.any(axis=1)[:, None], free, np.arange(len(parts)) == gain.argmax(axis=1)[:, None])
+        free = np.asarray(price <= _TINY)
+        most = np.arange(len(parts)) == gain.argmax(axis=1)[:, None]
+        chosen: NDArray[np.bool_] = np.where(free.any(axis=1)[:, None], free, most)
         return np.asarray((chosen[:, :, None] & parts).any(axis=1))
 
     def price(self, part: NDArray[np.bool_], known: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -231,12 +232,12 @@ class Oracle:
         total = losses[:, 0].copy()
         for neighbour in range(1, k):  # one after the other: the order of the sum does not depend on the batch
             total += losses[:, neighbour]
-        return total / k
+        return np.asarray(total / k)
 
     def losses_of_nothing(self, candidates: Candidates) -> NDArray[np.float64]:
         """Return the mean losses over all references when nothing is known: float64 (1 + sets,)."""
         nothing = np.zeros((len(self.y), self.features), dtype=bool)
-        return set_losses(self.predictor, self.X, self.y, nothing, candidates).mean(axis=0)
+        return np.asarray(set_losses(self.predictor, self.X, self.y, nothing, candidates).mean(axis=0))
 
 
 def units_of(problem: Problem) -> NDArray[np.int64]:

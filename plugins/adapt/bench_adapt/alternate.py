@@ -39,7 +39,7 @@ def log_loss(scores: NDArray[np.float64], y: NDArray[np.int64]) -> NDArray[np.fl
         return softplus(np.where(y == 1, -scores[:, 0], scores[:, 0]))
     most = scores.max(axis=1)
     own = scores[np.arange(len(y)), y]
-    return most + np.log(np.exp(scores - most[:, None]).sum(axis=1)) - own
+    return np.asarray(most + np.log(np.exp(scores - most[:, None]).sum(axis=1)) - own)
 
 
 def _sides(

@@ -65,7 +65,7 @@ class LinearFitter:
         self.weights = np.zeros((X.shape[1], width + 1))
         self.intercept = np.zeros(width + 1)
         # The Hessian of each output is at most 1/2 (softmax) times the Gram matrix, rows with an intercept.
-        gram = np.linalg.norm(np.column_stack([self.Z, np.ones(len(X))]), 2) ** 2 / max(len(X), 1)
+        gram = float(np.linalg.norm(np.column_stack([self.Z, np.ones(len(X))]), 2)) ** 2 / max(len(X), 1)
         self.step = 1.0 / max(0.5 * gram, 1e-9)
 
     def __call__(self, q: NDArray[np.float64]) -> NDArray[np.float64]:

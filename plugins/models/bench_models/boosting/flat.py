@@ -16,32 +16,33 @@ __all__ = ["flat_trees"]
 
 _ZERO = float(np.float32(1e-35))
 """LightGBM treats values within this distance of 0 as 0."""
+_LEAF = (-1, 0.0, -1, NAN_RIGHT, 0.0)
 
 
 def flat_trees(booster: lightgbm.Booster, feature_of_column: NDArray[np.int64]) -> FlatTrees:
     """Return the trees of a booster that has numeric splits only."""
-    column, threshold, left, missing, value, roots = [], [], [], [], [], []
+    nodes: list[tuple[int, float, int, int, float]] = []
+    roots = []
     for tree in booster.dump_model()["tree_info"]:
-        roots.append(len(column))
-        waiting = [(tree["tree_structure"], len(column))]
-        new = [(-1, 0.0, -1, NAN_RIGHT, 0.0)]
+        roots.append(len(nodes))
+        nodes.append(_LEAF)
+        waiting = [(tree["tree_structure"], roots[-1])]
         while waiting:
             node, at = waiting.pop()
             if "split_feature" not in node:
-                new[at - roots[-1]] = (-1, 0.0, -1, NAN_RIGHT, float(node["leaf_value"]))
+                nodes[at] = (*_LEAF[:-1], float(node["leaf_value"]))
                 continue
-            child = roots[-1] + len(new)
+            child = len(nodes)
             # A split that met no missing value treats it as 0.
             none = node["missing_type"] == "None"
             to_left = node["threshold"] >= 0 if none else node["default_left"]
             kind = NAN_LEFT if to_left else NAN_RIGHT
-            new[at - roots[-1]] = (int(node["split_feature"]), float(node["threshold"]), child, kind, 0.0)
-            new += [new[0], new[0]]
+            nodes[at] = (int(node["split_feature"]), float(node["threshold"]), child, kind, 0.0)
+            nodes += [_LEAF, _LEAF]
             waiting += [(node["right_child"], child + 1), (node["left_child"], child)]
-        for entries, entry in zip((column, threshold, left, missing, value), zip(*new, strict=True), strict=True):
-            entries.extend(entry)  # type: ignore[attr-defined]
+    column, threshold, left, missing, value = (np.array(part) for part in zip(*nodes, strict=True))
     return FlatTrees(
-        np.array(roots, dtype=np.int64), np.array(column, dtype=np.int32), np.array(threshold, dtype=np.float64),
-        np.array(left, dtype=np.int32), np.array(missing, dtype=np.int8), np.array(value, dtype=np.float64)[:, None],
+        np.array(roots, dtype=np.int64), column.astype(np.int32), threshold.astype(np.float64),
+        left.astype(np.int32), missing.astype(np.int8), value.astype(np.float64)[:, None],
         np.array(feature_of_column, dtype=np.int64), _ZERO,
     )  # fmt: skip

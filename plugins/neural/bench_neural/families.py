@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bench_core import Family, Problem, default_policy_first, validation_score
+from bench_core import Family, Part, Problem, default_policy_first, validation_score
 from bench_neural.policy import StepPolicy
 from bench_neural.view import Units
 
@@ -77,9 +78,20 @@ def family(
     make: Callable[[Mapping[str, Any]], StepPolicy],
     points: Sequence[Mapping[str, Any]],
     history: Mapping[str, Sequence[float]],
+    most_rows: int | None = None,
 ) -> Family:
-    """A policy for each operating point; the one with the best validation score comes first."""
+    """A policy for each operating point; the one with the best validation score comes first.
+
+    Args:
+        problem: its validation part chooses.
+        make: a policy from the fields of an operating point.
+        points: the operating points.
+        history: kept in the record.
+        most_rows: choose by so many validation rows; all when None.
+    """
     policies = [make(point) for point in points]
-    rows = problem.validation.rows()
-    scores = [validation_score(problem, policy.decide(rows)) for policy in policies]
+    full, few = problem.validation, slice(most_rows)
+    part = Part(full.X[few], full.y[few], None if full.sizes is None else full.sizes[few])
+    chosen = replace(problem, validation=part)
+    scores = [validation_score(chosen, policy.decide(part.rows())) for policy in policies]
     return Family(default_policy_first(policies, scores), history=history)

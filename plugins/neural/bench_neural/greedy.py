@@ -143,4 +143,6 @@ class EDDI(Neural):
         imputer, losses = train_eddi(problem, prepared, setting, self.updates, self.latent, self.samples, self.patience)
         common = self._answers(problem, prepared, predictor) | {"imputer": imputer}
         points = budget_points(problem, prepared.view.units, self.budgets, self.count)
-        return family(problem, lambda point: InformationPolicy(**common, **point), points, {"loss on the fold": losses})
+        return family(
+            problem, lambda point: InformationPolicy(**common, **point), points, {"loss on the fold": losses}, 100
+        )

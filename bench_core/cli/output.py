@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -35,6 +34,8 @@ def print_json(value: Any) -> None:
     Raises:
         ValueError: a number is not finite, which JSON cannot express.
     """
+    import json
+
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
 
 

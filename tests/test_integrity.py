@@ -210,7 +210,7 @@ def test_commands_that_only_read_leave_damage_where_it_is_and_say_so(place: Plac
 
 def test_records_of_an_earlier_format_are_computed_again_and_said_in_one_line(place: Place) -> None:
     for path in records_in(place.folder / "store")[:5]:
-        path.write_text(json.dumps(unseal(path.read_bytes()) | {"format": 1}))
+        path.write_bytes(seal(unseal(path.read_bytes()) | {"format": 1}))
     report = place.run(SUITE)
     assert report.summary.computed == 5
     [line, _] = place.said

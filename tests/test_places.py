@@ -66,6 +66,7 @@ def test_a_full_disk_ends_a_run_in_one_line_and_what_was_done_is_kept(
     assert decisions(folder / "store") == decisions(tiny.folder / "calm")
 
 
+@pytest.mark.slow
 def test_a_read_only_store_is_said_in_one_line_and_still_read(tiny: Bench, disk: tuple[Path, Disk]) -> None:
     folder, again = disk
     again("size=64m")

@@ -147,6 +147,7 @@ def test_a_run_goes_on_whatever_plugins_do_when_they_are_imported(run: tuple[Ben
         assert beside == alone["policies"][part]
 
 
+@pytest.mark.slow
 def test_what_plugins_print_write_and_start_when_they_are_imported_is_not_there(run: tuple[Bench, Any]) -> None:
     played, done = run
     assert "BY A PLUGIN" not in done.stdout + done.stderr
@@ -158,6 +159,7 @@ def test_what_plugins_print_write_and_start_when_they_are_imported_is_not_there(
     assert [p for p in found if p.info["name"] in ("bench-survivor", "sandbox", "sandbox-server")] == []
 
 
+@pytest.mark.slow
 def test_the_judge_has_imported_what_brings_data_and_metrics_and_no_methods_plugin(run: tuple[Bench, Any]) -> None:
     assert run[1].returncode == 0, run[1].stderr
     (modules,) = (set(path.read_text().splitlines()) for path in (run[0].folder / "seen").iterdir())

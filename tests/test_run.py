@@ -291,6 +291,7 @@ def test_a_filter_runs_a_part_and_the_page_counts_the_rest(bench: Bench) -> None
     assert "2 of 3" in bench.page()
 
 
+@pytest.mark.slow
 def test_two_stores_merge_by_copying(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite, "--only", "dataset=A", "--store", "a", "--out", "x")

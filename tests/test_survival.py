@@ -230,6 +230,7 @@ TWO_NAMES = '[[datasets]]\nuse = "blobs"\nname = "A"\n[[datasets]]\nuse = "blobs
 TWO_PRICES = '[[datasets]]\nuse = "blobs"\ncosts = [{ use = "uniform" }, { use = "uniform", name = "again" }]\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("datasets", "headings"),
     [(TWO_NAMES, ["A", "B"]), (TWO_PRICES, ["blobs · uniform", "blobs · again"])],

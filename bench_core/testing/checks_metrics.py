@@ -27,7 +27,7 @@ def make_outcome(task: Task = "binary", seed: int = 0, *, certainty: float = 0.9
     """What a policy of three stages could have decided on the kit's problem, billed.
 
     Every score and every row's probabilities differ. There is a confidence threshold of 0.8, a budget, and reference
-    decisions that read everything.
+    decisions that read everything. Labels at a cap of 5 are those of the decisions.
 
     Args:
         task: any of the four.
@@ -47,7 +47,7 @@ def make_outcome(task: Task = "binary", seed: int = 0, *, certainty: float = 0.9
     whole = _answers(case.y, case.problem.n_classes, 1.0, rng)
     reference = Decisions(np.ones((rows, features), dtype=bool), **whole).take(order)
     sizes, query = (None if x is None else x[order] for x in (case.rows.sizes, case.rows.query))
-    return outcome_of(
+    outcome = outcome_of(
         decided.checked(rows, features, case.problem.n_classes),
         Part(case.rows.X[order], case.y[order], sizes, query),
         case.problem.costs,
@@ -56,6 +56,8 @@ def make_outcome(task: Task = "binary", seed: int = 0, *, certainty: float = 0.9
         reference=reference.checked(rows, features, case.problem.n_classes),
         budget=float(case.problem.costs.feature_prices().sum()),
     )
+    labels = outcome.decisions.probabilities
+    return outcome if labels is None else replace(outcome, at_caps={5: labels.argmax(axis=1)})
 
 
 def _answers(y: NDArray[Any], classes: int, certainty: float, rng: np.random.Generator) -> dict[str, Any]:

@@ -150,6 +150,7 @@ def test_a_store_and_a_committed_export_compare_as_equal(bench: Bench) -> None:
     assert "changed" not in said
 
 
+@pytest.mark.slow
 def test_a_plugin_author_sees_what_a_change_did(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite, "--store", "before", "--out", "one")

@@ -304,6 +304,7 @@ use = "slopes"
 """
 
 
+@pytest.mark.slow
 def test_a_run_writes_the_comparison_and_check_compares_it(bench: Bench) -> None:
     made = bench.suite(TINY + '\n[comparison]\nmetrics = ["auc"]\n')
     bench("run", made)

@@ -126,6 +126,7 @@ def test_the_leaf_kernels_equal_their_reference_implementations():
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["cstc", "cscc", "cronus"]), st.sampled_from(["soft", "hard"]))
 def test_fine_tuning_never_raises_the_training_loss_and_adds_no_column(seed, variant, rows):

@@ -39,6 +39,7 @@ def scores_of(made, X, rounds=None):
     return scores, acquired
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least", [1, 7])
 def test_without_prices_it_is_plain_gradient_boosting(make, plain_tree, least):
     X, y = data(rows=100)

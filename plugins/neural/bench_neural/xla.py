@@ -32,7 +32,10 @@ def _environment(**values: str) -> Iterator[None]:
 
 
 with _environment(
-    XLA_FLAGS=f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip(), JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3"
+    XLA_FLAGS=f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip(),
+    JAX_PLATFORMS="cpu",
+    TF_CPP_MIN_LOG_LEVEL="3",
+    TPU_SKIP_MDS_QUERY="1",  # JAX sets it for good
 ):
     import jax
     import jax.numpy as jnp

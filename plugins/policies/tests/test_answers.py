@@ -99,6 +99,7 @@ def test_the_classifier_refuses_a_budget_that_it_cannot_keep() -> None:
     assert BudgetedClassifier("single-stage", budget=10).fit(X, X[:, 0] > 0).cost_(X).mean() == 10
 
 
+@pytest.mark.slow
 def test_nothing_is_recommended_where_no_method_keeps_to_the_budget(files: list[str]) -> None:
     words = ["--budget", "0.5", "--method", "single-stage", "--method", "eg2", "--splits", "2"]
     done = bench("recommend", *files, *words)

@@ -53,6 +53,7 @@ def test_a_cheap_method_of_sufficient_quality_is_recommended(cheap_is_enough: pd
     assert (front.sort_values("cost").quality.diff().dropna() >= 0).all()
 
 
+@pytest.mark.slow
 def test_a_request_gives_the_same_recommendation_with_any_isolation_and_jobs(cheap_is_enough: pd.DataFrame) -> None:
     one, two = (
         recommend(cheap_is_enough, PRICES, target="y", methods=QUICK, splits=2, isolation=isolation, jobs=jobs)

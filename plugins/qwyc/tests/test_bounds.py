@@ -6,12 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pytest
 from bench_qwyc._kernels_optimise import scan_binary
 from bench_qwyc.bounds import Bounds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]), st.booleans(), st.integers(1, 2),

@@ -51,6 +51,7 @@ def test_there_is_a_row_per_trial_policy_and_part_and_one_is_selected(bench: Ben
     assert {json.loads(p)["noise"] for p in done["parameters"]} == {0.0, 0.5}
 
 
+@pytest.mark.slow
 def test_all_formats_hold_the_same_numbers(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite, expect=1)

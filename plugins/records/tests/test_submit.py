@@ -209,6 +209,7 @@ def test_a_request_that_lacks_a_plugin_or_its_origin_is_refused(bench: Bench) ->
         assert said in bench("submit", *arguments, "--store", "own", expect=2).stderr
 
 
+@pytest.mark.slow
 def test_a_plugin_that_breaks_the_contract_is_refused(bench: Bench) -> None:
     """Its records say nothing of it: nobody asked about the rows on which it peeks."""
     code = CODE.replace(

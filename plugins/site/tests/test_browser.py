@@ -16,6 +16,7 @@ PAGES = ("index.html", "results.html", "suites/small/index.html", "suites/qwyc_p
          "suites/qwyc_paper/curves.html", "suites/qwyc_paper/figures.html", "suites/open/index.html",
          "suites/open/results.html", "suites/open/figures.html", "suites/open/data-liver.html",
          "methods/cost-ordered.html", "datasets/blobs.html", "docs/papers/paper.html")  # fmt: skip
+pytestmark = pytest.mark.slow
 HIGHEST = {1280: 12_000, 390: 16_000}
 """The largest height of a page, by the window's width, in pixels."""
 

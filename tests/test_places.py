@@ -99,7 +99,8 @@ def test_spaces_and_letters_of_any_alphabet_may_be_in_every_path(tmp_path: Path)
     assert (home / "pägés of it" / "s.md").read_bytes() == (home / "calm pages" / "s.md").read_bytes()
 
 
-@pytest.mark.parametrize("isolation", ["none", pytest.param("process", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("isolation", ["none", "process"])
 def test_two_runs_on_one_store_at_once_lose_nothing(tiny: Bench, isolation: str) -> None:
     suite = tiny.suite(SUITE.replace("noise = ", "seconds = 0.2, noise = "))
     tiny("run", suite, "--store", "calm", "--out", "calm pages")

@@ -51,6 +51,7 @@ def quadrant_like(make):
     return make(X, y, prices=[1.0, 10.0, 10.0])
 
 
+@pytest.mark.slow
 def test_a_row_pays_for_the_features_of_its_own_path(make):
     problem = quadrant_like(make)
     method = CSTC(levels=2, lambdas=(0.15,), unit="price", rho=1e-4)

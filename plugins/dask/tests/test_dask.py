@@ -82,7 +82,8 @@ AUDIT = "--audit-seed", "1"
 """A fixed seed, as the record of a failed audit holds it."""
 
 
-@pytest.mark.parametrize("isolation", ["none", pytest.param("process", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("isolation", ["none", "process"])
 def test_workers_give_the_same_records_as_one_process(bench: Bench, two_workers: Any, isolation: str) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite, "--store", "serial", "--out", "serial pages", *AUDIT, expect=1)

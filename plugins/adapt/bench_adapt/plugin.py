@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+import numpy as np
 from annotated_types import Ge, Gt, Interval, MinLen, Predicate
 
 from bench_core import Family, Method, Problem, RegisterMethod, distinct, hookimpl
@@ -37,8 +38,17 @@ class _Adapt(Method):
     def _fitter(self, problem: Problem, gamma: float) -> LinearFitter | BoostedFitter: ...
 
     def fit(self, problem: Problem) -> Family:
-        """Fit the accurate model, then a pair at each γ and P_full; the default policy is the best on validation."""
+        """Fit the accurate model, then a pair at each γ and P_full; the default policy is the best on validation.
+
+        Where no column of the training part has two values, the family is a constant.
+        """
+        from bench_models.linear import ConstantPolicy
+
         from bench_adapt.fitting import fit_family
+
+        X = problem.train.X
+        if ((X[:1] == X) | (np.isnan(X) & np.isnan(X[:1]))).all():
+            return Family([ConstantPolicy.learnt(problem)])
 
         return fit_family(
             problem, partial(self._fitter, problem), self.gammas, self.p_full, self.rounds, self.accurate_estimators
@@ -115,10 +125,11 @@ def bench_register_methods(register: RegisterMethod) -> None:
 def bench_policy_types() -> list[type]:
     """Return the types that a saved policy contains."""
     from bench_models.boosting import BoostedModel
+    from bench_models.linear import ConstantPolicy
     from bench_models.trees import FlatTrees
 
     from bench_adapt.boosted import BoostedPair
     from bench_adapt.linear import LinearPair
     from bench_adapt.policy import GatedPolicy
 
-    return [GatedPolicy, LinearPair, BoostedPair, BoostedModel, FlatTrees]
+    return [ConstantPolicy, GatedPolicy, LinearPair, BoostedPair, BoostedModel, FlatTrees]

@@ -65,7 +65,7 @@ def accuracy(outcome: Outcome) -> float:
 def accuracy_at_cap(outcome: Outcome, k: int) -> float:
     """Share of right labels over all rows when no row may cost more than k; NaN where the policy was not cut at k.
 
-    A row that would go on buying answers with what it has.
+    A row that the cap stops answers from the features bought until then.
     """
     labels = outcome.at_caps.get(k)
     return float("nan") if labels is None else _mean(labels == outcome.y)

@@ -22,7 +22,7 @@ class KnownTrials:
         over_limit: names of those of the failed trials that took longer than the time limit.
         inapplicable: names of the trials that are not applicable → why.
         contents: definition of a data set (`definition_of`) → its content hash.
-        is_current: whether this is still what is there.
+        is_current: whether the export is unchanged since it was read.
     """
 
     done: Set[str] = frozenset()

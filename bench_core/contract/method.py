@@ -188,7 +188,7 @@ class Policy(ABC):
         raise NotImplementedError(f"a {type(self).__name__} cannot be asked step by step")
 
     def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
-        """Answer from what is known and buy no more, where a hard budget has ended the purchases; optional.
+        """Answer from the known features when a hard budget ends the purchases (optional).
 
         A policy that overrides this has a predictor of any set of known features. Otherwise such a row is answered by
         `decide` on rows where values of the training part stand for unknown ones.

@@ -110,7 +110,7 @@ class Built:
     Attributes:
         parameters: all of them, defaults included, in plain values.
         given: those that are not their defaults.
-        limits: what it can do; None where that cannot be read.
+        limits: the method's limits; None where they cannot be read.
     """
 
     parameters: Values

@@ -106,7 +106,7 @@ class Capped(Policy):
         return self._step(rows, known)[0]
 
     def _step(self, rows: Rows, known: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return what is bought next, bool (rows, features), and the rows whose step does not fit, bool (rows,)."""
+        """Return the next purchases, bool (rows, features), and which rows cannot afford theirs, bool (rows,)."""
         wanted = np.array(self.policy.next_features(rows, known))
         over = ~self._fits(known | wanted, rows.sizes)
         wanted[over] = False
@@ -116,14 +116,16 @@ class Capped(Policy):
         return np.asarray(self.costs.bill(acquired, sizes) <= self.cap * (1 + _SLACK))
 
     def buy(self, rows: Rows, known: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Ask the policy until no row wants more that fits under the cap; it is shown nothing but what is known.
+        """Buy features step by step until no row requests more that fits under the cap.
+
+        The policy sees the values of known features only.
 
         Args:
             rows: the rows.
-            known: bool (rows, features): what was bought before, under a lower cap.
+            known: bool (rows, features): features bought before, under a lower cap.
 
         Returns:
-            bool (rows, features): what is known then; bool (rows,): whether the policy wants more.
+            The known features, bool (rows, features), and the rows that request more, bool (rows,).
         """
         known = np.zeros((len(rows), self.costs.n_features), dtype=bool) if known is None else known.copy()
         asking = np.arange(len(rows))
@@ -136,7 +138,7 @@ class Capped(Policy):
         return known, cut
 
     def answer(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
-        """Answer rows from what is known; that is what is acquired. The policy is shown nothing else of them."""
+        """Answer rows from their known features, which are the acquired ones. The policy sees no other value."""
         shown = known[:, self.feature_of_column]
         if answers_early(self.policy):
             return Decisions.exact(self.policy.decide_known(rows.having(np.where(shown, rows.X, 0.0)), known))
@@ -192,7 +194,7 @@ def cut_at_caps(policies: Sequence[Policy], caps: Sequence[int], problem: Proble
 
 
 def at_caps(outcome: Outcome, caps: Sequence[int], cuts: Mapping[int, NDArray[np.int64]]) -> Outcome:
-    """The outcome with what is answered at each cap: own answers of rows under it, and those of the cut rows.
+    """Return the outcome with the labels at each cap: the cut answers of rows over the cap, own answers of the others.
 
     A cap is left out if rows are over it and the policy was not cut.
     """

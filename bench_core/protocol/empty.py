@@ -29,9 +29,7 @@ def empty_answer(problem: Problem) -> list[float]:
 
 
 def empty_outcome(answer: Sequence[float], outcome: Outcome) -> Outcome:
-    """What the empty policy would have come to on the rows of another policy's outcome.
-
-    It has no family of its own, hence no reference and no budget.
+    """Return the outcome of the empty policy on the rows of another policy's outcome, without reference and budget.
 
     Args:
         answer: from `empty_answer`.

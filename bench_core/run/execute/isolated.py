@@ -155,7 +155,7 @@ class Isolated(Solver):
         self._server.close()
 
     def _decide(self, number: int, rows: Rows, known: NDArray[np.bool_] | None) -> Any:
-        """Decisions of a policy, from what is known where that is given, or what its process found wrong with them."""
+        """Return a policy's decisions, from the ``known`` features if given, or its process's error message."""
         features, classes = self._shape
         most = 16 * len(rows) * (features + classes + 8) + 2**16
         given = rows_arrays(rows)

@@ -21,14 +21,13 @@ from bench_neural.training import (
     Setting,
     adam,
     apply,
-    chunks,
     fixed,
     inputs,
     losses,
     network,
     ratio_prices,
     restarted,
-    train,
+    train_stages,
 )
 from bench_neural.xla import jax, jnp, optax
 
@@ -124,25 +123,18 @@ def train_dime(
     key = jax.random.key(int(problem.rng("neural", "dime").integers(2**31)))
     rng = problem.rng("neural", "dime", "batches")
     spread, prices, fold = jnp.asarray(prepared.spread), prepared.prices, fixed(prepared.fold)
-    units, batch = len(spread), setting.batch
+    units = len(spread)
     *trunk, (weights, bias) = predictor
     head, zeros = network(jax.random.fold_in(key, 1), sum(spread.shape), setting.hidden, units)[-1]
     best = [*trunk, (jnp.concatenate([weights, head], axis=1), jnp.concatenate([bias, zeros]))]
-    pool = {
-        "data": jax.tree.map(lambda array: array[0], next(chunks(prepared.training, rng, 1, batch))),
-        "mask": jnp.zeros((batch, units), jnp.float32),
-        "age": jnp.asarray(rng.integers(0, depth, batch), jnp.int32),  # so that sequences end at different updates
-    }
-    history: list[float] = []
-    for stage, epsilon in enumerate(epsilons):
-        start = (best, adam(setting, updates).init(best), pool, jax.random.fold_in(key, stage + 2), epsilon)
-        best, fell = train(
-            start,
-            chunks(prepared.training, rng, updates, batch),
-            lambda state, new: _advance(state, new, spread, prices, depth, setting, updates),
-            lambda state: state[0],
-            lambda layers: _judge(layers, fold, spread, prices, depth, setting.classes),
-            patience,
-        )
-        history += fell
+    best, history = train_stages(
+        best,
+        epsilons,
+        prepared,
+        setting,
+        (key, rng),
+        (updates, depth, patience),
+        lambda state, new: _advance(state, new, spread, prices, depth, setting, updates),
+        lambda layers: _judge(layers, fold, spread, prices, depth, setting.classes),
+    )
     return jax.tree.map(np.asarray, best), history

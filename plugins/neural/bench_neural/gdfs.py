@@ -23,14 +23,13 @@ from bench_neural.training import (
     Setting,
     adam,
     apply,
-    chunks,
     fixed,
     inputs,
     losses,
     network,
     ratio_prices,
     restarted,
-    train,
+    train_stages,
 )
 from bench_neural.xla import jax, jnp, optax
 
@@ -122,24 +121,17 @@ def train_gdfs(
     key = jax.random.key(int(problem.rng("neural", "gdfs").integers(2**31)))
     rng = problem.rng("neural", "gdfs", "batches")
     spread, prices, fold = jnp.asarray(prepared.spread), prepared.prices, fixed(prepared.fold)
-    units, batch = len(spread), setting.batch
+    units = len(spread)
     best = {"f": predictor, "pi": network(jax.random.fold_in(key, 1), sum(spread.shape), setting.hidden, units)}
-    pool = {
-        "data": jax.tree.map(lambda array: array[0], next(chunks(prepared.training, rng, 1, batch))),
-        "mask": jnp.zeros((batch, units), jnp.float32),
-        "age": jnp.asarray(rng.integers(0, depth, batch), jnp.int32),  # so that sequences end at different updates
-    }
-    history: list[float] = []
-    for stage, temperature in enumerate(temperatures):
-        start = (best, adam(setting, updates).init(best), pool, jax.random.fold_in(key, stage + 2), temperature)
-        best, fell = train(
-            start,
-            chunks(prepared.training, rng, updates, batch),
-            lambda state, new: _advance(state, new, spread, prices, depth, setting, updates),
-            lambda state: state[0],
-            lambda networks: _judge(networks, fold, spread, prices, depth, setting.classes),
-            patience,
-        )
-        history += fell
+    best, history = train_stages(
+        best,
+        temperatures,
+        prepared,
+        setting,
+        (key, rng),
+        (updates, depth, patience),
+        lambda state, new: _advance(state, new, spread, prices, depth, setting, updates),
+        lambda networks: _judge(networks, fold, spread, prices, depth, setting.classes),
+    )
     best = jax.tree.map(np.asarray, best)
     return best["f"], best["pi"], history

@@ -14,5 +14,7 @@ from .recommending import recommend as recommend
 from .sessions import Answer as Answer
 from .sessions import Session as Session
 from .substitution import AskedBySubstitution as AskedBySubstitution
+from .tables import Columns as Columns
+from .trials import Setup as Setup
 
 __all__: list[str]

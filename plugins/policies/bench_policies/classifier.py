@@ -83,6 +83,7 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 keeps to the budget; the message names the least budget that works.
         """
         from bench_policies.fitting import fit_policy
+        from bench_policies.trials import Setup
 
         self._has_text_ = _has_text(X)
         if self._has_text_:
@@ -112,9 +113,8 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._scheme_,
             parameters=self.parameters,
             goal=Goal(self.budget, error_costs=self._error_costs(), cap=self.cap, measure=self.measure),
-            exit_threshold=self.exit_threshold,
+            setup=Setup("onehot" if self._has_text_ else "ordinal", exit_threshold=self.exit_threshold),
             splits=0,
-            encode="onehot" if self._has_text_ else "ordinal",
             seed=int(self.random_state),
         )
         return self

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bench_core import Dataset
     from bench_core.suites import Registry
     from bench_policies.goals import Goal
+    from bench_policies.tables import Columns
 
 BENCH_CONTRACT_VERSION = 1
 
@@ -71,8 +72,7 @@ def _checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
     threshold = given["threshold"]
     if threshold is not None and not 0 < threshold <= 1:
         raise RequestError(f"--threshold must be a probability above 0 and at most 1, not {threshold}")
-    options = {name: given[name] for name in ("categorical", "drop", "size", "task")}
-    dataset = read_table(given["data"], given["target"], registry, **options)
+    dataset = read_table(given["data"], given["target"], registry, _columns(given))
     for note in column_notes(dataset):
         click.echo(f"bench: {note}", err=True)
     check_rows(dataset)
@@ -86,6 +86,12 @@ def _checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
     goal = Goal(budget=given["budget"], quality=given["accuracy"], cap=given["cap"], measure=given["measure"])
     goal.check(dataset.task, dataset.classes)
     return registry, dataset, goal
+
+
+def _columns(given: dict[str, Any]) -> Columns:
+    from bench_policies.tables import Columns
+
+    return Columns(given["categorical"], given["drop"], given["size"], given["task"])
 
 
 def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
@@ -141,6 +147,7 @@ def recommend(
     """Recommend a method for a table, prices and a goal. With --isolation none, no time limit holds."""
     from bench_policies.page import fit_command, methods_table, trivial_table, write_page
     from bench_policies.recommending import recommend as recommend_for
+    from bench_policies.trials import Setup
     from bench_policies.wording import for_terminal, one_line
 
     _, dataset, goal = _checked(given)
@@ -149,11 +156,10 @@ def recommend(
             dataset,
             given["prices"],
             goal=goal,
-            threshold=given["threshold"],
+            setup=Setup(given["encode"], given["threshold"]),
             methods=methods,
             splits=splits,
             seconds=seconds,
-            encode=given["encode"],
             jobs=jobs,
             isolation=isolation,
             progress=lambda line: click.echo(one_line(line), err=True),
@@ -210,6 +216,7 @@ def fit(method: str, parameters: str, splits: int, out: Path, export: Path | Non
     from bench_policies.exporting import check_file, exported, write_export
     from bench_policies.fitting import fit_policy
     from bench_policies.folder import check_place, policy_types, save_policy
+    from bench_policies.trials import Setup
     from bench_policies.wording import for_terminal
 
     values = _json_object("--parameters", parameters)
@@ -223,13 +230,12 @@ def fit(method: str, parameters: str, splits: int, out: Path, export: Path | Non
         method,
         dataset,
         given["prices"],
+        target=given["target"],
+        columns=_columns(given),
         parameters=values,
         goal=goal,
-        threshold=given["threshold"],
+        setup=Setup(given["encode"], given["threshold"]),
         splits=splits,
-        encode=given["encode"],
-        size=given["size"],
-        target_name=given["target"],
     )
     document = None if export is None else exported(fitted)
     folder = save_policy(fitted, out)

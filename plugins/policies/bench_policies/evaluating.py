@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bench_core import Method, RequestError, build, plain
 from bench_core.suites import load_registry
 from bench_policies.prices import Prices, read_prices
-from bench_policies.tables import Data, facts_after_encoding, read_table
-from bench_policies.trials import Bench
+from bench_policies.tables import Columns, Data, facts_after_encoding, read_table
+from bench_policies.trials import Bench, Setup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,14 +37,11 @@ def evaluate(
     prices: Prices,
     *,
     target: str | None = None,
+    columns: Columns | None = None,
     parameters: Mapping[str, Any] | None = None,
-    threshold: float | None = None,
+    setup: Setup | None = None,
     metrics: Sequence[str] = (),
     splits: int = 5,
-    encode: str = "onehot",
-    size: str | None = None,
-    exit_threshold: float | None = None,
-    threads: int = 1,
 ) -> pd.DataFrame:
     """Evaluate every policy of a method on repeated splits, audited and billed as in a suite.
 
@@ -53,15 +50,12 @@ def evaluate(
         data: a DataFrame, a path to CSV or Parquet, or a data set.
         prices: prices by name or in the columns' order, a file's path, or a cost scheme.
         target: the column to predict; None for a data set.
+        columns: how the other columns of a DataFrame or file are read; see `Columns`.
         parameters: parameters of a method given by name.
-        threshold: rows whose highest class probability is below it are refused; None: no row is.
+        setup: encoding, threshold and threads; see `Setup`. Without an ``exit_threshold``, each of
+            `bench_policies.trials.EXIT_THRESHOLDS` is tried.
         metrics: names; empty: all that apply.
         splits: number of random splits, with seeds 0, 1, …
-        encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``.
-        size: the column with item sizes.
-        exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
-            None: each of `bench_policies.trials.EXIT_THRESHOLDS` is tried.
-        threads: number of threads of the method's kernels.
 
     Returns:
         A row per split, policy and part: ``method``, ``seed``, ``policy``, ``label``, ``exit_threshold`` (None where
@@ -72,13 +66,13 @@ def evaluate(
     """
     import pandas as pd
 
-    registry = load_registry()
-    dataset = read_table(data, target, registry, size=size)
+    registry, setup = load_registry(), setup or Setup()
+    dataset = read_table(data, target, registry, columns)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
     name, estimator = method_of(method, parameters, registry)
-    bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads)
+    bench = Bench(dataset, scheme, setup)
     costs = bench.prepared(0).problem.costs
-    refused = estimator.inapplicable(facts_after_encoding(dataset, costs, encode, bench.thresholds(estimator)[0]))
+    refused = estimator.inapplicable(facts_after_encoding(dataset, costs, setup.encode, bench.thresholds(estimator)[0]))
     if refused is not None:
         raise RequestError(f"{name} cannot be used here: {refused}")
     wanted = metrics or [known for known in registry.metrics if "@" not in known]
@@ -91,7 +85,7 @@ def evaluate(
             if tried.error:
                 raise RequestError(f"{name} failed on split {seed}: {tried.error}")
             table = tried.record["policies"]
-            shared = {"method": name, "seed": seed, "exit_threshold": exit_at if threshold is None else None}
+            shared = {"method": name, "seed": seed, "exit_threshold": exit_at if setup.threshold is None else None}
             for part in ("validation", "test"):
                 for policy, label in enumerate(table["label"]):
                     about = {**shared, "policy": number + policy, "label": label, "part": part}

@@ -36,8 +36,8 @@ from bench_policies.judging import judge
 from bench_policies.measuring import measure
 from bench_policies.prices import Prices, read_prices
 from bench_policies.substitution import AskedBySubstitution, background_of
-from bench_policies.tables import Data, check_rows, facts_after_encoding, read_table
-from bench_policies.trials import Bench
+from bench_policies.tables import Columns, Data, check_rows, facts_after_encoding, read_table
+from bench_policies.trials import Bench, Setup
 
 
 def fit_policy(
@@ -46,19 +46,12 @@ def fit_policy(
     prices: Prices,
     *,
     target: str | None = None,
+    columns: Columns | None = None,
     parameters: Mapping[str, Any] | None = None,
     goal: Goal | None = None,
-    threshold: float | None = None,
+    setup: Setup | None = None,
     splits: int = 5,
-    encode: str = "onehot",
-    categorical: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    size: str | None = None,
-    task: str | None = None,
     seed: int = 0,
-    exit_threshold: float | None = None,
-    threads: int = 1,
-    target_name: str = "",
 ) -> FittedPolicy:
     """Fit a method on all rows and choose the policy of its family that serves a goal best.
 
@@ -70,28 +63,20 @@ def fit_policy(
         method: a registered name, or a method.
         data: a DataFrame, a path to CSV or Parquet, or a data set.
         prices: prices by name or in the columns' order, a file's path, or a cost scheme.
-        target: the column to predict; None for a data set.
+        target: the column to predict; of a data set, its name on the card, which may be None.
+        columns: how the other columns of a DataFrame or file are read; see `Columns`.
         parameters: parameters of a method given by name.
         goal: the goal; None: best quality. See `Goal`.
-        threshold: rows whose highest class probability is below it are refused; None: no row is.
+        setup: encoding, threshold and threads; see `Setup`.
         splits: number of random splits to measure on; 0 measures nothing.
-        encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``.
-        categorical: names of numeric columns that hold categories.
-        drop: names of columns to leave out.
-        size: name of the column with item sizes.
-        task: ``binary``, ``multiclass`` or ``regression``; None: guessed from the target.
         seed: seed of the split into training and validation rows, and of the method.
-        exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
-            None: chosen on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
-        threads: number of threads of the method's kernels.
-        target_name: the target's name on the card, where ``data`` is a data set.
 
     Raises:
         RequestError: a name, a price or the table is invalid, the method does not apply to the data, or none of its
             policies keeps to the budget on the validation rows; the message names the least budget that works.
     """
-    registry, goal = load_registry(), goal or Goal()
-    dataset = read_table(data, target, registry, categorical=categorical, drop=drop, size=size, task=task)
+    registry, goal, setup, columns = load_registry(), goal or Goal(), setup or Setup(), columns or Columns()
+    dataset = read_table(data, target, registry, columns)
     if dataset.task == "ranking":
         raise RequestError("a policy answers single rows, so it cannot be fitted on ranking data, which has queries")
     goal.check(dataset.task, dataset.classes)
@@ -100,10 +85,10 @@ def fit_policy(
         check_rows(dataset)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
     name, estimator = method_of(method, parameters, registry)
-    bench = Bench(dataset, scheme, encode, threshold, exit_threshold, threads=threads, cap=goal.cap)
+    bench = Bench(dataset, scheme, setup, cap=goal.cap)
     problem, encoder = _problem(bench, seed)
     thresholds = bench.thresholds(estimator)
-    refused = estimator.inapplicable(facts_after_encoding(dataset, problem.costs, encode, thresholds[0]))
+    refused = estimator.inapplicable(facts_after_encoding(dataset, problem.costs, setup.encode, thresholds[0]))
     if refused is not None:
         raise RequestError(f"{name} cannot be used here: {refused}")
     fitted_by = estimator if goal.cap is None else CappedMethod(estimator, goal.cap)
@@ -128,13 +113,13 @@ def fit_policy(
         "plugin": _plugin(registry, name),
         "parameters": _parameters(estimator),
         "policy": {"label": policy.label, "details": plain(dict(policy.details)), "of": len(family)},
-        "exit_threshold": exit_at if threshold is None else None,
+        "exit_threshold": exit_at if setup.threshold is None else None,
         "goal": goal.as_plain(),
         "goal_in_words": goal.in_words(bool(dataset.classes)),
-        "encode": encode,
+        "encode": setup.encode,
         "seed": seed,
         "data": {"name": dataset.name, "rows": dataset.n_rows, "content": dataset.content},
-        "target": target or target_name,
+        "target": target or "",
         "measured": measured,
         "trivial": trivial,
         "full_cost": float(problem.costs.total(dataset.n_rows, dataset.sizes).mean()),
@@ -152,9 +137,9 @@ def fit_policy(
         numeric_categories=_numeric_categories(dataset),
         classes=dataset.classes,
         task=dataset.task,
-        answering=goal.answering(dataset.classes, threshold),
-        takes_missing=type(estimator).takes_missing and encode == "raw",
-        size_column=size,
+        answering=goal.answering(dataset.classes, setup.threshold),
+        takes_missing=type(estimator).takes_missing and setup.encode == "raw",
+        size_column=columns.size,
         about=about,
     )
 
@@ -164,7 +149,7 @@ def _problem(bench: Bench, seed: int) -> tuple[Problem, Encoder]:
     dataset = bench.dataset
     split = make_split(dataset, SplitRule(), seed)
     train = np.sort(np.concatenate([split.train, split.test]))
-    encoder = fit_encoder(dataset, train, bench.encode)
+    encoder = fit_encoder(dataset, train, bench.setup.encode)
 
     def part(rows: NDArray[np.int64]) -> Part:
         sizes = None if dataset.sizes is None else dataset.sizes[rows]
@@ -180,7 +165,7 @@ def _problem(bench: Bench, seed: int) -> tuple[Problem, Encoder]:
         feature_of_column=encoder.feature_of_column,
         categorical=dataset.categorical,
         seed=seed,
-        threads=bench.threads,
+        threads=bench.setup.threads,
     )
     return problem, encoder
 
@@ -208,7 +193,9 @@ def _chosen(name: str, family: Sequence[Policy], problem: Problem, bench: Bench,
     for policy in family:
         decisions = policy.decide(problem.validation.rows())
         decisions = decisions.checked(len(problem.validation), problem.n_features, problem.n_classes)
-        outcome = outcome_of(decisions, problem.validation, problem.costs, problem.task, threshold=bench.threshold)
+        outcome = outcome_of(
+            decisions, problem.validation, problem.costs, problem.task, threshold=bench.setup.threshold
+        )
         judged.append(judge(outcome, bench.dataset.classes, goal))
     number = goal.choose(judged, len(problem.validation))
     if goal.budget is not None and not goal.met(judged[number]):

@@ -98,7 +98,7 @@ def measure_trivial(bench: Bench, goal: Goal, splits: int, reported: bool = Fals
     for seed in range(1, splits + 1):
         prepared = bench.prepared(seed)
         y = prepared.test.y[report_rows(prepared.test.y)] if reported else prepared.test.y
-        trivial = trivial_answers(prepared.problem.train.y, y, classes, goal, bench.threshold)
+        trivial = trivial_answers(prepared.problem.train.y, y, classes, goal, bench.setup.threshold)
         for answer, judged in trivial.items():
             found.setdefault(answer, []).append(judged)
     share = REPORT_SHARE if reported else bench.test_share

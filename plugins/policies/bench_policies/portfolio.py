@@ -94,7 +94,7 @@ def candidates(registry: Registry, tried: Sequence[Entry], bench: Bench, named: 
             found.append(Candidate(entry.name, None, entry.use, status="cannot", why=str(error)))  # type: ignore[arg-type]
             continue
         candidate = Candidate(entry.name, method, entry.use, entry.parameters)
-        facts = facts_after_encoding(bench.dataset, costs, bench.encode, bench.thresholds(method)[0])
+        facts = facts_after_encoding(bench.dataset, costs, bench.setup.encode, bench.thresholds(method)[0])
         refused = method.inapplicable(facts) or _unsaveable(registry, entry.use)
         if refused is not None:
             candidate.stop("cannot", refused)

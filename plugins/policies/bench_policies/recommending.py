@@ -31,8 +31,8 @@ from bench_policies.nested import REPORT_SHARE, RULE
 from bench_policies.portfolio import candidates, entries
 from bench_policies.prices import Prices, read_prices
 from bench_policies.race import Candidate, behind, race, time_on_sample
-from bench_policies.tables import Data, check_rows, read_table
-from bench_policies.trials import Bench
+from bench_policies.tables import Columns, Data, check_rows, read_table
+from bench_policies.trials import Bench, Setup
 from bench_policies.wording import against_trivial, one_line, refused_below, with_half
 
 if TYPE_CHECKING:
@@ -93,18 +93,12 @@ def recommend(
     prices: Prices,
     *,
     target: str | None = None,
+    columns: Columns | None = None,
     goal: Goal | None = None,
-    threshold: float | None = None,
+    setup: Setup | None = None,
     methods: Sequence[str] = (),
     splits: int = 8,
     seconds: float = 600.0,
-    encode: str = "onehot",
-    categorical: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    size: str | None = None,
-    task: str | None = None,
-    exit_threshold: float | None = None,
-    threads: int = 1,
     jobs: int = 1,
     isolation: str = "process",
     progress: Callable[[str], None] = lambda line: None,
@@ -115,19 +109,12 @@ def recommend(
         data: a path to CSV or Parquet, a DataFrame, or a data set.
         prices: prices by name or in the columns' order, a file's path, or a cost scheme.
         target: the column to predict; None for a data set.
+        columns: how the other columns of a DataFrame or file are read; see `Columns`.
         goal: the goal; None: best quality. See `Goal`.
-        threshold: rows whose highest class probability is below it are refused; None: no row is.
+        setup: encoding, threshold and threads; see `Setup`.
         methods: names; empty: every installed method that applies.
         splits: the largest number of random splits.
         seconds: time limit, at which a running method is stopped. Loading a plugin is not interrupted.
-        encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``.
-        categorical: names of numeric columns that hold categories.
-        drop: names of columns to leave out.
-        size: name of the column with item sizes.
-        task: ``binary``, ``multiclass`` or ``regression``; None: guessed from the target.
-        exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
-            None: chosen on the validation rows among `bench_policies.trials.EXIT_THRESHOLDS`.
-        threads: number of threads of the methods' kernels.
         jobs: number of methods that run at a time; 1 without isolation.
         isolation: ``process`` or ``strict``: methods run in processes of their own; ``none``: they run in this process,
             for a debugger, and a running method is not stopped at the time limit.
@@ -138,14 +125,14 @@ def recommend(
     """
     start = time.monotonic()
     registry, goal = load_registry(), goal or Goal()
-    dataset = read_table(data, target, registry, categorical=categorical, drop=drop, size=size, task=task)
+    dataset = read_table(data, target, registry, columns)
     if dataset.task == "ranking":
         raise RequestError("recommend does not support ranking data; compare methods with a suite (bench run)")
     goal.check(dataset.task, dataset.classes)
     goal = goal.on(dataset.target, dataset.classes)
     check_rows(dataset)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
-    bench = Bench(dataset, scheme, encode, threshold, exit_threshold, split=RULE, threads=threads, cap=goal.cap)
+    bench = Bench(dataset, scheme, setup or Setup(), split=RULE, cap=goal.cap)
     full = float(bench.prepared(1).problem.costs.total(dataset.n_rows, dataset.sizes).mean())
     portfolio = candidates(registry, entries(registry, methods, goal, full), bench, bool(methods))
     with ExitStack() as stack, one_blas_thread():
@@ -202,7 +189,7 @@ def _recommendation(
     if beyond:
         text = f"No method is recommended: {beyond}. This was checked on the validation parts."
     about = {"name": bench.dataset.name, "rows": bench.dataset.n_rows, "features": bench.dataset.n_features}
-    about |= {"task": bench.dataset.task, "threshold": bench.threshold}
+    about |= {"task": bench.dataset.task, "threshold": bench.setup.threshold}
     name, use, parameters = (best.name, best.use, best.parameters) if best else (None, "", {})
     return Recommendation(
         name, use, parameters, goal, pd.DataFrame(rows), pd.DataFrame(trivial), curve, text, about, full,
@@ -254,11 +241,11 @@ def _words(
         if splits > 1
         else "; one split does not show the uncertainty."
     )
-    if bench.threshold is not None:
-        text += f" {refused_below(bench.threshold, goal.error_costs is not None, goal.refused_cost)}"
+    if bench.setup.threshold is not None:
+        text += f" {refused_below(bench.setup.threshold, goal.error_costs is not None, goal.refused_cost)}"
     if goal.refused_cost is not None:
         text += f" A row is refused where every answer is expected to cost more than {goal.refused_cost:g}."
-    if bench.threshold is not None or goal.refused_cost is not None:
+    if bench.setup.threshold is not None or goal.refused_cost is not None:
         text += f" {with_half(measured, 'coverage', 100, ' %')} of the rows are answered."
     if not any(best.met):
         text += " No method reached the goal on the validation parts; this one came nearest."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +21,25 @@ Data = Any
 """A path to a CSV (also .gz, .bz2, .xz) or Parquet file, a `pandas.DataFrame`, or a `Dataset`."""
 
 
+@dataclass(frozen=True)
+class Columns:
+    """How the columns of a table are read.
+
+    Attributes:
+        categorical: names of numeric columns that hold categories; text columns always do.
+        drop: names of columns to leave out.
+        size: name of the column with item sizes.
+        task: ``binary``, ``multiclass`` or ``regression``; None: guessed from the target.
+    """
+
+    categorical: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    size: str | None = None
+    task: str | None = None
+
+
 def read_table(
-    data: str | Path | pd.DataFrame | Dataset,
-    target: str | None,
-    registry: Registry,
-    *,
-    categorical: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    size: str | None = None,
-    task: str | None = None,
+    data: str | Path | pd.DataFrame | Dataset, target: str | None, registry: Registry, columns: Columns | None = None
 ) -> Dataset:
     """Read a table as a data set.
 
@@ -36,10 +47,7 @@ def read_table(
         data: a path, a DataFrame or a data set, which is returned unchanged.
         target: the column to predict; None for a data set.
         registry: the registry that holds the readers of files (plugin ``public-data``).
-        categorical: numeric columns that hold categories; text columns always do.
-        drop: columns to leave out.
-        size: the column with item sizes.
-        task: ``binary``, ``multiclass`` or ``regression``; guessed from the target when None.
+        columns: how its other columns are read; None: as `Columns` says by default.
 
     Raises:
         RequestError: there is no such file or column (the message names the nearest), or the table is malformed.
@@ -48,22 +56,23 @@ def read_table(
         return data
     if target is None:
         raise RequestError("name the column to predict: target")
+    columns = columns or Columns()
     try:
         if isinstance(data, str | Path):
             kind = "parquet" if Path(data).suffix.lower() in (".parquet", ".pq") else "csv"
-            options: dict[str, Any] = {"path": str(data), "target": target, "drop": list(drop)}
-            options |= {"categorical": list(categorical), "size": size, "task": task}
+            options: dict[str, Any] = {"path": str(data), "target": target, "drop": list(columns.drop)}
+            options |= {"categorical": list(columns.categorical), "size": columns.size, "task": columns.task}
             if kind not in registry.datasets:
                 raise RequestError(f"{data}: reading files needs a plugin: pip install budgetbench-public-data")
             given = {name: value for name, value in options.items() if value not in (None, [])}
             return build(registry.dataset(kind), given, str(data)).load(DataContext.from_environment())
         return Dataset.from_frame(
             "table",
-            data.drop(columns=list(drop)),
+            data.drop(columns=list(columns.drop)),
             target,
-            task=task,  # type: ignore[arg-type]
-            categorical=categorical,
-            size=size,
+            task=columns.task,  # type: ignore[arg-type]
+            categorical=columns.categorical,
+            size=columns.size,
         )
     except BenchError as error:
         raise RequestError(str(error)) from None

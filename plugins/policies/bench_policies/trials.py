@@ -20,6 +20,24 @@ choose among them. Where rows are refused below a threshold, that threshold is u
 
 
 @dataclass(frozen=True)
+class Setup:
+    """How methods are run on a table.
+
+    Attributes:
+        encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``; see `bench_core.fit_encoder`.
+        threshold: rows whose highest class probability is below it are refused; None: no row is.
+        exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
+            None: chosen on the validation rows among `EXIT_THRESHOLDS`.
+        threads: number of threads of a method's kernels.
+    """
+
+    encode: str = "onehot"
+    threshold: float | None = None
+    exit_threshold: float | None = None
+    threads: int = 1
+
+
+@dataclass(frozen=True)
 class _Given(DataSource):
     """A placeholder for data in memory, which `Bench.run` hands to the core; it is never loaded."""
 
@@ -54,12 +72,8 @@ class Bench:
     Attributes:
         dataset: the data.
         scheme: the cost scheme that prices it.
-        encode: the encoding; see `bench_core.fit_encoder`.
-        threshold: rows whose highest class probability is below it are refused; None: no row is.
-        exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
-            None: chosen on the validation rows among `EXIT_THRESHOLDS`.
+        setup: how methods are run.
         split: the rule that splits rows into training, validation and test part.
-        threads: number of threads of a method's kernels.
         isolated: run methods in processes of their own, as many at a time as there are; empty: they run in this
             process.
         cap: the most that the features of a row may cost; policies are cut at it where methods run in this process.
@@ -67,11 +81,8 @@ class Bench:
 
     dataset: Dataset
     scheme: CostScheme
-    encode: str = "onehot"
-    threshold: float | None = None
-    exit_threshold: float | None = None
+    setup: Setup = field(default_factory=Setup)
     split: SplitRule = field(default_factory=SplitRule)
-    threads: int = 1
     isolated: Sequence[IsolatedTrials] = ()
     cap: float | None = None
     _prepared: dict[int, Prepared] = field(default_factory=dict)
@@ -95,14 +106,15 @@ class Bench:
         """Return the confidence thresholds that a method is fitted with in turn; ``(None,)`` where it needs none."""
         if not self.dataset.classes:
             return (None,)
-        if self.threshold is not None or not method.needs_threshold:
-            return (self.threshold,)
-        return EXIT_THRESHOLDS if self.exit_threshold is None else (self.exit_threshold,)
+        setup = self.setup
+        if setup.threshold is not None or not method.needs_threshold:
+            return (setup.threshold,)
+        return EXIT_THRESHOLDS if setup.exit_threshold is None else (setup.exit_threshold,)
 
     def prepared(self, seed: int) -> Prepared:
         """Return the split, encoding and prices of a seed, from a cache."""
         if seed not in self._prepared:
-            self._prepared[seed] = prepare(self.dataset, self.scheme, self.split, self.encode, seed, 1)
+            self._prepared[seed] = prepare(self.dataset, self.scheme, self.split, self.setup.encode, seed, 1)
         return self._prepared[seed]
 
     def run(
@@ -137,13 +149,13 @@ class Bench:
             estimator=method if self.cap is None or self.isolated else CappedMethod(method, self.cap),
             point=0,
             split=self.split,
-            encode=self.encode,
+            encode=self.setup.encode,
             threshold=threshold,
-            reject=self.threshold is not None,
+            reject=self.setup.threshold is not None,
             seed=seed,
             audit_rounds=1,
         )
-        given = trial, self.dataset, self.prepared(seed), metrics or {}, Conditions(threads=self.threads)
+        given = trial, self.dataset, self.prepared(seed), metrics or {}, Conditions(threads=self.setup.threads)
         if not self.isolated:
             result = run_trial(*given)
         else:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from bench_policies import FittedPolicy, fit_policy
+from bench_policies import FittedPolicy, Setup, fit_policy
 
 PRICES = {
     "prices": {"age": 0.0, "smoker": 1.0, "glucose": 5.0, "insulin": 5.0, "scan": 40.0},
@@ -41,13 +41,10 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(scope="session")
 def fitted(table: pd.DataFrame) -> Callable[..., FittedPolicy]:
-    """A function that returns the policy of a method and options, and fits each only once."""
-    kept: dict[Any, FittedPolicy] = {}
+    """A function that returns the policy of a method at a threshold, and fits each only once."""
 
-    def fit(method: str, **options: Any) -> FittedPolicy:
-        key = (method, *sorted(options.items()))
-        if key not in kept:
-            kept[key] = fit_policy(method, table, PRICES, target="outcome", splits=0, **options)
-        return kept[key]
+    @cache
+    def fit(method: str, threshold: float | None = None) -> FittedPolicy:
+        return fit_policy(method, table, PRICES, target="outcome", setup=Setup(threshold=threshold), splits=0)
 
     return fit

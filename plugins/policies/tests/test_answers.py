@@ -18,6 +18,7 @@ from bench_policies import (
     BudgetedClassifier,
     FittedPolicy,
     Goal,
+    Setup,
     explain,
     fit_policy,
     load_policy,
@@ -208,7 +209,13 @@ def test_a_row_is_refused_where_every_answer_is_expected_to_cost_more(table: pd.
 
 def test_the_card_says_that_refusals_cost_nothing_without_a_cost_of_refusals(table: pd.DataFrame) -> None:
     fitted = fit_policy(
-        "single-stage", table, PRICES, target="outcome", goal=Goal(error_costs=MISSED), threshold=0.9, splits=1
+        "single-stage",
+        table,
+        PRICES,
+        target="outcome",
+        goal=Goal(error_costs=MISSED),
+        setup=Setup(threshold=0.9),
+        splits=1,
     )
     assert "is below 0.9 is refused; a refusal costs nothing, as no cost is given" in card(fitted)
     answers = fitted.decide(table)
@@ -259,17 +266,15 @@ class WithThreshold(WithoutThreshold):
 
 
 def test_the_exit_threshold_is_given_only_to_methods_that_need_one(table: pd.DataFrame) -> None:
-    def given(method: Method, threshold: float | None = None, exit_threshold: float | None = None) -> str:
-        fitted = fit_policy(
-            method, table, PRICES, target="outcome", threshold=threshold, exit_threshold=exit_threshold, splits=1
-        )
+    def given(method: Method, setup: Setup | None = None) -> str:
+        fitted = fit_policy(method, table, PRICES, target="outcome", setup=setup, splits=1)
         return str(fitted.about["policy"]["label"])
 
     assert given(WithoutThreshold()) == "None"
-    assert given(WithoutThreshold(), exit_threshold=0.7) == "None"
-    assert given(WithoutThreshold(), threshold=0.8) == "0.8"
-    assert given(WithThreshold(), exit_threshold=0.7) == "0.7"
-    assert given(WithThreshold(), threshold=0.8) == "0.8"
+    assert given(WithoutThreshold(), Setup(exit_threshold=0.7)) == "None"
+    assert given(WithoutThreshold(), Setup(threshold=0.8)) == "0.8"
+    assert given(WithThreshold(), Setup(exit_threshold=0.7)) == "0.7"
+    assert given(WithThreshold(), Setup(threshold=0.8)) == "0.8"
 
 
 def test_a_stump_is_chosen_by_right_answers_and_not_by_its_confidence() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bench_policies import FittedPolicy, Goal, fit_policy, portable
+from bench_policies import Columns, FittedPolicy, Goal, Setup, fit_policy, portable
 from bench_policies.exporting import exported, write_export
 from bench_policies.portable import Portable
 from click.testing import CliRunner
@@ -74,7 +74,7 @@ def test_ten_thousand_rows_are_decided_as_by_the_policy(
     fitted: Fit, table: pd.DataFrame, method: str, encode: str, parameters: dict[str, Any]
 ) -> None:
     policy = fit_policy(
-        method, table, PRICES, target="outcome", splits=0, encode=encode, parameters=parameters, threshold=0.7
+        method, table, PRICES, target="outcome", splits=0, parameters=parameters, setup=Setup(encode, 0.7)
     )  # fmt: skip
     assert_same(policy, more_rows(table, 10_000))
 
@@ -88,7 +88,7 @@ def test_three_classes_values_and_error_costs_are_decided_as_by_the_policy(table
     assert_same(fit_policy("single-stage", frame, PRICES, target="outcome", goal=goal, splits=0), more_rows(frame, 200))
     values = table.assign(outcome=table.glucose * 0.1 + table.scan)
     for method in ("single-stage", "stump", "lightgbm"):
-        policy = fit_policy(method, values, PRICES, target="outcome", task="regression", splits=0)
+        policy = fit_policy(method, values, PRICES, target="outcome", columns=Columns(task="regression"), splits=0)
         assert_same(policy, more_rows(values, 200))
 
 

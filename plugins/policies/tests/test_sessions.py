@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bench_policies import AskedBySubstitution, FittedPolicy, Session, fit_policy
+from bench_policies import AskedBySubstitution, Columns, FittedPolicy, Session, Setup, fit_policy
 
 from bench_core import Decisions, Method, Policy, Problem, RequestError, Rows
 from bench_core.execution import replay
@@ -118,7 +118,7 @@ def test_a_thousand_concurrent_sessions_answer_as_single_ones(fitted: Fit, table
 def test_a_session_pays_prices_that_depend_on_the_item_size(table: pd.DataFrame) -> None:
     frame = table[["glucose", "scan", "outcome"]].assign(pixels=np.arange(len(table)) % 7)
     prices = {"prices": {"glucose": 1.0, "scan": [2.0, 0.5]}}
-    policy = fit_policy("single-stage", frame, prices, target="outcome", size="pixels", splits=0)
+    policy = fit_policy("single-stage", frame, prices, target="outcome", columns=Columns(size="pixels"), splits=0)
     assert policy.start(size=4).wanted == {"glucose": 1.0, "scan": 4.0}
     assert policy.decide(frame).cost.tolist() == [3.0 + 0.5 * (i % 7) for i in range(len(frame))]
     with pytest.raises(RequestError, match="start\\(size="):
@@ -195,7 +195,12 @@ def test_an_answer_that_is_exactly_as_sure_as_the_threshold_is_given(
 ) -> None:
     frame = table[["scan", "glucose", "insulin", "outcome"]]
     policy = fit_policy(
-        ThreeQuartersMethod(), frame, [1.0, 2.0, 4.0], target="outcome", splits=0, threshold=float(threshold)
+        ThreeQuartersMethod(),
+        frame,
+        [1.0, 2.0, 4.0],
+        target="outcome",
+        splits=0,
+        setup=Setup(threshold=float(threshold)),
     )
     answer = policy.start().answer
     assert answer is not None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench_policies import Columns
 from bench_serve.app import create_app
 from bench_serve.live import Limits
 from fastapi.testclient import TestClient
@@ -156,7 +157,9 @@ def test_sizes_are_needed_where_prices_depend_on_them(patients: Any) -> None:
 
     prices = {"prices": {"age": [1.0, 0.5], "glucose": 8.0, "insulin": 5.0, "smoker": 1.0}}
     table = patients().assign(length=np.arange(300) % 7 + 1.0)
-    policy = bench_core.fit_policy("single-stage", table, prices, target="outcome", size="length", splits=0)
+    policy = bench_core.fit_policy(
+        "single-stage", table, prices, target="outcome", columns=Columns(size="length"), splits=0
+    )
     client = TestClient(create_app(policy, hosts=("testserver",)))
     assert client.post("/sessions", json={}).status_code == 422
     state = client.post("/sessions", json={"size": 4}).json()

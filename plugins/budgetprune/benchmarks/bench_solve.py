@@ -28,7 +28,7 @@ from bench_budgetprune.solve import Solver
 from bench_budgetprune.spread import spread_path
 from bench_models.forest import FlatForest, Units, price_units
 from bench_models.forest.acquisition import first_tests
-from bench_models.forest.grower import grow
+from bench_models.forest.grower import Growth, grow
 from bench_models.forest.walk import decide
 from scipy import sparse
 from scipy.optimize import linprog
@@ -52,7 +52,7 @@ def case_of(trees: int, rows: int, seed: int = 0) -> Case:
     X, y = make_classification(
         3 * rows, 50, n_informative=12, n_classes=7, n_clusters_per_class=3, flip_y=0.05, random_state=seed
     )
-    forest = grow(X[rows:], y[rows:], 7, np.arange(50), trees, "entropy", seed=seed, threads=2)
+    forest = grow(X[rows:], y[rows:], 7, np.arange(50), Growth(trees, "entropy"), seed=seed, threads=2)
     units, leaf = price_units(Costs(np.ones(50))), forest.route(X[:rows], 2)
     return Case(forest, leaf, units, build(forest, leaf, units))
 
@@ -145,7 +145,7 @@ def end_to_end(kind: Kind) -> None:
     """Grow, prune along the path, decide."""
     name, ((X, y), (V, _), (T, _)) = covertype()
     marks = [time.perf_counter()]
-    forest = grow(X, y, 7, np.arange(54), 40, "entropy", seed=0, threads=2)
+    forest = grow(X, y, 7, np.arange(54), Growth(40, "entropy"), seed=0, threads=2)
     marks.append(time.perf_counter())
     instance = build(forest, forest.route(V, 2), price_units(Costs(np.ones(54))))
     marks.append(time.perf_counter())

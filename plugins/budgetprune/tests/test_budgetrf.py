@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bench_budgetprune.budgetrf import BudgetRF, node_impurity, stopped
 from bench_models.forest import from_sklearn
-from bench_models.forest.grower import grow
+from bench_models.forest.grower import Growth, grow
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
@@ -37,7 +37,7 @@ def test_impurities_are_those_of_the_definitions():
     forest = from_sklearn(model)
     own = np.concatenate([tree.tree_.impurity for tree in model.estimators_])
     assert node_impurity(forest, "entropy") == pytest.approx(own / np.log2(3), abs=1e-12)
-    alone = grow(X, Y, 3, np.arange(13), 1, "pairs", bootstrap=False)
+    alone = grow(X, Y, 3, np.arange(13), Growth(1, "pairs", bootstrap=False))
     counts = np.bincount(Y)
     by_hand = sum(counts[a] * counts[b] for a in range(3) for b in range(3) if a != b)
     pairs = node_impurity(alone, "pairs") * by_hand

@@ -30,11 +30,11 @@ def grown(folder: str, kind: str, criterion: str, trees: int, threads: int) -> t
     """Seconds, CPU seconds, memory over the size of the data, and accuracy on other rows."""
     X, y, others, right = (np.load(Path(folder, f"{name}.npy")) for name in ("X", "y", "others", "right"))
     if kind == "own":
-        from bench_models.forest.grower import grow
+        from bench_models.forest.grower import Growth, grow
         from bench_models.forest.walk import decide
 
         def fit(X, y, trees):  # type: ignore[no-untyped-def]
-            return grow(X, y, 2, np.arange(X.shape[1]), trees, criterion, threads=threads)
+            return grow(X, y, 2, np.arange(X.shape[1]), Growth(trees, criterion), threads=threads)
     else:
         from sklearn.ensemble import RandomForestClassifier
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from bench_models.forest import FlatForest, ForestPolicy, from_sklearn, price_units
-from bench_models.forest.grower import grow
+from bench_models.forest.grower import Growth, grow
 from bench_models.forest.spread import spread_over_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,7 +135,7 @@ def test_units_leave_out_what_is_free():
 
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
 def test_the_presorted_grower_without_bootstrap_grows_scikit_learns_tree(criterion):
-    forest = grow(X, Y, 3, np.arange(13), 1, criterion, bootstrap=False)
+    forest = grow(X, Y, 3, np.arange(13), Growth(1, criterion, bootstrap=False))
     own = ForestPolicy(forest, 13).decide(Rows(X)).probabilities
     tree = DecisionTreeClassifier(criterion=criterion, random_state=0).fit(X, Y)
     assert np.abs(own - tree.predict_proba(X)).max() < 1e-12
@@ -167,7 +167,7 @@ def test_every_split_is_the_best_of_its_rows_and_every_leaf_has_none(seed, crite
     rows[rng.random(rows.shape) < 0.1] = np.nan
     y = rng.integers(0, 3, 40)
     prices = rng.uniform(0.5, 5, 4) if weighted else np.ones(4)
-    forest = grow(rows, y, 3, np.arange(4), 1, criterion, prices, min_leaf=min_leaf, bootstrap=False)
+    forest = grow(rows, y, 3, np.arange(4), Growth(1, criterion, prices, min_leaf=min_leaf, bootstrap=False))
 
     def falls(here: np.ndarray, j: int) -> list[float]:
         cuts = np.unique(rows[here, j][~np.isnan(rows[here, j])])
@@ -191,8 +191,8 @@ def test_every_split_is_the_best_of_its_rows_and_every_leaf_has_none(seed, crite
 
 
 def test_stopping_early_leaves_other_branches_as_they_are():
-    deep = grow(X, Y, 3, np.arange(13), 3, "entropy", tried=3, seed=5)
-    flat = grow(X, Y, 3, np.arange(13), 3, "entropy", tried=3, seed=5, max_depth=2)
+    deep = grow(X, Y, 3, np.arange(13), Growth(3, "entropy", tried=3), seed=5)
+    flat = grow(X, Y, 3, np.arange(13), Growth(3, "entropy", tried=3, max_depth=2), seed=5)
     cut = deep.pruned(deep.inner & (deep.depth < 2))
     assert (cut.column == flat.column).all()
     assert (cut.threshold == flat.threshold).all()
@@ -200,7 +200,7 @@ def test_stopping_early_leaves_other_branches_as_they_are():
 
 def test_infinite_values_are_refused():
     with pytest.raises(ValueError, match="float32"):
-        grow(np.array([[1.0], [1e300]]), np.array([0, 1]), 2, np.arange(1), 1, "pairs")
+        grow(np.array([[1.0], [1e300]]), np.array([0, 1]), 2, np.arange(1), Growth(1, "pairs"))
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=60), st.integers(1, 8))

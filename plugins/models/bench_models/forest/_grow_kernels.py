@@ -172,7 +172,8 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
         order: uint32 (columns, rows): rows by rising value, missing ones last, with `mark_steps`.
         y: int64 (rows,), below 2^16.
         bag: int64 (rows,): how often each row is in the bag, below 2^16.
-        classes, criterion, tried, min_leaf, max_depth: see `grower.grow`.
+        classes: number of classes.
+        criterion, tried, min_leaf, max_depth: see `grower.Growth`.
         worth: float64 (columns,): what a split's gain is multiplied by.
         seed: uint64.
 

@@ -10,6 +10,7 @@ to the node's place in its tree, so that stopping one branch early leaves the ot
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,41 @@ from numpy.typing import NDArray
 
 from bench_models.forest.flat import FlatForest
 
-__all__ = ["grow"]
+__all__ = ["Growth", "grow"]
 
 CRITERIA = {"entropy": 0, "gini": 1, "pairs": 2}
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a forest is grown.
+
+    Attributes:
+        trees: number of trees.
+        criterion: ``entropy``, ``gini`` or ``pairs``.
+        prices: float64 (features,), above 0; None weighs all alike.
+        tried: how many columns a split tries; None tries all.
+        min_leaf: least in-bag weight of a leaf.
+        max_depth: deepest leaf; 0 means no limit.
+        bootstrap: draw as many rows with replacement for each tree; otherwise every tree has all rows.
+
+    Raises:
+        ValueError: an unknown criterion, or prices that are not above 0.
+    """
+
+    trees: int
+    criterion: str
+    prices: NDArray[np.float64] | None = None
+    tried: int | None = None
+    min_leaf: int = 1
+    max_depth: int = 0
+    bootstrap: bool = True
+
+    def __post_init__(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise ValueError(f"criterion {self.criterion!r} is none of {', '.join(CRITERIA)}")
+        if self.prices is not None and not (self.prices > 0).all():
+            raise ValueError("prices of splits must be above 0")
 
 
 def grow(
@@ -27,15 +60,9 @@ def grow(
     y: NDArray[np.int64],
     classes: int,
     feature_of_column: NDArray[np.int64],
-    trees: int,
-    criterion: str,
-    prices: NDArray[np.float64] | None = None,
-    tried: int | None = None,
-    min_leaf: int = 1,
-    max_depth: int = 0,
+    growth: Growth,
     seed: int = 0,
     threads: int = 1,
-    bootstrap: bool = True,
 ) -> FlatForest:
     """Grow a forest until nodes are pure, too small or too deep.
 
@@ -44,45 +71,35 @@ def grow(
         y: class codes (rows,).
         classes: number of classes.
         feature_of_column: int64 (columns,).
-        trees: number of trees.
-        criterion: ``entropy``, ``gini`` or ``pairs``.
-        prices: float64 (features,), above 0; None weighs all alike.
-        tried: how many columns a split tries; None tries all.
-        min_leaf: least in-bag weight of a leaf.
-        max_depth: deepest leaf; 0 means no limit.
+        growth: criterion, prices and limits.
         seed: of the bootstrap and the choice of columns.
         threads: trees grown at once; no influence on the result.
-        bootstrap: draw as many rows with replacement for each tree; otherwise every tree has all rows.
 
     Raises:
-        ValueError: an unknown criterion, prices that are not above 0, infinite values or values beyond float32, more
-            than 2^16 classes or 2^31 − 1 rows.
+        ValueError: infinite values or values beyond float32, more than 2^16 classes or 2^31 − 1 rows.
     """
     from bench_models.forest import _grow_kernels as kernels
 
-    if criterion not in CRITERIA:
-        raise ValueError(f"criterion {criterion!r} is none of {', '.join(CRITERIA)}")
-    if prices is not None and not (prices > 0).all():
-        raise ValueError("prices of splits must be above 0")
     if classes > 2**kernels.CLASS_BITS or len(y) >= 2**31:
         raise ValueError(f"{classes} classes and {len(y)} rows: the grower takes 2^16 classes and 2^31 - 1 rows")
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(np.asarray(X, dtype=np.float32).T)
     if np.isinf(values).any():
         raise ValueError("the columns hold infinite values or values too large for float32")
-    worth = np.ones(len(values)) if prices is None else 1.0 / prices[feature_of_column]
+    worth = np.ones(len(values)) if growth.prices is None else 1.0 / growth.prices[feature_of_column]
+    tried = min(growth.tried or len(values), len(values))
     labels = np.asarray(y, dtype=np.int64)
-    sequences = np.random.SeedSequence([seed, 0xF0E5]).spawn(trees)
+    sequences = np.random.SeedSequence([seed, 0xF0E5]).spawn(growth.trees)
 
     def grown_tree(sequence: np.random.SeedSequence) -> dict[str, NDArray[Any]]:
         rng = np.random.default_rng(sequence)
         rows = len(labels)
         bag = np.ones(rows, dtype=np.int64)
-        if bootstrap:
+        if growth.bootstrap:
             bag = np.bincount(rng.integers(0, rows, rows), minlength=rows)
         column, threshold, left, right, counts = kernels.grow_tree(
-            values, order, labels, bag, classes, CRITERIA[criterion], worth,
-            min(tried or len(values), len(values)), min_leaf, max_depth, np.uint64(rng.integers(2**63)),
+            values, order, labels, bag, classes, CRITERIA[growth.criterion], worth, tried,
+            growth.min_leaf, growth.max_depth, np.uint64(rng.integers(2**63)),
         )  # fmt: skip
         return {"column": column, "threshold": threshold, "left": left, "right": right, "counts": counts}
 

@@ -88,13 +88,12 @@ class ForestMethod(Method):
         y, classes = self.labels(problem, problem.train.y)
         seed = int(problem.rng("forest").integers(2**31 - 1))
         if self._own_grower:
-            from bench_models.forest.grower import grow
+            from bench_models.forest.grower import Growth, grow
 
-            return grow(
-                problem.train.X, y, classes, problem.feature_of_column, self.n_estimators, self.criterion,
-                split_prices(problem) if self.cost_weighted else None, self._tried(problem),
-                self.min_samples_leaf, self.max_depth, seed, problem.threads,
-            )  # fmt: skip
+            prices = split_prices(problem) if self.cost_weighted else None
+            tried = self._tried(problem)
+            growth = Growth(self.n_estimators, self.criterion, prices, tried, self.min_samples_leaf, self.max_depth)
+            return grow(problem.train.X, y, classes, problem.feature_of_column, growth, seed, problem.threads)
         from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
         kind = RandomForestClassifier if self.ensemble == "random-forest" else ExtraTreesClassifier

@@ -87,6 +87,13 @@ def test_a_fault_may_wait_for_its_tests(tree: Path, capsys: pytest.CaptureFixtur
     assert (code, said[-1]) == (0, "0 of 0 faults noticed, 1 wait for their tests")
 
 
+def test_a_renamed_test_fails_the_check(tree: Path) -> None:
+    path = tree.parent / "faults.toml"
+    for test, code in (("test_it", 0), ("test_that", 1)):
+        path.write_text(fault("swapped", tests=f"['test_code.py::{test}']"))
+        assert main(["--faults", str(path), "--root", str(tree), "--check"]) == code
+
+
 @pytest.mark.slow
 def test_tests_that_fail_without_a_fault_are_named_and_left_out(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tree / "test_code.py").write_text(TESTS + "\ndef test_other():\n    assert larger(1, 2) == 3\n")

@@ -69,7 +69,7 @@ class Fault:
             return f"no longer applies: its old text is {count} times in {self.file}"
         if self.old == self.new:
             return "changes nothing"
-        missing = [test for test in self.tests if not (root / test.partition("::")[0]).exists()]
+        missing = [test for test in self.tests if not has_test(root, test)]
         if not missing and self.tests:
             return ""
         return f"waits for {', '.join(missing)}" if self.waits else f"no such test: {', '.join(missing)}"
@@ -89,6 +89,14 @@ class Fault:
         finally:
             path.write_bytes(before)
             os.utime(path, (stat.st_atime, stat.st_mtime + 4))
+
+
+def has_test(root: Path, test: str) -> bool:
+    """Whether a tree has a test file or folder and, for ``file::function``, a function of that name in it."""
+    path, _, function = test.partition("::")
+    if not function or not (root / path).exists():
+        return (root / path).exists()
+    return f"def {function.rpartition('::')[2].partition('[')[0]}(" in (root / path).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bench_core import Problem
 
-__all__ = ["BoostedTrees", "Columns", "PlainColumns", "boost", "price_of_evaluation"]
+__all__ = ["BoostedTrees", "Boosting", "Columns", "PlainColumns", "boost", "price_of_evaluation"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,22 +82,30 @@ def price_of_evaluation(problem: Problem, evaluation: float | Literal["scheme"])
     return problem.costs.evaluation if evaluation == "scheme" else float(evaluation)
 
 
-def boost(
-    problem: Problem,
-    y: Floats,
-    trees: int,
-    depth: int,
-    learning_rate: float,
-    price: float,
-    weights: Floats | None = None,
-) -> BoostedTrees:
+@dataclass(frozen=True)
+class Boosting:
+    """How trees are boosted.
+
+    Attributes:
+        trees: number of trees.
+        depth: depth of a tree, which has at most ``2**depth`` leaves.
+        learning_rate: shrinkage of each tree.
+        price: e_t of every tree.
+    """
+
+    trees: int
+    depth: int
+    learning_rate: float
+    price: float
+
+
+def boost(problem: Problem, y: Floats, how: Boosting, weights: Floats | None = None) -> BoostedTrees:
     """Boost squared loss on the training part with LightGBM.
 
     Args:
         problem: the training part and the columns.
         y: float64 (rows,).
-        trees, depth, learning_rate: of the boosting; a tree has at most ``2**depth`` leaves.
-        price: e_t of every tree.
+        how: number, depth, learning rate and price of the trees.
         weights: float64 (rows,) or None.
     """
     import lightgbm as lgb
@@ -107,9 +115,9 @@ def boost(
     least = max(1, min(20, len(y) // 20))
     parameters = {
         "objective": "regression",
-        "learning_rate": learning_rate,
-        "max_depth": depth,
-        "num_leaves": 2**depth,
+        "learning_rate": how.learning_rate,
+        "max_depth": how.depth,
+        "num_leaves": 2**how.depth,
         "min_data_in_leaf": least,
         "min_data_in_bin": 1 if len(y) < 2000 else 3,
         "boost_from_average": False,
@@ -120,7 +128,7 @@ def boost(
         "verbosity": -1,
     }
     data = lgb.Dataset(X, label=y - base, weight=weights, params={"verbosity": -1}, free_raw_data=True)
-    booster = lgb.train(parameters, data, num_boost_round=trees)
+    booster = lgb.train(parameters, data, num_boost_round=how.trees)
     leaf_values, features_of = [], []
     for tree in booster.dump_model()["tree_info"]:
         values: dict[int, float] = {}
@@ -132,7 +140,7 @@ def boost(
     table = np.zeros((len(leaf_values), width))
     for t, row in enumerate(leaf_values):
         table[t, : len(row)] = row
-    return BoostedTrees(booster, table, features_of, np.full(len(features_of), price), base)
+    return BoostedTrees(booster, table, features_of, np.full(len(features_of), how.price), base)
 
 
 def _read(node: dict[str, Any], values: dict[int, float], columns: set[int]) -> None:

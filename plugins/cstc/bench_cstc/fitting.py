@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from bench_models.linear import ConstantPolicy, fit_platt
 from numpy.typing import NDArray
 
 from bench_core import Costs, Family, Problem, default_policy_first, validation_score
-from bench_cstc.columns import Columns, PlainColumns, boost, price_of_evaluation
+from bench_cstc.columns import Boosting, Columns, PlainColumns, boost, price_of_evaluation
 from bench_cstc.criterion import leaf_overlap
 from bench_cstc.family import FittedTree, fit_trees, lambda_max, rho_max
+from bench_cstc.parameters import TreeParameters
 from bench_cstc.penalty import Penalty
 from bench_cstc.targets import Target, criterion_of, targets_of
 from bench_cstc.walker import TreePolicy, Walker
-
-if TYPE_CHECKING:
-    from bench_cstc.methods import TreeMethod
 
 __all__ = ["fit_family", "purchases"]
 
@@ -38,8 +36,8 @@ class _Fitted:
     stops_fine_tuning: bool = False
 
 
-def fit_family(method: TreeMethod, problem: Problem) -> Family:
-    """See `TreeMethod.fit`."""
+def fit_family(method: TreeParameters, problem: Problem) -> Family:
+    """Fit one policy per λ; the first is the best on validation. See `bench_cstc.methods.TreeMethod.fit`."""
     targets = targets_of(problem, method.positive_weight)
     if method.features == "linear":
         from bench_models.linear import refuse_missing
@@ -79,7 +77,7 @@ def fit_family(method: TreeMethod, problem: Problem) -> Family:
 
 
 def purchases(lambdas: Sequence[float], trees: Sequence[Sequence[list[dict[str, Any]]]]) -> dict[str, float | None]:
-    """Where the trees of a family buy: what `TreeMethod.report_purchases` adds to the diagnostics.
+    """Where the trees of a family buy: what `TreeParameters.report_purchases` adds to the diagnostics.
 
     Args:
         lambdas: of the family.
@@ -118,14 +116,13 @@ def _suffix(target: Target) -> str:
     return "" if target.code is None else f", class={target.code}"
 
 
-def _fit_target(method: TreeMethod, problem: Problem, target: Target, lambdas: Sequence[float]) -> _Fitted:
+def _fit_target(method: TreeParameters, problem: Problem, target: Target, lambdas: Sequence[float]) -> _Fitted:
     columns: Columns = PlainColumns.of(problem)
     constant = 0.0
     if method.features == "boosted":
         price = price_of_evaluation(problem, method.evaluation)
-        boosted = boost(
-            problem, target.y, method.n_estimators, method.max_depth, method.learning_rate, price, target.weights
-        )
+        how = Boosting(method.n_estimators, method.max_depth, method.learning_rate, price)
+        boosted = boost(problem, target.y, how, target.weights)
         columns, constant = boosted, boosted.base
     costs = problem.costs if method.cost_terms != "evaluation" else Costs(np.zeros(problem.n_features))
     evaluation = columns.evaluation if method.cost_terms != "features" else None

@@ -95,7 +95,7 @@ def criterion_of(
     """Predictions of the validation rows → a number, the lower the better; 0 without rows.
 
     Args:
-        name: see `TreeMethod`.
+        name: see `TreeParameters`.
         problem: for the query ids.
         target: what is predicted.
         constant: added to every prediction.

@@ -6,6 +6,7 @@ from bench_cstc.baselines.and_or import AndOrCascade
 from bench_cstc.baselines.and_or_fit import price_limits, training_context
 from bench_cstc.baselines.and_or_loss import AndOr, smooth_min
 from bench_cstc.baselines.merge import merge_equal
+from bench_cstc.columns import Boosting
 from bench_cstc.targets import targets_of
 from bench_models.linear import ConstantPolicy
 from hypothesis import given, settings
@@ -161,8 +162,7 @@ def test_stages_use_no_feature_above_their_limit():
 
 def test_every_stage_has_trees_of_the_features_it_may_use():
     problem = make_problem("binary", rows=400)
-    method = AndOrCascade(features="boosted", n_estimators=7, limits=(1.0, 3.0, 4.0), evaluation=0.5)
-    base = training_context(method, problem, targets_of(problem, 1.0)[0])
+    base = training_context(problem, targets_of(problem, 1.0)[0], (1.0, 3.0, 4.0), 3, Boosting(7, 4, 0.1, 0.5))
     prices = problem.costs.prices[:, 0]
     for t, features in enumerate(base.columns.features_of):
         fits = [max(prices[f] for f in features) <= limit for limit in (1.0, 3.0, 4.0)]
@@ -175,8 +175,8 @@ def test_every_stage_has_trees_of_the_features_it_may_use():
 
 def test_limits_that_allow_nothing_more_bring_no_further_trees():
     problem = make_problem("binary", rows=200)
-    method = AndOrCascade(features="boosted", n_estimators=3, limits=(0.1, 1.0, 2.0, 9.0))
-    base = training_context(method, problem, targets_of(problem, 1.0)[0])
+    limits, boosting = (0.1, 1.0, 2.0, 9.0), Boosting(3, 4, 0.1, 0.0)
+    base = training_context(problem, targets_of(problem, 1.0)[0], limits, 4, boosting)
     assert not base.allowed[0].any()
     assert len(base.columns.features_of) == 6
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_cstc.columns import PlainColumns, boost
+from bench_cstc.columns import Boosting, PlainColumns, boost
 from bench_cstc.penalty import Penalty
 
 from bench_core import Costs
@@ -13,7 +13,7 @@ from bench_core.testing import make_problem
 
 def test_the_columns_of_boosted_trees_add_up_to_the_boosting():
     problem = make_problem("regression")
-    boosted = boost(problem, problem.train.y, 12, 3, 0.2, 0.5)
+    boosted = boost(problem, problem.train.y, Boosting(12, 3, 0.2, 0.5))
     X = problem.validation.X
     phi = boosted.values(X)
     assert phi.shape == (len(X), 12)
@@ -25,7 +25,7 @@ def test_the_columns_of_boosted_trees_add_up_to_the_boosting():
 
 def test_a_boosted_column_moves_only_with_the_features_it_names():
     problem = make_problem("regression")
-    boosted = boost(problem, problem.train.y, 12, 2, 0.2, 0.0)
+    boosted = boost(problem, problem.train.y, Boosting(12, 2, 0.2, 0.0))
     X = problem.validation.X
     rng = np.random.default_rng(0)
     for feature in range(problem.n_features):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bench_cstc.baselines.additive import Additive, kept_prefixes
 from bench_cstc.baselines.stagewise import Stagewise
-from bench_cstc.columns import boost
+from bench_cstc.columns import Boosting, boost
 from bench_models.linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,7 +44,7 @@ def test_every_prefix_predicts_what_lightgbm_predicts_after_so_many_iterations()
     X, y = smooth(400, 4, 0)
     problem = problem_of(X, y)
     family = Stagewise(n_estimators=20, max_depth=3, prefixes="all", learning_rate=0.3).fit(problem)
-    reference = boost(problem, y, 20, 3, 0.3, 0.0, np.ones(len(y)))
+    reference = boost(problem, y, Boosting(20, 3, 0.3, 0.0), np.ones(len(y)))
     new = np.random.default_rng(1).normal(size=(50, 4))
     policies = by_label(family)
     for k in range(1, 21):
@@ -74,7 +74,7 @@ def test_the_bill_is_of_the_distinct_features_of_the_trees_run():
     groups = Costs(np.array([1.0, 0.5, 2.0, 0.0, 0.0, 3.0]), np.array([-1, -1, 0, 0, 1, 1]), np.array([5.0, 7.0]))
     problem = problem_of(X, y, costs=groups)
     policies = by_label(Stagewise(n_estimators=12, max_depth=2, prefixes="all", evaluation=0.25).fit(problem))
-    table = boost(problem, y, 12, 2, 0.1, 0.0).booster.trees_to_dataframe()
+    table = boost(problem, y, Boosting(12, 2, 0.1, 0.0)).booster.trees_to_dataframe()
     group_price = {-1: 0.0, 0: 5.0, 1: 7.0}
     for k in range(1, 13):
         names = set(table[table.tree_index < k].split_feature.dropna())
@@ -104,7 +104,7 @@ def test_trees_are_those_that_a_cost_sensitive_tree_weighs():
     X, y = smooth(200, 3, 5)
     problem = problem_of(X, (y > 0).astype(np.int64), "binary")
     policy = by_label(Stagewise(n_estimators=5, prefixes=(5,)).fit(problem))["trees=5"]
-    columns = boost(problem, np.where(y > 0, 1.0, -1.0), 5, 4, 0.1, 0.0)
+    columns = boost(problem, np.where(y > 0, 1.0, -1.0), Boosting(5, 4, 0.1, 0.0))
     total = columns.base + columns.values(X).sum(axis=1)
     assert policy.decide(Rows(X)).score == pytest.approx(total, abs=1e-12)
 
@@ -126,7 +126,7 @@ def test_prefixes_as_asked_are_cut_to_what_there_is():
 
 def test_running_sums_do_not_depend_on_where_they_are_read():
     X, y = smooth(150, 3, 7)
-    sums = Additive.of(boost(problem_of(X, y), y, 9, 3, 0.2, 1.0), 3)
+    sums = Additive.of(boost(problem_of(X, y), y, Boosting(9, 3, 0.2, 1.0)), 3)
     whole = sums.partial(X, range(10))
     assert (whole[:, 0] == y.mean()).all()
     for t in range(10):

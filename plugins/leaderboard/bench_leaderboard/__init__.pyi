@@ -28,9 +28,9 @@ from .parts import FrontPart as FrontPart
 from .parts import PagePart as PagePart
 from .render.figure import Figure as Figure
 from .render.figure import FigureEntry as FigureEntry
-from .render.figure import FigureKind as FigureKind
 from .render.figure import needed_metrics as needed_metrics
 from .render.figure_builder import FigureBuilder as FigureBuilder
+from .render.figure_builder import FigureKind as FigureKind
 from .render.figure_builder import file_slug as file_slug
 from .render.figure_kinds import MetricsEntry as MetricsEntry
 from .render.figures.canvas import bare as bare

@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from bench_core import RequestError, Rows, did_you_mean
+from bench_core import Costs, Policy, RequestError, Rows, did_you_mean
+from bench_core.execution import Encoder
+from bench_policies.answering import Answering
 from bench_policies.wording import one_line
-
-if TYPE_CHECKING:
-    from bench_policies.fitted import FittedPolicy
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,25 @@ class Answer:
     cost: float
 
 
+class Asked(Protocol):
+    """What a session needs of a `FittedPolicy`."""
+
+    @property
+    def policy(self) -> Policy: ...
+    @property
+    def encoder(self) -> Encoder: ...
+    @property
+    def costs(self) -> Costs: ...
+    @property
+    def feature_names(self) -> tuple[str, ...]: ...
+    @property
+    def classes(self) -> tuple[str, ...]: ...
+    @property
+    def answering(self) -> Answering: ...
+    def number(self, feature: str) -> int: ...
+    def value(self, feature: int, given: Any) -> float: ...
+
+
 class Session:
     """A decision on one row, feature by feature. A lock makes every call safe for use from several threads.
 
@@ -51,7 +69,7 @@ class Session:
         RequestError: prices depend on the item's size, and ``size`` is missing, negative or not finite.
     """
 
-    def __init__(self, fitted: FittedPolicy, size: float | None = None) -> None:
+    def __init__(self, fitted: Asked, size: float | None = None) -> None:
         if fitted.costs.depends_on_size and (size is None or not 0 <= size < np.inf):
             raise RequestError(
                 f"prices depend on the item's size: start(size=…) needs a finite number from 0, not {size}"

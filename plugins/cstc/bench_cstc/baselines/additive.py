@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Problem
-from bench_cstc.columns import BoostedTrees, boost
+from bench_cstc.columns import BoostedTrees, Boosting, boost
 from bench_cstc.targets import Target
 
 __all__ = ["Additive", "boost_outputs", "kept_prefixes"]
@@ -77,14 +77,9 @@ class Additive:
         return out
 
 
-def boost_outputs(
-    problem: Problem, targets: Sequence[Target], trees: int, depth: int, learning_rate: float, price: float
-) -> tuple[Additive, ...]:
+def boost_outputs(problem: Problem, targets: Sequence[Target], how: Boosting) -> tuple[Additive, ...]:
     """One boosting per target, with `bench_cstc.columns.boost`: the trees that ``cstc`` weighs with ``boosted``."""
-    return tuple(
-        Additive.of(boost(problem, target.y, trees, depth, learning_rate, price, target.weights), problem.n_features)
-        for target in targets
-    )
+    return tuple(Additive.of(boost(problem, target.y, how, target.weights), problem.n_features) for target in targets)
 
 
 def kept_prefixes(wanted: str | tuple[int, ...], rounds: int) -> list[int]:

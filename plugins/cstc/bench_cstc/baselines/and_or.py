@@ -92,18 +92,23 @@ class AndOrCascade(Method):
         from bench_cstc.baselines.and_or_fit import fit_cascades, training_context
         from bench_cstc.baselines.and_or_policy import Cascade, CascadePolicy
         from bench_cstc.baselines.outputs import best_first, constant, one_output
+        from bench_cstc.columns import Boosting, price_of_evaluation
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "and-or")
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"stages": 0})
         if self.features == "linear":
             refuse_missing(problem)
-        base = training_context(self, problem, outputs.targets[0])
+        boosting = None
+        if self.features == "boosted":
+            price = price_of_evaluation(problem, self.evaluation)
+            boosting = Boosting(self.n_estimators, self.max_depth, self.learning_rate, price)
+        base = training_context(problem, outputs.targets[0], self.limits, self.stages, boosting)
         policies: list[Policy] = [constant(problem)] if self.include_empty_policy else []
         history: dict[str, list[float]] = {}
         converged = []
         validation = base.columns.values(problem.validation.X)
-        for lambda_, fit in fit_cascades(self, base):
+        for lambda_, fit in fit_cascades(base, self.lambdas, self.rho, self.temperature, self.max_iter, self.tol):
             cascade = Cascade.of(base, fit, problem.n_features)
             scores, _ = cascade(validation)
             details = {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +11,10 @@ from numpy.typing import NDArray
 from bench_core import Problem
 from bench_cstc.baselines.and_or_loss import AndOr, Fit
 from bench_cstc.baselines.merge import merge_equal
-from bench_cstc.columns import BoostedTrees, PlainColumns, boost, price_of_evaluation
+from bench_cstc.columns import BoostedTrees, Boosting, PlainColumns, boost
 from bench_cstc.leaf import scale_of
 from bench_cstc.penalty import Penalty
 from bench_cstc.targets import Target
-
-if TYPE_CHECKING:
-    from bench_cstc.baselines.and_or import AndOrCascade
 
 __all__ = ["SeveralBoostings", "TrainingContext", "fit_cascades", "price_limits", "training_context"]
 
@@ -75,7 +71,7 @@ class TrainingContext:
     rho_max: float
 
 
-def price_limits(prices: Floats, limits: tuple[float, ...], stages: int) -> Floats:
+def price_limits(prices: Floats, limits: Sequence[float], stages: int) -> Floats:
     """Highest price that each stage may use, ascending.
 
     Args:
@@ -83,28 +79,32 @@ def price_limits(prices: Floats, limits: tuple[float, ...], stages: int) -> Floa
         limits: as asked for; empty: the distinct prices, split into ``stages`` runs as even as can be.
         stages: most stages then.
     """
-    if limits:
+    if len(limits):
         return np.array(limits, dtype=np.float64)
     distinct = np.unique(prices)
     return np.array([run[-1] for run in np.array_split(distinct, min(stages, len(distinct)))])
 
 
-def training_context(method: AndOrCascade, problem: Problem, target: Target) -> TrainingContext:
+def training_context(
+    problem: Problem, target: Target, limits: Sequence[float], stages: int, boosting: Boosting | None
+) -> TrainingContext:
     """Columns, prices and stages of a problem.
 
     A feature in an acquisition group counts with its own price and the group's: a stage that may use it may open
     the group.
+
+    Args:
+        problem: the problem.
+        target: what is learned.
+        limits, stages: as for `price_limits`.
+        boosting: the boosting of each stage's trees; None: columns as encoded.
     """
     sizes = problem.train.sizes
     y, omega = target.y, target.weights
     single = Penalty.build(problem.costs, [np.array([f]) for f in range(problem.n_features)], sizes)
     of_feature = single.sum_over(single.weights)
-    limits = price_limits(of_feature, method.limits, method.stages)
-    columns = (
-        _boosted(method, problem, target, of_feature, limits)
-        if method.features == "boosted"
-        else PlainColumns.of(problem)
-    )
+    highest = price_limits(of_feature, limits, stages)
+    columns = PlainColumns.of(problem) if boosting is None else _boosted(problem, target, boosting, of_feature, highest)
     penalty = Penalty.build(problem.costs, columns.features_of, sizes, columns.evaluation)
     highest_price = np.array([of_feature[used].max(initial=0.0) for used in columns.features_of])
     phi = columns.values(problem.train.X)
@@ -112,7 +112,7 @@ def training_context(method: AndOrCascade, problem: Problem, target: Target) -> 
     shift = np.where(constant, 0.0, phi.mean(axis=0))
     scale = np.where(constant, 1.0, phi.std(axis=0))
     Z = np.where(constant, 0.0, (phi - shift) / scale)
-    allowed = (highest_price[None, :] <= limits[:, None]) & ~constant[None, :]
+    allowed = (highest_price[None, :] <= highest[:, None]) & ~constant[None, :]
     column_price = penalty.sum_over(penalty.weights)
     slope = _slope_of_nothing(Z, y, omega)
     priced = column_price > 0
@@ -131,9 +131,8 @@ def training_context(method: AndOrCascade, problem: Problem, target: Target) -> 
     )
 
 
-def _boosted(method: AndOrCascade, problem: Problem, target: Target, price: Floats, limits: Floats) -> SeveralBoostings:
+def _boosted(problem: Problem, target: Target, how: Boosting, price: Floats, limits: Floats) -> SeveralBoostings:
     """A boosting for every stage, on the features it may use; none for one that may use no more than the last."""
-    evaluation = price_of_evaluation(problem, method.evaluation)
     stages, before = [], np.zeros(problem.n_features, dtype=bool)
     for limit in limits:
         mine = price <= limit
@@ -142,11 +141,7 @@ def _boosted(method: AndOrCascade, problem: Problem, target: Target, price: Floa
         before = mine
         X = np.where(mine[problem.feature_of_column], problem.train.X, 0.0)
         part = replace(problem, train=replace(problem.train, X=X))
-        stages.append(
-            boost(
-                part, target.y, method.n_estimators, method.max_depth, method.learning_rate, evaluation, target.weights
-            )
-        )
+        stages.append(boost(part, target.y, how, target.weights))
     return SeveralBoostings(tuple(stages))
 
 
@@ -161,20 +156,26 @@ def _intercept(y: Floats, omega: Floats) -> float:
     return float(omega @ y) / float(omega.sum())
 
 
-def fit_cascades(method: AndOrCascade, base: TrainingContext) -> Iterator[tuple[float, Fit]]:
+def fit_cascades(
+    base: TrainingContext, lambdas: Sequence[float], rho: float, temperature: float, max_iter: int, tol: float
+) -> Iterator[tuple[float, Fit]]:
     """A cascade for every λ, ascending; the first grows stage by stage, the others start from the one before.
+
+    Args:
+        base: columns, prices and stages.
+        lambdas, rho, temperature, max_iter, tol: as for `bench_cstc.baselines.and_or.AndOrCascade`.
 
     Yields:
         λ and its stages, on standardised columns.
     """
     before: Fit | None = None
-    for lambda_ in sorted(method.lambdas):
-        v = lambda_ * base.lambda_max * base.price + method.rho * base.rho_max
+    for lambda_ in sorted(lambdas):
+        v = lambda_ * base.lambda_max * base.price + rho * base.rho_max
 
         def solve(weights: Floats, bias: Floats, v: Floats = v) -> Fit:
             allowed = base.allowed[: len(bias)]
-            problem = AndOr(base.Z, base.y, base.omega, allowed, v, method.temperature)
-            return problem.minimise(weights, bias, method.max_iter, method.tol)
+            problem = AndOr(base.Z, base.y, base.omega, allowed, v, temperature)
+            return problem.minimise(weights, bias, max_iter, tol)
 
         if before is None:
             weights, bias = np.zeros((1, base.Z.shape[1])), np.array([_intercept(base.y, base.omega)])

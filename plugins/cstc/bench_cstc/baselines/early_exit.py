@@ -83,13 +83,14 @@ class EarlyExit(Method):
         from bench_cstc.baselines.additive import boost_outputs, kept_prefixes
         from bench_cstc.baselines.exits import sentinels, thresholds
         from bench_cstc.baselines.outputs import best_first, constant, several_outputs
-        from bench_cstc.columns import price_of_evaluation
+        from bench_cstc.columns import Boosting, price_of_evaluation
 
         outputs = several_outputs(problem, self.positive_weight)
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"trees": 0})
         price = price_of_evaluation(problem, self.evaluation)
-        sums = boost_outputs(problem, outputs.targets, self.n_estimators, self.max_depth, self.learning_rate, price)[0]
+        how = Boosting(self.n_estimators, self.max_depth, self.learning_rate, price)
+        sums = boost_outputs(problem, outputs.targets, how)[0]
         at = sentinels(sums.count, self.exits)
         levels = self._levels(problem, sums, at)
         policies: list[Policy] = [constant(problem)] if self.include_empty_policy or not sums.count else []

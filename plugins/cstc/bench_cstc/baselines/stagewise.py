@@ -61,20 +61,15 @@ class Stagewise(Method):
         """
         from bench_cstc.baselines.additive import boost_outputs, kept_prefixes
         from bench_cstc.baselines.outputs import best_first, constant, several_outputs
-        from bench_cstc.columns import price_of_evaluation
+        from bench_cstc.columns import Boosting, price_of_evaluation
 
         outputs = several_outputs(problem, self.positive_weight)
         policies: list[Policy] = [constant(problem)] if self.include_empty_policy or not outputs.targets else []
         if not outputs.targets:
             return Family(policies, diagnostics={"trees": 0})
-        sums = boost_outputs(
-            problem,
-            outputs.targets,
-            self.n_estimators,
-            self.max_depth,
-            self.learning_rate,
-            price_of_evaluation(problem, self.evaluation),
-        )
+        price = price_of_evaluation(problem, self.evaluation)
+        how = Boosting(self.n_estimators, self.max_depth, self.learning_rate, price)
+        sums = boost_outputs(problem, outputs.targets, how)
         rounds = max(boosting.count for boosting in sums)
         lengths = kept_prefixes(self.prefixes, rounds)
         partials = [boosting.partial(problem.validation.X, np.minimum(lengths, boosting.count)) for boosting in sums]

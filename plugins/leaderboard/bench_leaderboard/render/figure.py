@@ -1,24 +1,19 @@
-"""What a figure of a page is, and what a kind of figure has to give."""
+"""What a figure of a page is, what a suite may say of it, and which metrics it needs."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from bench_core import Metric, RequestError
 from bench_core.records import resolve_metric
-from bench_core.suites import Suite
 from bench_leaderboard.analysis.curves import Panel
 from bench_leaderboard.analysis.policies import resolve_quantity
 
-if TYPE_CHECKING:
-    from bench_leaderboard.render.figure_builder import FigureBuilder
-
-__all__ = ["Figure", "FigureEntry", "FigureKind", "needed_metrics", "needed_quantities"]
+__all__ = ["Figure", "FigureEntry", "needed_metrics", "needed_quantities"]
 
 
 class FigureEntry(BaseModel):
@@ -39,36 +34,6 @@ class FigureEntry(BaseModel):
     note: str = ""
     methods: list[str] = []
     datasets: list[str] = []
-
-
-class FigureKind(ABC):
-    """One kind of figure.
-
-    Class attributes:
-        title: heading of its section, where an entry gives none.
-        entry: the keys of its ``[[figures]]`` entries.
-    """
-
-    title: ClassVar[str]
-    entry: ClassVar[type[FigureEntry]] = FigureEntry
-
-    def check(self, suite: Suite, entry: Any, where: str) -> Mapping[str, Metric]:
-        """The metrics that an entry needs in every record, its own keys checked.
-
-        Raises:
-            RequestError: an unknown name; ``where`` and the nearest one are said.
-        """
-        return {}
-
-    @abstractmethod
-    def build(self, builder: FigureBuilder, entry: Any, stem: str) -> list[Figure]:
-        """The figures of one entry: the numbers are gathered now, the drawing waits. Needs no matplotlib.
-
-        Args:
-            builder: the suite, its records, and what several kinds need.
-            entry: of the kind's own type.
-            stem: what the files' names begin with.
-        """
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,61 @@
-"""What kinds of figures share: the suite and its records, the methods' styles, files' names, selected policies."""
+"""What a kind of figure is, and what it builds from: records, the methods' styles, files' names, selected policies."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from bench_records import Records
 
 from bench_core import Metric, sha256_text
+from bench_core.suites import Suite
 from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.curves import Panel
-from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind
+from bench_leaderboard.render.figure import Figure, FigureEntry
 from bench_leaderboard.render.figures.palette import Style, style_of
 from bench_leaderboard.render.tables import heading
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_DATASETS", "FigureBuilder", "file_slug"]
+__all__ = ["MOST_DATASETS", "FigureBuilder", "FigureKind", "file_slug"]
 
 MOST_DATASETS = 60
 """A kind is drawn for so many pairs of data set and cost scheme at most, the suite's first."""
+
+
+class FigureKind(ABC):
+    """One kind of figure.
+
+    Class attributes:
+        title: heading of its section, where an entry gives none.
+        entry: the keys of its ``[[figures]]`` entries.
+    """
+
+    title: ClassVar[str]
+    entry: ClassVar[type[FigureEntry]] = FigureEntry
+
+    def check(self, suite: Suite, entry: Any, where: str) -> Mapping[str, Metric]:
+        """The metrics that an entry needs in every record, its own keys checked.
+
+        Raises:
+            RequestError: an unknown name; ``where`` and the nearest one are said.
+        """
+        return {}
+
+    @abstractmethod
+    def build(self, builder: FigureBuilder, entry: Any, stem: str) -> list[Figure]:
+        """The figures of one entry: the numbers are gathered now, the drawing waits. Needs no matplotlib.
+
+        Args:
+            builder: the suite, its records, and what several kinds need.
+            entry: of the kind's own type.
+            stem: what the files' names begin with.
+        """
 
 
 class FigureBuilder:

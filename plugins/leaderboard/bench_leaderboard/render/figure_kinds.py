@@ -16,8 +16,8 @@ from bench_leaderboard.analysis.policies import by_policy, quantity_metric
 from bench_leaderboard.analysis.quality import default_quality, quality_named
 from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.analysis.summary import Row, summarise
-from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind, needed_metrics, needed_quantities
-from bench_leaderboard.render.figure_builder import FigureBuilder, file_slug
+from bench_leaderboard.render.figure import Figure, FigureEntry, needed_metrics, needed_quantities
+from bench_leaderboard.render.figure_builder import FigureBuilder, FigureKind, file_slug
 from bench_leaderboard.render.figures.scatter import Axis
 
 if TYPE_CHECKING:

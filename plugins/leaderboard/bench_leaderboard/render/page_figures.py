@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench_core import Metric, RequestError, did_you_mean
 from bench_core.suites import Registry, Suite, validated
 from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.parts import page_parts
-from bench_leaderboard.render.figure import Figure, FigureEntry, FigureKind
+from bench_leaderboard.render.figure import Figure, FigureEntry
+
+if TYPE_CHECKING:
+    from bench_leaderboard.render.figure_builder import FigureKind
 
 __all__ = ["check_figures", "figure_entry", "figure_files", "figures_of", "kinds_of"]
 

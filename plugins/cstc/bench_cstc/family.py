@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from bench_models.penalty import Penalty
 from numpy.typing import NDArray
 
 from bench_cstc.descent import Descent, Run
 from bench_cstc.leaf import scale_of
 from bench_cstc.objective import Objective, State, Variant
-from bench_cstc.penalty import Penalty
 from bench_cstc.shape import Shape
 from bench_cstc.structure import Criterion, build_greedily, initialise, predictions, prune
 from bench_cstc.tuning import FineTuning, exact_objective, fine_tuned, fine_tuned_until_worse

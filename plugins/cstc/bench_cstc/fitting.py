@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from bench_models.columns import Boosting, Columns, PlainColumns, boost, price_of_evaluation
 from bench_models.linear import ConstantPolicy, fit_platt
+from bench_models.penalty import Penalty
+from bench_models.targets import Target, targets_of
 from numpy.typing import NDArray
 
 from bench_core import Costs, Family, Problem, default_policy_first, validation_score
-from bench_cstc.columns import Boosting, Columns, PlainColumns, boost, price_of_evaluation
 from bench_cstc.criterion import leaf_overlap
 from bench_cstc.family import FittedTree, fit_trees, lambda_max, rho_max
 from bench_cstc.parameters import TreeParameters
-from bench_cstc.penalty import Penalty
-from bench_cstc.targets import Target, criterion_of, targets_of
+from bench_cstc.structure import criterion_of
 from bench_cstc.walker import TreePolicy, Walker
 
 __all__ = ["fit_family", "purchases"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from bench_models.penalty import Penalty
 from numpy.typing import NDArray
 
 from bench_cstc.kernels import group_squares, leaf_descent
-from bench_cstc.penalty import Penalty
 
 __all__ = ["Leaf", "scale_of"]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from bench_models.penalty import Penalty
 from numpy.typing import NDArray
 
 from bench_cstc.kernels import group_squares
-from bench_cstc.penalty import Penalty
 from bench_cstc.shape import Shape
 
 __all__ = ["Objective", "State", "Variant"]

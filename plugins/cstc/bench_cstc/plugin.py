@@ -53,6 +53,8 @@ def bench_register_figures(register: Callable[[str, str], None]) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """What a saved policy holds."""
+    from bench_models.answers import Answer, SilentPolicy
+    from bench_models.columns import BoostedTrees, PlainColumns
     from bench_models.linear import ConstantPolicy, Platt
 
     from bench_cstc.baselines.adaboost import Voters
@@ -61,10 +63,8 @@ def bench_policy_types() -> list[type]:
     from bench_cstc.baselines.and_or_fit import SeveralBoostings
     from bench_cstc.baselines.and_or_policy import Cascade, CascadePolicy
     from bench_cstc.baselines.early_exit import ExitPolicy, Rule
-    from bench_cstc.baselines.outputs import Answer, SilentPolicy
     from bench_cstc.baselines.rbf_svm import MachinePolicy, Scaling
     from bench_cstc.baselines.stagewise import PrefixPolicy
-    from bench_cstc.columns import BoostedTrees, PlainColumns
     from bench_cstc.objective import State
     from bench_cstc.shape import Shape
     from bench_cstc.walker import TreePolicy, Walker

@@ -1,17 +1,23 @@
-"""The tree's structure: top-down initialisation (CSTC §3.4.2), pruning (§3.6.1), greedy building (§3.6.2)."""
+"""The tree's structure: top-down initialisation (CSTC §3.4.2), pruning (§3.6.1), greedy building (§3.6.2).
+
+Also the criterion on validation that these go by.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
+from bench_models.targets import Target
 from numpy.typing import NDArray
 
+from bench_core import Decisions, Outcome, Problem, ndcg_at, precision_at
 from bench_cstc.descent import Descent
 from bench_cstc.objective import State
 from bench_cstc.shape import Shape
 
-__all__ = ["Criterion", "build_greedily", "initialise", "prune", "split_point", "walk"]
+__all__ = ["Criterion", "build_greedily", "criterion_of", "initialise", "prune", "split_point", "walk"]
 
 Floats = NDArray[np.float64]
 Criterion = Callable[[Floats], float]
@@ -132,3 +138,42 @@ def build_greedily(
             state.shape.with_names([chosen]), state.onto(state.shape.with_names([chosen]))
         )
         best = values[chosen]
+
+
+def criterion_of(
+    name: Literal["auto", "loss", "ndcg@5", "precision@5"], problem: Problem, target: Target, constant: float
+) -> Criterion:
+    """Predictions of the validation rows → a number, the lower the better; 0 without rows.
+
+    Args:
+        name: see `TreeParameters`.
+        problem: for the query ids.
+        target: what is predicted.
+        constant: added to every prediction.
+
+    Raises:
+        ValueError: a criterion of rankings, for what cannot be ranked.
+    """
+    wanted = ("ndcg@5" if problem.task == "ranking" else "loss") if name == "auto" else name
+    part = problem.validation
+    if not len(part):
+        return lambda scores: 0.0
+    if wanted == "loss":
+        y, weights = target.y_validation - constant, target.weights_validation
+
+        def loss(scores: Floats) -> float:
+            return float(weights @ np.square(scores - y)) / len(y)
+
+        return loss
+    if problem.task not in ("ranking", "binary"):
+        raise ValueError(f"criterion {wanted!r} is for rankings and two classes, not for a {problem.task} task")
+    metric = ndcg_at if wanted == "ndcg@5" else precision_at
+    rows = len(part)
+    nothing = np.zeros((rows, problem.n_features), dtype=bool)
+
+    def ranked(scores: Floats) -> float:
+        free = np.zeros(rows)
+        decisions = Decisions(nothing, score=scores)
+        return -metric(Outcome(problem.task, part.y, decisions, free, free, free, query=part.query), 5)
+
+    return ranked

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from bench_models.columns import Columns
 from bench_models.linear import Platt, combine
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows, next_of_stages
-from bench_cstc.columns import Columns
 from bench_cstc.objective import State
 
 __all__ = ["TreePolicy", "Walker", "weighted_sum"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bench_cstc.objective import Objective, State
-from bench_cstc.penalty import Penalty
 from bench_cstc.shape import Shape
+from bench_models.penalty import Penalty
 
 from bench_core import Costs, Part, Problem
 

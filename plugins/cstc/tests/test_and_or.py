@@ -6,9 +6,9 @@ from bench_cstc.baselines.and_or import AndOrCascade
 from bench_cstc.baselines.and_or_fit import price_limits, training_context
 from bench_cstc.baselines.and_or_loss import AndOr, smooth_min
 from bench_cstc.baselines.merge import merge_equal
-from bench_cstc.columns import Boosting
-from bench_cstc.targets import targets_of
+from bench_models.columns import Boosting
 from bench_models.linear import ConstantPolicy
+from bench_models.targets import targets_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize

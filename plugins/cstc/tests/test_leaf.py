@@ -8,9 +8,9 @@ from bench_cstc.descent import Descent
 from bench_cstc.kernels import group_squares, leaf_descent
 from bench_cstc.leaf import Leaf, scale_of
 from bench_cstc.objective import Objective, State
-from bench_cstc.penalty import Penalty
 from bench_cstc.shape import Shape
 from bench_cstc.tuning import exact_objective, fine_tuned, tuned_loss
+from bench_models.penalty import Penalty
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bench_cstc.baselines.rbf_svm import RbfSvm
-from bench_cstc.baselines.search import expected_improvement, search
+from bench_models.search import expected_improvement, search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench_cstc.columns import PlainColumns
 from bench_cstc.descent import Descent
 from bench_cstc.family import TreeSettings, fit_trees, lambda_max, rho_max
 from bench_cstc.objective import Objective, State
-from bench_cstc.penalty import Penalty
 from bench_cstc.shape import Shape
 from bench_cstc.structure import build_greedily, initialise, predictions, prune, split_point, walk
 from bench_cstc.walker import Walker
+from bench_models.columns import PlainColumns
+from bench_models.penalty import Penalty
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_cstc.targets import criterion_of, targets_of
+from bench_cstc.structure import criterion_of
+from bench_models.targets import targets_of
 
 from bench_core import Part
 

@@ -14,8 +14,9 @@ from bench_core import Decisions, Family, Method, Policy, Problem, Rows, distinc
 from bench_cstc.baselines.ranges import Count, Depth, Evaluation, PositiveWeight
 
 if TYPE_CHECKING:
+    from bench_models.answers import Answer
+
     from bench_cstc.baselines.adaboost import Voters
-    from bench_cstc.baselines.outputs import Answer
 
 __all__ = ["AdaBoostRS", "VotePolicy", "prefix_within", "sampling"]
 
@@ -81,9 +82,10 @@ class AdaBoostRS(Method):
         Raises:
             ValueError: grades that are not numbers.
         """
+        from bench_models.answers import best_first, constant, one_output
+        from bench_models.columns import price_of_evaluation
+
         from bench_cstc.baselines.adaboost import adaboost
-        from bench_cstc.baselines.outputs import best_first, constant, one_output
-        from bench_cstc.columns import price_of_evaluation
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "adaboost-rs")
         if not outputs.targets:

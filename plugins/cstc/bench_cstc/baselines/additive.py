@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from bench_models.columns import BoostedTrees, Boosting, boost
+from bench_models.targets import Target
 from numpy.typing import NDArray
 
 from bench_core import Problem
-from bench_cstc.columns import BoostedTrees, Boosting, boost
-from bench_cstc.targets import Target
 
 __all__ = ["Additive", "boost_outputs", "kept_prefixes"]
 
@@ -78,7 +78,7 @@ class Additive:
 
 
 def boost_outputs(problem: Problem, targets: Sequence[Target], how: Boosting) -> tuple[Additive, ...]:
-    """One boosting per target, with `bench_cstc.columns.boost`: the trees that ``cstc`` weighs with ``boosted``."""
+    """One boosting per target, with `bench_models.columns.boost`: the trees that ``cstc`` weighs with ``boosted``."""
     return tuple(Additive.of(boost(problem, target.y, how, target.weights), problem.n_features) for target in targets)
 
 

@@ -87,12 +87,12 @@ class AndOrCascade(Method):
         Raises:
             ValueError: missing values (linear features; the message names them), grades that are not numbers.
         """
+        from bench_models.answers import best_first, constant, one_output
+        from bench_models.columns import Boosting, price_of_evaluation
         from bench_models.linear import refuse_missing
 
         from bench_cstc.baselines.and_or_fit import fit_cascades, training_context
         from bench_cstc.baselines.and_or_policy import Cascade, CascadePolicy
-        from bench_cstc.baselines.outputs import best_first, constant, one_output
-        from bench_cstc.columns import Boosting, price_of_evaluation
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "and-or")
         if not outputs.targets:

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from bench_models.columns import BoostedTrees, Boosting, PlainColumns, boost
+from bench_models.penalty import Penalty
+from bench_models.targets import Target
 from numpy.typing import NDArray
 
 from bench_core import Problem
 from bench_cstc.baselines.and_or_loss import AndOr, Fit
 from bench_cstc.baselines.merge import merge_equal
-from bench_cstc.columns import BoostedTrees, Boosting, PlainColumns, boost
 from bench_cstc.leaf import scale_of
-from bench_cstc.penalty import Penalty
-from bench_cstc.targets import Target
 
 __all__ = ["SeveralBoostings", "TrainingContext", "fit_cascades", "price_limits", "training_context"]
 
@@ -25,7 +25,7 @@ _ROUNDING = 1.0 + 1e-9
 
 @dataclass(frozen=True, eq=False)
 class SeveralBoostings:
-    """The trees of several boostings side by side, as columns (see `bench_cstc.columns.BoostedTrees`)."""
+    """The trees of several boostings side by side, as columns (see `bench_models.columns.BoostedTrees`)."""
 
     parts: tuple[BoostedTrees, ...]
 

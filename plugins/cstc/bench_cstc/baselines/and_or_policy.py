@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from bench_models.answers import Answer
+from bench_models.columns import PlainColumns
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows, next_of_stages
 from bench_cstc.baselines.and_or_fit import SeveralBoostings, TrainingContext
 from bench_cstc.baselines.and_or_loss import Fit
-from bench_cstc.baselines.outputs import Answer
-from bench_cstc.columns import PlainColumns
 from bench_cstc.walker import weighted_sum
 
 __all__ = ["Cascade", "CascadePolicy"]

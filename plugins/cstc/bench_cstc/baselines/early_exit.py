@@ -14,8 +14,9 @@ from bench_core import DataFacts, Decisions, Family, Method, Policy, Problem, Ro
 from bench_cstc.baselines.ranges import Count, Depth, Evaluation, Positive, PositiveWeight, Prefixes
 
 if TYPE_CHECKING:
+    from bench_models.answers import Answer
+
     from bench_cstc.baselines.additive import Additive
-    from bench_cstc.baselines.outputs import Answer
 
 __all__ = ["EarlyExit", "ExitPolicy"]
 
@@ -80,10 +81,11 @@ class EarlyExit(Method):
         Raises:
             ValueError: targets that are not numbers.
         """
+        from bench_models.answers import best_first, constant, several_outputs
+        from bench_models.columns import Boosting, price_of_evaluation
+
         from bench_cstc.baselines.additive import boost_outputs, kept_prefixes
         from bench_cstc.baselines.exits import sentinels, thresholds
-        from bench_cstc.baselines.outputs import best_first, constant, several_outputs
-        from bench_cstc.columns import Boosting, price_of_evaluation
 
         outputs = several_outputs(problem, self.positive_weight)
         if not outputs.targets:

@@ -14,7 +14,7 @@ from bench_core import Decisions, Family, Method, Policy, Problem, Rows, distinc
 from bench_cstc.baselines.ranges import Positive
 
 if TYPE_CHECKING:
-    from bench_cstc.baselines.outputs import Answer, Outputs
+    from bench_models.answers import Answer, Outputs
 
 __all__ = ["MachinePolicy", "RbfSvm"]
 
@@ -58,10 +58,9 @@ class RbfSvm(Method):
         Raises:
             ValueError: missing values; the message names the features.
         """
+        from bench_models.answers import constant, several_outputs
         from bench_models.linear import refuse_missing
-
-        from bench_cstc.baselines.outputs import constant, several_outputs
-        from bench_cstc.baselines.search import search
+        from bench_models.search import search
 
         refuse_missing(problem)
         outputs = several_outputs(problem, 1.0)

@@ -13,8 +13,9 @@ from bench_core import Decisions, Family, Method, Policy, Problem, Rows
 from bench_cstc.baselines.ranges import Count, Depth, Evaluation, Positive, PositiveWeight, Prefixes
 
 if TYPE_CHECKING:
+    from bench_models.answers import Answer
+
     from bench_cstc.baselines.additive import Additive
-    from bench_cstc.baselines.outputs import Answer
 
 __all__ = ["PrefixPolicy", "Stagewise"]
 
@@ -59,9 +60,10 @@ class Stagewise(Method):
         Raises:
             ValueError: targets that are not numbers, or a weight of the positive side where values are predicted.
         """
+        from bench_models.answers import best_first, constant, several_outputs
+        from bench_models.columns import Boosting, price_of_evaluation
+
         from bench_cstc.baselines.additive import boost_outputs, kept_prefixes
-        from bench_cstc.baselines.outputs import best_first, constant, several_outputs
-        from bench_cstc.columns import Boosting, price_of_evaluation
 
         outputs = several_outputs(problem, self.positive_weight)
         policies: list[Policy] = [constant(problem)] if self.include_empty_policy or not outputs.targets else []

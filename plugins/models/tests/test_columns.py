@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_cstc.columns import Boosting, PlainColumns, boost
-from bench_cstc.penalty import Penalty
+from bench_models.columns import Boosting, PlainColumns, boost
+from bench_models.penalty import Penalty
 
 from bench_core import Costs
 from bench_core.testing import make_problem

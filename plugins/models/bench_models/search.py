@@ -1,4 +1,4 @@
-"""Choosing C and γ: a grid, then Bayesian optimisation within its range (CSTC §6.7)."""
+"""Choose C and γ of a support vector machine: a grid, then Bayesian optimisation within its range (CSTC §6.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What trees are fitted to: targets and grades as they are, ±1 for classes; and what validation goes by."""
+"""What real-valued scores are fitted to: targets and grades as they are, ±1 for classes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Outcome, Problem, ndcg_at, precision_at
-from bench_cstc.structure import Criterion
+from bench_core import Problem
 
-__all__ = ["Target", "criterion_of", "targets_of"]
+__all__ = ["Target", "targets_of"]
 
 Floats = NDArray[np.float64]
 
@@ -87,42 +86,3 @@ def _weights(training: NDArray[np.bool_], rows: NDArray[np.bool_], positive: flo
         return np.where(rows, float(positive), 1.0)
     up, down = max(int(training.sum()), 1), max(int((~training).sum()), 1)
     return np.where(rows, len(training) / (2.0 * up), len(training) / (2.0 * down))
-
-
-def criterion_of(
-    name: Literal["auto", "loss", "ndcg@5", "precision@5"], problem: Problem, target: Target, constant: float
-) -> Criterion:
-    """Predictions of the validation rows → a number, the lower the better; 0 without rows.
-
-    Args:
-        name: see `TreeParameters`.
-        problem: for the query ids.
-        target: what is predicted.
-        constant: added to every prediction.
-
-    Raises:
-        ValueError: a criterion of rankings, for what cannot be ranked.
-    """
-    wanted = ("ndcg@5" if problem.task == "ranking" else "loss") if name == "auto" else name
-    part = problem.validation
-    if not len(part):
-        return lambda scores: 0.0
-    if wanted == "loss":
-        y, weights = target.y_validation - constant, target.weights_validation
-
-        def loss(scores: Floats) -> float:
-            return float(weights @ np.square(scores - y)) / len(y)
-
-        return loss
-    if problem.task not in ("ranking", "binary"):
-        raise ValueError(f"criterion {wanted!r} is for rankings and two classes, not for a {problem.task} task")
-    metric = ndcg_at if wanted == "ndcg@5" else precision_at
-    rows = len(part)
-    nothing = np.zeros((rows, problem.n_features), dtype=bool)
-
-    def ranked(scores: Floats) -> float:
-        free = np.zeros(rows)
-        decisions = Decisions(nothing, score=scores)
-        return -metric(Outcome(problem.task, part.y, decisions, free, free, free, query=part.query), 5)
-
-    return ranked

@@ -1,4 +1,4 @@
-"""What a baseline learns and what it answers: targets, and scores turned into decisions; shared by all of them."""
+"""What a method of real-valued scores learns and answers: its targets, and its scores turned into decisions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from bench_models.linear import ConstantPolicy, Platt, combine, fit_platt
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Problem, Rows, default_policy_first, validation_score
-from bench_cstc.targets import Target, targets_of
+from bench_models.linear import ConstantPolicy, Platt, combine, fit_platt
+from bench_models.targets import Target, targets_of
 
 __all__ = ["Answer", "Outputs", "best_first", "constant", "one_output", "several_outputs"]
 

@@ -352,6 +352,36 @@ tolerance = 0.1
 reason = "about half"
 """
 
+
+def test_a_method_leaves_out_data_sets_and_runs_on_its_first_splits(registry: Registry) -> None:
+    text = """
+        [suite]
+        name = "s"
+        [protocol]
+        seeds = [7, 5, 6]
+        [[datasets]]
+        use = "blobs"
+        [[datasets]]
+        use = "blobs"
+        name = "other"
+        [[methods]]
+        use = "slopes"
+        name = "few"
+        without = ["other"]
+        seeds = 2
+        [[methods]]
+        use = "slopes"
+        name = "all"
+        """
+    suite = parse(text, registry)
+    every = {("all", name, seed) for name in ("blobs", "other") for seed in (7, 5, 6)}
+    assert {(t.method, t.dataset, t.seed) for t in suite.trials()} == every | {("few", "blobs", 7), ("few", "blobs", 5)}
+    assert (suite.methods_on("blobs"), suite.methods_on("other")) == (["few", "all"], ["all"])
+    assert (suite.seed_count("blobs", "few"), suite.seed_count("blobs", "all"), suite.seed_count("blobs")) == (2, 3, 3)
+    with pytest.raises(RequestError, match=r"methods\[0\].without: there is no data set 'othre'; did you mean 'other'"):
+        parse(text.replace('without = ["other"]', 'without = ["othre"]'), registry)
+
+
 ODD: list[Any] = [
     True, False, 0, -1, 1, 2**63, 10**400, 0.5, -0.5, 1e308, math.nan, math.inf, -math.inf, "", " ", ".", "..",
     "a/b", "README", "x" * 300, "a\nb", "\x00", "\u202e", "nan", "1", "true", [], [[]], [True], [0, 0], {}, {"": {}},

@@ -27,8 +27,8 @@ MOST_TRIALS = 1_000_000
 
 _OWN_SUITES = Path(__file__).parents[1] / "_suites"
 
-_MethodPoint = tuple[str, int, str, Any, bool, float | None]
-"""Label, grid point, use, instance, whether answers are refused, and the threshold to exit at where none is."""
+_MethodPoint = tuple[MethodEntry, int, Any]
+"""Entry, grid point, instance."""
 
 
 def _grid_of(entry: MethodEntry, dataset: str) -> Iterator[dict[str, Any]]:
@@ -71,8 +71,7 @@ class Suite:
         for name in file.titles:
             self.metric(name, f"{path}: titles")
         for key, rule in self._selects().items():
-            if rule != "first":
-                self.metric(rule, f"{path}: {key}")
+            self.metric(rule, f"{path}: {key}")
         self._check_dataset_names()
         self._refuse_too_many()
         self._section_metrics: dict[str, Metric] = {}
@@ -97,7 +96,7 @@ class Suite:
 
     def methods_on(self, dataset: str) -> list[str]:
         """Names of the methods that run on a data set, in the file's order."""
-        return [e.label for e in self.file.methods if not e.only or dataset in e.only]
+        return [entry.label for entry in self.file.methods if entry.runs_on(dataset)]
 
     @cached_property
     def grids(self) -> list[tuple[str, str]]:
@@ -112,9 +111,10 @@ class Suite:
         """Whether a data set is priced in more than one way."""
         return len(self._datasets[dataset].costs) > 1
 
-    def seed_count(self, dataset: str) -> int:
-        """How many seeds the suite asks for on a data set."""
-        return len(self._seeds(self._datasets[dataset]))
+    def seed_count(self, dataset: str, method: str = "") -> int:
+        """How many seeds the suite asks for on a data set: at most, or of a method."""
+        most = (entry.seeds for entry in self.file.methods if entry.label == method)
+        return min([len(self._seeds(self._datasets[dataset])), *most])
 
     def drawn_from(self, dataset: str) -> int | str | None:
         """What the splits of a data set are drawn from, as the suite says; see `SplitTable`."""
@@ -130,8 +130,8 @@ class Suite:
 
     def selection_of(self, dataset: str, method: str, task: str, threshold: float | None) -> str:
         """The rule that picks a method's row on a data set: ``first``, or a metric's name."""
-        own = [entry.select for entry in self.file.methods if entry.label == method]
-        rules = [*own, self._datasets[dataset].select, self.file.protocol.select]
+        own = (entry.select for entry in self.file.methods if entry.label == method)
+        rules = (*own, self._datasets[dataset].select, self.file.protocol.select)
         return next(filter(None, rules), default_metric(task, threshold))
 
     def needed_metrics(self) -> dict[str, Metric]:
@@ -140,8 +140,7 @@ class Suite:
         for cap in sorted({cap for name in self.dataset_names() for cap in self.caps_of(name)}):
             needed[f"accuracy-at-cap@{cap}"] = self.metric(f"accuracy-at-cap@{cap}")
         for rule in self._selects().values():
-            if rule != "first":
-                needed[rule] = self.metric(rule)
+            needed[rule] = self.metric(rule)
         return needed
 
     def selection_metrics(self) -> dict[str, Metric]:
@@ -156,21 +155,20 @@ class Suite:
         return metric if title is None else replace(metric, title=title)
 
     def _selects(self) -> dict[str, str]:
-        """The rules that the file names, by their keys."""
+        """The metrics that the file selects by, by their keys."""
         file = self.file
         rules = {"protocol.select": file.protocol.select}
         rules |= {f"datasets[{i}].select": entry.select for i, entry in enumerate(file.datasets)}
         rules |= {f"methods[{i}].select": entry.select for i, entry in enumerate(file.methods)}
-        return {key: rule for key, rule in rules.items() if rule is not None}
+        return {key: rule for key, rule in rules.items() if isinstance(rule, str) and rule != "first"}
 
     def _check_dataset_names(self) -> None:
         known = self.dataset_names()
         for i, entry in enumerate(self.file.methods):
-            for key, named in (("only", entry.only), ("on", list(entry.on))):
-                for name in named:
-                    if name not in known:
-                        hint = did_you_mean(name, known)
-                        raise RequestError(f"{self.path}: methods[{i}].{key}: there is no data set {name!r}; {hint}")
+            for key, named in (("only", entry.only), ("without", entry.without), ("on", list(entry.on))):
+                for name in filter(lambda name: name not in known, named):
+                    hint = did_you_mean(name, known)
+                    raise RequestError(f"{self.path}: methods[{i}].{key}: there is no data set {name!r}; {hint}")
 
     def _refuse_too_many(self) -> None:
         """Refuse a suite of more than `MOST_TRIALS` trials before its grids are expanded."""
@@ -178,7 +176,7 @@ class Suite:
         splits = {e.label: len(self._seeds(e)) * len(e.costs) for e in self.file.datasets}
         for i, entry in enumerate(self.file.methods):
             points = prod(map(len, entry.grid.values()))
-            total += points * sum(splits[label] for label in splits if not entry.only or label in entry.only)
+            total += points * sum(splits[label] for label in splits if entry.runs_on(label))
             if total > MOST_TRIALS:
                 shown = str(points) if points < 10**30 else "more than 10**30"
                 raise RequestError(
@@ -200,22 +198,23 @@ class Suite:
         for entry, source, schemes, methods in self._grids(only) if only else self._whole_grid:
             split = (entry.split or protocol.split).rule()
             threshold = entry.threshold if entry.threshold is not None else protocol.threshold
-            for seed in self._seeds(entry)[:seeds]:
-                for cost_label, cost_use, scheme in schemes:
-                    for method_label, point, use, method, reject, exit_threshold in methods:
-                        yield Trial(
-                            dataset=entry.label, dataset_use=entry.use, source=source,
-                            costs=cost_label, costs_use=cost_use, scheme=scheme,
-                            method=method_label, method_use=use, estimator=method, point=point,
-                            split=split, encode=entry.encode or protocol.encode,
-                            threshold=exit_threshold if threshold is None else threshold,
-                            reject=reject and (threshold is not None or exit_threshold is None),
-                            seed=seed, audit_rounds=protocol.audit_rounds, caps=self.caps_of(entry.label),
-                        )  # fmt: skip
+            for number, seed in enumerate(self._seeds(entry)[:seeds]):
+                for costs, scheme in schemes:
+                    for method, point, estimator in methods:
+                        if number < method.seeds:
+                            yield Trial(
+                                dataset=entry.label, dataset_use=entry.use, source=source,
+                                costs=costs.label, costs_use=costs.use, scheme=scheme,
+                                method=method.label, method_use=method.use, estimator=estimator, point=point,
+                                split=split, encode=entry.encode or protocol.encode,
+                                threshold=method.exit_threshold if threshold is None else threshold,
+                                reject=method.reject and (threshold is not None or method.exit_threshold is None),
+                                seed=seed, audit_rounds=protocol.audit_rounds, caps=self.caps_of(entry.label),
+                            )  # fmt: skip
 
     def _grids(
         self, only: Mapping[str, list[str]]
-    ) -> Iterator[tuple[DatasetEntry, Any, list[tuple[str, str, Any]], list[_MethodPoint]]]:
+    ) -> Iterator[tuple[DatasetEntry, Any, list[tuple[Entry, Any]], list[_MethodPoint]]]:
         """Every data set's entry with its source, its cost schemes and the methods that run on it, all built."""
         for d, entry in enumerate(self.file.datasets):
             if "dataset" in only and entry.label not in only["dataset"]:
@@ -227,20 +226,19 @@ class Suite:
             for costs in entry.costs:
                 if "costs" not in only or costs.label in only["costs"]:
                     scheme_class = self.registry.cost_scheme(costs.use, f"{where}.costs")
-                    scheme = self._build(scheme_class, costs.parameters, f"{where}.costs.parameters")
-                    schemes.append((costs.label, costs.use, scheme))
+                    schemes.append((costs, self._build(scheme_class, costs.parameters, f"{where}.costs.parameters")))
             yield entry, source, schemes, list(self._methods_on(entry.label, only))
 
     def _methods_on(self, dataset: str, only: Mapping[str, list[str]]) -> Iterator[_MethodPoint]:
         """Every method that runs on a data set, at every point of its grid."""
         for entry in self.file.methods:
-            if ("method" in only and entry.label not in only["method"]) or (entry.only and dataset not in entry.only):
+            if ("method" in only and entry.label not in only["method"]) or not entry.runs_on(dataset):
                 continue
             for point, parameters in enumerate(_grid_of(entry, dataset)):
                 built = self._built[entry.use, repr(parameters)]
                 if isinstance(built, BaseException):
                     raise built
-                yield entry.label, point, entry.use, built, entry.reject, entry.exit_threshold
+                yield entry, point, built
 
     def _build_methods(self) -> None:
         """Build every method at every point of its grid, all at once: where plugins are listed, they are asked.
@@ -250,9 +248,7 @@ class Suite:
         requests: dict[tuple[str, str], tuple[str, Mapping[str, Any], str]] = {}
         for m, entry in enumerate(self.file.methods):
             where = f"{self.path}: methods[{m}] {entry.label!r}"
-            for dataset in self.dataset_names():
-                if entry.only and dataset not in entry.only:
-                    continue
+            for dataset in filter(entry.runs_on, self.dataset_names()):
                 for parameters in _grid_of(entry, dataset):
                     requests.setdefault((entry.use, repr(parameters)), (entry.use, parameters, where))
         self._built |= dict(zip(requests, self.registry.build_methods(list(requests.values())), strict=True))

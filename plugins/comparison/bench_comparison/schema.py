@@ -56,6 +56,7 @@ class ComparisonEntry(BaseModel):
         prices: ``real``, ``unit`` or ``random`` → names of cost schemes. The others go by what they use: ``uniform``
             prices are unit prices, those of ``random`` are random, and all else is real.
         metrics: further metrics that every record must have.
+        families: name → data sets that are near-duplicates and together count as one.
         uses: what readers come with.
     """
 
@@ -68,4 +69,5 @@ class ComparisonEntry(BaseModel):
     static: list[Name] = []
     prices: dict[Prices, list[Name]] = {}
     metrics: list[Name] = []
+    families: dict[Name, list[Name]] = {}
     uses: list[UseEntry] = []

@@ -20,6 +20,8 @@ def _check_comparison(suite: Suite, entry: ComparisonEntry | Sequence[object]) -
     costs = list(dict.fromkeys(c for _, c in suite.grids))
     _check_names(f"{where}.fallback", "method", [entry.fallback] if entry.fallback else [], methods)
     _check_names(f"{where}.static", "method", entry.static, methods)
+    for family, names in entry.families.items():
+        _check_names(f"{where}.families.{family}", "data set", names, datasets)
     _check_names(f"{where}.absolute", "data set", list(entry.absolute), datasets)
     for kind, names in entry.prices.items():
         _check_names(f"{where}.prices.{kind}", "cost scheme", names, costs)

@@ -1,8 +1,10 @@
-"""Prices of the tests in five medical data sets, in Canadian dollars (Turney 1995, Appendix A).
+"""Prices of the tests in medical data sets, in Canadian dollars (Turney 1995, Appendix A).
 
 P. D. Turney, Cost-Sensitive Classification: Empirical Evaluation of a Hybrid Genetic Decision Tree Induction
 Algorithm, JAIR 2, 369-409, 1995. The prices come from the fee schedule of the Ontario Health Insurance Program. Tests
-that share a procedure (a blood sample, a stress test) share its cost, which is paid with the first of them.
+that share a procedure (a blood sample, a stress test) share its cost, which is paid with the first of them. The article
+has five data sets. Its prices are those of tests, so they hold as well for three further tables of the same tests:
+``heart-h`` (those of heart-cleveland, from another hospital), ``sick`` and ``hypothyroid`` (those of thyroid).
 """
 
 from __future__ import annotations
@@ -62,17 +64,25 @@ class PriceList:
         return Costs(prices, member, np.array([group.shared for group in self.groups]))
 
 
+_HEART = (
+    Group(_BLOOD, {"chol": 5.17, "fbs": 3.10}),
+    Group(101.90, {"thalach": 1.00, "thal": 1.00}),
+    Group(86.30, {"exang": 1.00, "oldpeak": 1.00, "slope": 1.00}),
+)
+_HEART_SINGLE = {"restecg": 15.50, "ca": 100.90}
+_THYROID = {"tsh": 20.68, "t3": 9.31, "tt4": 12.41, "t4u": 9.31}
+_GARAVAN = PriceList(
+    (
+        "age", "sex", "on_thyroxine", "query_on_thyroxine", "on_antithyroid_medication", "sick", "pregnant",
+        "thyroid_surgery", "I131_treatment", "query_hypothyroid", "query_hyperthyroid", "lithium", "goitre", "tumor",
+        "hypopituitary", "psych", "TSH", "T3", "TT4", "T4U",
+    ),
+    (Group(_BLOOD, {test.upper(): price for test, price in _THYROID.items()}),),
+)  # fmt: skip
+
 PRICES: dict[str, PriceList] = {
     # Appendix A.2
-    "heart-cleveland": PriceList(
-        ARCHIVES[45].features,
-        (
-            Group(_BLOOD, {"chol": 5.17, "fbs": 3.10}),
-            Group(101.90, {"thalach": 1.00, "thal": 1.00}),
-            Group(86.30, {"exang": 1.00, "oldpeak": 1.00, "slope": 1.00}),
-        ),
-        {"restecg": 15.50, "ca": 100.90},
-    ),
+    "heart-cleveland": PriceList(ARCHIVES[45].features, _HEART, _HEART_SINGLE),
     # Appendix A.3
     "hepatitis": PriceList(
         ARCHIVES[46].features,
@@ -84,14 +94,18 @@ PRICES: dict[str, PriceList] = {
         (Group(_BLOOD, {"mcv": 5.17, "alkphos": 5.17, "sgpt": 5.17, "sgot": 5.17, "gammagt": 7.76}),),
     ),
     # Appendix A.5
-    "thyroid": PriceList(
-        ARCHIVES[102].features, (Group(_BLOOD, {"tsh": 20.68, "t3": 9.31, "tt4": 12.41, "t4u": 9.31}),)
-    ),
+    "thyroid": PriceList(ARCHIVES[102].features, (Group(_BLOOD, _THYROID),)),
     # Appendix A.4
     "pima": PriceList(
         ("pregnancies", "glucose", "blood_pressure", "skin_thickness", "insulin", "bmi", "pedigree", "age"),
         (Group(_BLOOD, {"glucose": 15.51, "insulin": 20.68}),),
     ),
+    # Not in the article: the tests of A.2 and A.5 under the names of OpenML 51, 38 and 57.
+    "heart-h": PriceList(
+        tuple("chest_pain" if feature == "cp" else feature for feature in ARCHIVES[45].features), _HEART, _HEART_SINGLE
+    ),
+    "sick": _GARAVAN,
+    "hypothyroid": _GARAVAN,
 }
 
 
@@ -100,7 +114,7 @@ class TurneyPrices(CostScheme):
     """Prices of medical tests in Canadian dollars (Turney 1995, App. A): heart-cleveland, hepatitis, thyroid, ….
 
     Tests that share a blood sample or an exercise test pay for it once per row. The names of the features must be
-    those of one of the five data sets, in any order.
+    those of one of the data sets, in any order.
 
     Attributes:
         prices_of: the data set whose prices are used; empty: the one with the same features.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
@@ -33,6 +34,7 @@ __all__ = [
     "ReadyMade",
     "Spambase",
     "Thyroid",
+    "without_features",
 ]
 
 
@@ -135,7 +137,7 @@ class _WithLateFeature(ReadyMade):
 
     def load(self, context: DataContext) -> Dataset:
         dataset = super().load(context)
-        return dataset if getattr(self, f"with_{self.late}") else without_feature(dataset, self.late)
+        return dataset if getattr(self, f"with_{self.late}") else without_features(dataset, (self.late,))
 
 
 @dataclass(frozen=True)
@@ -317,16 +319,15 @@ class MnistPyramid(ReadyMade):
         return replace(original, values=values.astype(np.float32), feature_names=tuple(names), categorical=())
 
 
-def without_feature(dataset: Dataset, name: str) -> Dataset:
-    """Return a data set without one of its features, which must have no prices of its own yet."""
-    place = dataset.feature_names.index(name)
-    kept = [f for f in range(dataset.n_features) if f != place]
+def without_features(dataset: Dataset, names: Collection[str]) -> Dataset:
+    """Return a data set without some features (other names are ignored); it must have no prices of its own yet."""
+    kept = [f for f, name in enumerate(dataset.feature_names) if name not in names]
     return replace(
         dataset,
         values=np.ascontiguousarray(dataset.values[:, kept]),
         feature_names=tuple(dataset.feature_names[f] for f in kept),
-        categorical=tuple(f - (f > place) for f in dataset.categorical if f != place),
-        categories={f - (f > place): texts for f, texts in dataset.categories.items() if f != place},
+        categorical=tuple(i for i, f in enumerate(kept) if f in dataset.categorical),
+        categories={i: dataset.categories[f] for i, f in enumerate(kept) if f in dataset.categories},
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+
 from bench_public_data import embedded, named
+from bench_public_data.openml_named import SOURCES
 from bench_public_data.openml_source import OpenML
 
 from bench_core.testing import dataset_contract
@@ -20,3 +23,7 @@ test_built_in = dataset_contract(
 test_from_a_mirror = dataset_contract(
     named.Heart(), named.Credit(), named.Spambase(), OpenML(id=37, rows="first:500", also_categorical=["preg"])
 )
+
+
+def test_every_set_of_openml_can_be_sent_to_a_worker():
+    assert [pickle.loads(pickle.dumps(source())) for source in SOURCES.values()] == [s() for s in SOURCES.values()]

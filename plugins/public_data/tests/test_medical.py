@@ -1,4 +1,4 @@
-"""Turney's five medical data sets, from UCI's archives and from prepared tables, and the prices of their tests."""
+"""Turney's medical data sets, from UCI's archives and from prepared tables, and the prices of their tests."""
 
 from __future__ import annotations
 
@@ -197,6 +197,12 @@ FIRST_AND_LATER = [
     ("pima", "glucose", "insulin", 17.61, 15.51),
     ("pima", "insulin", "glucose", 22.78, 20.68),
     ("pima", "bmi", "insulin", 1.00, 1.00),
+    ("heart-h", "chol", "fbs", 7.27, 5.17),
+    ("heart-h", "oldpeak", "exang", 87.30, 1.00),
+    ("heart-h", "chest_pain", "age", 1.00, 1.00),
+    ("sick", "TSH", "T3", 22.78, 20.68),
+    ("hypothyroid", "T4U", "TT4", 11.41, 9.31),
+    ("hypothyroid", "goitre", "TSH", 1.00, 1.00),
 ]
 
 
@@ -214,7 +220,8 @@ def test_a_test_costs_less_once_its_group_is_paid(name, test, before, first, lat
     # Sums over the tables of Appendix A: questions at a dollar, the groups' shared costs, and the tests' own prices.
     [("heart-cleveland", 4 + 2.10 + 5.17 + 3.10 + 15.50 + 101.90 + 2 + 86.30 + 3 + 100.90), ("pima", 6 + 2.10 + 36.19),
      ("hepatitis", 14 + 2.10 + 4 * 5.17 + 6.20), ("liver-bupa", 2.10 + 4 * 5.17 + 7.76),
-     ("thyroid", 16 + 2.10 + 20.68 + 9.31 + 12.41 + 9.31)],
+     ("thyroid", 16 + 2.10 + 20.68 + 9.31 + 12.41 + 9.31), ("sick", 16 + 2.10 + 20.68 + 9.31 + 12.41 + 9.31),
+     ("heart-h", 4 + 2.10 + 5.17 + 3.10 + 15.50 + 101.90 + 2 + 86.30 + 3 + 100.90)],
 )  # fmt: skip
 def test_all_tests_together_cost_the_sum(name, total):
     costs = TurneyPrices().price(table(PRICES[name].features), np.arange(40), 0)

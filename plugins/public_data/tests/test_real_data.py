@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench_public_data import embedded, named
+from bench_public_data.medical_prices import TurneyPrices
+from bench_public_data.openml_named import SETS, SOURCES
 from bench_public_data.openml_source import OpenML
 from bench_public_data.parquet_source import Parquet
 from bench_public_data.svmlight import SvmLight
@@ -169,6 +171,27 @@ def test_mnist_and_its_pyramid(mirrored):
     means = [data.values[:, low:high].mean(axis=1) for low, high in ((0, 16), (16, 80), (80, 336), (336, 1120))]
     for coarser in means[:3]:
         assert np.abs(coarser - means[3]).max() < 1e-5
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_of_openml_has_rows_of_every_class_in_every_part(name, mirrored):
+    data = SOURCES[name]().load(mirrored)
+    table = SETS[name]
+    assert (data.name, data.task, data.values.shape) == (name, table.task, (table.rows, table.features))
+    assert not set(data.feature_names) & set(table.without)
+    assert not np.isnan(data.values).all(axis=0).any()
+    assert data.provenance["licence"] != "not stated"
+    if data.classes:
+        assert np.bincount(data.target, minlength=len(data.classes)).min() >= 8
+        assert set(table.classes) <= set(data.classes)
+
+
+@pytest.mark.parametrize("name", ["heart-h", "sick", "hypothyroid"])
+def test_openmls_medical_sets_have_prices(name, mirrored):
+    data = SOURCES[name]().load(mirrored)
+    costs = TurneyPrices().price(data, np.arange(40), 0)
+    assert TurneyPrices(prices_of=name).price(data, np.arange(40), 0).as_plain() == costs.as_plain()
+    assert costs.total(1)[0] == pytest.approx({"heart-h": 323.97}.get(name, 69.81))
 
 
 def brute_force(path: Path) -> tuple[list[float], list[dict[int, float]]]:

@@ -52,6 +52,15 @@ def test_the_mean_is_over_data_sets_of_the_best_policy_on_validation(records: Re
     assert (b.method, b.datasets, b.value) == ("B", 1, 0.0)
 
 
+def test_what_no_choice_explains_is_the_mean_over_all_policies(records: Records) -> None:
+    a, b = optimism(Analysed(SUITE, records))
+    x = ((-0.2 + 0.1) / 2 + (0.0 + 0.7) / 2) / 2
+    y = (-0.1 - 0.2) / 2
+    assert a.every == pytest.approx((x + y) / 2)
+    assert a.error == pytest.approx(abs(x - y) / 2)  # of two values
+    assert b.every == 0.0
+
+
 def test_the_page_has_a_row_for_each_method(records: Records) -> None:
     section = render_page(Analysed(SUITE, records)).partition("## Validation against test")[2]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if "|" in line]

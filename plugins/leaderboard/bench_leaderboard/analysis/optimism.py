@@ -1,7 +1,8 @@
 """How much better a method looks on the validation part, which selects its policy, than on the test part.
 
-Some of it is the price of any choice: the best of many policies on some rows is a little lucky on them. More is a sign
-that the method fitted something to the rows that select.
+Some of it is the price of any choice: the best of many policies on some rows is a little lucky on them. The rest is
+what the method fitted to the rows that select, or chose by them: it shows in the mean over all policies of the family,
+where nothing is chosen.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import stdev
 
 from bench_records import EMPTY
 
@@ -29,6 +31,9 @@ class Optimism:
         value: mean over data sets of the mean over seeds of validation minus test quality of the policy that is best
             on validation; 0.01 is a point. Positive: it looks better than it is.
         worst: the greatest of these means, and the data set that it is of.
+        every: as ``value``, but the mean over all own policies of the family: 0 in expectation for a method that does
+            not look at the labels of the validation part.
+        error: standard error of ``every`` over data sets; NaN for a single one.
         datasets: number of data sets.
     """
 
@@ -36,6 +41,8 @@ class Optimism:
     policies: float
     value: float
     worst: tuple[float, str]
+    every: float
+    error: float
     datasets: int
 
 
@@ -47,6 +54,7 @@ def optimism(analysed: Analysed) -> Sequence[Optimism]:
     suite, records = analysed.suite, analysed.records
     found: dict[str, dict[str, list[float]]] = {}
     counts: dict[str, dict[str, list[float]]] = {}
+    unchosen: dict[str, dict[str, list[float]]] = {}
     for (dataset, _), cell in cells_of(records).items():
         own = cell[~cell[EMPTY].to_numpy(dtype=bool)]
         quality = default_quality(suite, records, own)
@@ -62,13 +70,18 @@ def optimism(analysed: Analysed) -> Sequence[Optimism]:
         for method, chosen, test, policies in best[["method", "chosen", "test", "policies"]].itertuples(index=False):
             found.setdefault(str(method), {}).setdefault(dataset, []).append(chosen - test)
             counts.setdefault(str(method), {}).setdefault(dataset, []).append(policies)
+        means_of = (table["chosen"] - table["test"]).groupby([table["method"], table["seed"]], sort=False).mean()
+        for (method, _), difference in means_of.items():
+            unchosen.setdefault(str(method), {}).setdefault(dataset, []).append(difference)
     rows = []
     for method in suite.method_names():
         if method in found:
             means = {dataset: _mean(values) for dataset, values in found[method].items()}
             policies = _mean([_mean(values) for values in counts[method].values()])
             worst = max((value, dataset) for dataset, value in means.items())
-            rows.append(Optimism(method, policies, _mean(list(means.values())), worst, len(means)))
+            every = [_mean(values) for values in unchosen[method].values()]
+            error = stdev(every) / math.sqrt(len(every)) if len(every) > 1 else math.nan
+            rows.append(Optimism(method, policies, _mean(list(means.values())), worst, _mean(every), error, len(means)))
     return rows
 
 

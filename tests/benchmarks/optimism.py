@@ -1,0 +1,64 @@
+"""How much better methods look on the validation part than on the test part, of a suite's published records.
+
+    python tests/benchmarks/optimism.py [SUITE]
+
+Writes the table into ``docs/explanation/fairness.md``, between its two marks: a pure function of the published records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from bench_leaderboard.analysis.analysed import Analysed
+from bench_leaderboard.analysis.optimism import Optimism, optimism
+from bench_records import outdated, published
+
+from bench_core import DataContext
+from bench_core.records import Store
+from bench_core.suites import SuiteSession, load_registry, load_suite
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "explanation" / "fairness.md"
+BEGIN, END = "<!-- optimism -->\n", "<!-- end of optimism -->\n"
+
+
+def measured(suite: Path) -> tuple[list[Optimism], set[str]]:
+    """A row for each method, and the methods whose records were made by an earlier version of them."""
+    registry = load_registry()
+    read = load_suite(suite, registry)
+    with tempfile.TemporaryDirectory() as folder:
+        context = DataContext(cache=Path(folder, "cache"))
+        session = SuiteSession(read, registry, Store(Path(folder, "store")), ROOT / "leaderboard", context)
+        records = published(session).whole
+    if records is None:
+        raise SystemExit(f"{suite}: nothing is published")
+    earlier = {method for method, change in outdated(read, records) if "method version" in change}
+    return list(optimism(Analysed(read, records))), earlier
+
+
+def rendered(rows: Iterable[Optimism], earlier: set[str]) -> str:
+    """The table in Markdown, largest mean over all policies first."""
+    lines = ["| method | policies | all policies | ± | chosen policy | data sets |", "|---|---|---|---|---|---|"]
+    for row in sorted(rows, key=lambda row: -row.every):
+        numbers = [f"{100 * value:.1f}".replace("-", "−") for value in (row.every, row.error, row.value)]
+        name = row.method + " †" * (row.method in earlier)
+        lines.append(f"| {name} | {row.policies:.0f} | {' | '.join(numbers)} | {row.datasets} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("suite", type=Path, nargs="?", default=ROOT / "suites" / "open.toml")
+    table = rendered(*measured(parser.parse_args().suite))
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    print(table)
+
+
+if __name__ == "__main__":
+    main()

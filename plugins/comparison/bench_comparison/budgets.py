@@ -16,71 +16,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_leaderboard import Quality, points_of, step_front
+from bench_leaderboard import Quality, points_of
 from bench_records import Records
 from numpy.typing import NDArray
+
+from bench_comparison.steps import NONE, ROUNDING, Steps
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LEVELS", "NONE", "Answers", "Steps", "answers_of", "relative"]
+__all__ = ["LEVELS", "Answers", "answers_of", "relative"]
 
 Numbers = NDArray[np.float64]
 
 LEVELS = (0.95, 0.99)
 """Shares of the full model's quality that "cost to reach" is given for."""
 
-NONE = -1
-"""In the place of a policy where none fits."""
-
-_ROUNDING = 1e-9
-
-
-class Steps:
-    """The policies that are an answer at some budget, trial by trial.
-
-    Args:
-        groups: int64 (policies,): the trial (0, 1, …) that each belongs to.
-        cost, quality: float64 (policies,) on validation; more quality is better.
-        trials: how many there are.
-    """
-
-    def __init__(self, groups: NDArray[np.int64], cost: Numbers, quality: Numbers, trials: int) -> None:
-        self.policies = step_front(groups, cost, quality)
-        self._cost = cost[self.policies]
-        self._bounds = np.searchsorted(groups[self.policies], np.arange(trials + 1))
-
-    def at(self, budgets: Numbers) -> NDArray[np.int64]:
-        """The policy of each trial at each budget, `NONE` where none fits.
-
-        Args:
-            budgets: float64 (trials, budgets).
-
-        Returns:
-            int64 (trials, budgets): positions in the arrays that this was made of.
-        """
-        chosen = np.full(budgets.shape, NONE, dtype=np.int64)
-        for trial, (start, stop) in enumerate(zip(self._bounds[:-1], self._bounds[1:], strict=True)):
-            limit = budgets[trial] * (1 + _ROUNDING)
-            place = np.searchsorted(self._cost[start:stop], limit, side="right") - 1
-            fits = place >= 0
-            chosen[trial, fits] = self.policies[start:stop][place[fits]]
-        return chosen
-
-    def areas(self, quality: Numbers, floor: float) -> Numbers:
-        """Area below each trial's quality over budgets from 0 to 1; ``floor`` where no policy fits; float64 (trials,).
-
-        Args:
-            quality: float64 (policies,), on the test part.
-            floor: what counts where nothing can be afforded.
-        """
-        areas = np.full(len(self._bounds) - 1, np.nan)
-        for trial, (start, stop) in enumerate(zip(self._bounds[:-1], self._bounds[1:], strict=True)):
-            if start < stop:
-                begin = np.clip(self._cost[start:stop], 0.0, 1.0)
-                width = np.append(begin[1:], 1.0) - begin
-                areas[trial] = floor * begin[0] + float((width * quality[self.policies[start:stop]]).sum())
-        return areas
+BESIDE = "test.auc"
+"""What is shown beside accuracy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +55,9 @@ class Answers:
             validation, than the answer beside it; NaN where there is none.
         reference: the method of the full model, by seed.
         full: float64 (seeds,): its test quality.
+        whole_validation, whole_test: float64 (methods, seeds): quality of the answer when any price can be paid.
+        beside: float64 (methods, seeds, budgets): the answer's area under the ROC curve on the test part; NaN where
+            the records do not hold it.
         reach: level → float64 (methods,): the mean test cost at which the mean over splits of the answers first
             reaches that share of the full model's quality; NaN where it never does.
         lacking: method → why it has no number here: ``not applicable``, ``over the limit``, ``failed``.
@@ -121,6 +77,9 @@ class Answers:
     fixed: Numbers
     reference: tuple[str, ...]
     full: Numbers
+    whole_validation: Numbers
+    whole_test: Numbers
+    beside: Numbers
     reach: Mapping[float, Numbers] = field(default_factory=dict)
     lacking: Mapping[str, str] = field(default_factory=dict)
 
@@ -130,7 +89,7 @@ class Answers:
         Args:
             tolerance: by how much of it a budget may be exceeded.
         """
-        limit = np.asarray(self.budgets) * (1 + tolerance) * (1 + _ROUNDING)
+        limit = np.asarray(self.budgets) * (1 + tolerance) * (1 + ROUNDING)
         with np.errstate(invalid="ignore"):
             return np.asarray(self.cost > limit)
 
@@ -156,7 +115,7 @@ class Answers:
         if np.isnan(self.test[row, :, budget]).any():
             return "no policy"
         mean = float(self.cost[row, :, budget].sum()) / len(self.seeds)
-        return "over budget" if mean > self.budgets[budget] * (1 + tolerance) * (1 + _ROUNDING) else "ranked"
+        return "over budget" if mean > self.budgets[budget] * (1 + tolerance) * (1 + ROUNDING) else "ranked"
 
 
 def relative(quality: Quality, values: Numbers, full: Numbers) -> Numbers:
@@ -222,8 +181,12 @@ def answers_of(
     asked = np.tile(np.asarray(budgets, dtype=np.float64), (len(names) * len(seeds), 1))
     places = steps.at(asked).reshape(*shape, len(budgets))
     whole = steps.at(np.full((len(asked), 1), np.inf)).reshape(shape)
-    leader = _best_on_validation(_taken(column["chosen_quality"], whole), quality)
-    full = _taken(tested, whole)[leader, np.arange(len(seeds))]
+    whole_validation, whole_test = _taken(column["chosen_quality"], whole), _taken(tested, whole)
+    leader = _best_on_validation(whole_validation, quality)
+    full = whole_test[leader, np.arange(len(seeds))]
+    beside = np.full(len(table), np.nan)
+    if BESIDE in frame:
+        beside = frame.loc[table.index, BESIDE].to_numpy(dtype=np.float64)
     floor = quality.worst
     if floor is None:
         floor = float(tested.max() if quality.goal == "min" else tested.min())
@@ -253,6 +216,9 @@ def answers_of(
         fixed=fixed,
         reference=tuple(names[i] for i in leader),
         full=full,
+        whole_validation=whole_validation,
+        whole_test=whole_test,
+        beside=_taken(beside, places),
         reach=_reach(steps, column, tested, done, full, quality),
         lacking=lacking or {},
     )

@@ -1,4 +1,4 @@
-"""The kind of figure ``critical-difference``."""
+"""The kinds of figures ``critical-difference`` and ``answer``."""
 
 from __future__ import annotations
 
@@ -6,13 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from bench_leaderboard import Analysed, Figure, FigureBuilder, FigureKind, MetricsEntry, file_slug, needed_metrics
+from bench_leaderboard import (
+    Analysed,
+    Figure,
+    FigureBuilder,
+    FigureEntry,
+    FigureKind,
+    MetricsEntry,
+    file_slug,
+    needed_metrics,
+)
 
+from bench_comparison.findings import main_view
 from bench_comparison.overall import overall_of
+from bench_comparison.question import answer_once
 from bench_core import Metric
 from bench_core.suites import Suite
 
-__all__ = ["CriticalDifference", "Ranking", "rankings_of"]
+__all__ = ["CriticalDifference", "QualityByBudget", "Ranking", "rankings_of"]
 
 
 @dataclass(frozen=True)
@@ -71,3 +82,28 @@ class CriticalDifference(FigureKind):
                 file = f"{stem}-{file_slug(ranking.title)}.svg"
                 figures.append(Figure(entry.kind, file, section, ranking.title, title, entry.note, draw))
         return figures
+
+
+class QualityByBudget(FigureKind):
+    """Quality by budget, a line per kind of method; and dynamic acquisition against the best fixed subset."""
+
+    title = "Quality by budget"
+
+    def build(self, builder: FigureBuilder, entry: FigureEntry, stem: str) -> list[Figure]:
+        from bench_comparison.render.duel import duel_figure
+        from bench_comparison.render.lines import lines_figure
+
+        answer = answer_once(builder.analysed)
+        view = None if answer is None else main_view(answer)
+        if answer is None or view is None:
+            return []
+        section = entry.title or self.title
+        drawn = {
+            f"{stem}.svg": ("Quality by budget", partial(lines_figure, answer, view)),
+            f"{stem}-dynamic.svg": ("Row by row, or a fixed subset?", partial(duel_figure, view)),
+        }
+        return [
+            Figure(entry.kind, file, section, heading, heading, entry.note, draw)
+            for file, (heading, draw) in drawn.items()
+            if view["dynamic"] or file == f"{stem}.svg"
+        ]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench_leaderboard import Analysed, MetricsEntry, PagePart
+from bench_leaderboard import Analysed, FigureEntry, MetricsEntry, PagePart
 
-from bench_comparison.answer import answer_of, compares_of
+from bench_comparison.answer import answer_of
+from bench_comparison.findings import main_view
 from bench_comparison.overall import overall_of
 from bench_comparison.populations import comparison_of
+from bench_comparison.question import answer_once, compared_once
+from bench_comparison.render.answer_page import render_answer
 from bench_comparison.render.budgets import render_absolute, render_budgets, render_rows, render_wins
 from bench_comparison.render.cross_dataset import overall_sections
 
@@ -25,9 +28,11 @@ def page_part(analysed: Analysed, order: int) -> PagePart:
     overall = overall_of(analysed)
     lines = [] if overall is None else overall_sections(analysed.suite, overall)
     ranked = overall is not None and bool(overall.comparisons)
-    figures = [MetricsEntry(kind="critical-difference")] if ranked else []
-    comparison, files = _comparison(analysed)
-    return PagePart(order, lines, figures, data=comparison, files=files)
+    figures: list[FigureEntry] = [MetricsEntry(kind="critical-difference")] if ranked else []
+    data, files = _comparison(analysed)
+    if data and main_view(data["answer"]) is not None:
+        figures = [FigureEntry(kind="answer"), *figures]
+    return PagePart(order, lines, figures, data=data, files=files)
 
 
 def _comparison(analysed: Analysed) -> tuple[dict[str, Any], dict[str, str]]:
@@ -36,13 +41,16 @@ def _comparison(analysed: Analysed) -> tuple[dict[str, Any], dict[str, str]]:
     entry = comparison_of(suite)
     if entry is None or records.policies.empty:
         return {}, {}
-    compares = compares_of(suite, records, entry)
-    answer = answer_of(suite, records, entry, compares)
+    compares, answer = compared_once(analysed), answer_once(analysed)
+    if answer is None:
+        return {}, {}
+    comparison = answer_of(suite, records, entry, compares)
     files = {
-        "budgets.md": render_budgets(suite, answer),
+        "answer.md": render_answer(suite, answer),
+        "budgets.md": render_budgets(suite, comparison),
         "budgets.csv": render_rows(suite, records, entry, compares),
         "wins.csv": render_wins(compares, entry.budgets),
     }
     if entry.absolute:
         files["absolute.csv"] = render_absolute(suite, records, entry)
-    return {"comparison": answer}, files
+    return {"comparison": comparison, "answer": answer}, files

@@ -35,8 +35,9 @@ def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_register_figures(register: RegisterFigure) -> None:
-    """Critical difference diagrams."""
+    """Critical difference diagrams; quality by budget, with what dynamic acquisition adds."""
     register("critical-difference", "bench_comparison.figures:CriticalDifference")
+    register("answer", "bench_comparison.figures:QualityByBudget")
 
 
 @hookimpl(optionalhook=True)

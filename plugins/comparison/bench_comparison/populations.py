@@ -21,7 +21,15 @@ __all__ = ["Population", "Task", "absolute_answers", "comparison_of", "populatio
 
 Task = Literal["classification", "classification with refusals", "ranking", "regression"]
 
-_UNIT, _RANDOM = "uniform", "random"
+_PRICES: Mapping[str, Prices] = {
+    "uniform": "unit",
+    "random": "drawn",
+    "cost-classes": "classes",
+    "from-data": "generated",
+    "importance-quantiles": "generated",
+    "svm-weights": "generated",
+}
+"""What a cost scheme uses → the kind of its prices; others are fees."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +66,11 @@ def prices_of(suite: Suite, entry: ComparisonEntry, dataset: str, costs: str) ->
     use = next(
         scheme.use for d in suite.file.datasets if d.label == dataset for scheme in d.costs if scheme.label == costs
     )
-    return "unit" if use == _UNIT else "random" if use == _RANDOM else "real"
+    return _PRICES.get(use, "fees")
 
 
 def populations(suite: Suite, records: Records, entry: ComparisonEntry) -> list[Population]:
-    """Every population with a record: tasks in the order of `Task`, within them real, unit and random prices."""
+    """Every population with a record: in the order of `Task`, within each task in that of `Prices`."""
     groups: dict[tuple[Task, Prices], list[Answers]] = {}
     for answers, task in _answers(suite, records, entry.budgets, entry.static):
         kind = prices_of(suite, entry, answers.dataset, answers.costs)

@@ -6,10 +6,18 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-__all__ = ["ComparisonEntry", "Prices", "UseEntry"]
+__all__ = ["PRICES", "ComparisonEntry", "Prices", "UseEntry"]
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Prices = Literal["real", "unit", "random"]
+Prices = Literal["fees", "classes", "generated", "unit", "drawn"]
+PRICES: dict[Prices, str] = {
+    "fees": "fees that somebody charges",
+    "classes": "cost classes of an article",
+    "generated": "prices generated with the data",
+    "unit": "unit prices",
+    "drawn": "drawn prices",
+}
+"""Kinds of prices, in words."""
 
 
 def _rising(values: list[float]) -> list[float]:
@@ -53,10 +61,15 @@ class ComparisonEntry(BaseModel):
         fallback: name of the method that answers without looking at anything.
         static: names of the methods that look at the same features of every row; the best of them on validation is
             the best fixed subset.
-        prices: ``real``, ``unit`` or ``random`` → names of cost schemes. The others go by what they use: ``uniform``
-            prices are unit prices, those of ``random`` are random, and all else is real.
+        reference: names of methods; the best of them on validation with all features is 100 % of the scale of quality.
+            Empty: the suite's `bench_comparison.kinds.REFERENCES`.
+        prices: kind of prices → names of cost schemes. The others go by what they use: ``uniform`` prices are
+            ``unit``, those of ``random`` are ``drawn``, those of ``cost-classes`` are an article's ``classes``; those
+            of ``from-data``, ``importance-quantiles`` and ``svm-weights`` are ``generated``; others are ``fees``.
         metrics: further metrics that every record must have.
-        families: name → data sets that are near-duplicates and together count as one.
+        kinds: method → its kind, see `bench_comparison.kinds.KINDS`; for those that the comparison does not know.
+        families: name → data sets that are near-duplicates and together count as one. Those of one table (the same
+            source and parameters) are one family already.
         uses: what readers come with.
     """
 
@@ -67,7 +80,9 @@ class ComparisonEntry(BaseModel):
     tolerance: Annotated[float, Field(ge=0, le=1)] = 0.1
     fallback: str = ""
     static: list[Name] = []
+    reference: list[Name] = []
     prices: dict[Prices, list[Name]] = {}
     metrics: list[Name] = []
+    kinds: dict[Name, Name] = {}
     families: dict[Name, list[Name]] = {}
     uses: list[UseEntry] = []

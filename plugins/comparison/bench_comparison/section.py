@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench_comparison.kinds import KINDS
 from bench_comparison.schema import ComparisonEntry, UseEntry
 from bench_core import Metric, RequestError, did_you_mean
 from bench_core.suites import SectionRules, Suite
@@ -20,8 +21,11 @@ def _check_comparison(suite: Suite, entry: ComparisonEntry | Sequence[object]) -
     costs = list(dict.fromkeys(c for _, c in suite.grids))
     _check_names(f"{where}.fallback", "method", [entry.fallback] if entry.fallback else [], methods)
     _check_names(f"{where}.static", "method", entry.static, methods)
+    _check_names(f"{where}.kinds", "method", list(entry.kinds), methods)
+    _check_names(f"{where}.kinds", "kind", list(entry.kinds.values()), [kind.name for kind in KINDS])
     for family, names in entry.families.items():
         _check_names(f"{where}.families.{family}", "data set", names, datasets)
+    _check_names(f"{where}.reference", "method", entry.reference, methods)
     _check_names(f"{where}.absolute", "data set", list(entry.absolute), datasets)
     for kind, names in entry.prices.items():
         _check_names(f"{where}.prices.{kind}", "cost scheme", names, costs)

@@ -39,6 +39,9 @@ def place(dataset: str, told: Mapping[str, list[float]], costs: str = "unit", co
         fixed=np.full(test.shape, 0.5),
         reference=("a",) * splits,
         full=np.ones(splits),
+        whole_validation=test[:, :, 0],
+        whole_test=test[:, :, 0],
+        beside=np.full(test.shape, np.nan),
     )
 
 

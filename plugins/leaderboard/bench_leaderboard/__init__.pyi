@@ -58,6 +58,7 @@ from .render.markdown import text as text
 from .render.page_figures import figures_of as figures_of
 from .render.tables import head_of as head_of
 from .render.tables import marked as marked
+from .render.templates import rendered as rendered
 from .sections import check_place as check_place
 
 __all__: list[str]

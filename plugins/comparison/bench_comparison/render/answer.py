@@ -15,7 +15,6 @@ from bench_leaderboard import table, text
 
 __all__ = [
     "LEAST_DATA_SETS",
-    "PRICES",
     "SURE_READ",
     "TABLE_READ",
     "command",
@@ -23,11 +22,8 @@ __all__ = [
     "count",
     "flags_read",
     "in_order",
-    "main_population",
-    "recommended",
     "sentence",
     "shares",
-    "short",
     "spread",
 ]
 
@@ -50,27 +46,12 @@ TABLE_READ = (
 
 _NO_BETTER = {"over_fallback": "†", "over_fixed": "‡"}
 
-PRICES = {"real": "real prices", "unit": "unit prices", "random": "random prices"}
-
 Measure = Mapping[str, Any]
 
 
 def shares(budget: float | None) -> str:
     """What a budget is called: ``10 %``."""
     return "all budgets" if budget is None else f"{100 * budget:g} %"
-
-
-def main_population(comparison: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The population of the front page's table: the first of classification with enough data sets, else the largest."""
-    populations: list[Mapping[str, Any]] = comparison["populations"]
-    enough = [p for p in populations if p["task"] == "classification" and len(p["datasets"]) >= LEAST_DATA_SETS]
-    return enough[0] if enough else max(populations, key=lambda p: len(p["datasets"]), default=None)
-
-
-def recommended(measure: Measure) -> str | None:
-    """The method with the best mean rank, if there is anything that it was compared with."""
-    ranked: Sequence[Mapping[str, Any]] = measure["ranked"]
-    return str(ranked[0]["method"]) if len(ranked) > 1 else None
 
 
 def sentence(measure: Measure) -> str:
@@ -132,20 +113,6 @@ def spread(interval: Sequence[float | None], percent: bool = False) -> str:
 
     ends = "" if low is None or high is None else f" [{number(low)}, {number(high)}]"
     return f"{number(value)}{' %' if percent else ''}{ends}"
-
-
-def short(measure: Measure) -> str:
-    """The same in a few words: who, and how sure."""
-    ranked, datasets = measure["ranked"], measure["datasets"]
-    if not ranked:
-        return "nobody"
-    name = f"**{text(ranked[0]['method'])}**"
-    if len(ranked) == 1:
-        return f"only {name}"
-    first, on = ranked[0]["first"], f"of {len(ranked)} methods on {count(len(datasets))}"
-    if len(datasets) < LEAST_DATA_SETS or first < _LIKELY:
-        return f"{name} leads {on}, but it cannot be told"
-    return f"{name}{'' if first >= _CLEAR else ', probably,'} {on}"
 
 
 def flags_read(comparison: Mapping[str, Any]) -> str:

@@ -15,7 +15,6 @@ from bench_comparison.budgets import LEVELS, Answers, relative
 from bench_comparison.populations import absolute_answers
 from bench_comparison.render.answer import (
     LEAST_DATA_SETS,
-    PRICES,
     SURE_READ,
     TABLE_READ,
     comparison_table,
@@ -27,7 +26,7 @@ from bench_comparison.render.answer import (
     spread,
 )
 from bench_comparison.resampling import mean_of
-from bench_comparison.schema import ComparisonEntry
+from bench_comparison.schema import PRICES, ComparisonEntry
 
 if TYPE_CHECKING:
     from bench_core.suites import Suite
@@ -60,6 +59,7 @@ def render_budgets(suite: Suite, comparison: Mapping[str, Any]) -> str:
     ]
     for population in comparison["populations"]:
         lines += _population(population, list(comparison["methods"]))
+    lines += _uses(comparison)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -88,6 +88,17 @@ def _population(population: Mapping[str, Any], methods: Sequence[str]) -> list[s
             "",
         ]
     return lines
+
+
+def _uses(comparison: Mapping[str, Any]) -> list[str]:
+    if not comparison["uses"]:
+        return []
+    lines = ["## What to use for …", "", "By the area below the curve, which counts all budgets alike.", ""]
+    for use in comparison["uses"]:
+        unit = "" if use["cost"] == "cost" else f", by {text(use['cost'])}"
+        names = text(", ".join(use["datasets"]))
+        lines.append(f"- **{text(use['title'])}** ({names}{unit}): {sentence(use['measure'])}.")
+    return [*lines, ""]
 
 
 def _is_in(measure: Mapping[str, Any], method: str) -> bool:

@@ -14,11 +14,11 @@ __all__ = ["rendered"]
 
 
 @cache
-def _environment() -> Environment:
+def _environment(package: str) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     templates = Environment(
-        loader=PackageLoader("bench_leaderboard"),
+        loader=PackageLoader(package),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -35,11 +35,12 @@ def _environment() -> Environment:
     return templates
 
 
-def rendered(name: str, /, **values: Any) -> str:
+def rendered(name: str, /, package: str = "bench_leaderboard", **values: Any) -> str:
     """A template's Markdown, with a newline at its end.
 
     Args:
         name: of the template, without ``.md.j2``.
+        package: whose ``templates`` folder has it.
         values: what it is filled with.
     """
-    return _environment().get_template(f"{name}.md.j2").render(values)
+    return _environment(package).get_template(f"{name}.md.j2").render(values)

@@ -1,0 +1,152 @@
+"""Means over data sets as draws from a hierarchical Bayesian bootstrap; the same bits on every machine.
+
+The question is what a method brings on a data set that is not here, so data sets are the unit of inference; splits of
+one data set say how well its own value is known. The model assumes no shape for either: a draw gives the data sets
+random weights, and within each its splits (Rubin 1981, *The Bayesian Bootstrap*, Ann. Statist. 9, in two levels). Data
+sets of one family share one weight, equally; so do several draws of the prices of one data set, whose splits have the
+same weights too, as they are the same rows.
+
+Why not the hierarchical model of `baycomp` (Corani et al. 2017): it needs Stan's sampler, whose numbers differ between
+machines; it compares two methods at a time, so that "the best of the others" is out of its reach; and its t prior has
+to be told what a large difference is. Weighted means answer all questions from the same draws.
+
+Weights are uniform on the simplex: gaps between sorted uniform numbers, which need no logarithm. Weights of n data sets
+vary less than a mean of n does: variance s²/(n + 1) with s² over n, where Student's interval has s²/(n − 1) and t for
+the normal quantile. Deviations from the observed means are stretched by that ratio, for all methods alike. Simulation
+(tests/test_answer_coverage.py) gives the coverage.
+
+A method may be missing on some data sets. Its mean is then taken relative to the methods that have all of them: the
+weighted mean, over its own data sets, of its difference from their mean there, plus the weighted mean of theirs over
+all. So an easy data set that it lacks does not count against it, and few data sets give it a wide interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DRAWS", "Table", "draws_of", "observed", "simplex", "split_draws", "stretch"]
+
+Numbers = NDArray[np.float64]
+
+DRAWS = 1000
+_SEED = 0xA115
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Units (methods, algorithms, kinds) on the data sets of one view.
+
+    Attributes:
+        values: of each cell (a data set with one cost scheme), float64 (draws + 1, units, budgets); the first is the
+            observed one; NaN for a unit that is missing.
+        families: the family of each cell.
+        datasets: the data set of each cell.
+        methods: how many of the units, the first ones, are methods.
+    """
+
+    values: Sequence[Numbers]
+    families: Sequence[str]
+    datasets: Sequence[str]
+    methods: int
+
+
+def simplex(draws: int, parts: int, *key: int) -> Numbers:
+    """Weights that sum to 1, uniform on the simplex; float64 (draws, parts).
+
+    Args:
+        draws, parts: how many.
+        key: integers that make them the same each time.
+    """
+    if parts == 1:
+        return np.ones((draws, 1))
+    words = np.random.PCG64(np.random.SeedSequence([_SEED, parts, *key])).random_raw(draws * (parts - 1))
+    uniform = (np.asarray(words) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    cuts = np.sort(uniform.reshape(draws, parts - 1), axis=1)
+    ends = np.ones((draws, 1))
+    return np.asarray(np.diff(np.concatenate([0 * ends, cuts, ends], axis=1), axis=1))
+
+
+def split_draws(values: Numbers, place: int) -> Numbers:
+    """Means over a data set's splits: the observed one, then a draw each; float64 (draws + 1, units, budgets).
+
+    Args:
+        values: float64 (units, splits, budgets).
+        place: the number of the data set, so that its cost schemes have the same weights and others do not.
+    """
+    splits = values.shape[1]
+    weights = np.concatenate([np.full((1, splits), 1 / splits), simplex(DRAWS, splits, 1, place)])
+    total = np.zeros((DRAWS + 1, values.shape[0], values.shape[2]))
+    for split in range(splits):  # one after another, so that no machine's order of summation shows
+        total += weights[:, split, None, None] * values[None, :, split]
+    return total
+
+
+def stretch(families: int) -> float:
+    """By how much deviations are stretched for so many data sets; 1 for one."""
+    from scipy.stats import norm, t
+
+    if families < 2:
+        return 1.0
+    ratio = float(t.ppf(0.975, families - 1) / norm.ppf(0.975))
+    return round(((families + 1) / (families - 1)) ** 0.5 * ratio, 9)
+
+
+def observed(table: Table) -> Numbers:
+    """Mean of each unit over the families, float64 (units, budgets); NaN where it has no data set."""
+    return draws_of(Table([values[:1] for values in table.values], table.families, table.datasets, table.methods))[0]
+
+
+def draws_of(table: Table) -> Numbers:
+    """Means over the families: the observed one, then a draw each; float64 (draws + 1, units, budgets), rounded.
+
+    NaN for a unit that has no data set, and for all where no unit has every one.
+    """
+    names = list(dict.fromkeys(table.families))
+    cells = [_family(table, name) for name in names]
+    rows = cells[0].shape[0]
+    weights = np.full((1, len(names)), 1 / len(names))
+    if rows > 1:
+        weights = np.concatenate([weights, simplex(rows - 1, len(names), 0)])
+    there = np.array([~np.isnan(cell[0, :, 0]) for cell in cells])
+    everywhere = there.all(axis=0) & (np.arange(there.shape[1]) < table.methods)
+    own, share = np.zeros_like(cells[0]), np.zeros(cells[0].shape[:2])
+    line = np.zeros((rows, cells[0].shape[2]))
+    for f, cell in enumerate(cells):
+        weight = weights[:, f, None]
+        base = _mean_of_units(cell, everywhere)
+        line += weight * base
+        own += np.where(there[f][None, :, None], weight[:, :, None] * (cell - base[:, None, :]), 0.0)
+        share += np.where(there[f][None, :], weight, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = own / share[:, :, None] + line[:, None, :]
+    if rows > 1:
+        means[1:] = means[0] + stretch(len(names)) * (means[1:] - means[0])
+    return np.asarray(np.round(means, 10))
+
+
+def _mean_of_units(cell: Numbers, units: NDArray[np.bool_]) -> Numbers:
+    """Mean over some units; float64 (draws, budgets)."""
+    total = np.zeros((cell.shape[0], cell.shape[2]))
+    for unit in np.flatnonzero(units):
+        total += cell[:, unit]
+    return total / units.sum() if units.any() else np.full_like(total, np.nan)
+
+
+def _family(table: Table, name: str) -> Numbers:
+    """A family's value: the mean over its data sets of the mean over their cost schemes."""
+    datasets: dict[str, list[Numbers]] = {}
+    for values, family, dataset in zip(table.values, table.families, table.datasets, strict=True):
+        if family == name:
+            datasets.setdefault(dataset, []).append(values)
+    return _mean_of([_mean_of(cells) for cells in datasets.values()])
+
+
+def _mean_of(arrays: Sequence[Numbers]) -> Numbers:
+    total = arrays[0]
+    for array in arrays[1:]:
+        total = total + array
+    return np.asarray(total / len(arrays))

@@ -1,0 +1,157 @@
+"""What holds, in sentences made of the numbers of an answer, each with its probability and its table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["SURE", "findings", "listed", "main_view", "per_cent", "unknown"]
+
+JsonObject = Mapping[str, Any]
+
+SURE = 0.8
+"""Probability from which a sentence says that something is so."""
+
+
+def main_view(answer: JsonObject) -> JsonObject | None:
+    """The view of the front page: the first with a recommendation, which is classification with all prices."""
+    return next((view for view in answer["views"] if any(step["recommended"] for step in view["steps"])), None)
+
+
+def per_cent(value: float | None, digits: int = 0) -> str:
+    """A share as ``70 %``; one below half a per cent keeps a digit."""
+    if value is None:
+        return "–"
+    return f"{100 * value:.{digits}f} %"
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def findings(answer: JsonObject) -> list[dict[str, Any]]:
+    """Five sentences at most: ``text probability table``; what to take, what it brings, the main question, kinds, and
+    the whole price."""
+    view = main_view(answer)
+    if view is None:
+        return []
+    found = [_take(view), _brings(view), _dynamic(view), _kinds(view), _whole(view)]
+    return [one for one in found if one is not None]
+
+
+def _finding(text: str, probability: float | None, table: str) -> dict[str, Any]:
+    return {"text": text, "probability": probability, "table": table}
+
+
+def _take(view: JsonObject) -> dict[str, Any]:
+    """The method that is recommended at most budgets."""
+    steps = [step for step in view["steps"] if step["recommended"]]
+    names = [step["recommended"]["algorithm"] for step in steps]
+    name = max(dict.fromkeys(names), key=names.count)
+    mine = [step for step in steps if step["recommended"]["algorithm"] == name]
+    at = listed([per_cent(step["budget"]) for step in mine])
+    worst = max(step["recommended"]["loss"][0] for step in mine)
+    chance = min(step["recommended"]["best"] for step in mine)
+    return _finding(
+        f"At {at} of the full price, {name} is the method to take: it loses at most {per_cent(worst, 1)} of what all "
+        "features bring, against the best of the others.",
+        chance,
+        "#recommended",
+    )
+
+
+def _brings(view: JsonObject) -> dict[str, Any] | None:
+    """What the smallest budget brings that brings a level."""
+    for level in ("0.9", "0.75", "0.5"):
+        for step in view["steps"]:
+            recommended = step["recommended"]
+            if recommended and step["budget"] < 1 and recommended["reaches"][level] >= SURE:
+                return _finding(
+                    f"{per_cent(step['budget'])} of the price buy at least {per_cent(float(level))} of what all "
+                    f"features bring ({per_cent(recommended['quality'][0])} with {recommended['algorithm']}).",
+                    recommended["reaches"][level],
+                    "#recommended",
+                )
+    return None
+
+
+def _dynamic(view: JsonObject) -> dict[str, Any] | None:
+    """Where it pays to choose features row by row."""
+    if not view["dynamic"]:
+        return None
+    words = {"better": "beats", "worse": "loses to", "equal": "practically equals"}
+    said, chances = [], []
+    for key, verb in words.items():
+        mine = [step for step in view["dynamic"] if step[key] is not None and step[key] >= SURE]
+        if mine:
+            sizes = [abs(step["difference"][0]) for step in mine]
+            size = per_cent(min(sizes)) if len(mine) == 1 else f"{100 * min(sizes):.0f} to {per_cent(max(sizes))}"
+            by = "" if key == "equal" else f" (by {size} of what all features bring)"
+            said.append(f"{verb} the best fixed subset at {listed([per_cent(step['budget']) for step in mine])}{by}")
+            chances += [step[key] for step in mine]
+    open_at = [per_cent(step["budget"]) for step in view["dynamic"] if max(step[k] or 0 for k in words) < SURE]
+    if open_at:
+        said.append(f"is not clearly better or worse at {listed(open_at)}")
+    return _finding(
+        f"Of the full price, choosing features row by row {listed(said)}.",
+        min(chances) if chances else None,
+        "#row-by-row-or-a-fixed-subset",
+    )
+
+
+def _kinds(view: JsonObject) -> dict[str, Any] | None:
+    """The kind of method that leads at most budgets."""
+    steps = [step for step in view["steps"] if step["kinds"]]
+    leaders = [(step["budget"], max(step["kinds"], key=lambda row: row["best"])) for step in steps]
+    if not leaders:
+        return None
+    names = [row["name"] for _, row in leaders]
+    name = max(dict.fromkeys(names), key=names.count)
+    mine = [(budget, row) for budget, row in leaders if row["name"] == name]
+    at = listed([per_cent(budget) for budget, _ in mine])
+    return _finding(
+        f"Of the kinds of methods, {name} is first at {at} of the price.",
+        min(row["best"] for _, row in mine),
+        "#kinds-of-methods",
+    )
+
+
+def _whole(view: JsonObject) -> dict[str, Any] | None:
+    """How many are practically equal where price does not matter much."""
+    step = view["steps"][-1]
+    recommended = step["recommended"]
+    if not recommended or not recommended["equal"]:
+        return None
+    equal = recommended["equal"]
+    return _finding(
+        f"At {per_cent(step['budget'])} of the price the choice hardly matters: {len(equal)} other "
+        f"{'algorithms are' if len(equal) > 1 else 'algorithm is'} practically equal to {recommended['algorithm']}, "
+        f"and {recommended['fastest']} is trained the fastest of them.",
+        min(one["probability"] for one in equal),
+        "#recommended",
+    )
+
+
+def unknown(answer: JsonObject) -> list[str]:
+    """What these records do not answer."""
+    view = main_view(answer)
+    few = [f"{v['task']}, {v['title']} ({v['families']})" for v in answer["views"] if v["few"]]
+    said = [] if answer["views"] else ["No data set has records of the empty policy and of a reference."]
+    if few:
+        said.append(f"There are fewer than five data sets, so nothing is recommended: {'; '.join(few)}.")
+    if view is None:
+        return said
+    for step in view["steps"]:
+        recommended = step["recommended"]
+        if recommended and recommended["open"]:
+            names = recommended["open"]
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            said.append(
+                f"At {per_cent(step['budget'])} it is open whether {', '.join(names[:3])}{more} are worse than "
+                f"{recommended['algorithm']} by more than a point, or equal."
+            )
+    if view["left_out"]:
+        names = listed([one["name"] for one in view["left_out"]])
+        said.append(f"Nothing is learnt from {names}: there, the reference is not clearly better than not looking.")
+    return said

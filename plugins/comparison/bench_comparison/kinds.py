@@ -1,0 +1,137 @@
+"""Kinds of methods, and which methods are variants of one algorithm: what must not be counted twice.
+
+A suite can give a method that is not listed here a kind (`bench_comparison.schema.ComparisonEntry.kinds`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bench_comparison.schema import ComparisonEntry
+
+if TYPE_CHECKING:
+    from bench_core.suites import Suite
+
+__all__ = ["EMPTY", "EVERYTHING", "FIXED", "KINDS", "REFERENCES", "Kind", "Place", "places_of"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of method.
+
+    Attributes:
+        name: in a sentence.
+        read: what its methods do.
+        dynamic: whether what is bought for a row depends on what was seen of it.
+    """
+
+    name: str
+    read: str
+    dynamic: bool = True
+
+
+EVERYTHING, EMPTY, FIXED, OTHER = "everything or nothing", "without looking", "fixed subset", "other"
+
+KINDS = (
+    Kind(FIXED, "buys the same features for every row", dynamic=False),
+    Kind("trees", "a decision tree; a row pays for the tests on its path"),
+    Kind("cascades", "stages of classifiers, in a chain or a tree; easy rows leave early"),
+    Kind("boosting", "trees that are added one by one, each paying for what it newly reads"),
+    Kind("forests", "random forests, pruned or grown by price"),
+    Kind("early stopping", "an ensemble whose members vote one by one until the answer is clear"),
+    Kind("look-ahead", "estimates for each row what the next feature would bring"),
+    Kind("neural", "a network that chooses the next feature"),
+    Kind(OTHER, "of a kind that the suite does not name"),
+    Kind(EVERYTHING, "buys all features or, if they cost too much, none", dynamic=False),
+    Kind(EMPTY, "buys nothing", dynamic=False),
+)
+
+_KINDS_OF = {
+    FIXED: {
+        "stump": "Stump",
+        "lasso": "LASSO",
+        "cact-lasso": "LASSO",
+        "forward-selection": "Forward selection",
+        "affordable-subset": "Affordable subset",
+        "single-cost-sensitive": "Single cost-sensitive classifier",
+        "polydom": "PolyDom",
+        "greedy": "Greedy",
+        "greedy-acc": "Greedy",
+        "greedy-cost": "Greedy",
+        "mask-static": "PT-S",
+        "cae": "CAE",
+    },
+    "trees": {"c45": "C4.5", "eg2": "EG2", "idx": "IDX", "cs-id3": "CS-ID3", "icet": "ICET"},
+    "cascades": {
+        "cost-ordered": "CO-T",
+        "emsco": "EMSCO",
+        "exhaustive": "EMSCO",
+        "cstc": "CSTC",
+        "cscc": "CSTC",
+        "cronus": "CSTC",
+        "and-or": "AND-OR",
+        "adapt-gbrt": "ADAPT",
+        "adapt-lin": "ADAPT",
+    },
+    "boosting": {
+        "greedymiser": "GreedyMiser",
+        "cegb": "CEGB",
+        "adaboost-rs": "AdaBoostRS",
+        "stagewise": "Stage-wise boosting",
+    },
+    "early stopping": {
+        "qwyc": "QWYC",
+        "early-stopping": "QWYC",
+        "fan": "Fan",
+        "early-exit": "Early exit",
+        "smaller-ensemble": "Smaller ensemble",
+    },
+    "forests": {"budgetprune": "BUDGETPRUNE", "ccp": "CCP", "greedyprune": "GreedyPrune", "budgetrf": "BudgetRF"},
+    "look-ahead": {"aaco": "AACO", "greedy-cmi": "Greedy CMI"},
+    "neural": {"gdfs": "GDFS", "dime": "DIME", "eddi": "EDDI", "cwcf": "CwCF", "ol": "OL"},
+    EVERYTHING: {"single-stage": "Logistic regression", "lightgbm": "LightGBM", "rbf-svm": "RBF-SVM"},
+    EMPTY: {"majority": "Majority"},
+}
+"""Kind → what a method uses → its algorithm: those of one algorithm are variants, and count once."""
+
+_SAME_FOR_EVERY_ROW = frozenset({"stagewise", "adaboost-rs"})
+"""Methods of a dynamic kind that read the same features of every row."""
+
+REFERENCES = ("single-stage", "lightgbm")
+"""What "everything bought" is measured with: the better of these on validation, split by split.
+
+It does not depend on which methods compete, as "the best method with all features" would, whose share of 100 % is a
+winner's pick. One of the two is linear and the other is not, so that neither a small nor a large table is measured by
+a model that does not suit it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a method stands.
+
+    Attributes:
+        kind: its kind.
+        algorithm: its algorithm.
+        dynamic: whether what it buys for a row depends on what it has seen of it.
+    """
+
+    kind: str
+    algorithm: str
+    dynamic: bool
+
+
+def places_of(suite: Suite, entry: ComparisonEntry) -> dict[str, Place]:
+    """Method's label → its kind and algorithm, in the suite's order.
+
+    What the suite says comes first, then the table of this module by what the method uses; a method that neither
+    knows is of the kind ``other`` and an algorithm of its own.
+    """
+    known = {use: (kind, name) for kind, uses in _KINDS_OF.items() for use, name in uses.items()}
+    dynamic = {kind.name: kind.dynamic for kind in KINDS}
+    places = {}
+    for method in suite.file.methods:
+        kind, algorithm = known.get(method.use, (OTHER, method.label))
+        kind = EMPTY if method.label == entry.fallback else entry.kinds.get(method.label, kind)
+        places[method.label] = Place(kind, algorithm, dynamic[kind] and method.use not in _SAME_FOR_EVERY_ROW)
+    return places

@@ -1,0 +1,95 @@
+"""What one loses who takes a method, from draws of means: expected loss, intervals, who is practically equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BAND", "CLEARLY", "beaten", "group_of", "interval", "losses", "outcomes", "plain"]
+
+Numbers = NDArray[np.float64]
+
+BAND = 0.01
+"""Practically equal: within one point of the task's metric (of accuracy; of the share of the variance explained; of
+NDCG), on average over data sets."""
+
+CLEARLY = 0.95
+"""A method is clearly worse than the recommended one with this probability of losing more than the band."""
+
+
+def losses(means: Numbers, groups: Sequence[int], rivals: Sequence[bool]) -> Numbers:
+    """What each unit loses against the best of the others; float64 (draws, units), never negative.
+
+    Args:
+        means: float64 (draws, units); NaN for a unit that is missing.
+        groups: a unit is no rival of those of the same number.
+        rivals: whether a unit counts as one of the others.
+    """
+    best = np.full(means.shape, -np.inf)
+    numbers, counted = np.asarray(groups), np.asarray(rivals)
+    filled = np.where(np.isnan(means), -np.inf, means)
+    for group in np.unique(numbers):
+        others = counted & (numbers != group)
+        if others.any():
+            best[:, numbers == group] = filled[:, others].max(axis=1, keepdims=True)
+    lost = np.where(np.isinf(best), 0.0, best - means)
+    return np.asarray(np.where(np.isnan(means), np.nan, np.maximum(lost, 0.0)))
+
+
+def beaten(means: Numbers, rivals: Sequence[bool]) -> Numbers:
+    """Probability that a unit has the best mean of the rivals, ties counting in parts; float64 (units,).
+
+    Args:
+        means: float64 (draws, units).
+        rivals: whether a unit counts; others have 0.
+    """
+    filled = np.where(np.isnan(means) | ~np.asarray(rivals)[None], -np.inf, means)
+    best = (filled == filled.max(axis=1, keepdims=True)) & np.isfinite(filled)
+    return np.asarray((best / np.maximum(best.sum(axis=1, keepdims=True), 1)).sum(axis=0) / len(means))
+
+
+def outcomes(differences: Numbers) -> tuple[float, float, float]:
+    """Probabilities that a difference is above the band, within it, and below it.
+
+    Args:
+        differences: float64 (draws,), in the metric, more is better; NaN where there is none.
+    """
+    if not len(differences) or np.isnan(differences).any():
+        return (float("nan"),) * 3
+    better, worse = float((differences > BAND).mean()), float((differences < -BAND).mean())
+    return better, 1.0 - better - worse, worse
+
+
+def group_of(better: float, equal: float, worse: float) -> str:
+    """``equal`` where that is the likeliest of the three, ``worse`` where it is clear, else ``open``.
+
+    Args:
+        better, equal, worse: of a method against the recommended one, from `outcomes`.
+    """
+    if np.isnan(equal):
+        return "open"
+    if equal >= max(better, worse):
+        return "equal"
+    return "worse" if worse >= CLEARLY else "open"
+
+
+def interval(observed: float, draws: Numbers, *, mean: bool = False) -> list[float | None]:
+    """``[value, low, high]``: 95 % of the draws lie between the ends.
+
+    Args:
+        observed: on the data sets as they are.
+        draws: float64 (draws,).
+        mean: take the mean of the draws as the value, for an expected loss.
+    """
+    if np.isnan(draws).any() or not len(draws):
+        return [plain(observed), None, None]
+    value = float(np.add.accumulate(draws)[-1] / len(draws)) if mean else observed
+    low, high = np.percentile(draws, [2.5, 97.5])
+    return [plain(value), plain(float(low)), plain(float(high))]
+
+
+def plain(value: float) -> float | None:
+    """A number to four digits, the same on every machine; None for NaN."""
+    return round(value, 4) + 0.0 if np.isfinite(value) else None

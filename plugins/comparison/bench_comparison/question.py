@@ -1,0 +1,111 @@
+"""Which method, at which budget, and what is lost by taking it: everything that ``answer.json`` holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from bench_leaderboard import Analysed
+from bench_records import Records
+
+from bench_comparison.answer import Compares, compares_of
+from bench_comparison.draws import DRAWS
+from bench_comparison.findings import findings, unknown
+from bench_comparison.kinds import EMPTY, KINDS, places_of
+from bench_comparison.layout import Layout
+from bench_comparison.losses import BAND
+from bench_comparison.populations import Population, Task, comparison_of
+from bench_comparison.scale import measured
+from bench_comparison.schema import ComparisonEntry
+from bench_comparison.views import task_views
+
+if TYPE_CHECKING:
+    from bench_core.suites import Suite
+
+__all__ = ["answer_once", "compared_once", "loss_answer"]
+
+FORMAT = 1
+
+
+def compared_once(analysed: Analysed) -> Compares:
+    """The comparison of a suite's records, computed once; empty where the suite asks for none, or has no record."""
+
+    def compute(of: Analysed) -> Compares:
+        entry = comparison_of(of.suite)
+        return [] if entry is None or of.records.policies.empty else compares_of(of.suite, of.records, entry)
+
+    return analysed.once("compared", compute)
+
+
+def answer_once(analysed: Analysed) -> dict[str, Any] | None:
+    """The answer of a suite's records, computed once; None where the suite compares nothing, or has no record."""
+
+    def compute(of: Analysed) -> dict[str, Any] | None:
+        entry = comparison_of(of.suite)
+        if entry is None or of.records.policies.empty:
+            return None
+        return loss_answer(of.suite, of.records, entry, [population for population, _ in compared_once(of)])
+
+    return analysed.once("answer", compute)
+
+
+def loss_answer(
+    suite: Suite, records: Records, entry: ComparisonEntry, populations: Sequence[Population]
+) -> dict[str, Any]:
+    """The answer as plain data. Numbers are rounded, so that they are the same on every machine.
+
+    Returns:
+        ``budgets``; ``band``, ``draws``; ``kinds``; ``methods``; ``views``: for each task and kind of prices, from
+        `bench_comparison.views.task_views`; ``findings`` and ``unknown``, from `bench_comparison.findings`. The
+        qualities are on the scale of `bench_comparison.scale`; intervals are ``[value, low, high]``.
+    """
+    places = places_of(suite, entry)
+    times = {method: _times(suite, records, method) for method in places}
+    layout = Layout.of(places, {method: fit for method, (fit, _) in times.items()})
+    cells = measured(suite, records, entry, populations)
+    views = []
+    for task in get_args(Task):
+        views += task_views(task, [cell for cell in cells if cell.task == task], layout, entry.budgets)
+    there = {place.kind for place in places.values()}
+    answer = {
+        "format": FORMAT,
+        "budgets": list(entry.budgets),
+        "band": BAND,
+        "draws": DRAWS,
+        "kinds": [
+            {"name": kind.name, "read": kind.read, "dynamic": kind.dynamic}
+            for kind in KINDS
+            if kind.name in there and kind.name != EMPTY
+        ],
+        "methods": {
+            method.label: {
+                "use": method.use,
+                "parameters": method.parameters,
+                "kind": places[method.label].kind,
+                "algorithm": places[method.label].algorithm,
+                "fit_seconds": _digits(times[method.label][0]),
+                "microseconds_a_row": _digits(times[method.label][1]),
+            }
+            for method in suite.file.methods
+        },
+        "views": views,
+    }
+    return answer | {"findings": findings(answer), "unknown": unknown(answer)}
+
+
+def _times(suite: Suite, records: Records, method: str) -> tuple[float, float]:
+    """Median seconds of a fit, and median microseconds to decide a row, over a method's trials; NaN where unknown."""
+    fits, rows = [], []
+    for dataset, costs in suite.grids:
+        for name in records.trials.get((dataset, costs, method), []):
+            timings, tested = records.runs.get(name, {}).get("timings", {}), records.infos[name].get("rows", {})
+            if "fit" in timings:
+                fits.append(float(timings["fit"]))
+            if tested.get("test") and (seconds := timings.get("decide_per_policy")):
+                rows.append(1e6 * float(np.mean(seconds)) / tested["test"])
+    return (float(np.median(fits)) if fits else float("nan")), (float(np.median(rows)) if rows else float("nan"))
+
+
+def _digits(value: float) -> float | None:
+    return float(f"{value:.2g}") if np.isfinite(value) else None

@@ -1,0 +1,152 @@
+"""``answer.md``: every table of an answer, in Markdown; a function of ``answer.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bench_leaderboard import rendered, text
+
+from bench_comparison.findings import listed, per_cent
+
+if TYPE_CHECKING:
+    from bench_core.suites import Suite
+
+__all__ = ["chance", "range_of", "render_answer", "said"]
+
+JsonObject = Mapping[str, Any]
+
+_SHOWN = 12
+"""Names in a cell of a table."""
+
+
+def render_answer(suite: Suite, answer: JsonObject) -> str:
+    """The page of all tables.
+
+    Args:
+        suite: of the answer.
+        answer: from `bench_comparison.question.loss_answer`.
+    """
+    page = rendered(
+        "answer",
+        package="bench_comparison",
+        title=suite.file.suite.title or suite.name,
+        name=suite.name,
+        draws=f"{answer['draws']:,}",
+        findings=said(answer["findings"]),
+        unknown=[text(line) for line in answer["unknown"]],
+        views=[_view(view, answer) for view in answer["views"]],
+    )
+    return page.rstrip() + "\n"
+
+
+def said(findings: Sequence[JsonObject]) -> list[dict[str, str]]:
+    """Findings with their probabilities in words."""
+    return [
+        {"text": text(one["text"]), "chance": chance(one["probability"]), "table": one["table"]} for one in findings
+    ]
+
+
+def chance(value: float | None) -> str:
+    """A probability: ``.97``, ``> .995`` or ``< .005``."""
+    if value is None:
+        return "unknown"
+    if value > 0.995:
+        return "> .995"
+    return "< .005" if value < 0.005 else f"{value:.2f}".removeprefix("0")
+
+
+def range_of(interval: Sequence[float | None], digits: int = 0) -> str:
+    """``70 % [59, 80]``."""
+    value, low, high = interval
+    if value is None or low is None or high is None:
+        return per_cent(value, digits)
+    return f"{per_cent(value, digits)} [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
+
+
+def _view(view: JsonObject, answer: JsonObject) -> dict[str, Any]:
+    budgets = [per_cent(step["budget"]) for step in view["steps"]]
+    names = [row["name"] for row in view["datasets"]]
+    about = []
+    if names:
+        about.append(f"{view['families']} independent data sets, by {text(view['metric'])}: {text(', '.join(names))}.")
+    if view["left_out"]:
+        left = text(", ".join(one["name"] for one in view["left_out"]))
+        about.append(f"Left out, as the reference is not clearly better than the empty policy there: {left}.")
+    if view["few"] and names:
+        about.append("With fewer than five data sets nothing is recommended.")
+    short = f"{view['task']}, {view['title']}"
+    return {
+        "heading": short[:1].upper() + short[1:],
+        "short": short,
+        "about": " ".join(about),
+        "budgets": ["", *budgets],
+        "recommended": [_recommended(step) for step in view["steps"] if step["recommended"]],
+        "kinds": _rows(view, "kinds", [kind["name"] for kind in answer["kinds"]]),
+        "algorithms": [] if view["few"] else _rows(view, "algorithms", _order(view)),
+        "duel": _duel(view),
+    }
+
+
+def _recommended(step: JsonObject) -> list[str]:
+    best = step["recommended"]
+    equal = [f"{text(one['algorithm'])} ({chance(one['probability'])})" for one in best["equal"]]
+    return [
+        per_cent(step["budget"]),
+        f"**{text(best['method'])}**",
+        range_of(best["quality"]),
+        range_of(best["loss"], 1),
+        _some(equal) or "none",
+        _some([text(name) for name in best["open"]]) or "none",
+    ]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _order(view: JsonObject) -> list[str]:
+    """Algorithms by their mean loss over the budgets."""
+    lost: dict[str, list[float]] = {}
+    for step in view["steps"]:
+        for row in step["algorithms"]:
+            lost.setdefault(row["name"], []).append(row["loss"][0])
+    return sorted(lost, key=lambda name: (sum(lost[name]) / len(lost[name]), name))
+
+
+def _rows(view: JsonObject, what: str, names: Sequence[str]) -> list[list[str]]:
+    rows = []
+    for name in names:
+        cells = []
+        for step in view["steps"]:
+            row = next((row for row in step[what] if row["name"] == name), None)
+            cells.append("–" if row is None else _cell(row))
+        if any(cell != "–" for cell in cells):
+            rows.append([text(name), *cells])
+    return rows
+
+
+def _cell(row: JsonObject) -> str:
+    numbers = f"{range_of(row['quality'])} · loses {range_of(row['loss'], 1)}"
+    if row.get("group") == "recommended":
+        return f"**{numbers}**"
+    if row.get("better") is not None:
+        return f"{numbers} · {' · '.join(chance(row[key]) for key in ('better', 'equal', 'worse'))}"
+    return f"{numbers} · {chance(row['best'])}"
+
+
+def _duel(view: JsonObject) -> list[list[str]]:
+    steps = view["dynamic"]
+    if not steps:
+        return []
+    rows = [["all", f"{steps[0]['families']}", *(_gap(step) for step in steps)]]
+    for place, group in enumerate(steps[0]["groups"]):
+        cells = [_gap(step["groups"][place]) for step in steps]
+        rows.append([text(group["title"]), f"{group['families']}", *cells])
+    return rows
+
+
+def _gap(gap: JsonObject) -> str:
+    chances = [f"{name} {chance(gap[key])}" for name, key in (("better", "better"), ("worse", "worse"))]
+    return f"{range_of(gap['difference'])}; {listed(chances)}"

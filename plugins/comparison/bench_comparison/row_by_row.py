@@ -1,0 +1,74 @@
+"""The main question: where is choosing features row by row better than the best fixed subset, and by how much?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_comparison.draws import Table, draws_of
+from bench_comparison.layout import Layout
+from bench_comparison.losses import interval, outcomes, plain
+from bench_comparison.scale import Measured
+from bench_comparison.schema import PRICES, Prices
+
+__all__ = ["row_by_row"]
+
+Numbers = NDArray[np.float64]
+
+
+def _prices(kind: Prices) -> Callable[[Measured], bool]:
+    return lambda cell: cell.prices == kind
+
+
+_GROUPS: tuple[tuple[str, Callable[[Measured], bool]], ...] = (
+    ("two classes", lambda cell: cell.facts["classes"] == 2),
+    ("more than two classes", lambda cell: cell.facts["classes"] == 3),
+    ("up to 20 features", lambda cell: cell.facts["features"] <= 20),
+    ("more than 20 features", lambda cell: cell.facts["features"] > 20),
+    ("up to 1,000 rows", lambda cell: cell.facts["rows"] <= 1000),
+    ("more than 1,000 rows", lambda cell: cell.facts["rows"] > 1000),
+    *((PRICES[kind], _prices(kind)) for kind in get_args(Prices)),
+)
+"""Kinds of data that the main question is asked on."""
+
+
+def row_by_row(
+    cells: Sequence[Measured], drawn: Sequence[Numbers], layout: Layout, budgets: Sequence[float]
+) -> list[dict[str, Any]]:
+    """Dynamic acquisition less the best fixed subset, at each budget."""
+    dynamic = len(layout.methods) + len(layout.algorithms) + len(layout.kinds)
+    gaps = [values[:, [dynamic]] - values[:, [dynamic + 1]] for values in drawn]
+    known = [i for i, gap in enumerate(gaps) if not np.isnan(gap).any()]
+    if not known:
+        return []
+    found = []
+    for b, budget in enumerate(budgets):
+        by_dataset: dict[str, list[float]] = {}
+        for i in known:
+            by_dataset.setdefault(cells[i].dataset, []).append(float(gaps[i][0, 0, b]))
+        rows = [{"name": name, "difference": plain(sum(v) / len(v))} for name, v in by_dataset.items()]
+        groups = []
+        for title, belongs in _GROUPS:
+            mine = [i for i in known if belongs(cells[i])]
+            if mine and len(mine) < len(known):
+                groups.append({"title": title, **_gap(cells, gaps, mine, b)})
+        found.append({"budget": budget, **_gap(cells, gaps, known, b), "datasets": rows, "groups": groups})
+    return found
+
+
+def _gap(cells: Sequence[Measured], gaps: Sequence[Numbers], mine: Sequence[int], b: int) -> dict[str, Any]:
+    families, datasets = [cells[i].family for i in mine], [cells[i].dataset for i in mine]
+    quality = draws_of(Table([gaps[i][:, :, [b]] for i in mine], families, datasets, 1))[:, 0, 0]
+    points = draws_of(Table([cells[i].points * gaps[i][:, :, [b]] for i in mine], families, datasets, 1))[:, 0, 0]
+    better, equal, worse = outcomes(points[1:])
+    return {
+        "families": len(set(families)),
+        "difference": interval(float(quality[0]), quality[1:]),
+        "better": plain(better),
+        "equal": plain(equal),
+        "worse": plain(worse),
+        "ahead": plain(float((quality[1:] > 0).mean())),
+    }

@@ -1,0 +1,175 @@
+"""One scale for all data sets: chance-corrected quality, 0 for the empty policy, 1 for a reference with everything.
+
+The quality of a method on a split is (q − e) ÷ D: q its answer's quality, e that of the empty policy on this split, and
+D the reference's mean gain over the empty policy, over the splits of the data set. D is a mean so that one split with
+a small gain does not count more than others. Less is better for a mean squared error, whose sign is turned.
+
+Every method has a number at every budget. Where it did not finish (it failed, or was over the time limit), and where
+its answer costs more than the budget on the test part by more than the suite's tolerance, the empty policy answers for
+it. Only where a method cannot be tried (*not applicable*) or was not run is it missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from bench_leaderboard import mean_with_margin, overlap
+from bench_records import Records
+from numpy.typing import NDArray
+
+from bench_comparison.budgets import Answers
+from bench_comparison.kinds import REFERENCES
+from bench_comparison.populations import Population, Task
+from bench_comparison.schema import ComparisonEntry, Prices
+
+if TYPE_CHECKING:
+    from bench_core.suites import Suite
+
+__all__ = ["Measured", "measured", "reference_of"]
+
+Numbers = NDArray[np.float64]
+
+_COUNTS_AS_EMPTY = frozenset({"failed", "over the limit"})
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Every method on one data set under one cost scheme, on the scale.
+
+    Attributes:
+        dataset, costs, prices, task: what it is of.
+        family: of near-duplicates, which count as one data set together.
+        metric: behind the quality: ``accuracy``, ``mse``, ``ndcg@5``.
+        seeds: of the splits.
+        quality: float64 (methods, splits, budgets); NaN for a method that is missing here.
+        beside: float64 (methods, budgets): mean area under the ROC curve; NaN where there is none.
+        points: what a quality of 1 is in the metric; for a mean squared error, as a share of the empty policy's.
+        empty, reference: means in the metric.
+        gain: of the reference over the empty policy: mean, low and high end of its 95 % interval.
+        facts: ``features``, ``rows`` (of all parts), ``classes`` (2, or 3 for more).
+    """
+
+    dataset: str
+    costs: str
+    prices: Prices
+    task: Task
+    family: str
+    metric: str
+    seeds: tuple[int, ...]
+    quality: Numbers
+    beside: Numbers
+    points: float
+    empty: float
+    reference: float
+    gain: tuple[float, float, float]
+    facts: Mapping[str, int]
+
+    @property
+    def clear(self) -> bool:
+        """Whether the reference is clearly better than the empty policy; with NaN ends it is not."""
+        return self.gain[1] > 0
+
+
+def measured(
+    suite: Suite, records: Records, entry: ComparisonEntry, populations: Sequence[Population]
+) -> list[Measured]:
+    """Every data set and cost scheme on the scale, where the fallback and a reference have every split."""
+    families = _families(suite, records, entry)
+    found = []
+    for population in populations:
+        if population.task == "classification with refusals":
+            continue  # the same tables again, with another question
+        for answers in population.answers:
+            one = _measured(suite, records, entry, population, answers, families[answers.dataset])
+            found += [one] if one is not None else []
+    return found
+
+
+def _measured(
+    suite: Suite, records: Records, entry: ComparisonEntry, population: Population, answers: Answers, family: str
+) -> Measured | None:
+    named = entry.reference or [method.label for method in suite.file.methods if method.use in REFERENCES]
+    references = [m for i, m in enumerate(answers.methods) if m in named and answers.done[i].all()]
+    fallback = answers.methods.index(entry.fallback) if entry.fallback in answers.methods else None
+    if not references or fallback is None or not answers.done[fallback].all():
+        return None
+    sign = 1.0 if answers.quality.goal == "max" else -1.0
+    empty = sign * answers.whole_test[fallback]
+    full = sign * reference_of(answers, references)
+    name = records.trials[answers.dataset, answers.costs, entry.fallback][0]
+    info = records.infos[name]
+    gain = mean_with_margin(full - empty, overlap(info, suite.drawn_from(answers.dataset)))
+    unit = gain.value
+    if not unit > 0:
+        unit = float("nan")
+    names = suite.method_names()
+    shape = len(names), len(answers.seeds), len(answers.budgets)
+    quality, beside = np.full(shape, np.nan), np.full((len(names), len(answers.budgets)), np.nan)
+    for m, method in enumerate(names):
+        for budget in range(len(answers.budgets)):
+            status = answers.status(method, budget, entry.tolerance)
+            if status == "ranked":
+                row = answers.methods.index(method)
+                quality[m, :, budget] = (sign * answers.test[row, :, budget] - empty) / unit
+                beside[m, budget] = _mean(answers.beside[row, :, budget])
+            elif status in ("over budget", "no policy") or status in _COUNTS_AS_EMPTY:
+                quality[m, :, budget] = 0.0
+                beside[m, budget] = _mean(answers.beside[fallback, :, budget])
+    mse = answers.quality.name == "mse"
+    return Measured(
+        dataset=answers.dataset,
+        costs=answers.costs,
+        prices=population.prices,
+        task=population.task,
+        family=family,
+        metric=answers.quality.name,
+        seeds=answers.seeds,
+        quality=np.round(quality, 12),
+        beside=beside,
+        points=unit / abs(_mean(empty)) if mse else unit,
+        empty=sign * _mean(empty),
+        reference=sign * _mean(full),
+        gain=(gain.value, gain.value - gain.margin, gain.value + gain.margin),
+        facts={
+            "features": len(info["features"]),
+            "rows": sum(info["rows"].values()),
+            "classes": {"binary": 2, "multiclass": 3}.get(info["task"], 0),
+        },
+    )
+
+
+def reference_of(answers: Answers, references: Sequence[str]) -> Numbers:
+    """Test quality of the better of the references on validation, split by split, the first among equals.
+
+    Args:
+        answers: of one data set and cost scheme.
+        references: methods that have every split.
+
+    Returns:
+        float64 (splits,), in the metric.
+    """
+    rows = [answers.methods.index(m) for m in references]
+    sign = 1.0 if answers.quality.goal == "max" else -1.0
+    best = (sign * answers.whole_validation[rows]).argmax(axis=0)
+    return np.asarray(answers.whole_test[rows][best, np.arange(len(answers.seeds))])
+
+
+def _mean(values: Numbers) -> float:
+    total = 0.0
+    for value in values.tolist():
+        total += value
+    return total / len(values) if len(values) else float("nan")
+
+
+def _families(suite: Suite, records: Records, entry: ComparisonEntry) -> dict[str, str]:
+    """Data set → the family that it counts in, by the name of its first member."""
+    named = {dataset: family for family, datasets in entry.families.items() for dataset in datasets}
+    first: dict[str, str] = {}
+    families = {}
+    for dataset in suite.dataset_names():
+        table = records.definitions.get(dataset, dataset)
+        families[dataset] = named.get(dataset) or first.setdefault(table, dataset)
+    return families

@@ -1,0 +1,247 @@
+"""The answer of a suite, as plain data: ``answer.json``. For each task and kind of prices, every budget and method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_comparison.draws import Table, draws_of, split_draws
+from bench_comparison.layout import Layout
+from bench_comparison.losses import beaten, group_of, interval, losses, outcomes, plain
+from bench_comparison.populations import Task
+from bench_comparison.row_by_row import row_by_row
+from bench_comparison.scale import Measured
+from bench_comparison.schema import PRICES, Prices
+from bench_comparison.units import picked, stacked
+
+__all__ = ["FEW", "LEVELS", "TITLES", "task_views"]
+
+Numbers = NDArray[np.float64]
+JsonObject = Mapping[str, Any]
+
+FEW = 5
+"""With fewer data sets nothing is recommended: intervals of four cover too little (tests/test_answer_coverage.py)."""
+
+TITLES = {"all": "all prices", **PRICES}
+_PAIR_DIGITS = 2
+LEVELS = (0.5, 0.75, 0.9, 1.0)
+"""Qualities of the recommended method whose probability is given."""
+
+
+def task_views(task: Task, cells: Sequence[Measured], layout: Layout, budgets: Sequence[float]) -> list[dict[str, Any]]:
+    """The views of one task: all prices together, then each kind of prices.
+
+    Args:
+        task: which.
+        cells: of this task, clear or not.
+        layout: of the suite's methods.
+        budgets: shares of the price.
+    """
+    used = [cell for cell in cells if cell.clear]
+    views = []
+    if used:
+        families, datasets = [c.family for c in used], [c.dataset for c in used]
+        others = picked([c.quality.sum(axis=1) / len(c.seeds) for c in used], families, datasets)
+        values = stacked([c.quality for c in used], families, others, layout.units)
+        drawn = [split_draws(v, _number(d)) for v, d in zip(values, datasets, strict=True)]
+    for prices in ("all", *get_args(Prices)):
+        places = [i for i, c in enumerate(used) if prices in ("all", c.prices)]
+        out = [c for c in cells if not c.clear and prices in ("all", c.prices)]
+        if places or out:
+            here = [used[i] for i in places]
+            view = {"task": task, "prices": prices, "title": TITLES[prices], **_datasets(here, out)}
+            if here:
+                view |= _view(here, [drawn[i] for i in places], layout, budgets, prices == "all")
+            views.append(view)
+    return views
+
+
+def _number(dataset: str) -> int:
+    """A number of a data set's own, from its name."""
+    return int.from_bytes(dataset.encode(), "big") % (2**61 - 1)
+
+
+def _datasets(used: Sequence[Measured], out: Sequence[Measured]) -> dict[str, Any]:
+    rows: dict[str, dict[str, Any]] = {}
+    for cell in used:
+        row = rows.setdefault(
+            cell.dataset,
+            {
+                "name": cell.dataset,
+                "family": cell.family,
+                "costs": [],
+                "splits": len(cell.seeds),
+                **cell.facts,
+                "empty": round(cell.empty, 4),
+                "reference": round(cell.reference, 4),
+            },
+        )
+        row["costs"].append(cell.costs)
+    left = {c.dataset: {"name": c.dataset, "gain": [plain(g) for g in c.gain]} for c in out}
+    families = len({cell.family for cell in used})
+    metric = (used or out)[0].metric
+    return {
+        "metric": metric,
+        "beside": "auc" if any(np.isfinite(c.beside).any() for c in used) else None,
+        "datasets": list(rows.values()),
+        "left_out": list(left.values()),
+        "families": families,
+        "few": families < FEW,
+        "steps": [],
+        "dynamic": [],
+    }
+
+
+def _view(
+    cells: Sequence[Measured], drawn: Sequence[Numbers], layout: Layout, budgets: Sequence[float], pairs: bool
+) -> dict[str, Any]:
+    families, datasets = [c.family for c in cells], [c.dataset for c in cells]
+    count = len(layout.methods)
+    quality = draws_of(Table(drawn, families, datasets, count))
+    scaled = [cell.points * values for cell, values in zip(cells, drawn, strict=True)]
+    points = draws_of(Table(scaled, families, datasets, count))
+    families_of = np.array(
+        [
+            len({c.family for c, values in zip(cells, drawn, strict=True) if not np.isnan(values[0, u, 0])})
+            for u in range(quality.shape[1])
+        ]
+    )
+    beside = _beside(cells)
+    steps = [
+        _step(layout, budget, quality[:, :, b], points[:, :, b], families_of, beside[:, b], len(set(families)), pairs)
+        for b, budget in enumerate(budgets)
+    ]
+    return {"steps": steps, "dynamic": row_by_row(cells, drawn, layout, budgets)}
+
+
+def _beside(cells: Sequence[Measured]) -> Numbers:
+    """Mean of the second metric over the families where it is known; float64 (methods, budgets)."""
+    by_family: dict[str, list[Numbers]] = {}
+    for cell in cells:
+        by_family.setdefault(cell.family, []).append(cell.beside)
+    means = [sum(some) / len(some) for some in by_family.values()]
+    known = [m for m in means if np.isfinite(m).any()]
+    if not known:
+        return np.full_like(cells[0].beside, np.nan)
+    return np.asarray(sum(known) / len(known))
+
+
+def _step(
+    layout: Layout,
+    budget: float,
+    quality: Numbers,
+    points: Numbers,
+    families_of: NDArray[np.int64],
+    beside: Numbers,
+    families: int,
+    pairs: bool,
+) -> dict[str, Any]:
+    """One budget: rows of kinds, algorithms and methods; who is recommended."""
+    m, a, k = len(layout.methods), len(layout.algorithms), len(layout.kinds)
+    at = {"algorithms": np.arange(m, m + a), "kinds": np.arange(m + a, m + a + k)}
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for name, units in (("kinds", layout.kinds), ("algorithms", layout.algorithms)):
+        there = [int(u) for u in at[name] if families_of[u] > 0 and 2 * families_of[u] >= families]
+        named = [units[u - at[name][0]] for u in there]
+        lost = losses(quality[:, there], range(len(there)), [True] * len(there))
+        first = beaten(quality[1:, there], [True] * len(there))
+        rows[name] = [
+            _row(unit.name, quality[:, u], lost[:, i], first[i], families_of[u])
+            for i, (u, unit) in enumerate(zip(there, named, strict=True))
+        ]
+        for row, unit in zip(rows[name], named, strict=True):
+            mine = _taken(quality[0, :m], unit.members)
+            row |= {"method": layout.methods[mine], "kind": layout.places[layout.methods[mine]].kind}
+            row["beside"] = plain(beside[mine])
+    algorithms = [unit.name for unit in layout.algorithms]
+    rows["methods"] = _methods(layout, quality, families_of, beside, families, rows["algorithms"])
+    rows["algorithms"].sort(key=lambda row: (row["loss"][0], algorithms.index(row["name"])))
+    columns = {row["name"]: m + algorithms.index(row["name"]) for row in rows["algorithms"]}
+    recommended = _recommended(layout, rows["algorithms"], points, columns) if families >= FEW else None
+    if recommended is not None:
+        mine = quality[1:, columns[recommended["algorithm"]]]
+        recommended["reaches"] = {f"{level:g}": plain(float((mine >= level).mean())) for level in LEVELS}
+    row_pairs = {"pairs": _pairs(list(columns), points, columns)} if pairs else {}
+    return {"budget": budget, **rows, "recommended": recommended, **row_pairs}
+
+
+def _pairs(names: Sequence[str], points: Numbers, columns: Mapping[str, int]) -> dict[str, Any]:
+    """Probabilities that the algorithm of a row is better than that of a column by more than the band, or equal."""
+    table = points[1:, [columns[name] for name in names]]
+    pairs = [[outcomes(table[:, i] - table[:, j]) for j in range(len(names))] for i in range(len(names))]
+    return {
+        "names": list(names),
+        "better": [[round(cell[0], _PAIR_DIGITS) for cell in line] for line in pairs],
+        "equal": [[round(cell[1], _PAIR_DIGITS) for cell in line] for line in pairs],
+    }
+
+
+def _taken(means: Numbers, members: Sequence[int]) -> int:
+    """The member with the best mean over all data sets: the one to take on a new one."""
+    return max(members, key=lambda m: (-np.inf if np.isnan(means[m]) else means[m], -m))
+
+
+def _row(name: str, quality: Numbers, lost: Numbers, first: float, families: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "quality": interval(float(quality[0]), quality[1:]),
+        "loss": interval(float(lost[0]), lost[1:], mean=True),
+        "best": plain(float(first)),
+        "families": int(families),
+    }
+
+
+def _methods(
+    layout: Layout,
+    quality: Numbers,
+    families_of: NDArray[np.int64],
+    beside: Numbers,
+    families: int,
+    algorithms: Sequence[JsonObject],
+) -> list[dict[str, Any]]:
+    """Every method against the best of the other algorithms."""
+    m, names = len(layout.methods), [unit.name for unit in layout.algorithms]
+    there = [i for i in range(m) if families_of[i] > 0 and 2 * families_of[i] >= families]
+    rivals = [m + names.index(row["name"]) for row in algorithms]
+    columns = [*there, *rivals]
+    groups = [layout.groups[i] for i in there] + [u - m for u in rivals]
+    lost = losses(quality[:, columns], groups, [False] * len(there) + [True] * len(rivals))
+    rows = []
+    for place, i in enumerate(there):
+        method = layout.methods[i]
+        alone = [p == place or (p >= len(there) and groups[p] != groups[place]) for p in range(len(columns))]
+        row = _row(method, quality[:, i], lost[:, place], beaten(quality[1:, columns], alone)[place], families_of[i])
+        at = layout.places[method]
+        rows.append(row | {"kind": at.kind, "algorithm": at.algorithm, "beside": plain(beside[i])})
+    return sorted(rows, key=lambda row: (row["loss"][0], layout.methods.index(row["name"])))
+
+
+def _recommended(
+    layout: Layout, rows: Sequence[dict[str, Any]], points: Numbers, columns: Mapping[str, int]
+) -> dict[str, Any]:
+    """The algorithm of the least expected loss; the rows get their chances against it, and their group."""
+    first = rows[0]
+    for row in rows:
+        difference = points[1:, columns[row["name"]]] - points[1:, columns[first["name"]]]
+        better, equal, worse = outcomes(difference)
+        row |= {"better": plain(better), "equal": plain(equal), "worse": plain(worse)}
+        row["group"] = "recommended" if row is first else group_of(better, equal, worse)
+    equal_rows = [row for row in rows if row["group"] == "equal"]
+    candidates = [row for row in (first, *equal_rows) if np.isfinite(layout.seconds[row["method"]])]
+    fastest = min(candidates, key=lambda row: layout.seconds[row["method"]], default=None)
+    return {
+        "algorithm": first["name"],
+        "method": first["method"],
+        "kind": first["kind"],
+        "loss": first["loss"],
+        "quality": first["quality"],
+        "best": first["best"],
+        "equal": [
+            {"algorithm": row["name"], "method": row["method"], "probability": row["equal"]} for row in equal_rows
+        ],
+        "open": [row["name"] for row in rows if row["group"] == "open"],
+        "fastest": None if fastest is None else fastest["name"],
+    }

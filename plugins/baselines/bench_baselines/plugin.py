@@ -129,9 +129,9 @@ def bench_policy_types() -> list[type]:
     from bench_models.boosting import BoostedModel
     from bench_models.linear import ClassModel, ConstantPolicy, ScoreModel
 
-    from bench_baselines.affordable.policy import BlendPolicy
+    from bench_baselines.affordable.policy import Member, StackPolicy
     from bench_baselines.forward_selection.policy import SubsetPolicy
     from bench_baselines.policy import FullPolicy
     from bench_baselines.stump import Stump
 
-    return [ConstantPolicy, Stump, FullPolicy, SubsetPolicy, BlendPolicy, BoostedModel, ClassModel, ScoreModel]
+    return [ConstantPolicy, Stump, FullPolicy, SubsetPolicy, StackPolicy, Member, BoostedModel, ClassModel, ScoreModel]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from bench_baselines.affordable.method import AffordableSubset
 from bench_baselines.affordable.search import affordable_in_order, eliminate
+from bench_baselines.affordable.stacking import select_ensemble
 from bench_baselines.forward_selection.prices import MeanPrices
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,6 +42,55 @@ def test_every_set_fits_its_budget_and_no_useful_feature_fits_in_addition(seed: 
         assert all(prices.of_set((*features, f)) > budget for f in left_out)
         taken = affordable_in_order(rng.permutation(7).tolist(), prices, budget)
         assert prices.of_set(taken) <= budget + 1e-9
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6))
+@settings(max_examples=100, deadline=None)
+def test_an_ensemble_is_no_worse_than_its_best_member_and_weighs_as_it_says(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=20)
+    answers = [y + rng.normal(size=20) * rng.uniform(0, 2) for _ in range(count)]
+
+    def loss(answer: np.ndarray) -> float:
+        return float(((answer - y) ** 2).mean())
+
+    found, weights = select_ensemble(answers, loss)
+    assert found <= min(loss(answer) for answer in answers)
+    assert sum(weights.values()) == pytest.approx(1)
+    assert found == pytest.approx(loss(sum(weight * answers[i] for i, weight in weights.items())))
+
+
+@pytest.mark.parametrize("task", ["binary", "regression"])
+def test_members_of_a_stack_read_sets_that_the_budget_affords_together(task: str) -> None:
+    rng = np.random.default_rng(1)
+
+    def part(rows: int) -> Part:
+        X = rng.normal(size=(rows, 6))
+        linear, steps = X[:, 0] + X[:, 1], 1.5 * np.sign(X[:, 2] * X[:, 3])
+        value = linear + steps + 0.3 * rng.normal(size=rows)
+        return Part(X, value if task == "regression" else (value > 0).astype(np.int64))
+
+    problem = replace(
+        make_problem(task), train=part(400), validation=part(150), feature_of_column=np.arange(6), categorical=(),
+        feature_names=tuple("abcdef"), costs=Costs(np.ones(6), np.array([0, 0, 1, 1, -1, -1]), np.array([1.0, 1.0])),
+    )  # fmt: skip
+    budgets = (3 / 8, 6 / 8)
+    policies = AffordableSubset(budgets=budgets).fit(problem).policies
+    for policy in policies:
+        rows = problem.validation.rows()
+        decided = policy.decide(rows)
+        bought = np.flatnonzero(np.asarray(decided.acquired)[0])
+        assert (np.asarray(decided.acquired) == np.isin(np.arange(6), bought)).all()
+        assert problem.costs.bill(np.asarray(decided.acquired)).max() <= policy.details["budget"] * 8 + 1e-9
+        # It reads nothing but what it buys.
+        other = np.where(np.isin(np.arange(6), bought), rows.X, 99.0)
+        again = policy.decide(rows.having(other))
+        answer = "probabilities" if task == "binary" else "score"
+        assert (getattr(again, answer) == getattr(decided, answer)).all()
+    largest = max(policies, key=lambda policy: policy.details["price"])
+    assert {"a", "b", "c", "d"} <= set(largest.details["names"])
+    read = {name for model in largest.details["models"] for name in model["features"]}
+    assert read == set(largest.details["names"])
 
 
 @pytest.mark.parametrize("model", ["lightgbm", "logistic", "stack"])

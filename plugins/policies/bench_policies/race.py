@@ -27,7 +27,7 @@ from bench_policies.trials import Bench, Tried
 
 Result = TypeVar("Result")
 
-__all__ = ["BUDGET_SHARES", "Candidate", "behind", "race", "time_on_sample"]
+__all__ = ["BUDGET_SHARES", "Candidate", "behind", "is_default", "race", "time_on_sample"]
 
 BUDGET_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """Budgets of the trade-off curve, as shares of what all features cost."""
@@ -85,6 +85,14 @@ class Candidate:
         self.status, self.why = status, why
 
 
+def is_default(candidate: Candidate) -> bool:
+    """Return whether a method is the one that is recommended unless another is better; see `bench_policies.choosing`.
+
+    It runs first, may use up the time, and is not stopped for being in a worse half.
+    """
+    return candidate.use == "affordable-subset" and "model" not in candidate.parameters
+
+
 def time_on_sample(
     portfolio: list[Candidate], bench: Bench, goal: Goal, start: float, seconds: float, progress: Callable[[str], None]
 ) -> None:
@@ -103,6 +111,7 @@ def time_on_sample(
     sample.prepared(0)
     end = start + _TIME_ON_SAMPLE * seconds
     waiting = [candidate for candidate in portfolio if candidate.status == "tried"]
+    waiting.sort(key=lambda candidate: not is_default(candidate))
 
     def fit(at: tuple[int, Candidate]) -> tuple[Tried | None, float]:
         number, candidate = at
@@ -110,7 +119,7 @@ def time_on_sample(
         if left <= 0:
             return None, 0.0
         fair = _MOST_SHARES * left * bench.jobs / (len(waiting) - number)
-        limit = min(max(min(_SAMPLE_SHARE * seconds, fair), _LEAST_SECONDS), left)
+        limit = left if is_default(candidate) else min(max(min(_SAMPLE_SHARE * seconds, fair), _LEAST_SECONDS), left)
         until = min(end, time.monotonic() + limit + _LOADING)
         threshold = sample.thresholds(candidate.method)[0]
         return sample.run(candidate.use, candidate.method, 0, threshold, limit=limit, until=until), limit
@@ -129,7 +138,7 @@ def time_on_sample(
             candidate.on_sample, candidate.sampled = decision[0], tried
         progress(f"{candidate.name}: {candidate.why or f'{tried.seconds:.1f} s on {rows} rows'}")
     order = {id(candidate): place for place, candidate in enumerate(portfolio)}
-    portfolio.sort(key=lambda candidate: (-candidate.on_sample, order[id(candidate)]))
+    portfolio.sort(key=lambda one: (not is_default(one), -one.on_sample, order[id(one)]))
     running = [candidate for candidate in portfolio if candidate.status == "tried"]
     for candidate in running[max(_KEPT_ON_SAMPLE, math.ceil(len(running) / 2)) :]:
         candidate.stop("dropped", "in the worse half on the sample")
@@ -206,7 +215,7 @@ def _fit(
     candidate, now = at[1], time.monotonic()
     if now + candidate.seconds > end and any(other.chosen for other in portfolio):
         return None
-    until = end if alone else now + (end - now) / 2  # one method must not use up all the time
+    until = end if alone or is_default(candidate) else now + (end - now) / 2  # one method must not use up all the time
     return bench.run_all(candidate.use, candidate.method, seed, until=until)
 
 
@@ -265,19 +274,19 @@ def _drop(portfolio: list[Candidate], splits_done: int) -> None:
         (candidate for candidate in portfolio if candidate.status == "tried" and len(candidate.values) >= splits_done),
         key=lambda candidate: -float(np.mean(candidate.values)),
     )
+    many = f"{splits_done} split{'s'[: splits_done > 1]}"
     for candidate in running[1:]:
         mean, half = behind(running[0], candidate, splits_done)
         if mean <= half:
             continue
         if any(running[0].met) and not any(candidate.met):
-            many = f"{splits_done} split{'s'[: splits_done > 1]}"
             candidate.stop("dropped", f"no policy met the goal on the validation parts of {many}")
         else:
-            on = f"{splits_done} split{'s'[: splits_done > 1]}"
-            candidate.stop("dropped", f"significantly worse than {running[0].name} on {on}")
+            candidate.stop("dropped", f"significantly worse than {running[0].name} on {many}")
     if splits_done <= len(_LEAST_KEPT):
         left = [candidate for candidate in running if candidate.status == "tried"]
-        for candidate in left[max(_LEAST_KEPT[splits_done - 1], math.ceil(len(left) / 2)) :]:
+        worse = left[max(_LEAST_KEPT[splits_done - 1], math.ceil(len(left) / 2)) :]
+        for candidate in (one for one in worse if not is_default(one)):
             candidate.stop("dropped", f"in the worse half after split {splits_done}")
 
 

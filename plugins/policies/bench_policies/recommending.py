@@ -16,11 +16,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bench_core import DataContext, RequestError
 from bench_core.execution import one_blas_thread
 from bench_core.suites import load_registry
+from bench_policies.choosing import equals, preferred, ranked
 from bench_policies.columns import column_notes
 from bench_policies.fitting import beyond_budget
 from bench_policies.goals import Goal
@@ -30,7 +29,7 @@ from bench_policies.measuring import measure_trivial, summary
 from bench_policies.nested import REPORT_SHARE, RULE
 from bench_policies.portfolio import candidates, entries
 from bench_policies.prices import Prices, read_prices
-from bench_policies.race import Candidate, behind, race, time_on_sample
+from bench_policies.race import Candidate, race, time_on_sample
 from bench_policies.tables import Columns, Data, check_rows, read_table
 from bench_policies.trials import Bench, Setup
 from bench_policies.wording import against_trivial, one_line, refused_below, with_half
@@ -152,19 +151,9 @@ def _recommendation(
 
     share = REPORT_SHARE
     finished = [candidate for candidate in portfolio if candidate.chosen]
-    left = [candidate for candidate in finished if candidate.status == "tried"]
-    # Methods are compared on the splits that all of those that were not stopped have a result for.
-    common = min((len(candidate.values) for candidate in left), default=1)
-    ranked = sorted(left, key=lambda candidate: -float(np.mean(candidate.values[:common])))
-    ranked += sorted(
-        (candidate for candidate in finished if candidate.status != "tried"),
-        key=lambda candidate: (-len(candidate.chosen), -float(np.mean(candidate.values))),
-    )
-    best = ranked[0] if ranked else None
-    if best is not None and goal == Goal():
-        best = min(
-            [best, *_equals(best, ranked)], key=lambda candidate: float(np.mean([j.cost for j in candidate.chosen]))
-        )
+    order = ranked(finished)
+    best = preferred(order, goal)
+    common = min((len(candidate.values) for candidate in finished if candidate.status == "tried"), default=1)
     beyond = ""
     if best is not None and goal.budget is not None and not any(best.met):
         beyond = beyond_budget(goal.budget, {candidate.name: max(candidate.least) for candidate in finished})
@@ -174,7 +163,7 @@ def _recommendation(
         best = None
     rows = []
     for candidate in sorted(
-        portfolio, key=lambda candidate: ranked.index(candidate) if candidate in ranked else len(ranked)
+        portfolio, key=lambda candidate: order.index(candidate) if candidate in order else len(order)
     ):
         row: dict[str, Any] = {
             "method": candidate.name,
@@ -258,7 +247,7 @@ def _words(
         text += " The time was too short for more than a sample of the rows: give it more (--time)."
     if measured["quality"] == 0 and bench.dataset.classes:
         text += " No answer is right: raise the budget, or lower the threshold."
-    equal = [candidate.name for candidate in _equals(best, finished)]
+    equal = [candidate.name for candidate in equals(best, finished)]
     if equal:
         text += f" The difference between it and {', '.join(equal)} cannot be told on these splits."
     if goal.measure == "accuracy" and goal.error_costs is None and classes:
@@ -271,16 +260,3 @@ def _words(
     return text + (
         f" {against_trivial(measured, trivial[0], goal.error_costs is not None, measure)}" if trivial else ""
     )
-
-
-def _equals(best: Candidate, finished: Sequence[Candidate]) -> list[Candidate]:
-    """Return the methods left that met the goal as often and differ by no more than the paired interval."""
-    equal = []
-    for candidate in finished:
-        common = min(len(candidate.values), len(best.values))
-        if candidate is best or candidate.status != "tried" or sum(candidate.met[:common]) != sum(best.met[:common]):
-            continue
-        mean, half = behind(best, candidate, common)
-        if abs(mean) <= half:
-            equal.append(candidate)
-    return equal

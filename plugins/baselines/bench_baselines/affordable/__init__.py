@@ -1,1 +1,1 @@
-"""LightGBM, logistic regression or their blend on the best set of features that a budget affords."""
+"""A stack of LightGBM and logistic regression on sets of features that a budget affords together."""

@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Interval, MinLen
 
 from bench_core import Family, Method, Policy, Problem
 
+if TYPE_CHECKING:
+    from bench_baselines.affordable.models import Models
+    from bench_baselines.affordable.policy import StackPolicy
+    from bench_baselines.forward_selection.prices import MeanPrices
+
 __all__ = ["AffordableSubset"]
 
 _STEPS = 3
 """Features that forward selection adds without a lower loss before it ends."""
+_LAZY_ABOVE = 16
+"""With more features than this, forward selection computes a gain again only where the last one would be the best."""
+
+Subset = tuple[int, ...]
+"""Features, ascending."""
+_Weighted = tuple[Subset, str, float]
+"""A set, the kind of its model, and the model's weight."""
 
 _Share = Annotated[float, Interval(gt=0, le=1)]
 
 
 @dataclass(frozen=True)
 class AffordableSubset(Method):
-    """LightGBM, logistic regression or their blend on the best set of features that a budget affords.
+    """A stack of LightGBM and logistic regression on the best sets of features that a budget affords together.
 
-    For every budget, candidates are: the set that remains when features are eliminated by their validated gain per
-    price, for each kind of model; the most important features of LightGBM on everything that fit, one after the other;
-    and the set of greedy forward selection with the linear model. Elimination fills up what it leaves of a budget. A
-    group's price is paid once. Of these and the candidates for smaller budgets, that of least validation loss (log
-    loss, or squared error) is kept; every row acquires the whole set.
+    For every budget, unions are tried: the set that remains when features are eliminated by their validated gain per
+    price, for each kind of model; the two sets that remain at half the budget; the most important features of LightGBM
+    on everything; and the set of greedy forward selection with the linear model. What is left of a budget is filled up.
+    A group's price is paid once. The members of a union's stack are models of all these sets that lie in it; ensemble
+    selection weighs them by the loss (log loss, or squared error) on rows that they did not see. The stack of least
+    loss is kept, those for smaller budgets included; every row acquires the features that its members read.
 
     Attributes:
-        model: ``lightgbm`` (stopped early by the validation part), ``logistic`` (l2 logistic regression; ridge for
-            values), or ``stack``: the weighted mean of both, with the weight of least validation loss.
+        model: the members: ``lightgbm`` (stopped early by the validation part), ``logistic`` (l2 logistic regression;
+            ridge for values), or ``stack``: both.
         budgets: shares of the price of all features, in (0, 1].
         n_estimators: most boosting rounds.
         patience: rounds without a lower validation loss after which boosting stops.
@@ -39,10 +53,10 @@ class AffordableSubset(Method):
 
     Source: Guyon et al., Gene selection for cancer classification using support vector machines, 2002 (elimination);
     Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (gain per price); Wolpert, Stacked generalization,
-    1992.
+    1992; Caruana et al., Ensemble selection from libraries of models, 2004.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "regression"})
     takes_missing: ClassVar[bool] = True
     model: Literal["lightgbm", "logistic", "stack"] = "stack"
@@ -60,70 +74,108 @@ class AffordableSubset(Method):
         return ("lightgbm", "logistic") if self.model == "stack" else (self.model,)
 
     def fit(self, problem: Problem) -> Family:
-        """Fit on the training part; the validation part stops, selects and blends."""
+        """Fit on the training part; the validation part stops, and where it has many rows it also selects."""
+        from bench_models.boosting import BoostedModel
         from bench_models.linear import ConstantPolicy
 
         from bench_baselines.affordable.models import Models
-        from bench_baselines.affordable.policy import BlendPolicy
-        from bench_baselines.affordable.search import affordable_in_order, eliminate
         from bench_baselines.forward_selection.prices import MeanPrices
-        from bench_baselines.forward_selection.search import select
         from bench_core import default_policy_first, validation_score
 
         models, prices = Models(self, problem), MeanPrices.of(problem)
-        everything = tuple(range(prices.features))
         shares = {share * prices.full: share for share in sorted(set(self.budgets))}
-        candidates: dict[float, dict[tuple[int, ...], None]] = {budget: {} for budget in shares}
-        for kind in self.kinds:
-            path = eliminate(partial(models.gains, kind=kind), prices, list(shares))
-            for budget, features in path:
-                candidates[budget][features] = None
-        if "lightgbm" in self.kinds:
-            order = models.order(everything)
-            for budget, sets in candidates.items():
-                sets[affordable_in_order(order, prices, budget)] = None
-        if "logistic" in self.kinds:
-            for budget, sets in candidates.items():
-                sets[select(lambda features: models.loss_of(features, "logistic"), prices, budget, _STEPS)] = None
+        unions, library = self._sets(models, prices, list(shares))
         policies, scores, seen = [], [], set()
-        judged: dict[tuple[int, ...], tuple[float, BlendPolicy]] = {}
-        for budget in sorted(candidates):
-            judged |= {one: models.blend(one) for one in candidates[budget] if one and one not in judged}
-            if not judged:
+        stacks: list[tuple[float, float, tuple[_Weighted, ...]]] = []
+        done: set[Subset] = set()
+        for budget, share in shares.items():
+            new = sorted(unions[budget] - done)
+            stacks += [self._stack(models, prices, union, library) for union in new]
+            done.update(new)
+            if not stacks:
                 continue
-            features = min(judged, key=lambda one: (judged[one][0], prices.of_set(one), one))
-            loss, policy = judged[features]
-            if features in seen:
+            loss, price, members = min(stacks)
+            if members in seen:
                 continue
-            seen.add(features)
+            seen.add(members)
+            policy = self._policy(models, members)
+            rounds = [member.model.rounds for member in policy.members if isinstance(member.model, BoostedModel)]
             details = {
-                "budget": shares[budget],
-                "features": len(features),
-                "price": prices.of_set(features),
-                "validation_loss": loss,
-                "weight": policy.weight,
-                "rounds": 0 if policy.boosted is None else policy.boosted.rounds,
-                "names": [problem.feature_names[feature] for feature in features],
+                "budget": share,
+                "features": len(policy.features),
+                "price": price,
+                "loss": loss,
+                "names": [problem.feature_names[feature] for feature in policy.features],
+                "models": [
+                    {"kind": kind, "weight": weight, "features": [problem.feature_names[f] for f in features]}
+                    for features, kind, weight in members
+                ],
+                "rounds": max(rounds, default=0),
             }
-            policies.append(replace(policy, label=f"budget={shares[budget]:g}", details=details))
+            policies.append(replace(policy, label=f"budget={share:g}", details=details))
             scores.append(validation_score(problem, policies[-1].decide(problem.validation.rows())))
         if not policies:
             return Family([ConstantPolicy.learnt(problem)])
         return Family(default_policy_first(policies, scores))
 
+    def _sets(
+        self, models: Models, prices: MeanPrices, budgets: Sequence[float]
+    ) -> tuple[dict[float, set[Subset]], set[Subset]]:
+        """Return by budget the sets that a stack may read, which use the budget up; and the sets of all models."""
+        from bench_baselines.affordable.search import affordable_in_order, eliminate
+        from bench_baselines.forward_selection.search import select
+
+        targets = sorted({*budgets, *(budget / 2 for budget in budgets)})
+        paths = [dict(eliminate(partial(models.gains, kind=kind), prices, targets)) for kind in self.kinds]
+        order = models.order(tuple(range(prices.features)))
+        unions: dict[float, set[Subset]] = {}
+        library = {features for path in paths for features in path.values()}
+        for budget in budgets:
+            halves = tuple(sorted({feature for path in paths for feature in path[budget / 2]}))
+            starts = [(), halves]
+            if "logistic" in self.kinds:
+                loss = partial(models.loss_of, kind="logistic")
+                starts.append(select(loss, prices, budget, _STEPS, _LAZY_ABOVE))
+            filled = [affordable_in_order(order, prices, budget, start) for start in starts]
+            unions[budget] = {one for one in (*(path[budget] for path in paths), *filled) if one}
+            library |= {*starts, *filled}
+        return unions, {one for one in library if one}
+
+    def _stack(
+        self, models: Models, prices: MeanPrices, union: Subset, library: set[Subset]
+    ) -> tuple[float, float, tuple[_Weighted, ...]]:
+        """Return the loss, the price and the members of the best stack of models that read parts of a set."""
+        from bench_baselines.affordable.stacking import select_ensemble
+
+        inside = sorted(one for one in library if set(one) <= set(union))
+        offered = [(one, kind) for one in inside for kind in self.kinds]
+        loss, weights = select_ensemble([models.shown(*one) for one in offered], models.loss)
+        members = tuple((*offered[number], weight) for number, weight in weights.items())
+        return loss, prices.of_set({feature for features, _, _ in members for feature in features}), members
+
+    def _policy(self, models: Models, members: tuple[_Weighted, ...]) -> StackPolicy:
+        from bench_baselines.affordable.policy import Member, StackPolicy
+
+        fitted = tuple(Member(models.final(features, kind), features, weight) for features, kind, weight in members)
+        return StackPolicy(fitted, models.problem.n_features, models.problem.n_classes > 0)
+
     def refitted(self, policy: Policy, problem: Problem) -> Policy:
-        """Return a policy of this method with the same set, rounds and weight, fitted on another training part.
+        """Return a policy of this method with the same sets, rounds and weights, fitted on another training part.
 
         Args:
             policy: from `fit`.
             problem: the training part may hold rows that were validation rows.
         """
-        from bench_baselines.affordable.models import Models
-        from bench_baselines.affordable.policy import BlendPolicy
+        from bench_models.boosting import BoostedModel
 
-        if not isinstance(policy, BlendPolicy):
+        from bench_baselines.affordable.models import Models
+        from bench_baselines.affordable.policy import StackPolicy
+
+        if not isinstance(policy, StackPolicy):
             return policy
-        models, features = Models(self, problem), policy.features
-        boosted = None if policy.boosted is None else models.boosted(features, policy.boosted.rounds)
-        linear = None if policy.linear is None else models.linear(features)
-        return replace(policy, boosted=boosted, linear=linear)
+        models, again = Models(self, problem), []
+        for member in policy.members:
+            rounds = member.model.rounds if isinstance(member.model, BoostedModel) else None
+            kind = "logistic" if rounds is None else "lightgbm"
+            again.append(replace(member, model=models.fit(member.features, kind, problem, rounds)))
+        return replace(policy, members=tuple(again))

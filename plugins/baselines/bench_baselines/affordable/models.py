@@ -1,17 +1,17 @@
-"""Models of sets of features: fitted with early stopping, blended by the validation part, and judged by it."""
+"""Models of sets of features: fitted with early stopping, and judged on rows that they did not see."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from bench_models.boosting import BoostedModel, fit_boosted
+from bench_models.folds import folds, taking
 from bench_models.linear import fit_logistic, fit_ridge
 from numpy.typing import NDArray
 
-from bench_baselines.affordable.policy import BlendPolicy, Linear, answers
+from bench_baselines.affordable.policy import Linear, answers
 from bench_core import Part, Problem
 
 if TYPE_CHECKING:
@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Models"]
 
-_WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.0)
+_FOLDS = 3
+_ENOUGH_ROWS = 400
+"""Validation rows from which these judge. Of fewer, a share of right answers has a standard error above 2.5 points, so
+folds of the training part judge, which has about three times as many rows, at the price of so many more fits."""
 _LEAST = 1e-15
 """Probabilities are held above this in a log loss."""
 _MOST_PERMUTED = 64
 """Features permuted at most; of more, the trees' own gains are used."""
-_PERMUTED_VALUES = 3000
-"""Rows are permuted so often that about so many rows are answered for a feature, at least once."""
+_PERMUTED_VALUES, _MOST_TIMES = 2000, 10
+"""Rows are permuted so often that about so many rows are answered for a feature: at least once, at most ten times."""
 
 
 class Settings(Protocol):
     """The method's parameters that are used here; see `bench_baselines.affordable.method.AffordableSubset`."""
 
-    @property
-    def kinds(self) -> tuple[str, ...]: ...
     @property
     def n_estimators(self) -> int: ...
     @property
@@ -52,122 +53,124 @@ class Models:
 
     Args:
         method: its settings.
-        problem: the training part fits, the validation part stops, blends and judges (the training part where there is
-            no validation row).
+        problem: the training part fits, the validation part stops. Models are judged by thirds of the training part,
+            under models fitted on the rest of it, or by the validation part where that has many rows.
+
+    Attributes:
+        y: the true values of the rows that judge, in the order of `shown`.
     """
 
     def __init__(self, method: Settings, problem: Problem) -> None:
         self.method, self.problem = method, problem
-        self.judging = problem.validation if len(problem.validation) else problem.train
-        self._filled = replace(problem, train=_without_missing(problem.train))
-        self._known: dict[tuple[Subset, str], BoostedModel | Linear] = {}
+        self._known: dict[tuple[Subset, str], tuple[BoostedModel | Linear, ...]] = {}
+        self._losses: dict[tuple[Subset, str], float] = {}
+        every = np.arange(len(problem.train))
+        parts = folds(problem, _FOLDS) if len(problem.validation) < _ENOUGH_ROWS and len(every) > 1 else []
+        if len(parts) > 1:
+            self._folds = [(taking(problem, np.setdiff1d(every, rows)), taking(problem, rows).train) for rows in parts]
+        else:
+            self._folds = [(problem, problem.validation if len(problem.validation) else problem.train)]
+        self.y = np.concatenate([part.y for _, part in self._folds])
 
-    def boosted(self, features: Subset, rounds: int | None = None) -> BoostedModel:
-        """Return LightGBM on a set: stopped early by the validation part, or after so many rounds."""
-        own, problem = self.method, self.problem
-        return fit_boosted(
-            problem, problem.columns_of_set(features), own.n_estimators if rounds is None else rounds,
-            own.max_leaf_nodes, own.learning_rate, own.min_samples_leaf, "pointwise",
-            patience=own.patience if rounds is None else 0,
-        )  # fmt: skip
+    def fit(self, features: Subset, kind: str, problem: Problem, rounds: int | None = None) -> BoostedModel | Linear:
+        """Return the model of a set, fitted on a problem.
 
-    def linear(self, features: Subset) -> Linear:
-        """Return logistic regression on a set, or ridge regression of values; a missing value counts as 0."""
-        columns = self.problem.columns_of_set(features)
-        if self.problem.n_classes:
-            return fit_logistic(self._filled, columns, self.method.C, tol=1e-6)
-        return fit_ridge(self._filled, columns, self.method.C)
+        Args:
+            features: the set.
+            kind: ``lightgbm`` (stopped early by the validation part), or ``logistic`` (ridge regression for values; a
+                missing value counts as 0).
+            problem: this one, with other training rows.
+            rounds: rounds of LightGBM; None: stopped early.
+        """
+        own, columns = self.method, problem.columns_of_set(features)
+        if kind == "lightgbm":
+            return fit_boosted(
+                problem, columns, own.n_estimators if rounds is None else rounds, own.max_leaf_nodes,
+                own.learning_rate, own.min_samples_leaf, "pointwise", patience=own.patience if rounds is None else 0,
+            )  # fmt: skip
+        filled = replace(problem, train=_without_missing(problem.train))
+        return (
+            fit_logistic(filled, columns, own.C, tol=1e-6) if problem.n_classes else fit_ridge(filled, columns, own.C)
+        )
 
-    def fitted(self, features: Subset, kind: str) -> BoostedModel | Linear:
-        """Return the model of a set, ``lightgbm`` or ``logistic``, fitted once."""
+    def final(self, features: Subset, kind: str) -> BoostedModel | Linear:
+        """Return the model of a set on the whole training part."""
+        return self.fit(features, kind, self.problem) if len(self._folds) > 1 else self._of_folds(features, kind)[0]
+
+    def _of_folds(self, features: Subset, kind: str) -> tuple[BoostedModel | Linear, ...]:
         key = features, kind
         if key not in self._known:
-            self._known[key] = self.boosted(features) if kind == "lightgbm" else self.linear(features)
+            self._known[key] = tuple(self.fit(features, kind, others) for others, _ in self._folds)
         return self._known[key]
 
-    def loss(self, answer: NDArray[np.float64], y: NDArray[Any]) -> float:
-        """Return the mean log loss of probabilities, or the mean squared error of values."""
+    def shown(self, features: Subset, kind: str) -> NDArray[np.float64]:
+        """Return a set's answers for the rows that judge, from models that did not see them."""
+        models = zip(self._of_folds(features, kind), self._folds, strict=True)
+        return np.concatenate([answers(model, part.X) for model, (_, part) in models])
+
+    def loss(self, answer: NDArray[np.float64], y: NDArray[Any] | None = None) -> float:
+        """Return the mean log loss of probabilities, or the mean squared error of values, on the rows that judge."""
+        y = self.y if y is None else y
         if answer.ndim == 1:
             return float(((answer - y) ** 2).mean())
         shares = answer[np.arange(len(y)), np.asarray(y, dtype=np.int64)]
         return float(-np.log(np.maximum(shares, _LEAST)).mean())
 
     def loss_of(self, features: Subset, kind: str) -> float:
-        """Return the loss of a set's model on the judging rows."""
-        return self.loss(answers(self.fitted(features, kind), self.judging.X), self.judging.y)
+        """Return the loss of a set's models on the rows that judge."""
+        key = features, kind
+        if key not in self._losses:
+            self._losses[key] = self.loss(self.shown(features, kind))
+        return self._losses[key]
 
     def gains(self, features: Subset, kind: str) -> dict[Subset, float]:
-        """Return how much the loss on the judging rows grows when a feature's values are permuted among them.
+        """Return how much the loss on the rows that judge grows when a feature's values are permuted among them.
 
         Features that share a group are also permuted together. With many features in use by the trees, the trees' own
         gains take the place of the permutations.
 
         Source: Breiman, Random forests, 2001, §10 (permutation importance).
         """
-        model, part, problem = self.fitted(features, kind), self.judging, self.problem
+        problem = self.problem
         units: list[Subset] = [(f,) for f in features]
         groups = problem.costs.groups
         if groups is not None:
             shared = [tuple(f for f in features if groups[f] == g) for g in np.unique(groups[groups >= 0])]
             units += [unit for unit in shared if len(unit) > 1]
-        used = dict.fromkeys(units, 1.0)
-        if isinstance(model, BoostedModel):
-            of_column = np.zeros(problem.train.X.shape[1])
-            of_column[model.columns] = model.booster.feature_importance("gain")
-            used = {unit: float(of_column[problem.columns_of_set(unit)].sum()) for unit in units}
-        permuted = [unit for unit in units if used[unit] > 0]
-        if len(permuted) > _MOST_PERMUTED:
-            total = sum(used[(f,)] for f in features)
-            return {unit: gain / total for unit, gain in used.items()}
-        rng, y = problem.rng("permutations"), part.y
-        base = self.loss(answers(model, part.X), y)
-        times = max(1, _PERMUTED_VALUES // len(y)) if len(y) > 30 else 10
+        permuted = units
+        if kind == "lightgbm":
+            own = self._own_gains(features)
+            used = {unit: float(own[list(unit)].sum()) for unit in units}
+            permuted = [unit for unit in units if used[unit] > 0]
+            if len(permuted) > _MOST_PERMUTED:
+                total = float(own.sum())
+                return {unit: gain / total for unit, gain in used.items()}
+        rng = problem.rng("permutations")
+        times = min(max(1, _PERMUTED_VALUES // len(self.y)), _MOST_TIMES)
         gained = dict.fromkeys(units, 0.0)
-        for order in [rng.permutation(len(y)) for _ in range(min(times, 10))]:
-            for unit in permuted:
-                columns = problem.columns_of_set(unit)
-                X = part.X.copy()
-                X[:, columns] = part.X[np.ix_(order, columns)]
-                gained[unit] += (self.loss(answers(model, X), y) - base) / min(times, 10)
+        for model, (_, part) in zip(self._of_folds(features, kind), self._folds, strict=True):
+            intact, share = self.loss(answers(model, part.X), part.y), len(part) / len(self.y)
+            for order in [rng.permutation(len(part)) for _ in range(times)]:
+                for unit in permuted:
+                    columns = problem.columns_of_set(unit)
+                    X = part.X.copy()
+                    X[:, columns] = part.X[np.ix_(order, columns)]
+                    gained[unit] += share * (self.loss(answers(model, X), part.y) - intact) / times
         return gained
 
     def order(self, features: Subset) -> list[int]:
         """Return the features by their gain in LightGBM's trees on all of them, greatest first."""
-        model = self.fitted(features, "lightgbm")
-        assert isinstance(model, BoostedModel)
-        of_column = np.zeros(self.problem.train.X.shape[1])
-        of_column[model.columns] = model.booster.feature_importance("gain")
-        gain = {f: float(of_column[self.problem.columns_of(f)].sum()) for f in features}
+        gain = self._own_gains(features)
         return sorted(features, key=lambda f: (-gain[f], f))
 
-    def blend(self, features: Subset) -> tuple[float, BlendPolicy]:
-        """Return the loss on the judging rows and the policy of a set; a blend's weight is the best of five."""
-        kinds = self.method.kinds
-        part = self.judging
-        shown = {kind: answers(self.fitted(features, kind), part.X) for kind in kinds}
-        best: tuple[float, float] | None = None
-        for weight in _WEIGHTS if len(kinds) > 1 else (1.0 if kinds == ("lightgbm",) else 0.0,):
-            mixed: Any = 0.0
-            if weight:
-                mixed = mixed + weight * shown["lightgbm"]
-            if weight < 1:
-                mixed = mixed + (1.0 - weight) * shown["logistic"]
-            loss = self.loss(mixed, part.y)
-            if best is None or loss < best[0]:
-                best = loss, weight
-        assert best is not None
-        boosted = self.fitted(features, "lightgbm") if best[1] else None
-        linear = self.fitted(features, "logistic") if best[1] < 1 else None
-        return best[0], self.policy(features, boosted, linear, best[1], {})
-
-    def policy(
-        self, features: Subset, boosted: Any, linear: Any, weight: float, details: Mapping[str, Any], label: str = ""
-    ) -> BlendPolicy:
-        """Return a policy of this problem."""
-        problem = self.problem
-        return BlendPolicy(
-            boosted, linear, weight, problem.n_features, features, problem.n_classes > 0, label, dict(details)
-        )
+    def _own_gains(self, features: Subset) -> NDArray[np.float64]:
+        """Return the gain of each feature in LightGBM's trees on a set, float64 (features,)."""
+        total = np.zeros(self.problem.n_features)
+        for model in self._of_folds(features, "lightgbm"):
+            assert isinstance(model, BoostedModel)
+            gain = model.booster.feature_importance("gain")
+            np.add.at(total, self.problem.feature_of_column[model.columns], gain)
+        return total
 
 
 def _without_missing(part: Part) -> Part:

@@ -1,4 +1,4 @@
-"""A fixed set of features, acquired for every row; one model, or the weighted mean of two."""
+"""A fixed set of features, acquired for every row; the weighted mean of models that read parts of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows
 
-__all__ = ["BlendPolicy", "Linear", "answers"]
+__all__ = ["Linear", "Member", "StackPolicy", "answers"]
 
 Linear = ClassModel | ScoreModel
 
@@ -31,33 +31,47 @@ def answers(model: BoostedModel | Linear, X: NDArray[np.float64]) -> NDArray[np.
 
 
 @dataclass(frozen=True, eq=False)
-class BlendPolicy(Policy):
-    """Acquire the set; answer the weighted mean of the boosted and the linear model.
+class Member:
+    """A model of a stack.
 
     Attributes:
-        boosted, linear: the models; None where its weight is 0.
-        weight: of the boosted model, from 0 to 1.
+        model: reads the columns of its features only.
+        features: ascending.
+        weight: above 0.
+    """
+
+    model: BoostedModel | Linear
+    features: tuple[int, ...]
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class StackPolicy(Policy):
+    """Acquire every feature that a member reads; answer the weighted mean of the members.
+
+    Attributes:
+        members: the models; their weights add up to 1.
         n_features: number of features of the problem.
-        features: the set, ascending.
         classes: whether the answers are probabilities.
     """
 
-    boosted: BoostedModel | None
-    linear: Linear | None
-    weight: float
+    members: tuple[Member, ...]
     n_features: int
-    features: tuple[int, ...]
     classes: bool
     label: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The features that are acquired, ascending."""
+        return tuple(sorted({feature for member in self.members for feature in member.features}))
+
     def decide(self, rows: Rows) -> Decisions:
         acquired = np.tile(self._set, (len(rows), 1))
         answer: Any = 0.0
-        for model, weight in ((self.boosted, self.weight), (self.linear, 1.0 - self.weight)):
-            if model is not None:
-                answer = answer + weight * answers(model, rows.X)
-        run = np.full(len(rows), float((self.boosted is not None) + (self.linear is not None)))
+        for member in self.members:
+            answer = answer + member.weight * answers(member.model, rows.X)
+        run = np.full(len(rows), float(len(self.members)))
         if self.classes:
             return Decisions(acquired, probabilities=answer, evaluations=run)
         return Decisions(acquired, score=answer, evaluations=run)
@@ -68,7 +82,7 @@ class BlendPolicy(Policy):
 
     @property
     def _set(self) -> NDArray[np.bool_]:
-        """Whether each feature is in the set: bool (features,)."""
+        """Whether each feature is acquired: bool (features,)."""
         inside = np.zeros(self.n_features, dtype=bool)
         inside[list(self.features)] = True
         return inside

@@ -92,10 +92,17 @@ def fill(now: Subset, gains: Mapping[int, float], prices: MeanPrices, budget: fl
         rest.remove(best)
 
 
-def affordable_in_order(order: Sequence[int], prices: MeanPrices, budget: float) -> Subset:
-    """Return the features that fit a budget, taken in an order; those that do not fit are passed over."""
-    now: Subset = ()
+def affordable_in_order(order: Sequence[int], prices: MeanPrices, budget: float, start: Subset = ()) -> Subset:
+    """Return the features that fit a budget, taken in an order; those that do not fit are passed over.
+
+    Args:
+        order: features, the best first.
+        prices: of the features.
+        budget: most that the set may cost.
+        start: features that are in the set from the beginning.
+    """
+    now = start
     for feature in order:
-        if prices.of_set((*now, feature)) <= budget * (1 + _SLACK):
+        if feature not in now and prices.of_set((*now, feature)) <= budget * (1 + _SLACK):
             now = (*now, feature)
     return tuple(sorted(now))

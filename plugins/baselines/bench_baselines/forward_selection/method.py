@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Interval, MinLen
 
-from bench_core import DataFacts, Family, Method, Problem
+from bench_core import DataFacts, Family, Method, Policy, Problem
 
 __all__ = ["ForwardSelection"]
 
@@ -61,6 +61,10 @@ class ForwardSelection(Method):
             return "model = 'logistic' takes no missing values; encode = 'impute' fills them, or model = 'lightgbm'"
         return super().inapplicable(data)
 
+    @property
+    def _trees(self) -> tuple[int, int, float, int]:
+        return self.n_estimators, self.max_leaf_nodes, self.learning_rate, self.min_samples_leaf
+
     def fit(self, problem: Problem) -> Family:
         """Choose and fit sets on the training part; the validation part says which budget's comes first.
 
@@ -73,8 +77,7 @@ class ForwardSelection(Method):
         from bench_baselines.forward_selection.search import select
         from bench_core import default_policy_first, validation_score
 
-        trees = self.n_estimators, self.max_leaf_nodes, self.learning_rate, self.min_samples_leaf
-        models = SubsetModels(problem, self.model, self.C, trees)
+        models = SubsetModels(problem, self.model, self.C, self._trees)
         prices = MeanPrices.of(problem)
         policies, scores, seen = [], [], set()
         for share in sorted(set(self.budgets)):
@@ -95,3 +98,17 @@ class ForwardSelection(Method):
             policies.append(policy)
             scores.append(validation_score(problem, policy.decide(problem.validation.rows())))
         return Family(default_policy_first(policies, scores), diagnostics={"sets_tried": models.tried})
+
+    def refitted(self, policy: Policy, problem: Problem) -> Policy:
+        """Return a policy of this method with the same set, its model fitted on another training part.
+
+        Args:
+            policy: from `fit`.
+            problem: the training part may hold rows that were validation rows.
+        """
+        from bench_baselines.forward_selection.models import SubsetModels
+        from bench_baselines.forward_selection.policy import SubsetPolicy
+
+        if not isinstance(policy, SubsetPolicy):
+            return policy
+        return replace(policy, model=SubsetModels(problem, self.model, self.C, self._trees).fitted(policy.features))

@@ -9,6 +9,8 @@ from bench_qwyc._kernels_select import kth_smallest
 
 __all__ = ["bound_exits", "reach", "round_scores", "round_sums", "squeeze"]
 
+ABOVE = 2**31 - 1
+"""No sum is above it."""
 BLOCK = 256
 """So many comparisons are counted in a small number, which is added up: many small numbers fit a vector."""
 
@@ -89,14 +91,39 @@ def _not_above(values, count, limit):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _kth(values, count, k, heap):  # type: ignore[no-untyped-def]
-    """The k-th smallest of the first values; their order may change."""
-    if k > 1:
-        return np.int64(kth_smallest(values, count, k, heap)[0])
-    least = values[0]
-    for i in range(count):
-        least = min(least, values[i])
+def _least(base, row):  # type: ignore[no-untyped-def]
+    """The least of the sums, or 2^31 − 1."""
+    least = np.int32(2**31 - 1)
+    for i in range(len(base)):
+        least = min(least, np.int32(base[i] + row[i]))
     return np.int64(least)
+
+
+@numba.njit(cache=True, nogil=True)
+def _greatest(base, row):  # type: ignore[no-untyped-def]
+    """The greatest of the sums, or −2^31."""
+    greatest = np.int32(-(2**31))
+    for i in range(len(base)):
+        greatest = max(greatest, np.int32(base[i] + row[i]))
+    return np.int64(greatest)
+
+
+@numba.njit(cache=True, nogil=True)
+def _more_above(base, row, limit, other):  # type: ignore[no-untyped-def]
+    """How many more sums are above a limit than above another one."""
+    first, second = np.int32(limit), np.int32(other)
+    total, start, count = np.int64(0), 0, len(base)
+    while start + BLOCK <= count:
+        more = np.int16(0)
+        for j in range(start, start + BLOCK):
+            value = np.int32(base[j] + row[j])
+            more = np.int16(more + np.int16(value > first) - np.int16(value > second))
+        total += np.int64(more)
+        start += BLOCK
+    for j in range(start, count):
+        value = np.int32(base[j] + row[j])
+        total += np.int64(value > first) - np.int64(value > second)
+    return total
 
 
 @numba.njit(cache=True, nogil=True)
@@ -125,17 +152,25 @@ def bound_exits(rows, scores, base, split, positives, negatives, budget, both, e
             exits[c] = active
             continue
         row = scores[rows[c]]
+        if budget == 0:
+            low = _least(base[:split], row[:split])
+            high = max(low, _greatest(base[split:], row[split:])) if both else np.int64(ABOVE)
+            more = _more_above(base[split:], row[split:], high - 3, low + 2)
+            if both:
+                more += positives - split + _more_above(base[:split], row[:split], high - 3, ABOVE)
+            exits[c] = min(negatives + more, active)
+            continue
         for i in range(split):
             up[i] = base[i] + row[i]
         for i in range(others):
             down[i] = -(base[split + i] + row[split + i])
-        low = _kth(up, split, budget + 1, heap)
+        low = np.int64(kth_smallest(up, split, budget + 1, heap)[0])
         # Of positives at most `budget` are below ε⁻; of negatives all that may be.
         most = budget + negatives - _not_above(down, others, -(low + 3))
         if both:
-            left = budget - _not_above(up, split, low - 3) if budget > 0 else 0
+            left = budget - _not_above(up, split, low - 3)
             high = low
             if negatives > left:
-                high = max(high, -_kth(down, others, left + 1, heap))
+                high = max(high, -np.int64(kth_smallest(down, others, left + 1, heap)[0]))
             most += _not_above(down, others, -(high - 2)) + positives - _not_above(up, split, high - 3)
         exits[c] = min(most, active)

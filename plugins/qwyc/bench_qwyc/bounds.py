@@ -25,7 +25,7 @@ GONE = 2**30
 """Where the sums of stopped examples are."""
 ROUNDING = 0.4
 """Most units that the rounding of a sum to the scores' own type may take."""
-SQUEEZE_AT = 0.85
+SQUEEZE_AT = 0.7
 """Columns of stopped examples are taken out when less than this share is active."""
 
 
@@ -110,5 +110,8 @@ class Bounds:
         self.row_of[models] = np.arange(len(models))
 
     def _share(self, count: int, work: Any) -> None:
-        cuts = np.linspace(0, count, 4 * self.threads + 1).astype(int) if self.threads > 1 else np.array([0, count])
+        if self.threads == 1:
+            work(0, count)
+            return
+        cuts = np.linspace(0, count, 4 * self.threads + 1).astype(int)
         list(self.pool.map(lambda part: work(*part), [(a, b) for a, b in itertools.pairwise(cuts.tolist()) if a < b]))

@@ -71,7 +71,7 @@ def optimism(analysed: Analysed) -> Sequence[Optimism]:
             found.setdefault(str(method), {}).setdefault(dataset, []).append(chosen - test)
             counts.setdefault(str(method), {}).setdefault(dataset, []).append(policies)
         means_of = (table["chosen"] - table["test"]).groupby([table["method"], table["seed"]], sort=False).mean()
-        for (method, _), difference in means_of.items():
+        for (method, _), difference in zip(means_of.index.tolist(), means_of.tolist(), strict=True):
             unchosen.setdefault(str(method), {}).setdefault(dataset, []).append(difference)
     rows = []
     for method in suite.method_names():

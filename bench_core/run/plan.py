@@ -155,8 +155,8 @@ class _Applicability:
     def __init__(self, cache: DatasetCache) -> None:
         self._cache = cache
         self._priced: dict[tuple[str, str, float | None], DataFacts | str] = {}
-        self._questions: dict[tuple[str, str, float | None, int], tuple[Any, DataFacts]] = {}
-        self._reasons: dict[tuple[str, str, float | None, int], str] = {}
+        self._questions: dict[tuple[str, str, float | None, str], tuple[Any, DataFacts]] = {}
+        self._reasons: dict[tuple[str, str, float | None, str], str] = {}
 
     def want(self, trial: Trial, content: str) -> str:
         """Note that a trial's method is to be asked; or why the data set cannot be used under the trial's prices."""
@@ -166,7 +166,7 @@ class _Applicability:
         met = self._priced[key]
         if isinstance(met, str):
             return met
-        self._questions.setdefault((*key, id(trial.estimator)), (trial.estimator, met))
+        self._questions.setdefault((*key, fragment(trial.method_use, trial.estimator)), (trial.estimator, met))
         return ""
 
     def ask(self) -> None:
@@ -176,7 +176,8 @@ class _Applicability:
 
     def of(self, trial: Trial) -> str:
         """Why a trial's method does not apply; empty where it does, or was not asked."""
-        return self._reasons.get((trial.dataset, trial.costs, trial.threshold, id(trial.estimator)), "")
+        key = trial.dataset, trial.costs, trial.threshold, fragment(trial.method_use, trial.estimator)
+        return self._reasons.get(key, "")
 
     def _met(self, trial: Trial, content: str) -> DataFacts | str:
         """The data set as methods meet it, or what is wrong with it or its prices."""

@@ -72,23 +72,13 @@ class Trial:
         return sha256_text(self.identity(content))
 
 
-_FRAGMENTS: dict[int, tuple[object, str]] = {}
-
-
 def fragment(use: str, thing: Any) -> str:
-    """Canonical JSON of a registered thing: its name, version and parameters. Remembered per instance."""
-    entry = _FRAGMENTS.get(id(thing))
-    if entry is not None and entry[0] is thing:
-        return entry[1]
+    """Canonical JSON of a registered thing: its name, version and parameters."""
     if isinstance(thing, ConfiguredMethod):
         version, parameters = thing.version, thing.parameters
     else:
         version, parameters = type(thing).version, to_plain(thing)
-    text = canonical_json({"use": use, "version": version, "parameters": parameters})
-    if len(_FRAGMENTS) > 200_000:
-        _FRAGMENTS.clear()
-    _FRAGMENTS[id(thing)] = (thing, text)
-    return text
+    return canonical_json({"use": use, "version": version, "parameters": parameters})
 
 
 def parameters_of(thing: Any) -> dict[str, Any]:

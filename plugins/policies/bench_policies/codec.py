@@ -13,6 +13,7 @@ import json
 import math
 import zipfile
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ class Encoded:
 
     Attributes:
         root: the object as JSON values, with references to the entries below.
-        objects: type and fields of every instance of a registered class, each instance once.
-        arrays: arrays by key.
-        models: file contents by file name.
+        objects: type and fields of the instances of registered classes, equal ones once.
+        arrays: arrays by key, equal ones once.
+        models: file contents by file name, equal ones once.
     """
 
     root: Any = None
@@ -61,31 +62,28 @@ def encode(value: Any, types: Iterable[type]) -> Encoded:
         types: the registered classes.
 
     Raises:
-        RequestError: it holds an object of another type; the message names the type and the attribute.
+        RequestError: it holds an object of another type, or one that refers back to itself; the message names the type
+            and the attribute.
     """
     writer = _Writer({type_name(cls): cls for cls in types})
-    writer.out.root = writer.put(value, "policy")
+    try:
+        writer.out.root = writer.put(value, "policy")
+    except RecursionError:
+        raise RequestError(f"a {type(value).__name__} refers back to itself and cannot be saved") from None
     return writer.out
 
 
 class _Writer:
     def __init__(self, types: dict[str, type]) -> None:
         self.types, self.out = types, Encoded()
-        self.done: dict[int, tuple[Any, Any]] = {}
+        self.known: dict[bytes, Any] = {}
+        """Hash of an entry's content → its key, so that what a policy refers to twice is written once."""
 
     def put(self, value: Any, where: str) -> Any:
         if value is None or isinstance(value, bool | str) or (type(value) is int):
             return value
         if type(value) is float:
             return value if math.isfinite(value) else {"$": "float", "v": repr(value)}
-        if id(value) in self.done:
-            return self.done[id(value)][1]
-        node = self._put(value, where)
-        if type(value) not in (list, tuple, dict):
-            self.done[id(value)] = value, node
-        return node
-
-    def _put(self, value: Any, where: str) -> Any:
         if isinstance(value, list):
             return [self.put(item, f"{where}[{i}]") for i, item in enumerate(value)]
         if type(value) is tuple:
@@ -102,24 +100,29 @@ class _Writer:
     def _array(self, value: Any, where: str) -> Any:
         if value.dtype.hasobject:
             raise RequestError(f"{where} is an array of Python objects, which cannot be saved")
-        key = f"a{len(self.out.arrays)}"
-        self.out.arrays[key] = np.asarray(value)
+        array = np.asarray(value)
+        header = f"{array.dtype.str}{array.shape}{array.flags.f_contiguous}"
+        key = self._once(header, array.tobytes(), f"a{len(self.out.arrays)}")
+        self.out.arrays[key] = array
         return {"$": "array" if isinstance(value, np.ndarray) else "number", "v": key}
 
     def _object(self, value: Any, where: str) -> Any:
-        place = len(self.out.objects)
-        entry: dict[str, Any] = {"type": type_name(type(value)), "fields": {}}
-        self.out.objects.append(entry)
-        node = {"$": "object", "v": place}
-        self.done[id(value)] = value, node  # before its fields, which may refer back to it
-        for name, item in _fields(value).items():
-            entry["fields"][name] = self.put(item, f"{where}.{name}")
-        return node
+        fields = {name: self.put(item, f"{where}.{name}") for name, item in _fields(value).items()}
+        entry = {"type": type_name(type(value)), "fields": fields}
+        place = self._once("object", json.dumps(entry).encode(), len(self.out.objects))
+        if place == len(self.out.objects):
+            self.out.objects.append(entry)
+        return {"$": "object", "v": place}
+
+    def _once(self, kind: str, content: bytes, key: Any) -> Any:
+        """Return the key of a content: ``key`` the first time."""
+        return self.known.setdefault(sha256(kind.encode() + b"\0" + content).digest(), key)
 
     def _model(self, value: Any, where: str) -> Any:
         top = type(value).__module__.partition(".")[0]
         if top == "lightgbm" and hasattr(value, "model_to_string"):
-            name, content = f"models/{len(self.out.models)}.lightgbm.txt", value.model_to_string().encode()
+            content = value.model_to_string().encode()
+            name = self._once("model", content, f"models/{len(self.out.models)}.lightgbm.txt")
             self.out.models[name] = content
             return {"$": "lightgbm", "v": name}
         if top == "sklearn":
@@ -129,7 +132,7 @@ class _Writer:
                 content = skops.io.dumps(value)
             except Exception as error:
                 raise RequestError(f"{where}: skops cannot write a {type(value).__name__}: {error}") from None
-            name = f"models/{len(self.out.models)}.skops"
+            name = self._once("model", content, f"models/{len(self.out.models)}.skops")
             self.out.models[name] = content
             return {"$": "skops", "v": name}
         raise RequestError(

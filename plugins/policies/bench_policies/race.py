@@ -137,8 +137,7 @@ def time_on_sample(
             _, decision, _ = _judged(tried, goal, bench.dataset.classes)
             candidate.on_sample, candidate.sampled = decision[0], tried
         progress(f"{candidate.name}: {candidate.why or f'{tried.seconds:.1f} s on {rows} rows'}")
-    order = {id(candidate): place for place, candidate in enumerate(portfolio)}
-    portfolio.sort(key=lambda one: (not is_default(one), -one.on_sample, order[id(one)]))
+    portfolio.sort(key=lambda one: (not is_default(one), -one.on_sample))  # equals stay in their order
     running = [candidate for candidate in portfolio if candidate.status == "tried"]
     for candidate in running[max(_KEPT_ON_SAMPLE, math.ceil(len(running) / 2)) :]:
         candidate.stop("dropped", "in the worse half on the sample")

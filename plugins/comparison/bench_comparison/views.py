@@ -1,4 +1,4 @@
-"""The answer of a suite, as plain data: ``answer.json``. For each task and kind of prices, every budget and method."""
+"""The answer of a suite, as plain data: ``losses.json``. For each task and kind of prices, every budget and method."""
 
 from __future__ import annotations
 
@@ -239,6 +239,7 @@ def _recommended(
         "loss": first["loss"],
         "quality": first["quality"],
         "best": first["best"],
+        "beside": first["beside"],
         "equal": [
             {"algorithm": row["name"], "method": row["method"], "probability": row["equal"]} for row in equal_rows
         ],

@@ -254,6 +254,9 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
         step["reaches"] = {
             level: float((quality[1:, rows[best]["column"], b] >= level).mean()) for level in (0.5, 0.75, 0.9)
         }
+        table = metric[1:, [row["column"] for name, row in rows.items() if name != best], b].round(10)
+        behind = table.max(axis=1) - metric[1:, rows[best]["column"], b].round(10)
+        step["within"] = float((behind <= BAND).mean())
         step["equal"] = {}
         for name, row in rows.items():
             gap = metric[1:, row["column"], b] - metric[1:, rows[best]["column"], b]

@@ -1,7 +1,7 @@
 """What a comparison came to, as plain data: ``comparison.json`` beside a suite's export.
 
-``budgets.md`` is rendered from it and from nothing else. Numbers have five significant digits, so that they are the same
-on every machine.
+``budgets.md`` is rendered from it and from nothing else. Numbers have five significant digits, so that they are the
+same on every machine.
 """
 
 from __future__ import annotations

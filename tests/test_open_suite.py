@@ -6,6 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from bench_comparison.kinds import OTHER, places_of
+from bench_comparison.populations import comparison_of
 from support.bench import ROOT
 
 from bench_core.contract.canonical import canonical_json
@@ -69,3 +71,9 @@ def test_the_small_suite_is_an_extract(suite: Suite, registry: Registry) -> None
     assert {(e.label, e.use, e.threshold, canonical_json(e.parameters)) for e in small.file.datasets} < datasets
     methods = {(e.label, e.use, e.exit_threshold) for e in suite.file.methods}
     assert {(e.label, e.use, e.exit_threshold) for e in small.file.methods} < methods
+
+
+def test_the_comparison_knows_the_kind_of_every_method(suite: Suite) -> None:
+    entry = comparison_of(suite)
+    assert entry is not None
+    assert [name for name, place in places_of(suite, entry).items() if place.kind == OTHER] == []

@@ -1,7 +1,7 @@
 """What a comparison came to, as plain data: ``comparison.json`` beside a suite's export.
 
-The front page is rendered from it and from nothing else, so that the page of one suite can be made without reading the
-records of all. Numbers have five significant digits, so that they are the same on every machine.
+``budgets.md`` is rendered from it and from nothing else. Numbers have five significant digits, so that they are the
+same on every machine.
 """
 
 from __future__ import annotations

@@ -52,11 +52,10 @@ def _take(view: JsonObject) -> dict[str, Any]:
     mine = [step for step in steps if step["recommended"]["algorithm"] == name]
     at = listed([per_cent(step["budget"]) for step in mine])
     worst = max(step["recommended"]["loss"][0] for step in mine)
-    chance = min(step["recommended"]["best"] for step in mine)
     return _finding(
-        f"At {at} of the full price, {name} is the method to take: it loses at most {per_cent(worst, 1)} of what all "
-        "features bring, against the best of the others.",
-        chance,
+        f"At {at} of the full price, take {name}: it is the best or within a point of {view['metric']} of the best. "
+        f"Its expected loss is at most {per_cent(worst, 1)} of what all features bring.",
+        min(step["recommended"]["within"] for step in mine),
         "#recommended",
     )
 

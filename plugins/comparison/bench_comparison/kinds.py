@@ -13,7 +13,7 @@ from bench_comparison.schema import ComparisonEntry
 if TYPE_CHECKING:
     from bench_core.suites import Suite
 
-__all__ = ["EMPTY", "EVERYTHING", "FIXED", "KINDS", "REFERENCES", "Kind", "Place", "places_of"]
+__all__ = ["EMPTY", "EVERYTHING", "FIXED", "KINDS", "OTHER", "REFERENCES", "Kind", "Place", "places_of"]
 
 
 @dataclass(frozen=True)

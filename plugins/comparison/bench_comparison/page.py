@@ -30,7 +30,7 @@ def page_part(analysed: Analysed, order: int) -> PagePart:
     ranked = overall is not None and bool(overall.comparisons)
     figures: list[FigureEntry] = [MetricsEntry(kind="critical-difference")] if ranked else []
     data, files = _comparison(analysed)
-    if data and main_view(data["answer"]) is not None:
+    if data and main_view(data["losses"]) is not None:
         figures = [FigureEntry(kind="answer"), *figures]
     return PagePart(order, lines, figures, data=data, files=files)
 
@@ -53,4 +53,4 @@ def _comparison(analysed: Analysed) -> tuple[dict[str, Any], dict[str, str]]:
     }
     if entry.absolute:
         files["absolute.csv"] = render_absolute(suite, records, entry)
-    return {"comparison": comparison, "answer": answer}, files
+    return {"comparison": comparison, "losses": answer}, files

@@ -1,4 +1,4 @@
-"""Which method, at which budget, and what is lost by taking it: everything that ``answer.json`` holds."""
+"""Which method, at which budget, and what is lost by taking it: everything that ``losses.json`` holds."""
 
 from __future__ import annotations
 

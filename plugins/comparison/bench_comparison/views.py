@@ -1,4 +1,4 @@
-"""The answer of a suite, as plain data: ``answer.json``. For each task and kind of prices, every budget and method."""
+"""The answer of a suite, as plain data: ``losses.json``. For each task and kind of prices, every budget and method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bench_comparison.draws import Table, draws_of, split_draws
 from bench_comparison.layout import Layout
-from bench_comparison.losses import beaten, group_of, interval, losses, outcomes, plain
+from bench_comparison.losses import BAND, beaten, group_of, interval, losses, outcomes, plain
 from bench_comparison.populations import Task
 from bench_comparison.row_by_row import row_by_row
 from bench_comparison.scale import Measured
@@ -232,6 +232,8 @@ def _recommended(
     equal_rows = [row for row in rows if row["group"] == "equal"]
     candidates = [row for row in (first, *equal_rows) if np.isfinite(layout.seconds[row["method"]])]
     fastest = min(candidates, key=lambda row: layout.seconds[row["method"]], default=None)
+    others = [points[1:, columns[row["name"]]] for row in rows[1:]]
+    behind = np.max(others, axis=0) - points[1:, columns[first["name"]]] if others else np.zeros(len(points) - 1)
     return {
         "algorithm": first["name"],
         "method": first["method"],
@@ -239,6 +241,8 @@ def _recommended(
         "loss": first["loss"],
         "quality": first["quality"],
         "best": first["best"],
+        "within": plain(float((behind <= BAND).mean())),
+        "beside": first["beside"],
         "equal": [
             {"algorithm": row["name"], "method": row["method"], "probability": row["equal"]} for row in equal_rows
         ],

@@ -84,7 +84,7 @@ def front(of: Suite, found: Records) -> str:
     described = json.loads(describe(Analysed(of, found), {}))
     # As it is read from the file.
     said = json.loads(json.dumps(answer_once(Analysed(of, found))))
-    return render_front([{**described, "answer": said}], of.registry)
+    return render_front([{**described, "losses": said}], of.registry)
 
 
 def ranks(of: Suite, found: Records) -> str:
@@ -321,7 +321,7 @@ def test_a_run_writes_the_comparison_and_check_compares_it(bench: Bench) -> None
     bench("run", made)
     out = bench.folder / "leaderboard"
     assert "Which method, at which budget?" in (out / "README.md").read_text()
-    names = ("answer.json", "answer.md", "comparison.json", "budgets.md", "budgets.csv", "wins.csv")
+    names = ("losses.json", "answer.md", "comparison.json", "budgets.md", "budgets.csv", "wins.csv")
     kept = {name: (out / "s" / name).read_text() for name in names}
     for name, text in kept.items():
         (out / "s" / name).write_text(text + " ")

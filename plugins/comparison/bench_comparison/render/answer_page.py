@@ -1,4 +1,4 @@
-"""``answer.md``: every table of an answer, in Markdown; a function of ``answer.json``."""
+"""``answer.md``: every table of an answer, in Markdown; a function of ``losses.json``."""
 
 from __future__ import annotations
 
@@ -96,6 +96,7 @@ def _recommended(step: JsonObject) -> list[str]:
         f"**{text(best['method'])}**",
         range_of(best["quality"]),
         range_of(best["loss"], 1),
+        "–" if best["beside"] is None else f"{best['beside']:.3f}",
         _some(equal) or "none",
         _some([text(name) for name in best["open"]]) or "none",
     ]

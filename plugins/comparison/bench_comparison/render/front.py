@@ -26,7 +26,7 @@ def front_part(described: Sequence[JsonObject], order: int) -> FrontPart:
         described: what every export says about itself.
         order: place on the page.
     """
-    compared = [description for description in described if "answer" in description]
+    compared = [description for description in described if "losses" in description]
     lines = [] if compared else ["No suite here compares methods over data sets, budget by budget.", ""]
     for description in compared:
         lines += _answer(description, several=len(compared) > 1).splitlines()
@@ -39,7 +39,7 @@ def front_part(described: Sequence[JsonObject], order: int) -> FrontPart:
 
 
 def _answer(description: JsonObject, several: bool) -> str:
-    answer, view = description["answer"], main_view(description["answer"])
+    answer, view = description["losses"], main_view(description["losses"])
     values: dict[str, Any] = {
         "name": description["name"],
         "suffix": f" {text(description['title'])}" if several else "",

@@ -1,0 +1,311 @@
+"""Recompute every number of the front page's answer from the published records, with nothing of this project's code.
+
+Only numpy, pandas and the standard library; the rules are those that leaderboard/open/answer.md states. Which kind and
+algorithm a method belongs to is read from losses.json, as it is a declaration and no number.
+
+    python tests/recompute_front.py leaderboard/open suites/open.toml
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import tomllib
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+TOLERANCE, BAND, DRAWS, SEED, FEW, SURE = 0.1, 0.01, 1000, 0xA115, 5, 0.8
+REFERENCES = ("single-stage", "lightgbm")
+COLUMNS = ["accuracy", "cost-share"]
+
+
+def t_975(df: int) -> float:
+    """Student's 97.5 % quantile, by bisection on an integrated density."""
+
+    def above(x: float) -> float:
+        grid = np.linspace(0, x, 20001)
+        density = np.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
+        values = density * (1 + grid**2 / df) ** (-(df + 1) / 2)
+        return 0.5 + float(((values[1:] + values[:-1]) / 2).sum() * (grid[1] - grid[0]))
+
+    low, high = 0.0, 700.0 / df + 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if above(middle) < 0.975 else (low, middle)
+    return low
+
+
+def weights(parts: int, *key: int) -> np.ndarray:
+    """The observed weights, then one row per draw, uniform on the simplex."""
+    first = np.full((1, parts), 1 / parts)
+    if parts == 1:
+        return np.ones((DRAWS + 1, 1))
+    words = np.random.PCG64(np.random.SeedSequence([SEED, parts, *key])).random_raw(DRAWS * (parts - 1))
+    cuts = np.sort(((words >> np.uint64(11)) / 2.0**53).reshape(DRAWS, parts - 1), axis=1)
+    padded = np.hstack([np.zeros((DRAWS, 1)), cuts, np.ones((DRAWS, 1))])
+    return np.vstack([first, np.diff(padded, axis=1)])
+
+
+def trials(folder: Path) -> tuple[pd.DataFrame, dict[str, dict[str, Any]], dict[str, str]]:
+    """Policies of the records, what each trial says of itself, and what each data set is."""
+    names = [f"{part}.{column}" for part in ("validation", "test") for column in COLUMNS]
+    files = (
+        [folder / "records.parquet"]
+        if (folder / "records.parquet").is_file()
+        else sorted((folder / "records").glob("*"))
+    )
+    keep = ["dataset", "costs", "method", "seed", "point", "policy", "name", "status", "info", "definition", *names]
+    frame = pd.concat([pd.read_parquet(file, columns=keep) for file in files], ignore_index=True)
+    infos = {
+        name: json.loads(info)
+        for name, info in frame.loc[frame["info"].notna(), ["name", "info"]].itertuples(index=False)
+    }
+    known = frame.loc[frame["definition"].notna(), ["dataset", "definition"]].drop_duplicates("dataset")
+    return frame, infos, dict(known.itertuples(index=False))
+
+
+def answer_at(family: pd.DataFrame, empty: tuple[float, float], budget: float) -> tuple[float, float]:
+    """Test accuracy and cost of the best policy on validation within a budget; ``empty`` is that of buying nothing."""
+    best = (-math.inf, 0.0, 0.0, 0.0)  # validation accuracy, minus its cost, test accuracy, test cost
+    own = [
+        *family[["validation.accuracy", "validation.cost-share", "test.accuracy", "test.cost-share"]].itertuples(
+            index=False
+        )
+    ]
+    for accuracy, cost, tested, paid in [*own, (empty[0], 0.0, empty[1], 0.0)]:
+        if cost <= budget * (1 + 1e-9) and (accuracy, -cost) > best[:2]:
+            best = (accuracy, -cost, tested, paid)
+    return best[2], best[3]
+
+
+def cells_of(folder: Path, suite: dict[str, Any], budgets: list[float]) -> list[dict[str, Any]]:
+    """Each data set and cost scheme of classification on the chance-corrected scale."""
+    frame, infos, definitions = trials(folder)
+    methods = [method.get("name", method["use"]) for method in suite["methods"]]
+    uses = {method.get("name", method["use"]): method["use"] for method in suite["methods"]}
+    fallback = suite["comparison"]["fallback"]
+    done, lost = frame[frame["status"] == "ok"], frame[frame["status"] == "failed"]
+    families: dict[str, str] = {}
+    named = {d: f for f, members in suite["comparison"].get("families", {}).items() for d in members}
+    cells = []
+    for entry in suite["datasets"]:
+        dataset = entry.get("name", entry["use"])
+        family = named.get(dataset) or families.setdefault(definitions.get(dataset, dataset), dataset)
+        rows = done[done["dataset"] == dataset]
+        for costs in dict.fromkeys(rows["costs"]):
+            here = rows[rows["costs"] == costs]
+            info = infos[here["name"].iloc[0]]
+            trial = json.loads(info["trial"])
+            if info["task"] not in ("binary", "multiclass") or trial["threshold"] is not None:
+                continue
+            seeds = sorted(here["seed"].unique())
+            groups = {key: group.sort_values(["point", "policy"]) for key, group in here.groupby(["method", "seed"])}
+            base = {s: groups[fallback, s].iloc[0] for s in seeds}
+            empties = {s: (base[s]["validation.accuracy"], base[s]["test.accuracy"]) for s in seeds}
+            empty = np.array([empties[s][1] for s in seeds])
+            reference = []
+            for s in seeds:
+                best = (-math.inf, 0.0)
+                for m in methods:
+                    if uses[m] in REFERENCES and all((m, k) in groups for k in seeds):
+                        on_validation = groups[m, s]["validation.accuracy"].max()
+                        tested = answer_at(groups[m, s], empties[s], math.inf)[0]
+                        on_validation = max(on_validation, empties[s][0])
+                        if on_validation > best[0]:
+                            best = (on_validation, tested)
+                reference.append(best[1])
+            gains = np.array(reference) - empty
+            rows_of, split = info["rows"], trial["split"]
+            drawn = entry.get("split", suite["protocol"]["split"]).get("drawn_from")
+            learn = drawn - rows_of["test"] if isinstance(drawn, int) else rows_of["train"] + rows_of["validation"]
+            shared = 0.0 if split["kind"] == "given" else rows_of["test"] / learn
+            margin = t_975(len(seeds) - 1) * math.sqrt(gains.var(ddof=1) * (1 / len(seeds) + shared))
+            if not gains.mean() - margin > 0:
+                continue
+            failed = set(lost.loc[(lost["dataset"] == dataset) & (lost["costs"] == costs), "method"])
+            values = np.full((len(methods), len(seeds), len(budgets)), np.nan)
+            for i, m in enumerate(methods):
+                complete = all((m, s) in groups for s in seeds)
+                for b, budget in enumerate(budgets):
+                    if complete:
+                        pairs = np.array([answer_at(groups[m, s], empties[s], budget) for s in seeds])
+                        over = pairs[:, 1].mean() > budget * (1 + TOLERANCE) * (1 + 1e-9)
+                        values[i, :, b] = 0.0 if over else (pairs[:, 0] - empty) / gains.mean()
+                    elif m in failed:
+                        values[i, :, b] = 0.0
+            facts = {"dataset": dataset, "family": family, "points": gains.mean(), "values": values}
+            cells.append(facts)
+    return cells
+
+
+def averaged(cells: list[np.ndarray], families: list[str], datasets: list[str]) -> dict[str, np.ndarray]:
+    """Family → mean over its data sets of the mean over their cost schemes."""
+    table: dict[str, dict[str, list[np.ndarray]]] = {}
+    for cell, family, dataset in zip(cells, families, datasets, strict=True):
+        table.setdefault(family, {}).setdefault(dataset, []).append(cell)
+    return {f: np.mean([np.mean(some, axis=0) for some in of.values()], axis=0) for f, of in table.items()}
+
+
+def pooled(families: dict[str, np.ndarray], methods: int, draws: np.ndarray) -> np.ndarray:
+    """Weighted means over families (draws, units, budgets), relative to the methods that have every family."""
+    stack = np.array(list(families.values()))  # families, draws, units, budgets
+    there = ~np.isnan(stack[:, 0, :, 0])
+    everywhere = [u for u in range(methods) if there[:, u].all()]
+    line = stack[:, :, everywhere].mean(axis=2, keepdims=True)
+    own = np.where(there[:, None, :, None], stack - line, 0.0)
+    weight = draws.T[:, :, None, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        relative = (weight * own).sum(axis=0) / (weight * there[:, None, :, None]).sum(axis=0)
+    return relative + (weight * line).sum(axis=0)
+
+
+def stretched(means: np.ndarray, families: int) -> np.ndarray:
+    ratio = math.sqrt((families + 1) / (families - 1)) * t_975(families - 1) / 1.959963984540054
+    return np.vstack([means[:1], means[:1] + ratio * (means[1:] - means[:1])])
+
+
+def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
+    """The front page's numbers: ``steps``, one for each budget, and ``dynamic``."""
+    suite = tomllib.loads(suite_file.read_text(encoding="utf-8"))
+    declared = json.loads((folder / "losses.json").read_text(encoding="utf-8"))
+    budgets = suite["comparison"]["budgets"]
+    methods = [method.get("name", method["use"]) for method in suite["methods"]]
+    places = declared["methods"]
+    cells = cells_of(folder, suite, budgets)
+    families, datasets = [c["family"] for c in cells], [c["dataset"] for c in cells]
+    units: dict[tuple[str, str], list[int]] = {}
+    for what, key in (("algorithm", "algorithm"), ("kind", "kind")):
+        for i, m in enumerate(methods):
+            if places[m]["kind"] != "without looking":
+                units.setdefault((what, places[m][key]), []).append(i)
+    fixed_rows = {"stagewise", "adaboost-rs"}
+    dynamic = {kind["name"] for kind in declared["kinds"] if kind["dynamic"]}
+    units["camp", "dynamic"] = [
+        i for i, m in enumerate(methods) if places[m]["kind"] in dynamic and places[m]["use"] not in fixed_rows
+    ]
+    units["camp", "fixed"] = [i for i, m in enumerate(methods) if places[m]["kind"] == "fixed subset"]
+    # What each unit stands for: on each family, the member that is best on the others.
+    names = list(dict.fromkeys(families))
+    stands: list[np.ndarray] = [c["values"] for c in cells]
+    present = {
+        f: np.all([~np.isnan(c["values"]).any(axis=(1, 2)) for c in cells if c["family"] == f], axis=0) for f in names
+    }
+    grown = [list(stand) for stand in stands]
+    for family in names:
+        rest = [i for i, f in enumerate(families) if f != family]
+        means = averaged(
+            [stands[i].mean(axis=1) for i in rest], [families[i] for i in rest], [datasets[i] for i in rest]
+        )
+        line = pooled({f: v[None] for f, v in means.items()}, len(methods), np.full((1, len(means)), 1 / len(means)))[0]
+        count = (~np.isnan(np.array(list(means.values()))[:, :, 0])).sum(axis=0)
+        line[count < 0.5 * len(means)] = np.nan
+        for members in units.values():
+            able = [m for m in members if present[family][m]]
+            for i in [i for i, f in enumerate(families) if f == family]:
+                chosen = np.full(stands[i].shape[1:], np.nan)
+                for b in range(len(budgets)):
+                    scores = [round(line[m, b], 10) if not np.isnan(line[m, b]) else -math.inf for m in able]
+                    if able:
+                        chosen[:, b] = stands[i][able[int(np.argmax(scores))]][:, b]
+                grown[i].append(chosen)
+    drawn = []
+    for cell, dataset in zip(grown, datasets, strict=True):
+        values = np.array(cell)
+        number = int.from_bytes(dataset.encode(), "big") % (2**61 - 1)
+        drawn.append(np.einsum("rs,usb->rub", weights(values.shape[1], 1, number), values))
+    over = weights(len(names), 0)
+    quality = stretched(pooled(averaged(drawn, families, datasets), len(methods), over), len(names))
+    points = [c["points"] * d for c, d in zip(cells, drawn, strict=True)]
+    metric = stretched(pooled(averaged(points, families, datasets), len(methods), over), len(names))
+    keys = list(units)
+    known = {
+        key: len({f for f, d in zip(families, drawn, strict=True) if not np.isnan(d[0, len(methods) + i, 0])})
+        for i, key in enumerate(keys)
+    }
+    seconds = fits(folder, methods)
+    steps = []
+    for b, budget in enumerate(budgets):
+        step: dict[str, Any] = {"budget": budget}
+        for what in ("algorithm", "kind"):
+            chosen = [i for i, key in enumerate(keys) if key[0] == what and 2 * known[key] >= len(names)]
+            table = quality[:, [len(methods) + i for i in chosen], b].round(10)
+            lost = np.array([np.delete(table, k, axis=1).max(axis=1) - table[:, k] for k in range(len(chosen))])
+            lost = np.maximum(lost, 0)
+            top = table[1:] == table[1:].max(axis=1, keepdims=True)
+            first = (top / top.sum(axis=1, keepdims=True)).mean(axis=0)
+            step[what] = {
+                keys[i][1]: {
+                    "quality": [table[0, k], *np.percentile(table[1:, k], [2.5, 97.5])],
+                    "loss": [lost[k, 1:].mean(), *np.percentile(lost[k, 1:], [2.5, 97.5])],
+                    "best": first[k],
+                    "column": len(methods) + i,
+                    "take": max(units[keys[i]], key=lambda m: np.nan_to_num(quality[0, m, b], nan=-math.inf)),
+                }
+                for k, i in enumerate(chosen)
+            }
+        rows = step["algorithm"]
+        best = min(rows, key=lambda name: round(rows[name]["loss"][0], 4))
+        step["recommended"], step["method"] = best, methods[rows[best]["take"]]
+        step["reaches"] = {
+            level: float((quality[1:, rows[best]["column"], b] >= level).mean()) for level in (0.5, 0.75, 0.9)
+        }
+        table = metric[1:, [row["column"] for name, row in rows.items() if name != best], b].round(10)
+        behind = table.max(axis=1) - metric[1:, rows[best]["column"], b].round(10)
+        step["within"] = float((behind <= BAND).mean())
+        step["equal"] = {}
+        for name, row in rows.items():
+            gap = metric[1:, row["column"], b] - metric[1:, rows[best]["column"], b]
+            better, worse = (gap.round(10) > BAND).mean(), (gap.round(10) < -BAND).mean()
+            if name != best and 1 - better - worse >= max(better, worse):
+                step["equal"][name] = 1 - better - worse
+        near = [best, *step["equal"]]
+        step["fastest"] = min(near, key=lambda name: seconds[methods[rows[name]["take"]]])
+        steps.append(step)
+    gaps = [d[:, [-2]] - d[:, [-1]] for d in drawn]
+    duel = stretched(pooled(averaged(gaps, families, datasets), 1, over), len(names))[:, 0]
+    scaled = [c["points"] * g for c, g in zip(cells, gaps, strict=True)]
+    in_points = stretched(pooled(averaged(scaled, families, datasets), 1, over), len(names))[:, 0].round(10)
+    found = [
+        {
+            "budget": budget,
+            "difference": [duel[0, b], *np.percentile(duel[1:, b], [2.5, 97.5])],
+            "better": (in_points[1:, b] > BAND).mean(),
+            "worse": (in_points[1:, b] < -BAND).mean(),
+        }
+        for b, budget in enumerate(budgets)
+    ]
+    return {"steps": steps, "dynamic": found, "families": len(names)}
+
+
+def fits(folder: Path, methods: list[str]) -> dict[str, float]:
+    """Median seconds of a fit."""
+    frame = pd.read_parquet(folder / "records.parquet", columns=["name", "method", "policy"]).drop_duplicates("name")
+    runs = pd.read_parquet(folder / "runs.parquet", columns=["name", "run"]).set_index("name")["run"]
+    of = dict(zip(frame["name"], frame["method"], strict=True))
+    taken: dict[str, list[float]] = {m: [] for m in methods}
+    for name, text in runs.items():
+        timings = json.loads(text).get("timings", {})
+        if "fit" in timings and of.get(name) in taken:
+            taken[of[name]].append(timings["fit"])
+    return {m: median(times) if times else math.inf for m, times in taken.items()}
+
+
+if __name__ == "__main__":
+    numbers = recompute(Path(sys.argv[1]), Path(sys.argv[2]))
+    for one in numbers["steps"]:
+        row = one["algorithm"][one["recommended"]]
+        print(
+            one["budget"],
+            one["method"],
+            np.round(row["quality"], 4),
+            np.round(row["loss"], 4),
+            one["equal"],
+            one["fastest"],
+        )
+    for one in numbers["dynamic"]:
+        print(one)

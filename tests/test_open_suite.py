@@ -62,14 +62,9 @@ def test_it_compares_on_many_data_sets_with_and_without_the_reject_option(suite:
 
 @pytest.mark.slow
 def test_small_sets_have_ten_splits_large_ones_three_and_others_five(suite: Suite, data: pd.DataFrame) -> None:
-    wrong = []
-    for entry in suite.file.datasets:
-        rows, splits = int(data.loc[entry.label, "rows"]), suite.seed_count(entry.label)
-        drawn_from = suite.drawn_from(entry.label)
-        due = 10 if rows < 300 else 3 if (drawn_from or rows) > 5000 else 5
-        if splits != due or (isinstance(drawn_from, int) and drawn_from != rows):
-            wrong.append((entry.label, rows, splits, drawn_from))
-    assert wrong == []
+    rows = data["rows"].to_dict()
+    due = {name: 10 if count < 300 else 3 if count > 5000 else 5 for name, count in rows.items()}
+    assert {name: suite.seed_count(name) for name in suite.dataset_names()} == due
 
 
 def test_neural_methods_run_on_three_splits(suite: Suite, registry: Registry) -> None:

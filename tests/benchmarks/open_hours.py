@@ -76,7 +76,7 @@ def main() -> None:
     suite = load_suite(given.suite, load_registry())
     trials = pd.concat([measured(folder) for folder in (ROOT / "leaderboard/open", *given.folders)])
     means = trials.groupby(["method", "dataset"])["seconds"].median()
-    command = [sys.executable, "-m", "bench_core.cli", "plan", str(given.suite), "--seeds", "1", "--json"]
+    command = [str(Path(sys.executable).with_name("bench")), "plan", str(given.suite), "--seeds", "1", "--json"]
     plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     at = sizes(suite)
     rows = []

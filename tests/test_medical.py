@@ -1,4 +1,4 @@
-"""The suites of medical data: real prices reach the page in dollars, and a row's cost is its tests and its errors."""
+"""The suites of medical data: fees reach the page in dollars, and a row's cost is its tests and its errors."""
 
 from __future__ import annotations
 

@@ -1,0 +1,106 @@
+"""Estimate how long the open comparison takes, method by method, from measured trials.
+
+    python tests/benchmarks/open_hours.py [--suite FILE] [--cores N] [--above SECONDS] [FOLDER ...]
+
+A FOLDER holds ``records.parquet`` and ``runs.parquet``, as ``bench run --out`` writes them; ``leaderboard/open`` is
+always read. Of every method, the logarithm of a trial's seconds is a linear function of the logarithms of training
+rows, encoded columns and classes, fitted to the medians of its measured data sets by ridge regression towards slopes
+of 1, 0.5 and 0.5. Where a data set was measured, its own median counts. A trial takes at most the suite's time limit.
+``bench plan`` says what does not apply. Loading, and starting processes, are counted as 0.3 s a trial. Data sets that a
+method would need more than SECONDS a trial for are listed for its key ``without``, and count in no sum; the methods
+that stand for the best fixed subset (``[comparison] static``) run everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bench_core import DataContext
+from bench_core.suites import load_registry, load_suite
+
+ROOT = Path(__file__).parents[2]
+STEPS, OVERHEAD = ("fit", "decide", "audit", "metrics"), 0.3
+SLOPES, RIDGE = np.array([1.0, 0.5, 0.5]), 1.0
+
+
+def measured(folder: Path) -> pd.DataFrame:
+    """Return a row for every trial of a folder: dataset, costs, method, seconds."""
+    keys = ["dataset", "costs", "method", "name", "status"]
+    trials = pd.read_parquet(folder / "records.parquet", columns=keys).drop_duplicates("name")
+    runs = pd.read_parquet(folder / "runs.parquet", columns=["name", "run"])
+    timings = [json.loads(run).get("timings", {}) for run in runs["run"]]
+    runs["seconds"] = [sum(timing.get(step, 0.0) for step in STEPS) for timing in timings]
+    return trials[trials["status"] == "ok"].merge(runs[["name", "seconds"]], on="name")
+
+
+def sizes(suite: Any) -> dict[str, np.ndarray]:
+    """Return the logarithms of training rows, encoded columns and classes of every data set."""
+    context, found = DataContext.from_environment(), {}
+    for trial in suite.trials(seeds=1, only={"method": suite.method_names()[:1]}):
+        if trial.dataset not in found:
+            data, part = trial.source.load(context), trial.split.train
+            rows = part if part > 1 else part * data.n_rows if trial.split.kind == "random" else (data.split == 0).sum()
+            columns = data.n_features + sum(len(texts) - 1 for texts in data.categories.values())
+            found[trial.dataset] = np.log([rows, columns, max(len(data.classes), 2)])
+    return found
+
+
+def predicted(known: pd.Series, at: dict[str, np.ndarray]) -> dict[str, float]:
+    """Return the seconds of a trial on every data set, from medians by data set."""
+    here = [name for name in known.index if name in at]
+    X, y = np.array([at[name] for name in here]), np.log(known[here].to_numpy())
+    centre, rest = X.mean(axis=0), y - X @ SLOPES
+    Z = X - centre
+    slopes = SLOPES + np.linalg.solve(Z.T @ Z + RIDGE * np.eye(3), Z.T @ (rest - rest.mean()))
+    spread = np.var(y - y.mean() - Z @ slopes)  # the mean of a log-normal is above its median
+    guess = {name: float(np.exp(y.mean() + (x - centre) @ slopes + spread / 2)) for name, x in at.items()}
+    return guess | {name: float(known[name]) for name in here}
+
+
+def main() -> None:
+    """Print the hours of every method and of every data set."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--suite", type=Path, default=ROOT / "suites/open.toml")
+    options.add_argument("--cores", type=int, default=2)
+    options.add_argument("--above", type=float, default=np.inf)
+    options.add_argument("folders", type=Path, nargs="*")
+    given = options.parse_args()
+    suite = load_suite(given.suite, load_registry())
+    trials = pd.concat([measured(folder) for folder in (ROOT / "leaderboard/open", *given.folders)])
+    means = trials.groupby(["method", "dataset"])["seconds"].median()
+    command = [str(Path(sys.executable).with_name("bench")), "plan", str(given.suite), "--seeds", "1", "--json"]
+    plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    at = sizes(suite)
+    rows = []
+    for row in plan["rows"]:
+        method, dataset = row["method"], row["data set"]
+        count = (row["trials"] - row["not applicable"]) * suite.seed_count(dataset, method)
+        if count and method in means:
+            rows.append((method, dataset, count, predicted(means[method], at)[dataset]))
+    table = pd.DataFrame(rows, columns=["method", "dataset", "trials", "seconds"])
+    slow = (table["seconds"] > given.above) & ~table["method"].isin(suite.section("comparison").static)
+    for method, names in table[slow].groupby("method")["dataset"]:
+        print(f"{method}: without = {json.dumps(list(names), ensure_ascii=False)}")
+    table = table[~slow].assign(seconds=table["seconds"].clip(upper=suite.file.protocol.timeout) + OVERHEAD)
+    table["hours"] = table["trials"] * table["seconds"] / 3600
+    for key in ("method", "dataset"):
+        by = table.groupby(key)[["trials", "hours"]].sum().sort_values("hours", ascending=False)
+        print(by.assign(seconds=by["hours"] * 3600 / by["trials"]).round(2).to_string(), end="\n\n")
+    costly = table.sort_values("hours", ascending=False).head(25)
+    print(costly.round(2).to_string(index=False), end="\n\n")
+    unknown = [name for name in suite.method_names() if name not in means.index.get_level_values(0)]
+    print(f"not measured: {', '.join(unknown) or 'none'}")
+    print(f"{table['trials'].sum()} trials, {table['hours'].sum():.1f} core hours, ", end="")
+    print(f"{table['hours'].sum() / given.cores:.1f} hours on {given.cores} cores")
+
+
+if __name__ == "__main__":
+    main()

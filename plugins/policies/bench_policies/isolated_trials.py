@@ -4,24 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from bench_sandbox import adopting_orphans
 
-from bench_core import Dataset, Metric
+from bench_core import Dataset, Family, Metric, Problem
 from bench_core.execution import (
     Conditions,
     Isolated,
     Prepared,
     TrialResult,
+    can_be_asked,
     kernels_folder,
     once_more_if_killed,
     one_blas_thread,
     run_trial,
 )
 from bench_core.suites import Registry, Trial
+from bench_policies.capping import capped
 
 __all__ = ["IsolatedTrials"]
+
+
+class _Cutting(Isolated):
+    """As `Isolated`, with every policy that can be asked step by step cut at a cap.
+
+    The cut is made in this process, which asks the method's process. The audit sees the cut policies.
+    """
+
+    cap: float | None = None
+
+    def fit(self, trial: Trial, problem: Problem) -> Family:
+        family = super().fit(trial, problem)
+        if self.cap is None:
+            return family
+        policies = [
+            capped(policy, self.cap, problem) if can_be_asked(policy) and policy.decision_scope == "row" else policy
+            for policy in family.policies
+        ]
+        return replace(family, policies=policies, reference=None)
 
 
 class IsolatedTrials:
@@ -31,15 +53,17 @@ class IsolatedTrials:
         registry: the loaded plugins.
         cache: the folder that holds compiled kernels, and what methods must not read.
         isolation: ``strict`` or ``process``.
+        cap: the most that the features of a row may cost, at which policies are cut; None: they are not.
     """
 
-    def __init__(self, registry: Registry, cache: Path, isolation: str = "process") -> None:
-        self._registry, self._cache, self._isolation = registry, cache.absolute(), isolation
+    def __init__(self, registry: Registry, cache: Path, isolation: str = "process", cap: float | None = None) -> None:
+        self._registry, self._cache, self._isolation, self._cap = registry, cache.absolute(), isolation, cap
         self._left = ExitStack()
 
     def __enter__(self) -> IsolatedTrials:
         self._left.enter_context(adopting_orphans())
-        self._solver = Isolated(self._registry, kernels_folder(self._cache), [self._cache], self._isolation)
+        self._solver = _Cutting(self._registry, kernels_folder(self._cache), [self._cache], self._isolation)
+        self._solver.cap = self._cap
         self._left.callback(self._solver.close)
         return self
 

@@ -39,8 +39,8 @@ _LEAST_KEPT = (6, 4, 3)
 _SAMPLE_SHARE, _LEAST_SECONDS, _MOST_SHARES, _LOADING = 0.1, 3.0, 4.0, 20.0
 """The time limit of a method on the sample: this share of the total time, at least so many seconds, at most so many
 times an equal share of the time left; and the seconds allowed in addition for loading and compiling."""
-_TIME_ON_SAMPLE = 0.35
-"""Share of the time for the sample."""
+_TIME_ON_SAMPLE, _DEFAULT_SHARE = 0.35, 0.8
+"""The share of the time for the sample, and the share of the time left that a fit of the default may take."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Candidate:
 def is_default(candidate: Candidate) -> bool:
     """Return whether a method is the one that is recommended unless another is better; see `bench_policies.choosing`.
 
-    It runs first, may use up the time, and is not stopped for being in a worse half.
+    It is not tried on the sample, runs first on every split, and is not stopped for being in a worse half.
     """
     return candidate.use == "affordable-subset" and "model" not in candidate.parameters
 
@@ -110,8 +110,7 @@ def time_on_sample(
     rows = sample.dataset.n_rows
     sample.prepared(0)
     end = start + _TIME_ON_SAMPLE * seconds
-    waiting = [candidate for candidate in portfolio if candidate.status == "tried"]
-    waiting.sort(key=lambda candidate: not is_default(candidate))
+    waiting = [one for one in portfolio if one.status == "tried" and not (is_default(one) and len(portfolio) > 1)]
 
     def fit(at: tuple[int, Candidate]) -> tuple[Tried | None, float]:
         number, candidate = at
@@ -119,7 +118,7 @@ def time_on_sample(
         if left <= 0:
             return None, 0.0
         fair = _MOST_SHARES * left * bench.jobs / (len(waiting) - number)
-        limit = left if is_default(candidate) else min(max(min(_SAMPLE_SHARE * seconds, fair), _LEAST_SECONDS), left)
+        limit = min(max(min(_SAMPLE_SHARE * seconds, fair), _LEAST_SECONDS), left)
         until = min(end, time.monotonic() + limit + _LOADING)
         threshold = sample.thresholds(candidate.method)[0]
         return sample.run(candidate.use, candidate.method, 0, threshold, limit=limit, until=until), limit
@@ -214,7 +213,8 @@ def _fit(
     candidate, now = at[1], time.monotonic()
     if now + candidate.seconds > end and any(other.chosen for other in portfolio):
         return None
-    until = end if alone or is_default(candidate) else now + (end - now) / 2  # one method must not use up all the time
+    share = _DEFAULT_SHARE if is_default(candidate) else 0.5
+    until = end if alone else now + share * (end - now)  # one method must not use up all the time
     return bench.run_all(candidate.use, candidate.method, seed, until=until)
 
 

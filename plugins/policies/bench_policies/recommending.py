@@ -137,7 +137,7 @@ def recommend(
     with ExitStack() as stack, one_blas_thread():
         if isolation != "none":
             cache = DataContext.from_environment().cache
-            isolated = [stack.enter_context(IsolatedTrials(registry, cache, isolation)) for _ in range(jobs)]
+            isolated = [stack.enter_context(IsolatedTrials(registry, cache, isolation, goal.cap)) for _ in range(jobs)]
             bench = replace(bench, isolated=isolated)
         time_on_sample(portfolio, bench, goal, start, seconds, progress)
         splits_done = race(portfolio, bench, goal, splits, start + seconds, full, progress)

@@ -53,3 +53,16 @@ def test_a_recommended_method_stays_below_the_cap(frame: pd.DataFrame) -> None:
     assert found.best == "forward-selection"
     assert found.table.set_index("method").loc["forward-selection", "most"] <= 6
     assert "at most 6 in every row" in found.text
+
+
+@pytest.mark.slow
+def test_methods_are_compared_cut_at_the_cap_also_in_processes_of_their_own(frame: pd.DataFrame) -> None:
+    found = {
+        isolation: recommend(
+            frame, PRICES, target="y", goal=Goal(cap=5), methods=("cost-ordered",), splits=1, isolation=isolation
+        ).table.set_index("method")
+        for isolation in ("process", "none")
+    }
+    for name in ("quality", "cost", "most"):
+        assert found["process"].loc["cost-ordered", name] == found["none"].loc["cost-ordered", name]
+    assert 3 <= found["process"].loc["cost-ordered", "most"] <= 5

@@ -27,8 +27,10 @@ _LEAST = 1e-15
 """Probabilities are held above this in a log loss."""
 _MOST_PERMUTED = 64
 """Features permuted at most; of more, the trees' own gains are used."""
-_PERMUTED_VALUES, _MOST_TIMES = 2000, 10
+_PERMUTED_VALUES, _MOST_TIMES = 1000, 10
 """Rows are permuted so often that about so many rows are answered for a feature: at least once, at most ten times."""
+_MOST_VALUES = 4_000_000
+"""Values that a model is shown at a time."""
 
 
 class Settings(Protocol):
@@ -63,6 +65,7 @@ class Models:
     def __init__(self, method: Settings, problem: Problem) -> None:
         self.method, self.problem = method, problem
         self._known: dict[tuple[Subset, str], tuple[BoostedModel | Linear, ...]] = {}
+        self._shown: dict[tuple[Subset, str], NDArray[np.float64]] = {}
         self._losses: dict[tuple[Subset, str], float] = {}
         every = np.arange(len(problem.train))
         parts = folds(problem, _FOLDS) if len(problem.validation) < _ENOUGH_ROWS and len(every) > 1 else []
@@ -105,8 +108,11 @@ class Models:
 
     def shown(self, features: Subset, kind: str) -> NDArray[np.float64]:
         """Return a set's answers for the rows that judge, from models that did not see them."""
-        models = zip(self._of_folds(features, kind), self._folds, strict=True)
-        return np.concatenate([answers(model, part.X) for model, (_, part) in models])
+        key = features, kind
+        if key not in self._shown:
+            models = zip(self._of_folds(features, kind), self._folds, strict=True)
+            self._shown[key] = np.concatenate([answers(model, part.X) for model, (_, part) in models])
+        return self._shown[key]
 
     def loss(self, answer: NDArray[np.float64], y: NDArray[Any] | None = None) -> float:
         """Return the mean log loss of probabilities, or the mean squared error of values, on the rows that judge."""
@@ -150,12 +156,17 @@ class Models:
         gained = dict.fromkeys(units, 0.0)
         for model, (_, part) in zip(self._of_folds(features, kind), self._folds, strict=True):
             intact, share = self.loss(answers(model, part.X), part.y), len(part) / len(self.y)
+            at_once = max(1, _MOST_VALUES // max(part.X.size, 1))
             for order in [rng.permutation(len(part)) for _ in range(times)]:
-                for unit in permuted:
-                    columns = problem.columns_of_set(unit)
-                    X = part.X.copy()
-                    X[:, columns] = part.X[np.ix_(order, columns)]
-                    gained[unit] += share * (self.loss(answers(model, X), part.y) - intact) / times
+                for start in range(0, len(permuted), at_once):
+                    chunk = permuted[start : start + at_once]
+                    X = np.tile(part.X, (len(chunk), 1, 1))
+                    for place, unit in enumerate(chunk):
+                        columns = problem.columns_of_set(unit)
+                        X[place][:, columns] = part.X[np.ix_(order, columns)]
+                    shown = np.split(answers(model, X.reshape(-1, X.shape[-1])), len(chunk))
+                    for unit, answer in zip(chunk, shown, strict=True):
+                        gained[unit] += share * (self.loss(answer, part.y) - intact) / times
         return gained
 
     def order(self, features: Subset) -> list[int]:

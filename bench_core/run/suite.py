@@ -222,7 +222,7 @@ class Suite:
             where = f"{self.path}: datasets[{d}] {entry.label!r}"
             source_class = self.registry.dataset(entry.use, where)
             source = self._build(source_class, entry.parameters, f"{where}.parameters")
-            schemes = []
+            schemes: list[tuple[Entry, Any]] = []
             for costs in entry.costs:
                 if "costs" not in only or costs.label in only["costs"]:
                     scheme_class = self.registry.cost_scheme(costs.use, f"{where}.costs")

@@ -7,7 +7,7 @@ states. These are OpenML's first uploads, whose rows are those of Weka's ARFF fi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from bench_core import DataContext, DataError, Dataset, Task
 from bench_public_data.named import ReadyMade, without_features
@@ -121,7 +121,7 @@ class OpenMLSet(ReadyMade):
     table: ClassVar[Table]
 
     def source(self) -> OpenML:
-        task = "regression" if self.table.task == "regression" else None
+        task: Literal["regression"] | None = "regression" if self.table.task == "regression" else None
         return OpenML(id=self.table.id, name=self.label, task=task, classes=list(self.table.classes))
 
     def load(self, context: DataContext) -> Dataset:

@@ -91,10 +91,9 @@ class Pages:
         for suite in self.published:
             parts = [{TITLES[part]: f"suites/{suite.name}/{part}.md"} for part in self.layouts[suite.name].parts]
             suites.append({escape(suite.title): [f"suites/{suite.name}/index.md", *parts]})
-        named = sorted(self.uses, key=lambda use: self.names[use].casefold())
         methods = [
             "methods/index.md",
-            *({escape(self.names[use]): f"methods/{self.method_at[use]}.md"} for use in named),
+            *({escape(self.names[use]): f"methods/{self.method_at[use]}.md"} for use in self.uses_by_name),
         ]
         datasets = ["datasets/index.md", *({escape(d): f"datasets/{self.dataset_at[d]}.md"} for d in self.datasets)]
         nav: list[Any] = [
@@ -118,6 +117,11 @@ class Pages:
     def has_answer(self) -> bool:
         """Whether a published suite has a comparison, so that the leaderboard's front page names methods by budget."""
         return any("comparison" in suite.description for suite in self.published)
+
+    @property
+    def uses_by_name(self) -> list[str]:
+        """The registered names of all methods, in the order of the names that they are shown by."""
+        return sorted(self.uses, key=lambda use: self.names[use].casefold())
 
     def front_heading(self, suite: Published, panel: Panel) -> str:
         """Return a data set's heading, with the suite's name if several suites have the same heading."""

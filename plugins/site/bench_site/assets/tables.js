@@ -132,14 +132,16 @@ window.benchTables = (() => {
 
   // The table of all results: a column for each metric that a shown row has a value of.
   function makeResults(place, data) {
-    const heads = ["Data set", "Method", "Suite", ...data.metrics, "Seeds"];
+    const heads = ["Data set", "Method", ...data.metrics, "Seeds", "Suite"];
+    const last = heads.length - 1;
+    const isText = (at) => at < 2 || at === last;
     const link = (text, href) => (href ? element("a", { href, textContent: text }) : text);
     const rows = data.rows.map(([dataset, method, suite, values, seeds]) => ({
-      texts: [data.datasets[dataset][0], data.methods[method][0], data.suites[suite][0],
-        ...data.metrics.map((_, at) => values[at] ?? ""), seeds],
+      texts: [data.datasets[dataset][0], data.methods[method][0], ...data.metrics.map((_, at) => values[at] ?? ""),
+        seeds, data.suites[suite][0]],
       make() {
-        const links = [data.datasets[dataset], data.methods[method], data.suites[suite]];
-        return element("tr", {}, ...this.texts.map((text, at) => element("td", {}, at < 3 ? link(...links[at]) : text || "–")));
+        const links = { 0: data.datasets[dataset], 1: data.methods[method], [last]: data.suites[suite] };
+        return element("tr", {}, ...this.texts.map((text, at) => element("td", {}, isText(at) ? link(...links[at]) : text || "–")));
       },
     }));
     const table = element("table", {},
@@ -148,11 +150,11 @@ window.benchTables = (() => {
     place.replaceChildren(table);
     table.addEventListener("bench-drawn", ({ detail }) => {
       heads.forEach((head, at) => {
-        const used = at < 3 || at === heads.length - 1 || detail.some((row) => row.texts[at] !== "");
+        const used = isText(at) || detail.some((row) => row.texts[at] !== "");
         for (const row of table.rows) if (row.cells[at]) row.cells[at].hidden = !used;
       });
     });
-    control(table, rows, { 2: data.suites[data.first]?.[0] ?? "" });
+    control(table, rows, { [last]: data.suites[data.first]?.[0] ?? "" });
   }
 
   return { element, makeTable, makeResults };

@@ -37,7 +37,7 @@ DISTRIBUTIONS = {
 NAMED_IN_TEXT = {
     "budgetbench": {"scikit-learn"},  # imported by name in the process that solvers are forked from
     "budgetbench-serve": {"budgetbench-policies"},  # adds the name ``load_policy`` to the core
-    "budgetbench-site": {"itables", "mkdocs-material", "mkdocstrings", "mkdocstrings-python", "pymdown-extensions"},
+    "budgetbench-site": {"mkdocs-material", "mkdocstrings", "mkdocstrings-python", "pymdown-extensions"},
 }
 """What a distribution uses by a name in a text, without an import: a theme, files of a package, a registered name."""
 

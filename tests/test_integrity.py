@@ -17,7 +17,8 @@ from bench_comparison.stores import read_side
 from bench_inspect.plans import describe_plan
 from bench_leaderboard.current import is_current
 from bench_records.committed import records_of
-from bench_records.exports import RECORDS, RUNS, read_export, write_export
+from bench_records.exports import RECORDS, RUNS, export_files, read_export, write_export
+from bench_records.files import write_files
 from bench_records.records import Records, tabulate
 from bench_store import DAMAGED
 from hypothesis import given, settings
@@ -324,8 +325,7 @@ def exported(folder: Path) -> Records:
     }
     pieces = labelled([*stored(values), record_of("D1", "broken", 1, None)])
     records = tabulate(pieces, {"D1": '{"use":"one"}', "D2": '{"use":"two"}'})
-    for path, data in write_export(records, folder).items():
-        path.write_bytes(data)
+    write_files(write_export(records, folder))
     return records
 
 
@@ -337,7 +337,7 @@ def test_an_export_is_read_whatever_the_order_of_its_rows_and_columns(tmp_path: 
     exported(tmp_path)
     first = read_export(tmp_path)
     rewritten(
-        tmp_path / RECORDS,
+        tmp_path / RECORDS / "good.parquet",
         lambda frame: frame.sample(frac=1.0, random_state=3)[frame.columns[::-1]],
         compression="gzip",
     )
@@ -348,16 +348,45 @@ def test_an_export_is_read_whatever_the_order_of_its_rows_and_columns(tmp_path: 
     assert (again.infos, again.runs, again.definitions) == (first.infos, first.runs, first.definitions)
 
 
+def test_an_export_of_one_file_for_all_methods_is_read_as_well(tmp_path: Path) -> None:
+    exported(tmp_path)
+    first = read_export(tmp_path)
+    for part in (RECORDS, RUNS):
+        pd.concat(map(pd.read_parquet, export_files(tmp_path, part))).to_parquet(tmp_path / f"{part}.parquet")
+        shutil.rmtree(tmp_path / part)
+    again = read_export(tmp_path)
+    assert first is not None
+    assert again is not None
+    pd.testing.assert_frame_equal(again.policies[first.policies.columns], first.policies)
+    assert (again.infos, again.runs, again.definitions) == (first.infos, first.runs, first.definitions)
+
+
+def test_records_of_a_method_in_two_files_are_refused(tmp_path: Path) -> None:
+    exported(tmp_path)
+    shutil.copy(tmp_path / RECORDS / "good.parquet", tmp_path / RECORDS / "other.parquet")
+    with pytest.raises(RequestError, match=r"other.parquet is damaged: the records of good are in good.parquet, too"):
+        read_export(tmp_path)
+
+
+def test_methods_have_files_of_their_own_whatever_they_are_called(tmp_path: Path) -> None:
+    methods = ["A b", "a/B", "../../a b", "€", "", "x" * 300, "CON"]
+    records = tabulate(labelled([record_of("D", method, 0, {"cost": 1.0}) for method in methods]))
+    files = write_export(records, tmp_path)
+    assert {path.parent for path in files} == {tmp_path / RECORDS, tmp_path / RUNS}
+    write_files(files)
+    again = read_export(tmp_path)
+    assert again is not None
+    pd.testing.assert_frame_equal(again.policies, records.policies)
+
+
 def test_a_record_keeps_its_checksum_when_others_bring_more_metrics(tmp_path: Path) -> None:
     few, many = tmp_path / "few", tmp_path / "many"
     for folder, more in ((few, {}), (many, {"new-metric": 1.0})):
-        folder.mkdir()
         told = [record_of("D", "A", 0, {"cost": 1.0}), record_of("D", "B", 0, {"cost": 1.0} | more)]
-        for path, data in write_export(tabulate(labelled(told)), folder).items():
-            path.write_bytes(data)
-    sums = [pd.read_parquet(folder / RECORDS).set_index("method")["checksum"] for folder in (few, many)]
-    assert sums[0]["A"] == sums[1]["A"]
-    assert sums[0]["B"] != sums[1]["B"]
+        write_files(write_export(tabulate(labelled(told)), folder))
+    sums = [{path.stem: pd.read_parquet(path)["checksum"][0] for path in export_files(f)} for f in (few, many)]
+    assert sums[0]["a"] == sums[1]["a"]
+    assert sums[0]["b"] != sums[1]["b"]
 
 
 @settings(deadline=None, max_examples=40)
@@ -367,7 +396,7 @@ def test_any_cell_of_an_export_that_is_changed_is_noticed(
 ) -> None:
     folder = tmp_path_factory.mktemp("export")
     exported(folder)
-    path = folder / RECORDS
+    path = data.draw(st.sampled_from(export_files(folder)))
     frame = pd.read_parquet(path)
     row = data.draw(st.integers(0, len(frame) - 1))
     column = data.draw(st.sampled_from([c for c in frame.columns if pd.notna(frame[c].iloc[row])]))
@@ -385,7 +414,7 @@ def test_any_cell_of_an_export_that_is_changed_is_noticed(
 
 def test_damage_of_an_export_is_named_by_data_set_method_and_seed(tmp_path: Path) -> None:
     exported(tmp_path)
-    path = tmp_path / RECORDS
+    path = tmp_path / RECORDS / "dear.parquet"
 
     def swapped(frame: pd.DataFrame) -> pd.DataFrame:
         rows = frame.index[frame["method"] == "dear"]
@@ -403,8 +432,7 @@ def test_damage_of_an_export_is_named_by_data_set_method_and_seed(tmp_path: Path
 def test_a_name_that_is_not_the_hash_of_its_trial_is_refused_with_its_checksum_too(tmp_path: Path) -> None:
     record = record_of("D", "A", 0, {"cost": 1.0})
     forged = record | {"name": "f" * 64}
-    for path, data in write_export(tabulate(labelled([forged])), tmp_path).items():
-        path.write_bytes(data)
+    write_files(write_export(tabulate(labelled([forged])), tmp_path))
     with pytest.raises(RequestError, match=r"D, A, seed 0: .* not the hash"):
         read_export(tmp_path)
 
@@ -416,7 +444,7 @@ def no_checksums(path: Path) -> None:
 BROKEN: dict[str, Callable[[Path], object]] = {
     "nothing": lambda p: p.write_bytes(b""),
     "a text": lambda p: p.write_text("[]"),
-    "half": lambda p: p.write_bytes(p.read_bytes()[:2000]),
+    "half": lambda p: p.write_bytes(p.read_bytes()[: p.stat().st_size // 2]),
     "no checksums": no_checksums,
     "other columns": lambda p: pd.DataFrame({"a": [1]}).to_parquet(p),
     "a record twice": lambda p: rewritten(p, lambda f: pd.concat([f, f.tail(1)])),
@@ -431,16 +459,17 @@ def test_an_export_that_is_none_is_refused_in_one_line(tmp_path: Path, how: str,
     exported(tmp_path)
     if file == RUNS and how == "a record twice":
         how = "nothing"
-    BROKEN[how](tmp_path / file)
+    broken = tmp_path / file / "good.parquet"
+    BROKEN[how](broken)
     with pytest.raises(RequestError) as error:
         read_export(tmp_path)
-    assert str(tmp_path / file) in str(error.value)
+    assert str(broken) in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_random_bytes_in_an_export_are_refused(tmp_path: Path) -> None:
     exported(tmp_path)
-    path = tmp_path / RECORDS
+    path = tmp_path / RECORDS / "good.parquet"
     whole = path.read_bytes()
     before = read_export(tmp_path)
     assert before is not None

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 import psutil
 import pytest
+from bench_records import export_files
 from support.bench import Bench, contents, decisions
 
 SMALL = """
@@ -63,9 +64,8 @@ def test_two_processes_give_what_one_gives_byte_for_byte(bench: Bench) -> None:
     assert contents(bench.folder / "one") == contents(bench.folder / "two")
     assert decisions(bench.folder / "one") == decisions(bench.folder / "two")
     assert bench.page(out="page-one") == bench.page(out="page-two")
-    export = "s/records.parquet"
-    one, two = (bench.folder / page / export for page in ("page-one", "page-two"))
-    assert one.read_bytes() == two.read_bytes()
+    one, two = (export_files(bench.folder / page / "s") for page in ("page-one", "page-two"))
+    assert [(path.name, path.read_bytes()) for path in one] == [(path.name, path.read_bytes()) for path in two] != []
 
 
 def ends(process: psutil.Process) -> bool:
@@ -274,13 +274,14 @@ def test_metrics_on_request_are_computed_only_where_a_suite_names_them(bench: Be
     import pandas as pd
 
     bench("run", bench.suite(SMALL))
-    records = bench.folder / "leaderboard" / "s" / "records.parquet"
-    plain = set(pd.read_parquet(records).columns)
+    folder = bench.folder / "leaderboard" / "s"
+    plain = {column for path in export_files(folder) for column in pd.read_parquet(path).columns}
     bench.suite('metrics = ["accuracy", "auc", "log-loss", "cost"]\n' + SMALL)
     text = (bench.folder / "s.toml").read_text().replace('[suite]\nname = "s"\n', "")
     (bench.folder / "s.toml").write_text(text.replace("[protocol]", '[suite]\nname = "s"\n[protocol]', 1))
     bench("run", "s.toml")
-    assert set(pd.read_parquet(records).columns) - plain >= {"test.auc", "test.log-loss"}
+    columns = {column for path in export_files(folder) for column in pd.read_parquet(path).columns}
+    assert columns - plain >= {"test.auc", "test.log-loss"}
     assert not {"test.auc", "test.brier", "test.log-loss"} & plain
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from bench_records import export_files
 from support.bench import Bench, contents
 
 SUITE = """
@@ -139,7 +140,7 @@ def test_pages_have_no_claims_and_no_comparison_where_those_are_not_installed(pl
     assert "## blobs" in page
     assert "something is answered" not in page
     folder = plain.folder / "leaderboard" / "s"
-    assert (folder / "records.parquet").is_file()
+    assert export_files(folder)
     assert not (folder / "comparison.json").exists()
     assert "not installed" in plain("export", plain.suite(SUITE), "--budgets", expect=2).stderr
 

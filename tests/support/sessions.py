@@ -60,5 +60,5 @@ class Place:
         return {
             str(path.relative_to(self.folder / out)): path.read_bytes()
             for path in sorted((self.folder / out).rglob("*"))
-            if path.is_file() and path.name not in ("timings.md", "runs.parquet")
+            if path.is_file() and path.name != "timings.md" and path.parent.name != "runs"
         }

@@ -118,16 +118,16 @@ def _is_forced(result: Checked) -> bool:
 
 
 def _table(results: Sequence[Checked]) -> str:
-    head = ["Claim", "Where", "Paper", "Ours", "95 % interval", "Least", "Verdict"]
+    head = ["Claim", "Verdict", "Ours", "95 % interval", "Least", "Paper", "Where"]
     body = [
         [
             _claim_text(result),
-            text(result.claim.source),
-            _paper(result),
+            _verdict(result),
             _ours(result),
             _interval(result),
             _least(result),
-            _verdict(result),
+            _paper(result),
+            text(result.claim.source),
         ]
         for result in results
     ]

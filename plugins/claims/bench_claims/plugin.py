@@ -11,6 +11,8 @@ from bench_core.suites import RegisterSuiteSection, SectionRules, SuiteSection
 if TYPE_CHECKING:
     from bench_leaderboard import Analysed, FrontPart, PagePart
 
+    from bench_core.suites import Suite
+
 BENCH_CONTRACT_VERSION = 1
 
 ORDER = 20
@@ -27,6 +29,15 @@ def _rules() -> SectionRules:
 def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
     """The paper's claims."""
     register(SuiteSection("claims", _rules))
+
+
+@hookimpl(optionalhook=True)
+def bench_shown_names(suite: Suite) -> set[str]:
+    """The series that claims are about."""
+    from bench_claims.schema import checks_within
+
+    checks = [check for claim in suite.section("claims") for check in checks_within(claim)]
+    return {name for check in checks for key in ("series", "over") if (name := getattr(check, key, ""))}
 
 
 @hookimpl(optionalhook=True)

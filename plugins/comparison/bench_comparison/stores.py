@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_leaderboard import Cells, Mean, mean_with_margin, overlap
-from bench_records import RECORDS, Labels, Records, Rules, read_export, select, tabulate
+from bench_records import Labels, Records, Rules, export_files, read_export, select, tabulate
 
 from bench_core import Metric, RequestError, canonical_json
 from bench_core.records import DEFAULT_METRICS, Store, default_metric, resolve_metric
@@ -111,7 +111,7 @@ def read_side(path: Path, warn: Callable[[list[str]], None] = lambda lines: None
     Raises:
         RequestError: it is neither.
     """
-    if (path / RECORDS).exists():
+    if export_files(path):
         return list(_from_export(path))
     if not path.is_dir():
         raise RequestError(f"there is no store {path}")

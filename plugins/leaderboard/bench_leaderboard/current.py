@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["forget", "is_current", "remember"]
 
-_HOOKS = ("bench_known_trials", "bench_register_figures", "bench_page_parts", "bench_front_parts")
+_HOOKS = ("bench_known_trials", "bench_shown_names", "bench_register_figures", "bench_page_parts", "bench_front_parts")
 """Whoever implements one of these can change a page."""
 
 

@@ -12,7 +12,7 @@ from bench_core.suites import RegisterSuiteSection, SectionRules, SuiteSection
 from bench_leaderboard.hookspecs import RegisterFigure
 
 if TYPE_CHECKING:
-    from bench_core.suites import FinishedRun, Written
+    from bench_core.suites import FinishedRun, Suite, Written
     from bench_leaderboard.analysis.analysed import Analysed
     from bench_leaderboard.parts import PagePart
 
@@ -54,6 +54,15 @@ def bench_register_figures(register: RegisterFigure) -> None:
     """The kinds of figures that any suite can have."""
     for kind, place in FIGURES.items():
         register(kind, place)
+
+
+@hookimpl(optionalhook=True)
+def bench_shown_names(suite: Suite) -> set[str]:
+    """What tables and figures name."""
+    from bench_leaderboard.render.page_figures import shown_by_figures
+    from bench_leaderboard.texts import texts_in
+
+    return {*texts_in(suite.section("tables")), *shown_by_figures(suite)}
 
 
 @hookimpl

@@ -10,11 +10,15 @@ from bench_records import (
     RECORDS,
     VERIFIED,
     Records,
+    carried,
     differing,
     find_losses,
     published,
+    published_form,
     read_verified,
     records_of,
+    sealed,
+    shown_names,
     write_export,
     write_files,
 )
@@ -25,6 +29,7 @@ from bench_core.suites import FinishedRun, Plan, SuiteSession
 from bench_leaderboard import current
 from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.parts import page_parts
+from bench_leaderboard.render.dataset_pages import dataset_pages, is_divided, render_dataset_page
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import (
     DESCRIPTION,
@@ -52,7 +57,10 @@ def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> 
         records: what the pages show.
         compress: make the export small; an export that is only compared need not be.
     """
+    whole, records = records, published_form(records, shown_names(session.suite))
     verified = read_verified(session.folder)
+    if verified and records is not whole:
+        verified = carried(verified, whole, records)
     analysed = Analysed(session.suite, records, verified)
     files: dict[Path, bytes] = {}
     if len(records.policies):
@@ -60,11 +68,15 @@ def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> 
         for part in page_parts(analysed):
             files |= {session.folder / name: text.encode() for name, text in part.files.items()}
             files |= {session.folder / f"{k}.json": f"{canonical_json(v)}\n".encode() for k, v in part.data.items()}
-        files[session.folder / "timings.md"] = render_timings(session.suite, records).encode()
+        files[session.folder / "timings.md"] = render_timings(
+            session.suite, records, by_dataset=not is_divided(analysed)
+        ).encode()
         files |= figure_files(figures_of(analysed), session.folder)
+        for page in dataset_pages(analysed):
+            files[session.folder / page.file] = render_dataset_page(analysed, page).encode()
         if verified:
-            files[session.folder / VERIFIED] = (session.folder / VERIFIED).read_bytes()
-        beside = {path.name: data for path, data in files.items()}
+            files[session.folder / VERIFIED] = sealed(verified)
+        beside = {path.relative_to(session.folder).as_posix(): data for path, data in files.items()}
         files[session.folder / DESCRIPTION] = describe(analysed, beside)
     files[session.out / f"{session.suite.name}.md"] = render_page(analysed).encode()
     described = read_descriptions(session.out, files, session.registry)
@@ -214,7 +226,7 @@ def check(session: SuiteSession, private: bool = False) -> list[str]:
     wrong = [message for message in [_not_isolated(committed)] if message and not private]
     files = pages(session, committed, compress=False)
     wrong += [f"{path} is not what the records give" for path in differing(files)]
-    others = sorted(path for path in session.folder.iterdir() if path not in files)
+    others = sorted(path for path in session.folder.rglob("*") if path not in files and not path.is_dir())
     wrong += [f"{path} is no file of the suite's page: remove it" for path in others]
     plan = session.plan()
     records = records_of(session, plan)
@@ -224,9 +236,10 @@ def check(session: SuiteSession, private: bool = False) -> list[str]:
     ]
     if records.same_results(committed):
         return wrong  # their export is the committed one's, which was compared
-    # runs.parquet is of when and where: a record that was computed again may differ in it.
+    # Runs are of when and where: a record that was computed again may differ in them.
+    records = published_form(records, shown_names(session.suite))
     return wrong + [
         f"{path} is not what the suite and the store give"
         for path in differing(write_export(records, session.folder, session.suite.needed_metrics(), compress=False))
-        if path.name == RECORDS
+        if path.parent.name == RECORDS
     ]

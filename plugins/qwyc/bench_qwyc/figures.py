@@ -33,6 +33,7 @@ class BaseModels(FigureKind):
     """Histograms of the number of base models that rows run."""
 
     title = "Base models run per row"
+    reads = ("evaluations",)
 
     def build(self, builder: FigureBuilder, entry: FigureEntry, stem: str) -> list[Figure]:
         return builder.by_method(self, entry, stem, spread_of, partial(spread_figure, styles=builder.styles))

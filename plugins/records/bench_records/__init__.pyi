@@ -4,12 +4,15 @@ from .committed import records_of as records_of
 from .completing import EMPTY as EMPTY
 from .completing import complete as complete
 from .exports import RECORDS as RECORDS
+from .exports import export_files as export_files
 from .exports import read_export as read_export
 from .exports import write_export as write_export
 from .files import differing as differing
 from .files import write_files as write_files
 from .losses import find_losses as find_losses
 from .losses import outdated as outdated
+from .published_form import published_form as published_form
+from .published_form import shown_names as shown_names
 from .records import KEY as KEY
 from .records import Labels as Labels
 from .records import Records as Records
@@ -19,7 +22,9 @@ from .selection import Rules as Rules
 from .selection import select as select
 from .spreadsheet import csv_text as csv_text
 from .verified import VERIFIED as VERIFIED
+from .verified import carried as carried
 from .verified import read_verified as read_verified
+from .verified import sealed as sealed
 from .verified import strict_records as strict_records
 
 __all__: list[str]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_core import Metric
-from bench_records.exports import RECORDS, damaged, read_export, renamed
+from bench_records.exports import damaged, export_files, read_export, renamed
 from bench_records.records import Records, collect, is_over_limit
 
 if TYPE_CHECKING:
@@ -26,12 +26,13 @@ _BATCH = 4096
 
 
 def state_of(folder: Path) -> tuple[int, ...]:
-    """What changes when an export is written: inode, size and time of change of its records; empty for none."""
-    try:
-        status = (folder / RECORDS).stat()
-    except OSError:
-        return ()
-    return status.st_ino, status.st_size, status.st_mtime_ns
+    """What changes when an export is written: inodes, sizes and times of change of its files; empty for none."""
+    states: list[int] = []
+    for path in export_files(folder):
+        with suppress(OSError):
+            status = path.stat()
+            states += [status.st_ino, status.st_size, status.st_mtime_ns]
+    return tuple(states)
 
 
 @dataclass(frozen=True)
@@ -54,19 +55,22 @@ class Committed:
     @cached_property
     def _names(self) -> tuple[set[str], set[str], set[str]]:
         """Names of the trials that are done, that failed, and that are not applicable."""
+        import pandas as pd
         import pyarrow.parquet as pq
 
-        path = self.folder / RECORDS
-        if not os.path.lexists(path):
+        asked = {n: f"test.{m.key}" for n, m in self.metrics.items() if not m.reference}
+        frames: list[pd.DataFrame] = []
+        for path in export_files(self.folder):
+            try:
+                file = pq.ParquetFile(path)
+                there = set(file.schema_arrow.names)
+                columns = ["name", "status", "dataset", *(c for c in asked.values() if c in there)]
+                frames.append(file.read(columns, use_threads=False).to_pandas(use_threads=False))
+            except Exception as error:  # whatever a library makes of bytes that are not its own
+                raise damaged(path, error) from None
+        if not frames:
             return set(), set(), set()
-        try:
-            file = pq.ParquetFile(path)
-            there = set(file.schema_arrow.names)
-            asked = {n: f"test.{m.key}" for n, m in self.metrics.items() if not m.reference}
-            columns = ["name", "status", "dataset", *(c for c in asked.values() if c in there)]
-            frame = file.read(columns, use_threads=False).to_pandas(use_threads=False)
-        except Exception as error:  # whatever a library makes of bytes that are not its own
-            raise damaged(path, error) from None
+        frame = pd.concat(frames, ignore_index=True)
         done = frame[frame["status"] == "ok"]
         trials = done[["name", "dataset"]]
         holes = {name: (trials[done[c].isna()] if c in done else trials).drop_duplicates() for name, c in asked.items()}
@@ -96,19 +100,20 @@ class Committed:
 
         if not names:
             return
-        path, left = self.folder / RECORDS, set(names)
-        try:
-            for batch in pq.ParquetFile(path).iter_batches(_BATCH, columns=["name", "info"], use_threads=False):
-                filled = batch.filter(batch.column("info").is_valid())
-                for name, info in zip(filled.column("name").to_pylist(), filled.column("info"), strict=True):
-                    if name in left:
-                        left.discard(name)
-                        yield name, json.loads(info.as_py())
-                if not left:
-                    return
-            raise ValueError(f"nothing is said of trial {min(left)[:16]}…")
-        except Exception as error:  # whatever a library makes of bytes that are not its own
-            raise damaged(path, error) from None
+        left = set(names)
+        for path in export_files(self.folder):
+            try:
+                for batch in pq.ParquetFile(path).iter_batches(_BATCH, columns=["name", "info"], use_threads=False):
+                    filled = batch.filter(batch.column("info").is_valid())
+                    for name, info in zip(filled.column("name").to_pylist(), filled.column("info"), strict=True):
+                        if name in left:
+                            left.discard(name)
+                            yield name, json.loads(info.as_py())
+                    if not left:
+                        return
+            except Exception as error:  # whatever a library makes of bytes that are not its own
+                raise damaged(path, error) from None
+        raise damaged(self.folder, f"nothing is said of trial {min(left)[:16]}…")
 
     @cached_property
     def _without_result(self) -> dict[str, dict[str, Any]]:

@@ -1,7 +1,8 @@
 """A suite's committed export: what its pages are rendered from, and what a run resumes from.
 
-``records.parquet`` holds everything a page is rendered from, sorted and without anything that depends on when or
-where it was computed; times and machines are in ``runs.parquet`` beside it. Test decisions are in neither.
+``records/METHOD.parquet`` holds the records of one method, sorted and without anything that depends on when or where
+they were computed; times and machines are in ``runs/METHOD.parquet``. A method that is computed again changes its two
+files only. Test decisions are in neither.
 
 Every record carries a checksum (see `bench_records.checksums`) and what its data set was defined as. An
 export in which a record does not match its checksum, or its name is not the hash of its trial, is not read at all.
@@ -11,8 +12,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +25,28 @@ from bench_records.records import Records, sort_policies
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 
-__all__ = ["RECORDS", "RUNS", "damaged", "read_export", "renamed", "write_export"]
+__all__ = ["RECORDS", "RUNS", "damaged", "export_files", "read_export", "renamed", "write_export"]
 
-RECORDS, RUNS = "records.parquet", "runs.parquet"
+RECORDS, RUNS = "records", "runs"
+"""Folders of an export."""
+_SUFFIX = ".parquet"
+_LONGEST = 60
+
+
+def export_files(folder: Path, part: str = RECORDS) -> list[Path]:
+    """The files of an export, sorted; none where nothing is published.
+
+    An export of an earlier layout, one file for all methods, is read as well.
+
+    Args:
+        folder: the suite's folder.
+        part: `RECORDS` or `RUNS`.
+    """
+    single = folder / f"{part}{_SUFFIX}"
+    return [single] if os.path.lexists(single) else sorted((folder / part).glob(f"*{_SUFFIX}"))
 
 
 def renamed(frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
@@ -43,53 +62,84 @@ def renamed(frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
 def write_export(
     records: Records, folder: Path, metrics: Mapping[str, Metric] | None = None, *, compress: bool = True
 ) -> dict[Path, bytes]:
-    """The export of a suite's records as file contents: ``records.parquet`` and ``runs.parquet``.
+    """The export of a suite's records as file contents.
 
     Nothing is written; see `bench_records.files.write_files`. The bytes depend on the version of pyarrow, so
     exports are compared by content.
 
     Args:
-        records: what is exported.
-        folder: where the files belong.
+        records: what is exported, see `bench_records.published_form`.
+        folder: the suite's folder.
         metrics: the suite's; values of a later version than the first are stored under its `Metric.key`.
         compress: make the files small, which takes most of the time; the content is the same without.
     """
-    import pandas as pd
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     names = {name: metric.key for name, metric in (metrics or {}).items()}
     frame = renamed(records.policies, names)
-    infos = {name: canonical_json(info) for name, info in records.infos.items()}
+    contents: dict[Path, bytes] = {}
+    for method, file in _files(frame["method"].unique().tolist() if len(frame) else ()).items():
+        mine = frame[frame["method"] == method].reset_index(drop=True)
+        trials = mine["name"].unique().tolist()
+        infos = {name: canonical_json(records.infos[name]) for name in trials}
+        contents[folder / RECORDS / file] = _bytes(_records_table(mine, infos, records.definitions), compress)
+        runs = [(name, canonical_json(records.runs[name])) for name in sorted(trials) if name in records.runs]
+        contents[folder / RUNS / file] = _bytes(_runs_table(runs), compress)
+    return contents
+
+
+def _files(methods: Iterable[str]) -> dict[str, str]:
+    """Method → the name of its files: letters and digits of its name, and a number where several have the same."""
+    files: dict[str, str] = {}
+    for method in sorted(methods):
+        stem = re.sub("[^a-z0-9]+", "-", method.lower()).strip("-")[:_LONGEST] or "method"
+        file, number = f"{stem}{_SUFFIX}", 1
+        while file in files.values():
+            number += 1
+            file = f"{stem}-{number}{_SUFFIX}"
+        files[method] = file
+    return files
+
+
+def _records_table(frame: pd.DataFrame, infos: Mapping[str, str], definitions: Mapping[str, str]) -> pa.Table:
+    import pandas as pd
+    import pyarrow as pa
+
     beside: dict[str, list[str | None]] = {column: [None] * len(frame) for column in _BESIDE}
     written: set[str] = set()
-    for first, slot, name, checksum in checksums(frame, infos, records.definitions):
+    for first, slot, name, checksum in checksums(frame, infos, definitions):
         beside["checksum"][first] = checksum
-        beside["definition"][first] = records.definitions.get(slot[0])
+        beside["definition"][first] = definitions.get(slot[0])
         if name not in written:
             written.add(name)
             beside["info"][first] = infos[name]
-    table = frame.assign(
-        **{column: pd.Series(values, index=frame.index, dtype="object") for column, values in beside.items()}
+    unused = [column for column in frame.columns if "." in column and frame[column].isna().all()]
+    table = frame.drop(columns=unused).assign(
+        **{column: pd.Series(texts, index=frame.index, dtype="str") for column, texts in beside.items()}
     )
-    runs = [(name, canonical_json(records.runs[name])) for name in sorted(records.runs)]
-    machine = pa.table(
+    return pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
+
+
+def _runs_table(runs: list[tuple[str, str]]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table(
         {
             "name": pa.array([name for name, _ in runs], pa.string()),
             "run": pa.array([run for _, run in runs], pa.string()),
             "checksum": pa.array([checksum_of_run(*run) for run in runs], pa.string()),
         }
     )
-    contents: dict[Path, bytes] = {}
-    for file, arrow in (
-        (RECORDS, pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)),
-        (RUNS, machine),
-    ):
-        sink = pa.BufferOutputStream()
-        level = {"compression": "zstd", "compression_level": 12} if compress else {"compression": "none"}
-        pq.write_table(arrow, sink, **level)
-        contents[folder / file] = bytes(sink.getvalue())
-    return contents
+
+
+def _bytes(table: pa.Table, compress: bool) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    level = {"compression": "zstd", "compression_level": 19} if compress else {"compression": "none"}
+    # Numbers of policies rarely repeat: a dictionary of them is larger than they are.
+    texts = [field.name for field in table.schema if not pa.types.is_floating(field.type)]
+    pq.write_table(table, sink, use_dictionary=texts, write_statistics=False, **level)
+    return bytes(sink.getvalue())
 
 
 def read_export(folder: Path) -> Records | None:
@@ -98,9 +148,34 @@ def read_export(folder: Path) -> Records | None:
     Raises:
         RequestError: a file or a record in it is damaged, or was written before there were checksums.
     """
-    path, runs_path = folder / RECORDS, folder / RUNS
-    if not os.path.lexists(path):
+    import pandas as pd
+
+    parts = {path: _read_records(path) for path in export_files(folder)}
+    if not parts:
         return None
+    owners: dict[str, Path] = {}
+    for path, part in parts.items():
+        for method in part.policies["method"].unique().tolist():
+            if (other := owners.setdefault(method, path)) != path:
+                raise damaged(path, f"the records of {method} are in {other.name}, too")
+    runs: dict[str, dict[str, Any]] = {}
+    for path in export_files(folder, RUNS):
+        try:
+            runs |= _runs(path)
+        except Exception as error:  # whatever a library makes of bytes that are not its own
+            raise damaged(path, error) from None
+    frame = pd.concat([part.policies for part in parts.values()], ignore_index=True)
+    infos = {name: info for part in parts.values() for name, info in part.infos.items()}
+    definitions = {dataset: text for part in parts.values() for dataset, text in part.definitions.items()}
+    return Records(sort_policies(frame), infos, runs, definitions)
+
+
+_BESIDE = ("info", "definition", "checksum")
+"""Columns beside the policies' own, each filled in one row of a record: the trial's, the data set's, the record's."""
+_SHOWN = 5
+
+
+def _read_records(path: Path) -> Records:
     try:
         frame = _frame(path)
         if "checksum" not in frame:
@@ -116,16 +191,7 @@ def read_export(folder: Path) -> Records | None:
         raise damaged(path, error) from None
     if wrong:
         raise damaged(path, *wrong)
-    try:
-        runs = _runs(runs_path) if os.path.lexists(runs_path) else {}
-    except Exception as error:  # whatever a library makes of bytes that are not its own
-        raise damaged(runs_path, error) from None
-    return Records(frame.drop(columns=list(_BESIDE)), infos, runs, definitions)
-
-
-_BESIDE = ("info", "definition", "checksum")
-"""Columns beside the policies' own, each filled in one row of a record: the trial's, the data set's, the record's."""
-_SHOWN = 5
+    return Records(frame.drop(columns=list(_BESIDE)), infos, {}, definitions)
 
 
 def _frame(path: Path) -> pd.DataFrame:

@@ -1,7 +1,8 @@
-"""The hooks of this plugin, which other plugins implement: tables that ``bench export`` writes."""
+"""The hooks of this plugin: tables that ``bench export`` writes, and what of a record is published."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import pluggy
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from bench_core.suites import Suite
     from bench_records.records import Records
 
-__all__ = ["bench_budget_table"]
+__all__ = ["bench_budget_table", "bench_shown_names"]
 
 hookspec = pluggy.HookspecMarker("budgetbench")
 
@@ -22,4 +23,19 @@ def bench_budget_table(records: Records, suite: Suite) -> pd.DataFrame | None:
     """The table of ``bench export --budgets``: a row per trial and budget.
 
     Implement it with ``@hookimpl(optionalhook=True)``. The first answer that is not None counts.
+    """
+
+
+@hookspec
+def bench_shown_names(suite: Suite) -> Collection[str]:
+    """What the suite's page shows of a fit beside the numbers of its policies: only this is published.
+
+    Names of series of the history, of details of policies, and of the keys ``usage`` and ``evaluations`` of records.
+    Implement it with ``@hookimpl(optionalhook=True)``.
+
+    Example::
+
+        @hookimpl(optionalhook=True)
+        def bench_shown_names(suite):
+            return [claim.series for claim in suite.section("claims")]
     """

@@ -17,6 +17,7 @@ from bench_records.committed import published, records_of
 from bench_records.exports import RECORDS, read_export, write_export
 from bench_records.files import write_files
 from bench_records.losses import find_losses
+from bench_records.published_form import published_form, shown_names
 from bench_records.records import Records
 from bench_records.submission_folder import SUBMISSION, read_folder, refuse_other_files, summary_files
 from bench_records.submitted_code import Code, code_of, wheel_holds
@@ -106,7 +107,8 @@ def submit(
         "install": wheel.name if wheel is not None else requirement,
         "suites": dict(sorted(suites.items())),
     }
-    files = write_export(records, folder / name, session.suite.needed_metrics())
+    shown = published_form(records, shown_names(session.suite))
+    files = write_export(shown, folder / name, session.suite.needed_metrics())
     files[folder / f"{name}.toml"] = session.suite.text.encode()
     if wheel is not None:
         files[folder / wheel.name] = wheel.read_bytes()

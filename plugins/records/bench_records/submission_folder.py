@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_core import RequestError, did_you_mean
-from bench_records.exports import RECORDS, RUNS
+from bench_records.exports import RECORDS, RUNS, export_files
 
 __all__ = ["SUBMISSION", "read_folder", "refuse_other_files", "summary_files"]
 
@@ -56,7 +56,12 @@ def refuse_other_files(folder: Path, submission: dict[str, Any]) -> None:
         RequestError: the file is named.
     """
     known = {SUBMISSION, "README.md", *(f"{name}.toml" for name in submission["suites"])}
-    known |= {f"{name}/{file}" for name in submission["suites"] for file in (RECORDS, RUNS)}
+    known |= {
+        path.relative_to(folder).as_posix()
+        for name in submission["suites"]
+        for part in (RECORDS, RUNS)
+        for path in export_files(folder / name, part)
+    }
     known |= {submission["install"]} if submission["install"].endswith(".whl") else set()
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
     for place in sorted(there - known):

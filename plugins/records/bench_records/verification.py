@@ -32,6 +32,7 @@ from bench_core.suites import Plan, Planned, SuiteSession
 from bench_records.checksums import SLOT
 from bench_records.committed import published
 from bench_records.files import write_files
+from bench_records.published_form import published_form, shown_names
 from bench_records.records import Records, collect
 from bench_records.verified import VERIFIED, read_verified, with_verified
 
@@ -147,7 +148,7 @@ def verify(
         cache = DatasetCache(session.context, session.registry, store.path)
         summary = execute(asked, cache, tuple(metrics), options, progress)
         failures = {planned.name: message for planned, message in summary.failures}
-        again = collect(asked, store, metrics)
+        again = published_form(collect(asked, store, metrics), shown_names(session.suite))
     verdicts = [_verdict(planned, whole, again, failures, metrics) for planned in chosen]
     return Verified(tuple(verdicts), len(by_name))
 

@@ -112,7 +112,7 @@ def test_a_submission_holds_the_plugins_records_and_no_others_and_passes_the_che
     assert "submissions/mine: 2 record(s) of mine" in bench(*SUBMIT).stdout
     folder = bench.folder / "submissions" / "mine"
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    records = {"s/records.parquet", "s/runs.parquet"}
+    records = {"s/records/mine.parquet", "s/runs/mine.parquet"}
     assert there == {"README.md", "submission.json", "s.toml", "mine-1.0-py3-none-any.whl"} | records
     export = read_export(folder / "s")
     assert export is not None
@@ -238,7 +238,7 @@ def test_data_that_are_not_the_published_ones_are_refused(bench: Bench) -> None:
 def _tamper_numbers(folder: Path) -> None:
     import pyarrow.parquet as pq
 
-    path = folder / "s" / "records.parquet"
+    path = folder / "s" / "records" / "mine.parquet"
     table = pq.ParquetFile(path).read(use_threads=False).to_pandas()
     table["test.cost"] += 1.0
     table.to_parquet(path)

@@ -20,7 +20,7 @@ def answer_target(link: str, anchors: Mapping[str, Mapping[str, str]]) -> str | 
     if path == "results.csv":
         return "results.md"
     if folder in anchors:
-        return f"suites/{folder}/{file}"
+        return f"suites/{folder}/{file}" if file.endswith((".md", ".csv", ".svg")) else None
     suite = path.removesuffix(".md")
     if suite not in anchors:
         return None

@@ -17,7 +17,7 @@ from bench_leaderboard import slug
 from bench_core import RequestError
 from bench_core.suites import Registry
 from bench_site import escaping
-from bench_site.assets import SCRIPTS, STYLES, WORKER_SHIM, shared_files
+from bench_site.assets import LOGO, SCRIPTS, STYLES, WORKER_SHIM, shared_files
 from bench_site.links import dead_links
 from bench_site.pages import Pages
 from bench_site.place import check_place, put
@@ -85,7 +85,8 @@ def build_site(registry: Registry, leaderboard: Path, suites: Path, docs: Path, 
         faults = _mkdocs(_config(source, built, pages.nav()))
         shown = [path for path in sorted(built.rglob("*.html")) if path.name != "404.html"]
         faults += [line.replace(f"{built}{os.sep}", "") for line in dead_links(shown, built)]
-        (built / "404.html").unlink(missing_ok=True)  # its addresses are absolute, so they need a server
+        for path in _unused(built):
+            path.unlink(missing_ok=True)
         size = sum(path.stat().st_size for path in built.rglob("*") if path.is_file())
         put(built, site)
     return Built(len(shown), size, faults)
@@ -101,6 +102,18 @@ def _write(folder: Path, files: dict[str, str | Path]) -> None:
             target.write_text(content, encoding="utf-8")
 
 
+def _unused(built: Path) -> list[Path]:
+    """Return files of the theme that no page needs: for other languages, for debugging, and what needs a server."""
+    search = built / "search" / "search_index.json"  # pages read the same as a script
+    languages = built / "assets" / "javascripts" / "lunr"
+    return [
+        built / "404.html",  # its addresses are absolute
+        *([search] if search.with_suffix(".js").is_file() else []),
+        *built.rglob("*.map"),
+        *(path for path in languages.rglob("*") if path.is_file()),
+    ]
+
+
 def _slug(heading: str, separator: str) -> str:
     return slug(heading)
 
@@ -109,8 +122,8 @@ def _scheme(name: str, media: str, icon: str, other: str) -> dict[str, Any]:
     return {
         "media": media,
         "scheme": name,
-        "primary": "indigo",
-        "accent": "indigo",
+        "primary": "custom",
+        "accent": "custom",
         "toggle": {"icon": f"material/{icon}", "name": f"Switch to {other} mode"},
     }
 
@@ -134,6 +147,8 @@ def _config(source: Path, built: Path, nav: list[Any]) -> Any:
             "theme": {
                 "name": "material",
                 "font": False,
+                "logo": LOGO,
+                "favicon": LOGO,
                 "features": [
                     "navigation.tabs", "navigation.indexes", "navigation.top", "navigation.prune", "search.suggest",
                     "search.highlight", "content.code.copy", "toc.follow",

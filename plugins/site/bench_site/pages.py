@@ -2,75 +2,33 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bench_leaderboard import Panel, code, plain_number, slug, text
+from bench_leaderboard import Panel, code, text
 
 from bench_core.suites import Registry
 from bench_site.answer import answer_target, methods_linked
 from bench_site.documentation import Files, Paper, book, documentation, papers_of
-from bench_site.figures import curve_figure, drawn_at_first
-from bench_site.parts import TITLES, anchors_of, by_dataset, parts_of, relinked
+from bench_site.figures import as_data_script, curve_data, drawn_at_first
+from bench_site.layout import addresses_of, layout_of, panel_addresses, usual_name
+from bench_site.live import live_data
+from bench_site.methods import facts_of, strengths
+from bench_site.parts import TITLES, relinked
+from bench_site.results import results_data, shown_value
 from bench_site.sources import SHARES, Published, at_share, ranked
 from bench_site.templating import environment
 
 __all__ = ["Pages"]
 
 MOST_ON_A_PAGE = 12
-"""A suite with more data sets than this has a page for each; a page with more curves folds the others."""
-
-
-def _shown(value: float | None, percent: bool) -> str:
-    return "–" if value is None else f"{100 * value:.1f}" if percent else plain_number(value)
-
-
-def _addresses(names: Iterable[str]) -> dict[str, str]:
-    """Return a unique address for each name."""
-    addresses: dict[str, str] = {}
-    for name in names:
-        start = slug(name).replace("*", "") or "x"
-        address, number = start, 1
-        while address in addresses.values():
-            number += 1
-            address = f"{start}-{number}"
-        addresses[name] = address
-    return addresses
-
-
-@dataclasses.dataclass(frozen=True)
-class Layout:
-    """The division of a suite's page into pages of the site.
-
-    Attributes:
-        parts: part → its Markdown.
-        alone: heading of a data set with a page of its own → part → its section.
-        addresses: that heading → name of the data set's page.
-        anchors: anchor → the part or page that has it.
-    """
-
-    parts: dict[str, str]
-    alone: dict[str, dict[str, str]]
-    addresses: dict[str, str]
-    anchors: dict[str, str]
-
-
-def _layout(suite: Published) -> Layout:
-    headings = list(suite.headings.values())
-    parts = parts_of(suite.page, set(headings))
-    alone: dict[str, dict[str, str]] = {}
-    if len(headings) > MOST_ON_A_PAGE:
-        parts, alone = by_dataset(parts, headings)
-    addresses = {heading: f"data-{address}" for heading, address in _addresses(alone).items()}
-    anchors = anchors_of(parts)
-    for heading, sections in alone.items():
-        for anchor in (slug(heading), *anchors_of(sections)):
-            anchors.setdefault(anchor, addresses[heading])
-    return Layout(parts, alone, addresses, anchors)
+"""A page with more curves folds the others."""
+_BESIDE = 3
+_NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n"
+"""Pages of numbers are not in the index of the search: it would be most of the site."""
 
 
 class Pages:
@@ -88,10 +46,14 @@ class Pages:
         self.datasets = sorted(
             {row["dataset"] for suite in published for row in suite.description["rows"]}, key=str.casefold
         )
-        self.method_at = _addresses(self.uses)
-        self.dataset_at = _addresses(self.datasets)
+        self.method_at = addresses_of(self.uses)
+        self.dataset_at = addresses_of(self.datasets)
         self.papers = papers_of(docs)
-        self.layouts = {suite.name: _layout(suite) for suite in published}
+        self.layouts = {suite.name: layout_of(suite) for suite in published}
+        self.compared = next((suite for suite in published if "comparison" in suite.description and suite.panels), None)
+        self.live = live_data(self.compared, self._pages_of(self.compared)) if self.compared else {"sets": []}
+        self.panel_at = {suite.name: panel_addresses(suite) for suite in published}
+        self.names = {use: usual_name(use, published) for use in self.uses}
         self.templates = environment()
         self.templates.filters.update(text=text, code=code, percent=lambda share: f"{100 * share:g} %")
         self.templates.globals.update(site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE)
@@ -109,6 +71,16 @@ class Pages:
         for name in ("suites", "methods", "datasets"):
             files[f"{name}/index.md"] = self._render(name, up="../")
         files["results.md"] = self._render("results", up="")
+        first = self.published.index(self.compared) if self.compared else 0
+        results = results_data(self.published, self.dataset_at, self._pages_of, first)
+        files["assets/data/results.js"] = as_data_script("results", results)
+        if self.live["sets"]:
+            files["assets/data/live.js"] = as_data_script("live", self.live)
+        for suite in self.published:
+            pages = self._pages_of(suite)
+            for panel in suite.panels:
+                key = self.curve_key(suite, panel)
+                files[f"assets/data/{key}.js"] = as_data_script(key, curve_data(panel, pages))
         if self.has_answer:
             files["answer.md"] = self._answer()
         return files | documentation(self.docs, self.papers, self._paper)
@@ -119,7 +91,10 @@ class Pages:
         for suite in self.published:
             parts = [{TITLES[part]: f"suites/{suite.name}/{part}.md"} for part in self.layouts[suite.name].parts]
             suites.append({escape(suite.title): [f"suites/{suite.name}/index.md", *parts]})
-        methods = ["methods/index.md", *({escape(use): f"methods/{self.method_at[use]}.md"} for use in self.uses)]
+        methods = [
+            "methods/index.md",
+            *({escape(self.names[use]): f"methods/{self.method_at[use]}.md"} for use in self.uses_by_name),
+        ]
         datasets = ["datasets/index.md", *({escape(d): f"datasets/{self.dataset_at[d]}.md"} for d in self.datasets)]
         nav: list[Any] = [
             {"Home": "index.md"},
@@ -143,6 +118,11 @@ class Pages:
         """Whether a published suite has a comparison, so that the leaderboard's front page names methods by budget."""
         return any("comparison" in suite.description for suite in self.published)
 
+    @property
+    def uses_by_name(self) -> list[str]:
+        """The registered names of all methods, in the order of the names that they are shown by."""
+        return sorted(self.uses, key=lambda use: self.names[use].casefold())
+
     def front_heading(self, suite: Published, panel: Panel) -> str:
         """Return a data set's heading, with the suite's name if several suites have the same heading."""
         heading = suite.headings[(panel.dataset, panel.costs)]
@@ -150,13 +130,40 @@ class Pages:
         return f"{heading} ({suite.name})" if count > 1 else heading
 
     def best(self, panel: Panel, share: float) -> tuple[str, str] | None:
-        """Return the best method at a share of the price, and its quality as text; None if no method affords it."""
-        places = ranked(panel, share)
-        return (places[0].method, self.quality(panel, places[0].quality)) if places else None
+        """Return the best method at a share of the price, and its quality as text; None where none beats a guess.
+
+        A guess is the best that any method does without a feature.
+        """
+        places, free = ranked(panel, share), ranked(panel, 0.0)
+        if not places:
+            return None
+        sign = 1.0 if panel.quality.goal == "max" else -1.0
+        guess = free[0].quality if free else panel.floor
+        if sign * (places[0].quality - guess) <= 0:
+            return None
+        return places[0].method, self.quality(panel, places[0].quality)
+
+    def next(self, suite: Published, panel: Panel, share: float, up: str) -> str:
+        """Return the second and third best methods at a share of the price with their qualities, as Markdown."""
+        places = ranked(panel, share)[1:3]
+        return ", ".join(f"{self.method_link(suite, p.method, up)} {self.quality(panel, p.quality)}" for p in places)
+
+    def about(self, use: str) -> dict[str, str]:
+        """Return a method's summary, plugin, median time to fit and suites, as Markdown."""
+        known = use in self.registry.methods
+        doc = self.registry.methods.described(use)["doc"] if known else ""
+        facts = facts_of(use, self.published)
+        suites = [suite for suite in self.published if use in suite.uses.values()]
+        return {
+            "summary": " ".join(doc.split("\n\n")[0].split()),
+            "plugin": self.registry.plugin_of("methods", use).name if known else "not installed",
+            "fit": f"{facts.fit:.2g}" if facts else "–",
+            "suites": ", ".join(self.suite_link(suite, "../", suite.name) for suite in suites),
+        }
 
     def quality(self, panel: Panel, value: float | None) -> str:
         """Return a quality of a panel as text, in percent for a share; a dash for None."""
-        return _shown(value, panel.quality.percent)
+        return shown_value(value, panel.quality.percent)
 
     def unit(self, panel: Panel) -> str:
         """Return the name of a panel's quality, with its unit."""
@@ -180,31 +187,30 @@ class Pages:
         curve = next((c for c in panel.curves if c.method == row["method"]), None)
         return [self.quality(panel, at_share(curve, share)) if curve else "–" for share in SHARES]
 
-    def result(self, suite: Published, row: Mapping[str, Any]) -> str:
-        """Return a row's means with half-widths, by metric, as one text."""
-        cells = []
-        for name in suite.description.get("columns", []):
-            value, margin = row["means"].get(name) or (None, None)
-            if value is not None:
-                metric = suite.description["metrics"][name]
-                half = "" if margin is None else f" ± {_shown(margin, metric['percent'])}"
-                unit = " %" if metric["percent"] else ""
-                cells.append(f"{text(metric['title'])} {_shown(value, metric['percent'])}{half}{unit}")
-        return "; ".join(cells) or "–"
-
     # Pages.
 
     def _render(self, template: str, **values: Any) -> str:
         return self.templates.get_template(f"{template}.md.j2").render(**values)
 
-    def _figure(self, suite: Published, panel: Panel, shown: Sequence[str] | None = None) -> str:
-        order = {name: place for place, name in enumerate(suite.definition.method_names())} if suite.definition else {}
+    def curve_key(self, suite: Published, panel: Panel) -> str:
+        """Return the key of a panel's data, which is also the place of its file."""
+        return f"curves/{suite.name}/{self.panel_at[suite.name][panel.dataset, panel.costs]}"
+
+    def figure(self, suite: Published, panel: Panel, up: str, shown: Sequence[str] = ()) -> str:
+        """Return the element of a panel's curves; ``shown`` are drawn at first, by default those of the panel."""
         heading = suite.headings.get((panel.dataset, panel.costs), panel.dataset)
-        methods = list(shown or [curve.method for curve in panel.curves])
+        methods = list(shown or drawn_at_first(panel))
+        if shown:
+            methods += [name for name in drawn_at_first(panel) if name not in shown][:_BESIDE]
         some = ", ".join(methods[:4]) + (f" and {len(methods) - 4} more" if len(methods) > 4 else "")
         label = f"Curves on {heading}: {panel.quality.title} by cost, of {some}"
-        hidden = len(panel.curves) - len(drawn_at_first(panel)) if shown is None else 0
-        return self._render("curve", json=curve_figure(panel, order, shown), label=label, hidden=hidden)
+        values = {"key": self.curve_key(suite, panel), "label": label, "shown": methods if shown else []}
+        return self._render("curve", up=up, **values)
+
+    def _pages_of(self, suite: Published) -> dict[str, str]:
+        return {
+            label: f"methods/{self.method_at[use]}.html" for label, use in suite.uses.items() if use in self.method_at
+        }
 
     def _suite(self, suite: Published) -> Files:
         layout = self.layouts[suite.name]
@@ -212,66 +218,55 @@ class Pages:
         files: Files = {
             f"{base}/{path.name}": path
             for path in (suite.folder / name for name in suite.description["files"])
-            if path.suffix in (".svg", ".parquet", ".csv") and path.is_file()
+            if path.suffix in (".svg", ".csv") and path.is_file()
         }
         timings, budgets = suite.folder / "timings.md", suite.folder / "budgets.md"
 
         def home(link: str) -> str | None:
-            """Return the address for a link of the pages on timings and budgets."""
-            return "index.md" if Path(link).name.partition("#")[0] == f"{suite.name}.md" else target(link)
+            """Return the address for a link of the suite's other pages."""
+            path, _, anchor = link.partition("#")
+            if Path(path).name == f"{suite.name}.md":
+                return target(f"#{anchor}") if anchor else "index.md"
+            return target(link)
 
         def target(link: str, here: str = "") -> str | None:
             path, _, anchor = link.partition("#")
             if not path:
                 there = layout.anchors.get(anchor, here)
-                if there in layout.addresses.values() and there == f"data-{anchor}":
-                    return f"{there}.md"  # the page itself, not a heading on it
                 return f"#{anchor}" if there == here else f"{there}.md#{anchor}"
             name = Path(path).name
             if name == "README.md":
                 return "../../index.md"
-            if name in ("timings.md", "budgets.md") or f"{base}/{name}" in files:
+            own = name in ("timings.md", "budgets.md") or Path(name).stem in layout.addresses.values()
+            if own or f"{base}/{name}" in files:
                 return name
             return next((f"../{o.name}/index.md" for o in self.published if name == f"{o.name}.md"), None)
 
-        def body(part: str, markdown: str) -> str:
-            return relinked(markdown, lambda link: target(link, part))
-
-        split = [
-            part for part in ("results", "curves", "figures") if any(part in held for held in layout.alone.values())
-        ]
         for part, markdown in layout.parts.items():
-            files[f"{base}/{part}.md"] = f"# {TITLES[part]}: {text(suite.title)}\n\n{body(part, markdown)}" + (
-                "\nThose of single data sets are on [their pages](index.md#data-sets).\n" if part in split else ""
-            )
-        if timings.is_file():
-            files[f"{base}/timings.md"] = relinked(timings.read_text(encoding="utf-8"), home)
-        if budgets.is_file():
-            files[f"{base}/budgets.md"] = relinked(budgets.read_text(encoding="utf-8"), home)
-        curves = [(panel, self._figure(suite, panel)) for panel in suite.panels]
-        by_heading = {suite.headings.get((panel.dataset, panel.costs)): (panel, figure) for panel, figure in curves}
-        for heading, sections in layout.alone.items():
-            here = layout.addresses[heading]
-            files[f"{base}/{here}.md"] = self._render(
+            body = relinked(markdown, lambda link, part=part: target(link, part))  # type: ignore[misc]
+            head = _NOT_SEARCHED if part in ("results", "curves", "provenance") else ""
+            files[f"{base}/{part}.md"] = f"{head}# {TITLES[part]}: {text(suite.title)}\n\n{body}"
+        for path in (timings, budgets):
+            if path.is_file():
+                files[f"{base}/{path.name}"] = _NOT_SEARCHED + relinked(path.read_text(encoding="utf-8"), home)
+        for dataset, markdown in layout.alone.items():
+            sections = markdown.partition("\n## ")
+            files[f"{base}/{layout.addresses[dataset]}.md"] = self._render(
                 "panel",
                 up="../../",
                 suite=suite,
-                heading=heading,
-                dataset=next(dataset for (dataset, _), text in suite.headings.items() if text == heading),
-                curve=by_heading.get(heading),
-                sections={part: body(here, markdown) for part, markdown in sections.items()},
+                dataset=dataset,
+                panels=[panel for panel in suite.panels if panel.dataset == dataset],
+                tables=relinked("".join(sections[1:]).lstrip(), home),
             )
         files[f"{base}/index.md"] = self._render(
             "suite",
             up="../../",
             suite=suite,
             parts=layout.parts,
-            alone={h: (layout.addresses[h], by_heading.get(h, (None, ""))[0]) for h in layout.alone},
-            curves=[] if layout.alone else curves,
+            alone=layout.addresses,
             timings=timings.is_file(),
             budgets=budgets.is_file(),
-            files=files,
-            base=base,
         )
         return files
 
@@ -294,34 +289,32 @@ class Pages:
             for panel in suite.panels
             if (labels := [curve.method for curve in panel.curves if suite.uses.get(curve.method) == use])
         ]
-        curves = [(suite, panel, self._figure(suite, panel, labels)) for suite, panel, labels in places]
         standing = [
             (suite, panel, label, [next((p for p in ranked(panel, s) if p.method == label), None) for s in SHARES])
             for suite, panel, labels in places
             for label in labels
         ]
-        rows = [
-            (suite, row)
-            for suite in self.published
-            for row in suite.description["rows"]
-            if suite.uses.get(row["method"]) == use
-        ]
         methods = self.registry.methods
         about = methods.described(use) if use in methods else None
         plugin = self.registry.plugin_of("methods", use) if about else None
+        compared = self.compared.uses if self.compared else {}
+        labels = [one["name"] for one in self.live.get("methods", ()) if compared.get(one["name"]) == use]
         return self._render(
             "method",
             up="../",
             use=use,
+            name=self.names[use],
             version=methods[use].version if about else None,
             doc=about["doc"] if about else "",
             plugin=plugin,
             licence=_licence(plugin.distribution) if plugin else "",
             parameters=about["parameters"] if about else [],
             papers=[paper for paper in self.papers if use in paper.methods],
-            curves=curves,
+            labels=labels,
+            strengths=[(label, strengths(self.live, label)) for label in labels],
+            facts=facts_of(use, self.published),
+            curves=places,
             standing=standing,
-            rows=rows,
         )
 
     def _paper(self, paper: Paper) -> str:
@@ -331,13 +324,19 @@ class Pages:
     def _dataset(self, dataset: str) -> str:
         places = [(suite, panel) for suite in self.published for panel in suite.panels if panel.dataset == dataset]
         facts = [(suite, suite.facts(dataset)) for suite in self.published]
+        pages = [
+            (suite, f"suites/{suite.name}/{self.layouts[suite.name].addresses.get(dataset, 'results')}.md")
+            for suite in self.published
+            if any(row["dataset"] == dataset for row in suite.description["rows"])
+            and (dataset in self.layouts[suite.name].addresses or "results" in self.layouts[suite.name].parts)
+        ]
         return self._render(
             "dataset",
             up="../",
             dataset=dataset,
             facts=[(suite, info) for suite, info in facts if info],
-            curves=[(suite, panel, self._figure(suite, panel)) for suite, panel in places],
-            rows=[(suite, r) for suite in self.published for r in suite.description["rows"] if r["dataset"] == dataset],
+            curves=places,
+            pages=pages,
         )
 
 

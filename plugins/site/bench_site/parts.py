@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterator
 
 from bench_leaderboard import slug
 
-__all__ = ["TITLES", "anchors_of", "by_dataset", "parts_of", "relinked"]
+__all__ = ["TITLES", "anchors_of", "parts_of", "relinked"]
 
 TITLES = {
     "results": "Tables",
     "claims": "Claims of the paper",
-    "curves": "Curves in numbers",
+    "curves": "Curves with their numbers",
     "figures": "More figures and tables",
     "provenance": "Provenance",
 }
@@ -71,52 +71,6 @@ def parts_of(page: str, tables: Collection[str]) -> dict[str, str]:
     for (start, text), end in zip(heads, ends, strict=True):
         sections.setdefault(_part(text, tables), []).extend([*lines[start:end], ""])
     return {part: "\n".join(sections[part]).strip() + "\n" for part in TITLES if part in sections}
-
-
-def by_dataset(parts: dict[str, str], headings: Collection[str]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Move single data sets' sections out of the tables and curves, and their images out of the figures.
-
-    Args:
-        parts: the result of `parts_of`.
-        headings: headings of the data sets' sections.
-
-    Returns:
-        The parts without these sections; and heading → part → the section without its heading.
-    """
-    left, alone = dict(parts), {heading: dict[str, str]() for heading in headings}
-    for part, depth in (("results", 2), ("curves", 3)):
-        if part not in parts:
-            continue
-        lines = parts[part].splitlines()
-        heads = [head for head in _headings(lines) if head[1] <= depth]
-        remaining = lines[: heads[0][0]] if heads else lines
-        for (start, level, heading), end in zip(heads, [head[0] for head in heads[1:]] + [len(lines)], strict=True):
-            if level == depth and heading in alone:
-                alone[heading][part] = "\n".join(lines[start + 1 : end]).strip() + "\n"
-            else:
-                remaining += lines[start:end]
-        left[part] = "\n".join(remaining).strip() + "\n"
-    if "figures" in parts:
-        left["figures"] = _without_images(parts["figures"], alone)
-    return left, alone
-
-
-_IMAGE = re.compile(r"^!\[((?:[^\[\]\\]|\\.)+?): [^\[\]]*\]\(")
-MOVED = "The figures of single data sets are on the data sets' pages."
-
-
-def _without_images(figures: str, alone: dict[str, dict[str, str]]) -> str:
-    """Return the figures without those of single data sets (``![HEADING: …](…)``), which are added to ``alone``."""
-    remaining: list[str] = []
-    for line in figures.splitlines():
-        match = _IMAGE.match(line)
-        heading = _plain(match[1]) if match else ""
-        if heading in alone:
-            alone[heading]["figures"] = alone[heading].get("figures", "") + f"{line}\n\n"
-            line = "" if MOVED in remaining else MOVED
-        if line or (remaining and remaining[-1]):
-            remaining.append(line)
-    return "\n".join(remaining).strip() + "\n"
 
 
 def anchors_of(parts: dict[str, str]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -10,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench_records import export_files
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tests"))
 
 from support.bench import ROOT, Bench, install
 from support.fixtures import bench
-
-from bench_core.records import seal, unseal
 
 __all__ = ["bench"]
 
@@ -81,18 +79,8 @@ def site(small: Bench) -> Path:
     for name in ("qwyc_paper", "open"):
         shutil.copytree(ROOT / "leaderboard" / name, shown / name)
         shutil.copy(ROOT / "leaderboard" / f"{name}.md", shown)
-    (shown / "open" / "records.parquet").unlink()  # the tables are enough
-    description = shown / "open" / "suite.json"
-    content = unseal(description.read_bytes())
-    headings = list(dict.fromkeys(row["heading"] for row in content["rows"]))
-    content["rows"] = [row for row in content["rows"] if row["heading"] in headings[:14]]
-    description.write_bytes(seal(content))
-    sections = re.split(r"(?m)^(?=##)", (shown / "open.md").read_text(encoding="utf-8"))
-    dropped = tuple(f"{mark} {heading}\n" for heading in headings[14:] for mark in ("##", "###"))
-    kept = [section for section in sections if not section.startswith(dropped)]
-    images = tuple(f"![{heading}: " for heading in headings[14:])
-    lines = [line for line in "".join(kept).splitlines() if not line.startswith(images)]
-    (shown / "open.md").write_text("\n".join(lines), encoding="utf-8")
+    for path in export_files(shown / "open"):
+        path.unlink()  # the tables are enough
     small("site", "site", "--out", "shown")
     return small.folder / "site"
 

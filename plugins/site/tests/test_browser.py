@@ -12,13 +12,33 @@ from typing import Any
 
 import pytest
 
-PAGES = ("index.html", "results.html", "suites/small/index.html", "suites/qwyc_paper/results.html",
-         "suites/qwyc_paper/curves.html", "suites/qwyc_paper/figures.html", "suites/open/index.html",
-         "suites/open/results.html", "suites/open/figures.html", "suites/open/data-liver.html",
-         "methods/cost-ordered.html", "datasets/blobs.html", "docs/papers/paper.html")  # fmt: skip
+PAGES = (
+    "index.html",
+    "answer.html",
+    "results.html",
+    "suites/index.html",
+    "suites/small/index.html",
+    "suites/small/provenance.html",
+    "suites/qwyc_paper/results.html",
+    "suites/qwyc_paper/claims.html",
+    "suites/qwyc_paper/curves.html",
+    "suites/qwyc_paper/figures.html",
+    "suites/open/index.html",
+    "suites/open/results.html",
+    "suites/open/budgets.html",
+    "suites/open/timings.html",
+    "suites/open/liver.html",
+    "methods/index.html",
+    "methods/cost-ordered.html",
+    "datasets/index.html",
+    "datasets/blobs.html",
+    "docs/papers/paper.html",
+)
 pytestmark = pytest.mark.slow
-HIGHEST = {1280: 12_000, 390: 16_000}
+HIGHEST = {1280: 12_000, 390: 12_000}
 """The largest height of a page, by the window's width, in pixels."""
+SLOWEST = 5_000
+"""Milliseconds until a page is loaded; a second on an idle machine."""
 
 
 def wait(until: Callable[[], Any], seconds: float = 20.0, what: str = "it") -> Any:
@@ -46,8 +66,8 @@ def faults(browser: Any) -> list[str]:
 
 def column(browser: Any, place: int) -> list[str]:
     return browser.execute_script(
-        "return [...document.querySelectorAll('.md-content table')[0].tBodies[0].rows].map(r => r.cells[arguments[0]]"
-        ".textContent)",
+        "return [...document.querySelectorAll('.md-content table')[0].tBodies[0].rows]"
+        ".map(r => [...r.cells].at(arguments[0]).textContent)",
         place,
     )
 
@@ -57,6 +77,8 @@ def test_a_page_has_no_error_and_fits_the_window(browser: Any, site: Path, page:
     for width in (1280, 390):
         opened(browser, site, page, width)
         time.sleep(0.2)
+        loaded = browser.execute_script("return performance.getEntriesByType('navigation')[0].loadEventEnd")
+        assert loaded < SLOWEST, f"loaded after {loaded:.0f} ms at {width}"
         height, wide = browser.execute_script(
             "return [document.documentElement.scrollHeight, document.documentElement.scrollWidth]"
         )
@@ -71,29 +93,46 @@ def test_a_page_has_no_error_and_fits_the_window(browser: Any, site: Path, page:
     assert checked == [0, 0, 1, "en"]
 
 
+def choose(browser: Any, label: str, value: str) -> None:
+    browser.execute_script(
+        "const l = [...document.querySelectorAll('.bench-filters label')]"
+        ".find(one => one.textContent.startsWith(arguments[0]));"
+        "const s = l.querySelector('select, input'); s.value = arguments[1];"
+        "for (const event of ['input', 'change']) s.dispatchEvent(new Event(event, {bubbles: true}))",
+        label,
+        value,
+    )
+
+
 def test_tables_sort_by_number_search_and_filter(browser: Any, site: Path) -> None:
     opened(browser, site, "results.html")
-    wait(lambda: browser.execute_script("return document.querySelector('table.dataTable') !== null"))
-    click = "document.querySelectorAll('table.dataTable thead th')[4].click()"
+    wait(lambda: browser.execute_script("return document.querySelector('table.bench-table') !== null"))
+    choose(browser, "Suite", "A small suite")
+    assert set(column(browser, -1)) == {"A small suite"}
+    heads = browser.execute_script(
+        "return [...document.querySelectorAll('th')].filter(h => !h.hidden).map(h => h.textContent.trim())"
+    )
+    assert "Cost" in heads
+    assert not any(head.startswith("NDCG") for head in heads), "a column without a value is shown"
+    place = browser.execute_script(
+        "return [...document.querySelectorAll('th')].findIndex(h => h.textContent.trim() === 'Cost')"
+    )
+    click = f"document.querySelectorAll('th')[{place}].querySelector('button').click()"
     browser.execute_script(click)
-    up = [int(text.split()[0]) for text in column(browser, 4)]
+    up = [float(text.split()[0]) for text in column(browser, place)]
     assert up == sorted(up)
     browser.execute_script(click)
-    down = [int(text.split()[0]) for text in column(browser, 4)]
+    down = [float(text.split()[0]) for text in column(browser, place)]
     assert down == sorted(down, reverse=True)
     assert up[0] < down[0]
-    everything = browser.execute_script("return document.querySelector('.dt-info').textContent")
-    search = "const i = document.querySelector('.dt-search input'); i.value = arguments[0];"
+    search = "const i = document.querySelector('.bench-filters input'); i.value = arguments[0];"
     browser.execute_script(f"{search} i.dispatchEvent(new Event('input', {{bubbles: true}}))", "CO-T, two")
-    assert wait(lambda: column(browser, 1) == ["CO-T, two stages"])
+    assert column(browser, 1) == ["CO-T, two stages"]
     browser.execute_script(f"{search} i.dispatchEvent(new Event('input', {{bubbles: true}}))", "")
-    wait(lambda: browser.execute_script("return document.querySelector('.dt-info').textContent") == everything)
-    browser.execute_script(
-        "const l = [...document.querySelectorAll('.bench-filters label')];"
-        "const s = l.find(one => one.textContent.startsWith('Data set'))"
-        ".querySelector('select'); s.value = 'blobs'; s.dispatchEvent(new Event('change'))"
-    )
-    assert set(column(browser, 0)) == {"blobs"}
+    choose(browser, "Suite", "")
+    shown = len(column(browser, 0))
+    browser.execute_script("document.querySelector('.bench-below button').click()")
+    assert len(column(browser, 0)) > shown
     assert faults(browser) == []
 
 
@@ -102,21 +141,71 @@ def test_a_curve_shows_numbers_under_the_pointer_and_can_be_logarithmic(browser:
     from selenium.webdriver.common.by import By
 
     opened(browser, site, "suites/small/index.html")
-    wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-curve[data-drawn] .points path"))
-    point = browser.find_elements(By.CSS_SELECTOR, ".bench-curve .points path")[0]
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
+    curve = browser.find_element(By.CSS_SELECTOR, ".bench-curve")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", curve)
+    point = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-curve .bench-dot"))[-1]
     ActionChains(browser).move_to_element(point).perform()
-    text = wait(lambda: " ".join(one.text for one in browser.find_elements(By.CSS_SELECTOR, ".hoverlayer .hovertext")))
+    text = wait(lambda: browser.find_element(By.CSS_SELECTOR, ".bench-tip").text)
     assert "cost" in text
     assert "quality" in text
-    log = "return document.querySelector('.bench-curve').layout.xaxis.type"
-    assert browser.execute_script(log) == "linear"
-    button = next(b for b in browser.find_elements(By.CSS_SELECTOR, ".updatemenu-button") if b.text == "Log")
+    assert browser.find_elements(By.CSS_SELECTOR, "g.bench-on")
+    assert browser.find_elements(By.CSS_SELECTOR, ".bench-band")
+    before = curve.screenshot_as_png
+    button = next(b for b in browser.find_elements(By.CSS_SELECTOR, ".bench-curve .bench-button") if b.text == "Log")
     button.click()
-    assert wait(lambda: browser.execute_script(log) == "log")
-    bands = "return document.querySelector('.bench-curve').data.filter(t => t.fill === 'tonexty').length"
-    assert browser.execute_script(bands) >= 1
+    assert button.get_attribute("aria-pressed") == "true"
+    assert curve.screenshot_as_png != before
     assert faults(browser) == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_controls_of_the_live_picture_change_it(browser: Any, site: Path, width: int) -> None:
+    from selenium.webdriver.common.by import By
+
+    opened(browser, site, "index.html", width)
+    wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-live svg"))
+    lines = "return [...document.querySelectorAll('.bench-live g[data-line]')].map(g => g.dataset.line)"
+    drawn = "return document.querySelector('.bench-live svg').outerHTML"
+    first = browser.execute_script(lines)
+    assert "<b>CO-T</b> & co" in first
+    picture = browser.execute_script(drawn)
+    choose(browser, "Budget", "4")
+    moved = browser.execute_script(drawn)
+    assert moved != picture
+    assert "10 %" in browser.find_element(By.CSS_SELECTOR, ".bench-best-title").text
+    browser.execute_script("document.querySelector('.bench-item button').click()")
+    assert browser.execute_script(lines) == first[1:]
+    browser.execute_script(
+        "const s = document.querySelector('.bench-legend select'); s.value = arguments[0];"
+        "s.dispatchEvent(new Event('change'))",
+        first[0],
+    )
+    assert sorted(browser.execute_script(lines)) == sorted(first)
+    choose(browser, "Data", "more than 30 features")
+    assert browser.find_element(By.CSS_SELECTOR, ".bench-best-title").text == "No data set is of this kind"
+    choose(browser, "Data", "any size")
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".bench-best li")) == 4
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert faults(browser) == []
+
+
+def test_a_link_to_a_heading_of_a_closed_section_opens_it(browser: Any, site: Path) -> None:
+    opened(browser, site, "suites/open/results.html")
+    closed = "return [...document.querySelectorAll('details.bench-section:not([open]) > summary > *')].map(h => h.id)"
+    names = browser.execute_script(closed)
+    if not names:
+        pytest.skip("the published page is short enough to be open")
+    browser.execute_script("location.hash = arguments[0]", names[-1])
+    assert wait(lambda: names[-1] not in browser.execute_script(closed))
+
+
+def test_the_verdict_of_a_claim_is_visible_without_scrolling(browser: Any, site: Path) -> None:
+    opened(browser, site, "suites/qwyc_paper/claims.html")
+    right = browser.execute_script(
+        "return [...document.querySelectorAll('th')].find(h => h.textContent.trim() === 'Verdict')"
+        ".getBoundingClientRect().right"
+    )
+    assert right < 1280
 
 
 CONTRAST = """
@@ -140,25 +229,24 @@ def test_text_tables_and_curves_are_legible_in_both_schemes(browser: Any, site: 
 
     opened(browser, site, "suites/small/index.html")
     body = browser.find_element(By.TAG_NAME, "body")
-    drawn = "return document.querySelector('.bench-curve').dataset.drawn"
-    colour = "return document.querySelector('.bench-curve').data.at(-1).line.color"
+    wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-curve .bench-line"))
+    colour = "return getComputedStyle(document.querySelector('.bench-curve .bench-line')).stroke"
     lines = []
-    for scheme, word in (("default", "light"), ("slate", "dark")):
+    for scheme in ("default", "slate"):
         if body.get_attribute("data-md-color-scheme") != scheme:
             browser.execute_script(
                 "[...document.querySelectorAll('label[for^=__palette]')].find(l => !l.hidden).click()"
             )
         wait(lambda scheme=scheme: body.get_attribute("data-md-color-scheme") == scheme)
-        wait(lambda word=word: browser.execute_script(drawn) == word)
         lines.append(browser.execute_script(colour))
         for selector in (".md-content p", ".md-content p a", ".md-content td", ".md-content td a", ".md-content h2"):
             element = browser.find_element(By.CSS_SELECTOR, selector)
             least = 4.5
             assert wait(lambda e=element, m=least: browser.execute_script(CONTRAST, e, body) >= m, 3), selector
-        for button in browser.find_elements(By.CSS_SELECTOR, ".bench-curve .updatemenu-button"):
-            parts = [button.find_element(By.CSS_SELECTOR, one) for one in ("text", "rect")]
-            legible = partial(browser.execute_script, CONTRAST, *parts, "fill", "fill")
-            wait(lambda legible=legible: legible() >= 4.5, what=f"{word}: a button's contrast {legible():.2f};")
+        for line in browser.find_elements(By.CSS_SELECTOR, ".bench-curve .bench-line"):
+            assert browser.execute_script(CONTRAST, line, body, "stroke") >= 3.0
+        for text in browser.find_elements(By.CSS_SELECTOR, ".bench-curve text")[:3]:
+            assert browser.execute_script(CONTRAST, text, body, "fill") >= 4.5
         title = browser.find_element(By.CSS_SELECTOR, ".md-content h1")
         assert browser.execute_script(CONTRAST, title, body) >= 3.0  # large text
     assert lines[0] != lines[1]
@@ -197,38 +285,21 @@ def test_a_screen_reader_finds_headings_in_order_and_named_links(browser: Any, s
     assert browser.execute_script(heads) == 0
 
 
-def test_on_a_phone_links_lead_from_the_best_method_at_a_tenth_of_the_price_to_its_curve_and_paper(
-    browser: Any, site: Path
-) -> None:
+def test_on_a_phone_links_lead_from_the_best_method_to_its_curve_and_paper(browser: Any, site: Path) -> None:
     from selenium.webdriver.common.by import By
 
     opened(browser, site, "index.html", 390)
-    head = browser.execute_script(
-        "return [...document.querySelectorAll('.md-content th')].map(h => h.textContent.trim())"
-    )
-    links = browser.execute_script(
-        "return [...document.querySelectorAll('.md-content table')[0].tBodies[0].rows]"
-        ".map(r => r.cells[arguments[0]].querySelector('a')).filter(Boolean)",
-        head.index("At 10 %"),
-    )
-    assert links
-    for link in links:  # within reach after scrolling the page down and the table sideways
-        browser.execute_script("arguments[0].scrollIntoView({block: 'center', inline: 'center'})", link)
-        box = link.rect
-        left = browser.execute_script("return arguments[0].getBoundingClientRect().left", link)
-        assert link.is_displayed()
-        assert 0 <= left < 390 - 10
-        assert box["height"] >= 12
-    best = [(link.text, link.get_attribute("href")) for link in links]
+    links = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-best li a"))
+    address = links[0].get_attribute("href")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", links[0])
     links[0].click()
-    content = browser.find_element(By.CSS_SELECTOR, ".md-content")
-    assert browser.current_url.partition("#")[0] == best[0][1].partition("#")[0]
-    shown = content.text
-    for word in ("Plugin:", "Paper:", "In a suite file:", "budgetbench-"):
+    assert browser.current_url.partition("#")[0] == address
+    shown = browser.find_element(By.CSS_SELECTOR, ".md-content").text
+    for word in ("Plugin:", "Paper:", "In a suite file:", "Speed:", "budgetbench-"):
         assert word in shown
-    curve = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-curve[data-drawn]"))[0]
-    assert curve.rect["y"] < 4 * 900, "the first curve is not within four screens"
-    assert curve.rect["width"] <= 390
+    picture = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-live"))[0]
+    assert picture.rect["y"] < 2 * 900, "the picture is not within two screens"
+    assert picture.rect["width"] <= 390
     opened(browser, site, "methods/cost-ordered.html", 390)
     (paper,) = browser.find_elements(By.CSS_SELECTOR, ".md-content li a[href*='papers/']")
     paper.click()
@@ -242,12 +313,12 @@ def test_on_a_phone_two_taps_lead_from_the_front_page_to_the_leader_at_a_tenth_o
     from selenium.webdriver.common.by import By
 
     opened(browser, site, "index.html", 390)
-    browser.find_element(By.PARTIAL_LINK_TEXT, "Which method").click()
+    browser.find_element(By.PARTIAL_LINK_TEXT, "The answer in full").click()
     items = wait(lambda: [li for li in browser.find_elements(By.CSS_SELECTOR, "li") if li.text.startswith("At 10 %")])
     leader = items[0].find_element(By.CSS_SELECTOR, "a[href*='methods/']")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", leader)
     leader.click()
-    curve = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-curve"))[0]
+    curve = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-live"))[0]
     assert "Plugin: budgetbench-" in browser.find_element(By.CSS_SELECTOR, ".md-content").text
     assert curve.rect["y"] < 2 * 900, "the curve is not within two screens"
     assert faults(browser) == []
@@ -255,9 +326,9 @@ def test_on_a_phone_two_taps_lead_from_the_front_page_to_the_leader_at_a_tenth_o
 
 def test_on_a_phone_a_long_name_leaves_the_second_column_visible(browser: Any, site: Path) -> None:
     opened(browser, site, "results.html", 390)
-    wait(lambda: browser.execute_script("return document.querySelector('table.dataTable') !== null"))
+    wait(lambda: browser.execute_script("return document.querySelector('table.bench-table tbody tr') !== null"))
     left = browser.execute_script(
-        "const [name, best] = document.querySelector('table.dataTable tbody tr').cells;"
+        "const [name, best] = document.querySelector('table.bench-table tbody tr').cells;"
         "name.textContent = 'A data set with a name of some (length)'; return best.getBoundingClientRect().left"
     )
     assert left < 0.5 * 390
@@ -266,7 +337,7 @@ def test_on_a_phone_a_long_name_leaves_the_second_column_visible(browser: Any, s
 def test_a_long_cell_shows_its_beginning_and_opens(browser: Any, site: Path) -> None:
     # The published results determine which page has such a cell.
     pages = sorted((site / "suites").glob("*/*.html"))
-    page = next(page for page in pages if re.search(r"<td[^>]*>[^<]{300,}</td>", page.read_text(encoding="utf-8")))
+    page = next(page for page in pages if re.search(r"<td[^>]*>[^<|]{300,}</td>", page.read_text(encoding="utf-8")))
     opened(browser, site, page.relative_to(site).as_posix(), 390)
     find = "const d = document.querySelector('details.bench-folded');"
     before, shown, full = browser.execute_script(

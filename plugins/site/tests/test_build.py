@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from bench_site.assets import as_script, shared_files
-from bench_site.figures import curve_figure
+from bench_site.figures import as_data_script, curve_data
 from bench_site.links import dead_links
-from bench_site.parts import MOVED, TITLES, anchors_of, by_dataset, parts_of, relinked
+from bench_site.parts import TITLES, anchors_of, parts_of, relinked
 from bench_site.place import put
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,42 +34,22 @@ def test_there_is_a_page_for_every_suite_method_data_set_and_paper(site: Path) -
             "docs/tutorial.html", "docs/papers/paper.html"} <= pages  # fmt: skip
 
 
-def test_each_data_set_of_a_large_suite_has_a_page_with_its_table(site: Path) -> None:
+def test_each_data_set_of_a_large_suite_has_a_page_with_its_tables(site: Path) -> None:
     home = html(site, "suites/open/index.html")
-    pages = sorted(path.name for path in (site / "suites" / "open").glob("data-*.html"))
+    pages = json.loads((ROOT / "leaderboard/open/suite.json").read_text())["pages"]
     assert len(pages) > 12
-    for page in pages:
-        assert f'href="{page}"' in home
-    assert "Complete table" in html(site, "suites/open/data-liver.html")
-    assert "Curve in numbers" in html(site, "suites/open/data-liver.html")
+    for file in pages.values():
+        name = Path(file).with_suffix(".html").name
+        assert f'href="{name}"' in home
+        assert "<table>" in html(site, f"suites/open/{name}")
     tables = html(site, "suites/open/results.html")
     assert "Over all data sets" in tables
+    assert "Trade-off curves" in tables
     assert 'id="liver"' not in tables
-    assert not list((site / "suites" / "small").glob("data-*.html"))
+    assert not (site / "suites" / "open" / "curves.html").exists()
 
 
-def test_splitting_by_data_set_loses_no_line() -> None:
-    text = (ROOT / "leaderboard" / "open.md").read_text(encoding="utf-8")
-    headings = {row["heading"] for row in json.loads((ROOT / "leaderboard/open/suite.json").read_text())["rows"]}
-    parts = parts_of(text, headings)
-    left, alone = by_dataset(parts, headings)
-    assert set(alone) == headings
-
-    def lines(texts: Iterable[str]) -> list[str]:
-        return sorted(line for text in texts for line in text.splitlines() if line)
-
-    taken = [f"## {heading}" for heading in alone if "results" in alone[heading]]
-    taken += [f"### {heading}" for heading in alone if "curves" in alone[heading]]
-    sections = [section for held in alone.values() for section in held.values()]
-    copied = lines([*left.values(), *sections, *taken])
-    assert [line for line in copied if line != MOVED] == lines(parts.values())
-    assert "bars-liver.svg" in alone["Liver"]["figures"]
-    assert "bars-" not in left["figures"]
-
-
-def test_of_many_curves_the_best_are_visible_and_the_others_are_in_the_legend() -> None:
-    from types import SimpleNamespace
-
+def test_of_many_curves_the_best_are_visible_and_the_others_can_be_added() -> None:
     def panel(count: int) -> Any:
         steps = {"cost": np.array([0.05, 0.9]), "margin": np.zeros(2), "seeds": (1,)}
         curves = [
@@ -79,14 +58,12 @@ def test_of_many_curves_the_best_are_visible_and_the_others_are_in_the_legend() 
         quality = SimpleNamespace(percent=True, goal="max", title="Accuracy")
         return SimpleNamespace(curves=tuple(curves), quality=quality, cost="cost", largest=1.0)
 
-    few = json.loads(curve_figure(panel(5), {}))
-    assert all(trace.get("visible") is None for trace in few["data"])
-    many = json.loads(curve_figure(panel(30), {}))
-    shown = {trace["name"] for trace in many["data"] if trace.get("visible") is None}
-    assert "m29" in shown  # the best at the price of all features
-    assert 3 <= len(shown) <= 12
-    assert {trace["name"] for trace in many["data"]} == {f"m{n}" for n in range(30)}
-    assert "visible" not in json.loads(curve_figure(panel(30), {}, ["m0"]))["data"][0]
+    assert curve_data(panel(5), {})["first"] == [f"m{n}" for n in range(5)]
+    many = curve_data(panel(30), {"m3": "methods/m3.html"})
+    assert "m29" in many["first"]  # the best at the price of all features
+    assert 2 <= len(many["first"]) <= 8
+    assert [line["name"] for line in many["lines"]] == [f"m{n}" for n in range(30)]
+    assert [line["page"] for line in many["lines"] if line["page"]] == ["methods/m3.html"]
 
 
 def test_a_method_page_names_its_paper_plugin_parameters_and_rank(site: Path) -> None:
@@ -113,32 +90,55 @@ def test_the_answer_of_the_front_page_is_on_the_site_with_its_tables_and_numbers
 
 
 def test_names_that_look_like_markup_stay_text(site: Path) -> None:
-    page = html(site, "suites/small/index.html")
-    assert "&lt;b&gt;CO-T&lt;/b&gt; &amp; co" in page
-    assert "<b>CO-T" not in re.sub(r"<script type=.application/json.>.*?</script>", "", page)
+    for page in ("suites/small/results.html", "methods/cost-ordered.html"):
+        text = html(site, page)
+        assert "&lt;b&gt;CO-T&lt;/b&gt; &amp; co" in text
+        assert "<b>CO-T" not in text
+    assert not any("<" in path.read_text(encoding="utf-8") for path in (site / "assets" / "data").rglob("*.js"))
 
 
 def test_a_curve_has_the_numbers_of_the_records(site: Path) -> None:
-    page = html(site, "suites/small/index.html")
-    found = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
-    figures = [json.loads(text) for text in found if '"layout"' in text]
-    assert len(figures) == 1
-    traces = [trace for trace in figures[0]["data"] if trace.get("showlegend") is not False]
-    assert [trace["name"] for trace in traces] == [
-        "&lt;b&gt;CO-T&lt;/b&gt; &amp; co",
-        "CO-T, two stages",
-        "LASSO",
-        "single-stage",
-    ]
-    for trace in traces:
-        assert trace["line"]["shape"] == "hv"
-        assert np.all(np.diff(trace["x"]) >= 0)
-    full = traces[-1]
-    assert (full["x"][0], full["x"][-1]) == (0.0, 100.0)  # the empty policy, and the method's own
+    (file,) = (site / "assets" / "data" / "curves" / "small").glob("*.js")
+    key = file.relative_to(site / "assets" / "data").with_suffix("").as_posix()
+    assert f'data-key="{key}"' in html(site, "suites/small/index.html")
+    data = json.loads(file.read_text(encoding="utf-8").partition("]=")[2].removesuffix(";\n"))
+    lines = data["lines"]
+    assert [line["name"] for line in lines] == ["<b>CO-T</b> & co", "CO-T, two stages", "LASSO", "single-stage"]
+    for line in lines:
+        assert np.all(np.diff([cost for cost, *_ in line["points"]]) >= 0)
+    full = lines[-1]["points"]
+    assert (full[0][0], full[-1][0]) == (0.0, 100.0)  # the empty policy, and the method's own
     description = json.loads((site.parent / "leaderboard" / "small" / "suite.json").read_text())
     means = next(row["means"] for row in description["rows"] if row["method"] == "single-stage")
     right = 100 * means["coverage"][0] * means["conclusive-accuracy"][0]
-    assert full["y"][-1] == pytest.approx(right, abs=2.0)  # a mean of products, and the product of means
+    assert full[-1][1] == pytest.approx(right, abs=2.0)  # a mean of products, and the product of means
+
+
+@given(st.text(max_size=30))
+def test_no_name_in_data_ends_a_script_element_or_its_text(name: str) -> None:
+    script = as_data_script(name, {"name": name})
+    assert "<" not in script
+    assert script.count("\n") == 1
+    head, _, data = script.removesuffix(";\n").partition("]=")
+    if "]=" not in name:
+        assert json.loads(data) == {"name": name}
+        assert json.loads(head.partition("[")[2]) == name
+
+
+def test_no_method_is_called_best_that_is_no_better_than_an_answer_without_features() -> None:
+    from bench_site.pages import Pages
+
+    def panel(*qualities: float) -> Any:
+        curves = tuple(
+            SimpleNamespace(method=f"m{n}", cost=np.array([0.0, 0.05]), quality=np.array([0.5, quality]))
+            for n, quality in enumerate(qualities)
+        )
+        quality = SimpleNamespace(percent=True, goal="max", title="Accuracy")
+        return SimpleNamespace(curves=curves, quality=quality, floor=0.0)
+
+    pages = Pages.__new__(Pages)
+    assert pages.best(panel(0.5, 0.4), 0.1) is None
+    assert pages.best(panel(0.5, 0.7), 0.1) == ("m1", "70.0")
 
 
 def test_the_site_has_no_dead_link(site: Path) -> None:
@@ -297,7 +297,10 @@ def test_hostile_names_inject_no_element_or_attribute_into_pages_and_figures(ben
         assert page.found == [], path
         assert not (path.suffix == ".svg" and "<script" in path.read_text(encoding="utf-8"))
     home = html(bench.folder / "site", "suites/hostile/index.html")
-    assert home.count("&lt;script&gt;alert(") > 5
+    assert home.count("&lt;script&gt;alert(") >= 3
+    data = sorted((bench.folder / "site" / "assets" / "data").rglob("*.js"))
+    assert len(data) > 3
+    assert not any("<" in path.read_text(encoding="utf-8") for path in data)
 
 
 def test_splitting_a_committed_page_loses_no_line() -> None:
@@ -330,20 +333,8 @@ def test_an_anchor_leads_to_the_part_that_has_the_heading() -> None:
     assert anchors_of(parts) == {"heart": "results", "claims-of-the-paper": "claims", "x": "claims"}
 
 
-def test_the_bundle_of_datatables_is_converted_to_a_script() -> None:
-    files = shared_files()
-    script = files["assets/bench/tables.js"]
-    assert isinstance(script, str)
-    assert "window['benchTables']" in script
-    assert not re.search(r"export\s*\{", script)
-    with pytest.raises(RequestError, match="DataTables"):
-        as_script("const a = 1;", "x")
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.data())
 def test_the_quality_at_a_cost_is_that_of_the_largest_budget_within_it(costs: list[float], data: st.DataObject) -> None:
-    from types import SimpleNamespace
-
     from bench_site.sources import at_share
 
     cost = np.array(costs)
@@ -360,4 +351,6 @@ def test_the_site_of_the_committed_leaderboard_and_documentation_has_no_dead_lin
     bench("site", "site", "--out", folders[0], "--suites", folders[1], "--docs", folders[2])
     pages = list((bench.folder / "site").rglob("*.html"))
     assert len(pages) > 60
-    assert max(path.stat().st_size for path in pages) < 3_000_000
+    assert max(path.stat().st_size for path in pages) < 1_000_000
+    everything = sum(path.stat().st_size for path in (bench.folder / "site").rglob("*") if path.is_file())
+    assert everything < 40_000_000

@@ -103,7 +103,8 @@ def marks(
     """Method → ``best`` or ``near``: the best mean (ties too), and those that a paired test cannot distinguish from it.
 
     The test is the corrected resampled t-test at 5 %, row by row, with the variance that the rows' intervals have. So
-    a row is near only if its interval and the best row's meet (see `bench_leaderboard.analysis.summary`).
+    a row is near only if its interval and the best row's meet (see `bench_leaderboard.analysis.summary`). Nor is it
+    where the two means differ by more than both margins: few seeds do not make 62 % nearly 82 %.
 
     Args:
         means: method → metric → mean, of the rows that are compared.
@@ -116,7 +117,8 @@ def marks(
     marked = {method: "best" for method, value in values.items() if value == best}
     leader = next(iter(marked))
     for rival in values:
-        if rival not in marked:
+        reach = max(means[leader][metric].margin, means[rival][metric].margin)
+        if rival not in marked and abs(values[rival] - best) <= reach:
             ours, theirs = cells.paired(dataset, costs, leader, rival, metric)
             if corrected_resampled_t(ours - theirs, overlap) >= ALPHA:
                 marked[rival] = "near"

@@ -15,20 +15,33 @@ from bench_leaderboard.render.templates import rendered
 __all__ = ["curve_section", "figure_section"]
 
 
-def curve_section(suite: Suite, figures: Sequence[Figure]) -> str:
-    """The section of trade-off curves: rules, figures and numbers; empty when there is no curve."""
-    drawn = [
-        (figure, figure.panel, _without_band(figure.panel), _numbers(suite, figure.panel))
-        for figure in figures
-        if figure.kind == "curve" and figure.panel is not None
-    ]
-    if not drawn:
+def curve_section(
+    suite: Suite,
+    figures: Sequence[Figure],
+    place: str | None = None,
+    *,
+    with_rules: bool = True,
+    with_figures: bool = True,
+) -> str:
+    """The section of trade-off curves: rules, figures and numbers; empty when there is no curve.
+
+    Args:
+        suite: the suite.
+        figures: all of a page, or some.
+        place: the folder of figures as seen from the page, ending in a slash; the suite's by default.
+        with_rules: whether the section says how curves are made.
+        with_figures: whether it shows them.
+    """
+    panels = [(figure, figure.panel) for figure in figures if figure.kind == "curve" and figure.panel is not None]
+    if not panels:
         return ""
+    drawn = [(figure, panel, _without_band(panel), _numbers(suite, panel)) for figure, panel in panels if with_figures]
     return rendered(
         "curves",
-        name=suite.name,
+        place=f"{suite.name}/" if place is None else place,
+        with_rules=with_rules,
         drawn=drawn,
-        rejects=any(panel.rejects for _, panel, *_ in drawn),
+        rejects=any(panel.rejects for _, panel in panels),
         corner=", ".join(f"{value:g}" for value in REFERENCE_POINT),
         few_seeds=FEW_SEEDS,
     )

@@ -34,10 +34,13 @@ class FigureKind(ABC):
     Class attributes:
         title: heading of its section, where an entry gives none.
         entry: the keys of its ``[[figures]]`` entries.
+        reads: keys of records that it shows, of ``usage`` and ``evaluations``: they are published only where a figure
+            shows them.
     """
 
     title: ClassVar[str]
     entry: ClassVar[type[FigureEntry]] = FigureEntry
+    reads: ClassVar[tuple[str, ...]] = ()
 
     def check(self, suite: Suite, entry: Any, where: str) -> Mapping[str, Metric]:
         """The metrics that an entry needs in every record, its own keys checked.

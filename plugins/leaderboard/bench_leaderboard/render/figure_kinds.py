@@ -133,6 +133,7 @@ class FeatureUsage(FigureKind):
     """How often each feature is acquired."""
 
     title = "Feature usage"
+    reads = ("usage",)
 
     def build(self, builder: FigureBuilder, entry: FigureEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.usage import usage_figure

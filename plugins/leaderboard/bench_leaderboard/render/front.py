@@ -29,7 +29,7 @@ def render_front(described: Sequence[JsonObject], registry: Registry) -> str:
             f"[{text(description['title'])}]({description['name']}.md)",
             text(description["source"]),
             _trials(description),
-            ", ".join(_links(description["name"], parts)),
+            ", ".join(_links(description, parts)),
         ]
         for description in described
     ]
@@ -56,6 +56,8 @@ def _trials(description: JsonObject) -> str:
     return f"{done}" if done == expected else f"{done} of {expected}"
 
 
-def _links(name: str, parts: Sequence[FrontPart]) -> list[str]:
+def _links(description: JsonObject, parts: Sequence[FrontPart]) -> list[str]:
+    name = description["name"]
     links = [part.links[name] for part in parts if name in part.links]
-    return [*links, f"[timings]({name}/timings.md)", f"[records]({name}/records.parquet)"]
+    records = "records.parquet" if "records.parquet" in description["files"] else "records"  # of an earlier layout
+    return [*links, f"[timings]({name}/timings.md)", f"[records]({name}/{records})"]

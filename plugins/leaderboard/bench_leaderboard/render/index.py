@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bench_records import csv_text
@@ -18,8 +18,9 @@ from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.summary import Row
 from bench_leaderboard.analysis.tables import Grid
 from bench_leaderboard.parts import page_parts
+from bench_leaderboard.render.dataset_pages import dataset_pages
 from bench_leaderboard.render.front import render_front
-from bench_leaderboard.render.tables import heading
+from bench_leaderboard.render.tables import columns_of, heading
 
 __all__ = [
     "DESCRIPTION",
@@ -62,6 +63,7 @@ def describe(analysed: Analysed, beside: Mapping[str, bytes]) -> bytes:
         name: {"title": metric.title or name, "goal": metric.goal, "percent": metric.percent}
         for name, metric in suite.metrics.items()
     }
+    columns = {(grid.dataset, grid.costs): columns_of(suite, records, grid) for grid in analysed.tables}
     rows = [
         {
             "dataset": grid.dataset,
@@ -73,7 +75,7 @@ def describe(analysed: Analysed, beside: Mapping[str, bytes]) -> bytes:
             **ended_of(grid, row),
             "means": {
                 name: [_digits(row.means[name].value), _digits(row.means[name].margin)]
-                for name in suite.metrics
+                for name in columns[grid.dataset, grid.costs]
                 if name in row.means
             },
         }
@@ -90,6 +92,8 @@ def describe(analysed: Analysed, beside: Mapping[str, bytes]) -> bytes:
         "rows": rows,
         "files": sorted(beside),
     }
+    if pages := dataset_pages(analysed):
+        description["pages"] = {page.dataset: page.file for page in pages}
     for part in page_parts(analysed):
         description |= part.description
         there = {name: beside[f"{name}.json"] for name in part.data if f"{name}.json" in beside}
@@ -159,8 +163,11 @@ def _unsealed(data: bytes) -> dict[str, Any]:
     if any(key not in description for key in _SHOWN):
         raise ValueError("it lacks a key")
     linked = [key.removesuffix(_HASH) for key in description if key.endswith(_HASH)]
-    if any(Path(name).name != name for name in [*description["files"], *linked]):
+    files, linked = ([PurePosixPath(name) for name in names] for names in (description["files"], linked))
+    if any(file.is_absolute() or ".." in file.parts for file in files) or any(len(name.parts) != 1 for name in linked):
         raise ValueError("it names a file elsewhere")
+    if not set(description.get("pages", {}).values()) <= set(description["files"]):
+        raise ValueError("it names a page that is not among its files")
     return description
 
 

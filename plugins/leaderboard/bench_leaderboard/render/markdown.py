@@ -95,10 +95,9 @@ def plain_number(value: float, digits: int = 4) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """A Markdown table. Cells are ready Markdown, of one line; the first ``left`` columns stand to the left."""
-    import tabulate
+    """A Markdown table. Cells are ready Markdown, of one line; the first ``left`` columns stand to the left.
 
-    # Padding must not depend on whether a package that knows wide letters happens to be installed.
-    tabulate.WIDE_CHARS_MODE = False
-    align = ["left" if i < left else "right" for i in range(len(head))]
-    return tabulate.tabulate(rows, headers=head, tablefmt="pipe", colalign=align, disable_numparse=True)
+    Cells are not padded: a page is half as large, and a change of one cell changes one line.
+    """
+    marks = [":--" if i < left else "--:" for i in range(len(head))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, marks, *rows))

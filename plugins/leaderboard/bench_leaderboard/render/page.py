@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bench_records import Records, is_over_limit, outdated
@@ -11,8 +12,9 @@ from bench_leaderboard.analysis.grid_ends import grid_ends
 from bench_leaderboard.analysis.optimism import optimism
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.curves import curve_section, figure_section
+from bench_leaderboard.render.dataset_pages import DatasetPage, dataset_pages, of_single_datasets
 from bench_leaderboard.render.extra_tables import extra_sections
-from bench_leaderboard.render.markdown import text
+from bench_leaderboard.render.markdown import table, text
 from bench_leaderboard.render.page_figures import figures_of
 from bench_leaderboard.render.provenance import provenance
 from bench_leaderboard.render.tables import dataset_section, grid_table, optimism_table, paper_numbers
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["render_page"]
 
 _SHOWN = 50
+_COUNTS = ("done", "expected")
 
 
 def render_page(analysed: Analysed) -> str:
     """The leaderboard page of a suite, in Markdown, ending in a newline."""
     suite, records, figures = analysed.suite, analysed.records, figures_of(analysed)
+    own = dataset_pages(analysed)
+    elsewhere = of_single_datasets(figures, own, suite)
     head, paper = suite.file.suite, paper_numbers(suite)
     page = rendered(
         "page",
@@ -40,9 +45,10 @@ def render_page(analysed: Analysed) -> str:
         least_coverage=f"{100 * suite.least_coverage:g}" if suite.least_coverage else "",
         has_paper=bool(suite.section("paper")),
         parts="".join(f"{line}\n" for part in page_parts(analysed) for line in part.lines),
-        datasets="".join(dataset_section(suite, records, grid, paper) for grid in analysed.tables),
-        curves=curve_section(suite, figures),
-        figures=figure_section(suite, figures),
+        datasets="" if own else "".join(dataset_section(suite, records, grid, paper) for grid in analysed.tables),
+        pages=_listed_pages(analysed, own),
+        curves=curve_section(suite, figures, with_figures=not own),
+        figures=figure_section(suite, [figure for figure in figures if figure not in elsewhere]),
         tables="".join(f"{line}\n" for line in extra_sections(suite, records)),
         grid_ends=grid_table(suite, grid_ends(records, analysed.cells)),
         optimism=optimism_table(optimism(analysed)),
@@ -50,6 +56,18 @@ def render_page(analysed: Analysed) -> str:
         **provenance(suite, records, analysed.verified),
     )
     return page.rstrip() + "\n"
+
+
+def _listed_pages(analysed: Analysed, pages: Sequence[DatasetPage]) -> str:
+    """The table of data sets with pages of their own; empty where there are none."""
+    suite = analysed.suite
+    body = []
+    for page in pages:
+        done, expected = (sum(getattr(row, key) for grid in page.grids for row in grid.rows) for key in _COUNTS)
+        trials = f"{done}" if done == expected else f"{done} of {expected}"
+        prices = ", ".join(text(grid.costs) for grid in page.grids)
+        body.append([f"[{text(page.dataset)}]({suite.name}/{page.file})", prices, trials])
+    return table(["Data set", "Prices", "Trials"], body, 2) if body else ""
 
 
 def _failures(records: Records) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ Listing the figures is cheap and needs no matplotlib, so a page links exactly th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -16,11 +16,12 @@ from bench_core.suites import Registry, Suite, validated
 from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.figure import Figure, FigureEntry
+from bench_leaderboard.texts import texts_in
 
 if TYPE_CHECKING:
     from bench_leaderboard.render.figure_builder import FigureKind
 
-__all__ = ["check_figures", "figure_entry", "figure_files", "figures_of", "kinds_of"]
+__all__ = ["check_figures", "figure_entry", "figure_files", "figures_of", "kinds_of", "shown_by_figures"]
 
 
 def kinds_of(registry: Registry) -> dict[str, str]:
@@ -71,6 +72,14 @@ def check_figures(suite: Suite, entries: Sequence[Mapping[str, Any] | FigureEntr
                     raise RequestError(f"{where}.{key}: there is no {what} {name!r}; {hint}")
         needed |= _kind(entry.kind, suite.registry, where).check(suite, entry, where)
     return needed
+
+
+def shown_by_figures(suite: Suite) -> Iterator[str]:
+    """Every name in the entries of a suite's figures, and the keys of records that they show."""
+    for given in suite.section("figures"):
+        entry = figure_entry(suite.registry, given, suite.path)
+        yield from texts_in(entry)
+        yield from _kind(entry.kind, suite.registry, suite.path).reads
 
 
 def figures_of(analysed: Analysed) -> list[Figure]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from bench_records import RECORDS
+from bench_records import export_files
 
 from bench_core import RequestError
 from bench_leaderboard.render.index import RESULTS, RESULTS_HEAD, written_before
@@ -28,9 +28,9 @@ def refuse_foreign(paths: Iterable[Path], folder: Path) -> None:
     Raises:
         RequestError: the files are named.
     """
-    own = (folder / RECORDS).is_file() or bool(written_before(folder))
+    own = bool(export_files(folder) or written_before(folder))
     foreign = [
-        path for path in paths if path.exists() and not (own if path.parent == folder else _is_marked(path, folder))
+        path for path in paths if path.exists() and not (own if folder in path.parents else _is_marked(path, folder))
     ]
     if foreign:
         names = ", ".join(map(str, foreign[:_SHOWN])) + (

@@ -17,8 +17,18 @@ from bench_leaderboard.analysis.tables import Grid
 from bench_leaderboard.render.markdown import number, plain_number, shown, table, text
 from bench_leaderboard.render.templates import rendered
 
-__all__ = ["dataset_section", "grid_table", "head_of", "heading", "marked", "optimism_table", "paper_numbers"]
+__all__ = [
+    "columns_of",
+    "dataset_section",
+    "grid_table",
+    "head_of",
+    "heading",
+    "marked",
+    "optimism_table",
+    "paper_numbers",
+]
 
+_OF_RANKINGS = ("ndcg@", "precision@")
 Paper = dict[tuple[str, str], dict[tuple[str, str], float]]
 
 
@@ -49,7 +59,7 @@ def paper_numbers(suite: Suite) -> Paper:
 def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) -> str:
     """The section of a data set under a cost scheme."""
     numbers = paper.get((grid.dataset, grid.costs), {})
-    columns = [n for n in suite.metrics if any(n in row.means for row in grid.rows)]
+    columns = columns_of(suite, records, grid)
     reasons = _inapplicable(records, grid)
     head = ["Method", *(head_of(suite.metrics[n]) for n in columns), "Seeds", "Selected by"]
     if grid.dominated:
@@ -71,6 +81,25 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
         ),
         **(_facts(suite, records, grid) if columns else {}),
     )
+
+
+def columns_of(suite: Suite, records: Records, grid: Grid) -> list[str]:
+    """The metrics that a table shows: those with a number, and metrics of rankings only where rows are ranked."""
+    names = [name for name in suite.metrics if any(name in row.means for row in grid.rows)]
+    if not names or _info(suite, records, grid)["task"] == "ranking":
+        return names
+    others = [name for name in names if not name.startswith(_OF_RANKINGS)]
+    return others or names
+
+
+def _info(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:
+    """What one done record of a table says."""
+    return records.infos[_done_trial(suite, records, grid)]
+
+
+def _done_trial(suite: Suite, records: Records, grid: Grid) -> str:
+    place = grid.dataset, grid.costs
+    return next(name for m in suite.methods_on(grid.dataset) for name in records.trials.get((*place, m), ()))
 
 
 def _inapplicable(records: Records, grid: Grid) -> dict[str, str]:
@@ -115,8 +144,7 @@ def _with_paper(cell: str, metric: Metric, value: float | None) -> str:
 
 def _facts(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:
     """On the data: rows of each part, features, threshold, objectives, content hash."""
-    dataset, costs = grid.dataset, grid.costs
-    name = next(name for m in suite.methods_on(dataset) for name in records.trials.get((dataset, costs, m), ()))
+    name = _done_trial(suite, records, grid)
     info, identity = records.infos[name], records.identities[name]
     return {
         "features": len(info["features"]),

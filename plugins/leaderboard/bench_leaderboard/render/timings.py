@@ -21,18 +21,26 @@ _BESIDE = {"test.disagreement": "Share of rows that differ", "test.mean-base-mod
 """Columns of the selected policies beside their times, where there is a full model to compare with."""
 
 
-def render_timings(suite: Suite, records: Records) -> str:
-    """Seconds by step, method and data set, and microseconds per decided row, in Markdown."""
+def render_timings(suite: Suite, records: Records, by_dataset: bool = True) -> str:
+    """Seconds by step, method and data set, and microseconds per decided row, in Markdown.
+
+    Args:
+        suite: the suite.
+        records: its records.
+        by_dataset: a row for each data set and method; otherwise a row for each method, over all data sets.
+    """
     seconds: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for (dataset, _, method), names in records.trials.items():
-        seconds[dataset, method] += [records.runs[name]["timings"] for name in names if name in records.runs]
+        seconds[dataset if by_dataset else "", method] += [
+            records.runs[name]["timings"] for name in names if name in records.runs
+        ]
     steps = []
-    for dataset in suite.dataset_names():
-        for method in suite.methods_on(dataset):
+    for dataset, methods in _places(suite, by_dataset):
+        for method in methods:
             timings = seconds.get((dataset, method), [])
             if timings:
                 cells = [_cell([timing[step] for timing in timings if step in timing]) for step in _STEPS]
-                steps.append([text(dataset), text(method), str(len(timings)), *cells])
+                steps.append([*([text(dataset)] if by_dataset else []), text(method), str(len(timings)), *cells])
     total = math.fsum(timing.get(step, 0.0) for timings in seconds.values() for timing in timings for step in _STEPS)
     judge = {name for run in records.runs.values() for name in run["provenance"].get("judge", ())}
     return rendered(
@@ -41,13 +49,21 @@ def render_timings(suite: Suite, records: Records) -> str:
         title=suite.file.suite.title or suite.name,
         processors=processors(records),
         steps=steps,
+        place=["Data set"] if by_dataset else [],
         hours=plain_number(total / 3600, 3),
         judge=", ".join(map(text, sorted(judge))),
-        **_deciding(suite, records),
+        **_deciding(suite, records, by_dataset),
     )
 
 
-def _deciding(suite: Suite, records: Records) -> dict[str, Any]:
+def _places(suite: Suite, by_dataset: bool) -> list[tuple[str, list[str]]]:
+    """What the tables have rows for: (data set, its methods), or all methods over all data sets."""
+    if by_dataset:
+        return [(dataset, list(suite.methods_on(dataset))) for dataset in suite.dataset_names()]
+    return [("", list(suite.method_names()))]
+
+
+def _deciding(suite: Suite, records: Records, by_dataset: bool) -> dict[str, Any]:
     """Time to decide a test row: the selected policy, and the family's reference beside it where there is one."""
     chosen: dict[tuple[str, str], list[tuple[float, float | None]]] = defaultdict(list)
     beside: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
@@ -56,6 +72,7 @@ def _deciding(suite: Suite, records: Records) -> dict[str, Any]:
     keys = ["name", "policy", "dataset", "method", *columns]
     for row in () if selected is None else selected[keys].itertuples(index=False, name=None):
         name, policy, dataset, method, *numbers = row
+        dataset = dataset if by_dataset else ""
         timings = records.runs.get(name, {}).get("timings", {})
         seconds = timings.get("decide_per_policy", [])
         rows = records.infos[name].get("rows", {}).get("test", 0)
@@ -67,12 +84,12 @@ def _deciding(suite: Suite, records: Records) -> dict[str, Any]:
             beside[dataset, method].append(tuple(map(float, numbers)))
     compared = any(whole is not None for times in chosen.values() for _, whole in times)
     body = []
-    for dataset in suite.dataset_names():
-        for method in suite.methods_on(dataset):
+    for dataset, methods in _places(suite, by_dataset):
+        for method in methods:
             times = chosen.get((dataset, method), [])
             if not times:
                 continue
-            cells = [text(dataset), text(method), str(len(times))]
+            cells = [*([text(dataset)] if by_dataset else []), text(method), str(len(times))]
             if compared:
                 cells += [_mean(values) for values in zip(*beside[dataset, method], strict=True)]
             cells.append(_spread([own for own, _ in times]))
@@ -84,7 +101,7 @@ def _deciding(suite: Suite, records: Records) -> dict[str, Any]:
             body.append(cells)
     titles = [_BESIDE[column] for column in columns] if compared else []
     ends = ["Full model, µs a row", "Speed-up"] if compared else []
-    head = ["Data set", "Method", "Trials", *titles, "µs a row", *ends]
+    head = [*(["Data set"] if by_dataset else []), "Method", "Trials", *titles, "µs a row", *ends]
     return {"head": head, "deciding": body, "compared": compared}
 
 

@@ -1,206 +1,78 @@
-// Make tables sortable and searchable, and draw curves in the page's colour scheme. Loaded at the end of every page.
+// Start the tables, curves and the live picture of a page. Loaded at the end of every page.
 (() => {
   "use strict";
-  const here = document.currentScript.src;
-  const PAGE = 25; // a table with more rows is divided into pages
-  const SEARCHED = 6; // a table with at least so many rows has a search field
-  const LONG = 40; // the text of a cell with more characters may wrap
-  const FOLDED = 240; // a cell with more characters shows its beginning only, until it is opened
-  const CHOICES = [2, 80]; // a column with so many different texts has a list to filter by
+  const HIGH = 6000; // sections that end below are closed until they are opened, in pixels
+  const root = new URL("../../", document.currentScript.src);
+  const article = document.querySelector(".md-content__inner");
 
-  const isDark = () => document.body.getAttribute("data-md-color-scheme") === "slate";
-
-  // Parse numbers as the pages write them: "84.8 ± 6.6 ≈", "−1.2", "2 of 7". Other texts give null and sort last.
-  const numberOf = (text) => {
-    const found = /^[^\w−-]*([−-]?\d+(?:\.\d+)?(?:e[−+-]?\d+)?)/.exec(text.trim());
-    return found ? parseFloat(found[1].replaceAll("−", "-")) : null;
-  };
-
-  function fold(cell) {
-    const text = cell.textContent.trim();
-    const details = document.createElement("details");
-    details.className = "bench-folded";
-    const summary = document.createElement("summary");
-    const cut = text.lastIndexOf(" ", LONG);
-    summary.textContent = `${text.slice(0, cut > 0 ? cut : LONG)} …`;
-    details.append(summary, text);
-    cell.replaceChildren(details);
-  }
-
-  function prepare(table) {
-    const rows = [...table.tBodies[0].rows];
-    const heads = [...table.tHead.rows[0].cells];
-    for (const row of rows) {
-      for (const cell of row.cells) {
-        cell.classList.toggle("bench-long", cell.textContent.trim().length > LONG);
-        if (cell.textContent.trim().length > FOLDED && !cell.children.length) fold(cell);
-      }
+  const loaded = new Map();
+  function load(key, source) {
+    if (window.benchData?.[key]) return Promise.resolve(window.benchData[key]);
+    if (!loaded.has(source)) {
+      loaded.set(source, new Promise((resolve, reject) => {
+        const script = document.createElement("script");
+        script.src = new URL(source, root).href;
+        script.onload = resolve;
+        script.onerror = () => reject(new Error(`${source} cannot be loaded`));
+        document.head.append(script);
+      }));
     }
-    heads.forEach((head, column) => {
-      const cells = rows.map((row) => row.cells[column]).filter(Boolean);
-      const filled = cells.filter((cell) => !["", "–", "never", "∞"].includes(cell.textContent.trim()));
-      const numbers = filled.map((cell) => numberOf(cell.textContent));
-      if (filled.length && numbers.every((value) => value !== null)) {
-        for (const cell of cells) cell.dataset.order = numberOf(cell.textContent) ?? 1e300;
-      }
-    });
-    return heads;
+    return loaded.get(source).then(() => window.benchData[key]);
   }
 
-  function addFilters(api, heads, rows) {
-    const bar = document.createElement("div");
-    bar.className = "bench-filters";
-    heads.forEach((head, column) => {
-      const texts = [...new Set(rows.map((row) => row.cells[column]?.textContent.trim() ?? ""))];
-      const numeric = rows.some((row) => row.cells[column]?.dataset.order !== undefined);
-      if (/^At \d/.test(head.textContent)) return; // these cells hold a method and a number
-      if (numeric || texts.length < CHOICES[0] || texts.length > CHOICES[1] || texts.length > rows.length / 2) return;
-      const label = document.createElement("label");
-      const select = document.createElement("select");
-      select.append(new Option("all", ""));
-      for (const text of texts.sort((a, b) => a.localeCompare(b))) select.append(new Option(text, text));
-      select.addEventListener("change", () => {
-        api.column(column).search(select.value, { exact: select.value !== "" }).draw();
-      });
-      label.append(`${head.textContent.trim()} `, select);
-      bar.append(label);
-    });
-    if (bar.children.length) api.table().container().prepend(bar);
-  }
-
-  function makeTable(table) {
-    const rows = [...(table.tBodies[0]?.rows ?? [])];
-    if (!table.tHead || rows.length < 2 || !table.tHead.textContent.trim()) return;
-    const heads = prepare(table);
-    const paged = rows.length > PAGE;
-    const DataTable = window.benchTables.default;
-    const api = new DataTable(table, {
-      paging: paged,
-      pageLength: PAGE,
-      lengthMenu: [10, 25, 50, 100],
-      searching: rows.length >= SEARCHED,
-      info: paged,
-      order: [],
-      autoWidth: false,
-      layout: {
-        topStart: paged ? "pageLength" : null,
-        topEnd: rows.length >= SEARCHED ? "search" : null,
-        bottomStart: paged ? "info" : null,
-        bottomEnd: paged ? "paging" : null,
-      },
-    });
-    if (rows.length >= 2 * SEARCHED) addFilters(api, heads, rows);
-    // Put the table into a frame that scrolls sideways, also by keyboard.
-    const frame = document.createElement("div");
-    frame.className = "bench-scroll";
-    frame.tabIndex = 0;
-    frame.setAttribute("role", "region");
-    frame.setAttribute("aria-label", "table");
-    table.replaceWith(frame);
-    frame.append(table);
-  }
-
-  // Curves.
-
-  function themed(figure, width) {
-    const dark = isDark();
-    const ink = dark ? "#e6edf3" : "#1f2329";
-    const grid = dark ? "#2f3742" : "#d9dee4";
-    const data = figure.data.map((trace) => {
-      const colour = dark ? trace.meta.dark : trace.meta.light;
-      const line = { ...trace.line, color: colour };
-      if (trace.meta.band) {
-        const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
-        return { ...trace, line, fillcolor: trace.fill ? `rgba(${r},${g},${b},0.14)` : undefined };
-      }
-      return { ...trace, line, marker: { ...trace.marker, color: colour } };
-    });
-    const axis = (given) => ({ ...given, gridcolor: grid, linecolor: grid, tickcolor: grid, fixedrange: false });
-    const longest = Math.max(4, ...data.filter((t) => t.showlegend !== false).map((t) => t.name.length));
-    const count = data.filter((trace) => trace.showlegend !== false).length;
-    const columns = Math.max(1, Math.floor(width / (7 * longest + 55)));
-    const layout = {
-      ...figure.layout,
-      height: 380 + 20 * Math.ceil(count / columns),
-      font: { color: ink, family: "system-ui, sans-serif", size: 12 },
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
-      hoverlabel: { bgcolor: dark ? "#161b22" : "#ffffff", bordercolor: grid, font: { color: ink } },
-      xaxis: axis(figure.layout.xaxis),
-      yaxis: axis(figure.layout.yaxis),
-    };
-    layout.updatemenus = layout.updatemenus.map((menu) => ({
-      ...menu,
-      font: { color: ink },
-      bgcolor: dark ? "#161b22" : "#ffffff",
-      bordercolor: grid,
-    }));
-    const title = layout.yaxis.title.text;
-    const fitted = width < 500 ? title.replace(/ \(.*$/, "") : title.replaceAll(" (", "<br>(");
-    layout.yaxis.title = { ...layout.yaxis.title, text: fitted };
-    return [data, layout];
-  }
-
-  async function draw(place) {
-    const figure = place.figure;
-    const [data, layout] = themed(figure, place.clientWidth);
-    const type = place.layout?.xaxis?.type;
-    if (type) layout.xaxis.type = type; // keep the reader's choice when the scheme changes
-    layout.updatemenus[0].active = type === "log" ? 1 : 0;
-    await window.Plotly.react(place, data, layout, {
-      responsive: true,
-      displaylogo: false,
-      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
-      displayModeBar: place.clientWidth > 600 ? "hover" : false,
-    });
-    place.dataset.drawn = isDark() ? "dark" : "light";
-  }
-
-  function loadPlotly() {
-    return new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = new URL("plotly.min.js", here).href;
-      script.onload = resolve;
-      script.onerror = reject;
-      document.head.append(script);
-    });
-  }
-
-  async function makeCurves() {
-    const places = [...document.querySelectorAll(".bench-curve")];
-    if (!places.length) return;
-    for (const place of places) {
-      const holder = place.querySelector("script");
-      place.figure = JSON.parse(holder.textContent);
-      holder.remove();
+  async function start(place) {
+    const { key, src, up = "" } = place.dataset;
+    const data = await load(key, src);
+    if (place.classList.contains("bench-results")) window.benchTables.makeResults(place, data);
+    else if (place.classList.contains("bench-live")) window.benchLive(place, data, up, JSON.parse(place.dataset.shown ?? "[]"));
+    else {
+      const shown = place.dataset.shown ? JSON.parse(place.dataset.shown) : data.first;
+      window.benchChart(place, { ...data, first: shown, step: true, up });
     }
-    await loadPlotly();
-    const seen = new IntersectionObserver(
-      (entries) => {
-        for (const entry of entries) {
-          if (!entry.isIntersecting) continue;
-          seen.unobserve(entry.target);
-          draw(entry.target);
-        }
-      },
-      { rootMargin: "400px" },
-    );
+  }
+
+  function makeData() {
+    const places = [...document.querySelectorAll("[data-key][data-src]")];
+    const seen = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        if (!entry.isIntersecting) continue;
+        seen.unobserve(entry.target);
+        start(entry.target);
+      }
+    }, { rootMargin: "300px" });
     for (const place of places) seen.observe(place);
-    new MutationObserver(() => {
-      for (const place of places) if (place.dataset.drawn) draw(place);
-    }).observe(document.body, { attributes: true, attributeFilter: ["data-md-color-scheme"] });
   }
 
-  function followScheme() {
-    document.documentElement.dataset.theme = isDark() ? "dark" : "light"; // DataTables' style depends on this
-    document.documentElement.classList.toggle("dark", isDark());
+  // Close the sections of a high page, so that its contents can be seen; a link to a heading opens its section.
+  function foldSections() {
+    if (!article || document.documentElement.scrollHeight < 1.5 * HIGH) return;
+    const level = article.querySelectorAll(":scope > h2").length > 2 ? "H2" : "H3";
+    const heads = [...article.querySelectorAll(`:scope > ${level}`)];
+    const ends = [...heads.slice(1).map((head) => head.getBoundingClientRect().top + window.scrollY), document.documentElement.scrollHeight];
+    heads.forEach((head, at) => {
+      if (ends[at] < HIGH) return;
+      const section = document.createElement("details");
+      section.className = "bench-section";
+      const summary = document.createElement("summary");
+      const rest = [];
+      for (let next = head.nextSibling; next; next = next.nextSibling) {
+        if (next.nodeType === 1 && /^H[1-6]$/.test(next.tagName) && next.tagName <= level) break;
+        rest.push(next);
+      }
+      head.replaceWith(section);
+      summary.append(head);
+      section.append(summary, ...rest);
+    });
+    const open = () => {
+      const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      for (let one = target?.parentElement; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+      if (target) target.scrollIntoView();
+    };
+    window.addEventListener("hashchange", open);
+    open();
   }
 
-  followScheme();
-  new MutationObserver(followScheme).observe(document.body, {
-    attributes: true,
-    attributeFilter: ["data-md-color-scheme"],
-  });
-  for (const table of document.querySelectorAll(".md-content table:not(.highlighttable)")) makeTable(table);
-  makeCurves();
+  for (const table of document.querySelectorAll(".md-content table:not(.highlighttable)")) window.benchTables.makeTable(table);
+  foldSections();
+  makeData();
 })();

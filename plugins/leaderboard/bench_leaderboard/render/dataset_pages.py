@@ -1,0 +1,89 @@
+"""The pages of single data sets, where a suite has too many for one page: GitHub shows no page of a megabyte."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from bench_core.suites import Suite
+from bench_leaderboard.analysis.analysed import Analysed
+from bench_leaderboard.analysis.tables import Grid
+from bench_leaderboard.render.curves import curve_section
+from bench_leaderboard.render.figure import Figure
+from bench_leaderboard.render.figure_builder import file_slug
+from bench_leaderboard.render.page_figures import figures_of
+from bench_leaderboard.render.tables import dataset_section, heading, paper_numbers
+from bench_leaderboard.render.templates import rendered
+
+__all__ = ["MOST_ON_A_PAGE", "DatasetPage", "dataset_pages", "is_divided", "of_single_datasets", "render_dataset_page"]
+
+MOST_ON_A_PAGE = 12
+"""A suite with more tables than this, one for each data set and cost scheme, has a page for each data set."""
+_RESERVED = (
+    "answer", "budgets", "claims", "curves", "dynamic", "figures", "index", "provenance", "readme", "results", "timings"
+)  # fmt: skip
+"""Names of other pages in a suite's folder, here or on the site."""
+
+
+@dataclass(frozen=True)
+class DatasetPage:
+    """A data set's page.
+
+    Attributes:
+        dataset: its name.
+        file: the page's name in the suite's folder.
+        grids: its tables, one for each cost scheme.
+    """
+
+    dataset: str
+    file: str
+    grids: tuple[Grid, ...]
+
+    def headings(self, suite: Suite) -> list[str]:
+        """Headings of its tables."""
+        return [heading(suite, grid.dataset, grid.costs) for grid in self.grids]
+
+
+def is_divided(analysed: Analysed) -> bool:
+    """Whether data sets have pages of their own."""
+    return len(analysed.tables) > MOST_ON_A_PAGE
+
+
+def dataset_pages(analysed: Analysed) -> list[DatasetPage]:
+    """The pages of single data sets, in the suite's order; empty where they all stand on the suite's page."""
+    if not is_divided(analysed):
+        return []
+    pages: list[DatasetPage] = []
+    taken: set[str] = {f"{name}.md" for name in _RESERVED}
+    for dataset in dict.fromkeys(grid.dataset for grid in analysed.tables):
+        stem = file_slug(dataset)
+        file, number = f"{stem}.md", 1
+        while file in taken:
+            number += 1
+            file = f"{stem}-{number}.md"
+        taken.add(file)
+        pages.append(DatasetPage(dataset, file, tuple(g for g in analysed.tables if g.dataset == dataset)))
+    return pages
+
+
+def of_single_datasets(figures: Collection[Figure], pages: Collection[DatasetPage], suite: Suite) -> list[Figure]:
+    """The figures that stand on pages of data sets."""
+    headings = {text for page in pages for text in page.headings(suite)}
+    return [figure for figure in figures if figure.heading in headings]
+
+
+def render_dataset_page(analysed: Analysed, page: DatasetPage) -> str:
+    """A data set's page in Markdown, ending in a newline: tables, curves and figures."""
+    suite, records = analysed.suite, analysed.records
+    paper = paper_numbers(suite)
+    figures = of_single_datasets(figures_of(analysed), [page], suite)
+    text = rendered(
+        "dataset_page",
+        dataset=page.dataset,
+        name=suite.name,
+        title=suite.file.suite.title or suite.name,
+        tables="".join(dataset_section(suite, records, grid, paper) for grid in page.grids),
+        curves=curve_section(suite, figures, place="", with_rules=False),
+        figures=[figure for figure in figures if figure.panel is None],
+    )
+    return text.rstrip() + "\n"

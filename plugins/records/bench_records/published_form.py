@@ -1,0 +1,83 @@
+"""What of a record is published: its numbers, and of what a fit says about itself only what the suite's page shows.
+
+The rest (feature usage of every policy, series of training, models) is most of a record and stays in the store.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bench_core import canonical_json
+from bench_records.columns import values
+from bench_records.records import Records
+
+if TYPE_CHECKING:
+    from bench_core.suites import Suite
+
+__all__ = ["published_form", "shown_names"]
+
+_WHOLE = ("usage", "evaluations")
+"""Keys of a record that are published as they are, or not at all."""
+_MARGIN = "_margin"
+
+
+def shown_names(suite: Suite) -> frozenset[str]:
+    """Names of series, details and keys of records that the suite's page shows, by the plugins that render it."""
+    found: list[Collection[str]] = suite.registry.manager.hook.bench_shown_names(suite=suite)
+    return frozenset(name for names in found for name in names)
+
+
+def published_form(records: Records, shown: Collection[str]) -> Records:
+    """The records as they are published; ``records`` itself where there is nothing to leave out.
+
+    Numbers of policies, what determines a trial, diagnostics and errors are kept. ``usage`` and ``evaluations`` are
+    kept where they are named, and so are series of the history. Of a policy's details those are kept that are named,
+    and numbers that say where on a grid the policy is: the value of a parameter, or of a list in the diagnostics.
+
+    Args:
+        records: of a suite.
+        shown: names, from `shown_names`.
+    """
+    infos = {name: _published_info(info, shown) for name, info in records.infos.items()}
+    grids = {name: _grid_names(records, name) for name in infos}
+    frame = records.policies
+    if frame.empty:
+        return records
+    before = values(frame["details"])
+    details = [
+        text if text == "{}" else _published_details(text, shown, grids[name])
+        for name, text in zip(values(frame["name"]), before, strict=True)
+    ]
+    if details == before and all(infos[name] is info for name, info in records.infos.items()):
+        return records
+    return replace(records, policies=frame.assign(details=details), infos=infos)
+
+
+def _published_info(info: dict[str, Any], shown: Collection[str]) -> dict[str, Any]:
+    kept = {key: value for key, value in info.items() if key not in _WHOLE or key in shown}
+    history = info.get("history")
+    if history:
+        kept["history"] = {key: series for key, series in history.items() if key.removesuffix(_MARGIN) in shown}
+    return info if kept == info else kept
+
+
+def _grid_names(records: Records, name: str) -> set[str]:
+    """Names of a trial's parameters, and of the lists in its diagnostics; those in the singular, too."""
+    lists: Mapping[str, Any] = records.infos[name].get("diagnostics") or {}
+    names = {key for key, value in lists.items() if isinstance(value, list)}
+    if name in records.identities:
+        names |= records.identities[name].get("method", {}).get("parameters", {}).keys()
+    return names | {key.removesuffix("s") for key in names}
+
+
+def _published_details(text: str, shown: Collection[str], grid: Collection[str]) -> str:
+    details = json.loads(text)
+    kept = {
+        key: value
+        for key, value in details.items()
+        if key in shown or (key in grid and isinstance(value, int | float) and not isinstance(value, bool))
+    }
+    return text if len(kept) == len(details) else canonical_json(kept)

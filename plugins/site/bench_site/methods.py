@@ -1,0 +1,118 @@
+"""What the site says of a method: where it is good and where not, by the kind of data, and how fast it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+from bench_site.live import BUDGETS
+from bench_site.sources import Published
+
+__all__ = ["Facts", "Strengths", "facts_of", "strengths"]
+
+_BUDGET = 0.2
+_SHOWN = 3
+_GROUPS: tuple[tuple[str, Callable[[Mapping[str, Any]], bool]], ...] = (
+    ("all data sets", lambda one: True),
+    ("up to 12 features", lambda one: one["features"] <= 12),
+    ("13 to 30 features", lambda one: 12 < one["features"] <= 30),
+    ("more than 30 features", lambda one: one["features"] > 30),
+    ("up to 500 rows", lambda one: one["rows"] <= 500),
+    ("more than 500 rows", lambda one: one["rows"] > 500),
+)
+
+
+class Group(NamedTuple):
+    """A method's quality on a kind of data.
+
+    Attributes:
+        title: the kind of data.
+        sets: number of data sets with their prices.
+        quality: mean chance-corrected quality, in percent.
+        gap: mean distance to the best method of each data set, in points.
+    """
+
+    title: str
+    sets: int
+    quality: float
+    gap: float
+
+
+class Strengths(NamedTuple):
+    """Where a method is good: by kind of data, and the data sets with the least and the largest gap to the best."""
+
+    groups: list[Group]
+    near: list[tuple[str, float]]
+    far: list[tuple[str, float]]
+
+
+class Facts(NamedTuple):
+    """How fast a method is: medians over its trials.
+
+    Attributes:
+        trials: number of trials.
+        fit: seconds to fit a family.
+        row: microseconds to decide a row; None if it was not measured.
+    """
+
+    trials: int
+    fit: float
+    row: float | None
+
+
+def strengths(live: Mapping[str, Any], method: str) -> Strengths | None:
+    """Return where a method is good at 20 % of the price; None if it is on no data set.
+
+    Args:
+        live: see `bench_site.live.live_data`.
+        method: its name there.
+    """
+    place = BUDGETS.index(_BUDGET)
+    gaps: list[tuple[Mapping[str, Any], float, float]] = []
+    for one in live["sets"]:
+        own = one["quality"].get(method)
+        if own and own[place] is not None:
+            best = max(values[place] for values in one["quality"].values() if values[place] is not None)
+            gaps.append((one, 100 * own[place], 100 * (best - own[place])))
+    if not gaps:
+        return None
+    prices = sorted({one["prices"] for one, *_ in gaps})
+    groups = [
+        *_GROUPS,
+        *((f"{name} prices", lambda one, name=name: one["prices"] == name) for name in prices if len(prices) > 1),
+    ]
+    rows = [_group(title, [found for found in gaps if fits(found[0])]) for title, fits in groups]
+    ordered = sorted(gaps, key=lambda found: (found[2], found[0]["name"]))
+    near, far = ordered[:_SHOWN], ordered[::-1][:_SHOWN]
+    return Strengths(
+        [row for row in rows if row is not None],
+        [(one["name"], gap) for one, _, gap in near],
+        [(one["name"], gap) for one, _, gap in far],
+    )
+
+
+def _group(title: str, found: Sequence[tuple[Mapping[str, Any], float, float]]) -> Group | None:
+    if not found:
+        return None
+    count = len(found)
+    return Group(title, count, sum(one[1] for one in found) / count, sum(one[2] for one in found) / count)
+
+
+def facts_of(use: str, published: Sequence[Published]) -> Facts | None:
+    """Return how fast a method is, over all suites; None without a measured trial."""
+    fits: list[float] = []
+    rows: list[float] = []
+    for suite in published:
+        if suite.records is None:
+            continue
+        for (*_, label), names in suite.records.trials.items():
+            if suite.uses.get(label) != use:
+                continue
+            for name in names:
+                timings = suite.records.runs.get(name, {}).get("timings", {})
+                fits += [timings["fit"]] if "fit" in timings else []
+                tested = suite.records.infos[name].get("rows", {}).get("test", 0)
+                seconds = timings.get("decide_per_policy") or []
+                rows += [1e6 * sum(seconds) / len(seconds) / tested] if seconds and tested else []
+    return Facts(len(fits), median(fits), median(rows) if rows else None) if fits else None

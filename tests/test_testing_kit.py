@@ -467,6 +467,15 @@ def test_a_policy_that_recognises_replaced_values_is_caught():
     assert "no-trace" in found
 
 
+def test_the_kit_of_a_slow_method_runs_its_short_checks_in_the_slow_run_and_the_others_weekly():
+    (mark,) = method_contract(Good(), tasks=["binary"], slow=True).pytestmark
+    marked = {case.id: {mark.name for mark in case.marks} for case in mark.args[1]}
+    short = {f"{check}-binary" for check in ("audit", "determinism", "shapes")}
+    assert {name for name, marks in marked.items() if marks == {"slow"}} == short
+    assert all(marks == {"weekly"} for name, marks in marked.items() if name not in short)
+    assert len(marked) > 20
+
+
 # ---- the kit's own pieces
 
 

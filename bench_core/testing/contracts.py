@@ -139,7 +139,7 @@ def check_method(
 
 
 def method_contract(
-    *methods: Method, tasks: Sequence[Task] | None = None, skip: Mapping[str, str] | None = None
+    *methods: Method, tasks: Sequence[Task] | None = None, skip: Mapping[str, str] | None = None, slow: bool = False
 ) -> Callable[..., None]:
     """A test function of every check × every task of the methods: ``test_contract[audit-binary]`` ….
 
@@ -148,6 +148,8 @@ def method_contract(
             the others `VARIANT_CHECKS`; their other checks have the marker ``weekly``.
         tasks: only these of their tasks.
         skip: check name (``audit``, or ``audit-binary`` for one task) → why it is left out, shown as a skip.
+        slow: fitting takes seconds: every instance gets `VARIANT_CHECKS` only, with the marker ``slow``; all its
+            other checks have the marker ``weekly``.
 
     Example::
 
@@ -165,8 +167,10 @@ def method_contract(
     for method, label in zip(methods, _labels(methods), strict=True):
         for planned in _plan_method(method, skip or {}, tasks):
             marks = [pytest.mark.skip(reason=planned.reason)] if planned.reason else []
-            if type(method) in classes and planned.check not in VARIANT_CHECKS:
+            if (slow or type(method) in classes) and planned.check not in VARIANT_CHECKS:
                 marks.append(pytest.mark.weekly)
+            elif slow:
+                marks.append(pytest.mark.slow)
             cases.append(pytest.param(planned.run, id=planned.id + label, marks=marks))
         classes.add(type(method))
 

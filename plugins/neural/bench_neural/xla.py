@@ -8,34 +8,18 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from unittest.mock import patch
 
 __all__ = ["jax", "jnp", "optax"]
 
 _ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
-
-@contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    """Set environment variables, and restore them."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-with _environment(
+# JAX sets variables of its own, which are gone afterwards, too.
+with patch.dict(
+    os.environ,
     XLA_FLAGS=f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip(),
     JAX_PLATFORMS="cpu",
     TF_CPP_MIN_LOG_LEVEL="3",
-    TPU_SKIP_MDS_QUERY="1",  # JAX sets it for good
 ):
     import jax
     import jax.numpy as jnp

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from bench_neural.plugin import CAE, DIME, EDDI, GDFS, OL, CwCF, MaskStatic
 
 from bench_core.testing import method_contract
@@ -15,21 +14,20 @@ SHAPES = ("one-hot", "groups", "one-feature", "missing-values")
 test_contract = method_contract(
     MaskStatic(**SMALL, count=3, repeats=1),
     tasks=["binary"],
-    skip=dict.fromkeys(SHAPES, "JAX compiles for each shape: in the slow run"),
+    skip=dict.fromkeys(SHAPES, "JAX compiles for each shape: in the weekly run"),
 )
-test_contract_of_trained_policies = pytest.mark.slow(
-    method_contract(
-        MaskStatic(**SMALL, count=3, repeats=1),
-        GDFS(**SHORT),
-        DIME(**SHORT),
-        DIME(**SHORT, stop="budget"),
-        CwCF(**SMALL, updates=50, count=3),
-        CwCF(**SMALL, updates=50, count=3, reward="log-loss"),
-        OL(**SMALL, updates=50, count=3),
-        EDDI(**SMALL, updates=50, count=3, samples=2),
-        CAE(**SMALL, updates=50, count=3),
-    )
+test_contract_of_trained_policies = method_contract(
+    MaskStatic(**SMALL, count=3, repeats=1),
+    GDFS(**SHORT),
+    DIME(**SHORT),
+    DIME(**SHORT, stop="budget"),
+    CwCF(**SMALL, updates=50, count=3),
+    CwCF(**SMALL, updates=50, count=3, reward="log-loss"),
+    OL(**SMALL, updates=50, count=3),
+    EDDI(**SMALL, updates=50, count=3, samples=2),
+    CAE(**SMALL, updates=50, count=3),
+    slow=True,
 )
-test_contract_of_sure_answers = pytest.mark.slow(
-    method_contract(DIME(**SHORT, stop="confidence", class_weights=True), tasks=["binary", "multiclass"])
+test_contract_of_sure_answers = method_contract(
+    DIME(**SHORT, stop="confidence", class_weights=True), tasks=["binary", "multiclass"], slow=True
 )

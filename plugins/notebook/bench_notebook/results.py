@@ -30,7 +30,7 @@ class Drawing:
         alt: what it shows, in words.
     """
 
-    svg: bytes
+    svg: bytes = field(repr=False)
     alt: str
 
     def _repr_svg_(self) -> str:

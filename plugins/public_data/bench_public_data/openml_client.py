@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 from xml.etree import ElementTree
 
 from bench_core import DataError, DataUnavailable
@@ -66,7 +67,7 @@ def from_mirror(folder: Path, number: int, scratch: Path) -> tuple[pd.DataFrame,
                 shutil.copyfile(folder / name, copy / name)
         parquet = (copy / f"dataset_{number}.pq").is_file()
         try:
-            with _environment(OPENML_SKIP_PARQUET="false" if parquet else "true"):
+            with patch.dict(os.environ, OPENML_SKIP_PARQUET="false" if parquet else "true"):
                 return _load(openml, number, features)
         except Exception as error:
             raise DataError(f"{folder}: OpenML data set {number} cannot be read: {_line(error)}") from error
@@ -171,7 +172,7 @@ def _openml(scratch: Path) -> Iterator[Any]:
     """Yield the openml package with its cache in a temporary folder, and restore its configuration afterwards."""
     with _CONFIGURATION, tempfile.TemporaryDirectory(dir=scratch) as folder:
         # The first import of openml creates its default cache folder, which is set to the temporary one.
-        with _environment(OPENML_CACHE_DIR=folder):
+        with patch.dict(os.environ, OPENML_CACHE_DIR=folder):
             try:
                 import openml
             except (ImportError, OSError) as error:
@@ -184,20 +185,6 @@ def _openml(scratch: Path) -> Iterator[Any]:
             yield openml
         finally:
             openml.config.set_root_cache_directory(before)
-
-
-@contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _line(error: BaseException) -> str:

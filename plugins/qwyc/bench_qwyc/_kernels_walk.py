@@ -45,6 +45,17 @@ def _natural_sum(outputs, models, bias, total):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
+def _decide_in_full(slots, ids, rows, outputs_of, bias, beta, marks, seen, runs, score, positive):  # type: ignore[no-untyped-def]
+    """Decide the rows at ``slots``, which ran through all base models, by their full score."""
+    models, full = outputs_of.shape[1], np.empty(1, bias.dtype)
+    for place in slots:
+        row = rows[place]
+        _natural_sum(outputs_of[ids[place]], models, bias, full)
+        runs[row], score[row], positive[row] = models, full[0], full[0] >= beta
+        seen[row] = marks[place]
+
+
+@numba.njit(cache=True, nogil=True)
 def decide_thresholds(packed, X, order, low, high, bias, beta, start, stop, seen, runs, score, positive):  # type: ignore[no-untyped-def]
     """Run base models in order until the sum is below ``low`` or above ``high``; else the full score decides.
 
@@ -52,7 +63,7 @@ def decide_thresholds(packed, X, order, low, high, bias, beta, start, stop, seen
     """
     models = len(order)
     outputs_of = np.empty((BLOCK, models, 1), dtype=bias.dtype)
-    out, g, full = np.empty((BLOCK, 1), bias.dtype), np.empty(BLOCK, bias.dtype), np.empty(1, bias.dtype)
+    out, g = np.empty((BLOCK, 1), bias.dtype), np.empty(BLOCK, bias.dtype)
     columns = np.empty((X.shape[1], BLOCK))
     inside, total = np.empty(BLOCK), np.empty(BLOCK)
     marks = np.empty((BLOCK, seen.shape[1]), dtype=np.bool_)
@@ -81,12 +92,7 @@ def decide_thresholds(packed, X, order, low, high, bias, beta, start, stop, seen
             if count == 0:
                 break
             wide = _shrink(packed, X, rows, slots, count, columns, g, ids, marks, wide)
-        for a in range(count):
-            place = slots[a]
-            row = rows[place]
-            _natural_sum(outputs_of[ids[place]], models, bias, full)
-            runs[row], score[row], positive[row] = models, full[0], full[0] >= beta
-            seen[row] = marks[place]
+        _decide_in_full(slots[:count], ids, rows, outputs_of, bias, beta, marks, seen, runs, score, positive)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -147,7 +153,7 @@ def decide_bins(  # type: ignore[no-untyped-def]
     """
     models = len(order)
     outputs_of = np.empty((BLOCK, models, 1), dtype=bias.dtype)
-    out, g, full = np.empty((BLOCK, 1), bias.dtype), np.empty(BLOCK, bias.dtype), np.empty(1, bias.dtype)
+    out, g = np.empty((BLOCK, 1), bias.dtype), np.empty(BLOCK, bias.dtype)
     columns = np.empty((X.shape[1], BLOCK))
     inside, total = np.empty(BLOCK), np.empty(BLOCK)
     marks = np.empty((BLOCK, seen.shape[1]), dtype=np.bool_)
@@ -185,12 +191,7 @@ def decide_bins(  # type: ignore[no-untyped-def]
             if count == 0:
                 break
             wide = _shrink(packed, X, rows, slots, count, columns, g, ids, marks, wide)
-        for a in range(count):
-            place = slots[a]
-            row = rows[place]
-            _natural_sum(outputs_of[ids[place]], models, bias, full)
-            runs[row], score[row], positive[row] = models, full[0], full[0] >= beta
-            seen[row] = marks[place]
+        _decide_in_full(slots[:count], ids, rows, outputs_of, bias, beta, marks, seen, runs, score, positive)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

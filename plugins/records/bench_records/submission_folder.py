@@ -69,16 +69,13 @@ def refuse_other_files(folder: Path, submission: dict[str, Any]) -> None:
 
 
 def _readme(submission: dict[str, Any]) -> str:
-    lines = [
-        f"# {submission['plugin']}",
-        "",
-        f"{submission['distribution']} {submission['version']}, {submission['licence']}. Written by `bench submit`; "
-        "`.ci/submissions` checks it, and computes a random sample of the records again.",
-        "",
-        "| suite | records | methods |",
-        "|---|---|---|",
-    ]
-    for name, about in submission["suites"].items():
-        methods = ", ".join(method.replace("|", "\\|") for method in about["methods"])
-        lines.append(f"| [{name}]({name}.toml) | {about['records']} | {methods} |")
-    return "\n".join([*lines, ""])
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    templates = Environment(
+        loader=PackageLoader("bench_records"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return templates.get_template("submission.md.j2").render(submission)

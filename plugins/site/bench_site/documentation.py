@@ -60,11 +60,24 @@ def documentation(docs: Path | None, papers: Sequence[Paper], published: Callabl
         return files
     for path in sorted(docs.rglob("*")):
         if path.is_file() and path.name != "nav.yml" and not path.name.startswith("."):
-            files[f"docs/{path.relative_to(docs).as_posix()}"] = path
+            address = f"docs/{path.relative_to(docs).as_posix()}"
+            files[address] = path
+            if path.suffix == ".ipynb":
+                files |= _notebook(path, address)
     for paper in papers:
         source = docs / paper.path.removeprefix("docs/")
         files[paper.path] = source.read_text(encoding="utf-8") + published(paper)
     return files
+
+
+def _notebook(path: Path, address: str) -> Files:
+    """Return a notebook as a page, with the outputs that it holds, and its pictures."""
+    from nbconvert import MarkdownExporter
+
+    text, resources = MarkdownExporter().from_filename(str(path))
+    folder = address.rpartition("/")[0]
+    pictures = {f"{folder}/{name}": content.decode() for name, content in resources["outputs"].items()}
+    return {f"{address.removesuffix('.ipynb')}.md": text, **pictures}
 
 
 def book(docs: Path | None) -> list[Any]:
@@ -86,7 +99,7 @@ def book(docs: Path | None) -> list[Any]:
 
 def _below_docs(nav: Any) -> Any:
     if isinstance(nav, str):
-        return f"docs/{nav}"
+        return f"docs/{nav.removesuffix('.ipynb')}.md" if nav.endswith(".ipynb") else f"docs/{nav}"
     if isinstance(nav, Mapping):
         return {key: _below_docs(value) for key, value in nav.items()}
     return [_below_docs(entry) for entry in nav]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench_site.documentation import book, documentation
 from bench_site.figures import as_data_script, curve_data
 from bench_site.links import dead_links
 from bench_site.parts import TITLES, anchors_of, parts_of, relinked
@@ -32,6 +33,22 @@ def test_there_is_a_page_for_every_suite_method_data_set_and_paper(site: Path) -
     assert {"index.html", "results.html", "suites/small/index.html", "suites/small/results.html",
             "methods/cost-ordered.html", "methods/single-stage.html", "datasets/blobs.html",
             "docs/tutorial.html", "docs/papers/paper.html"} <= pages  # fmt: skip
+
+
+def test_a_notebook_of_the_book_is_a_page_with_its_outputs_and_pictures(tmp_path: Path) -> None:
+    data = {"image/svg+xml": ["<svg/>"], "text/plain": ["Drawing"]}
+    output = {"output_type": "execute_result", "execution_count": 1, "metadata": {}, "data": data}
+    cell = {"cell_type": "code", "execution_count": 1, "metadata": {}, "source": "results.plot()", "outputs": [output]}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    (tmp_path / "look.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    (tmp_path / "nav.yml").write_text("- Look: look.ipynb\n", encoding="utf-8")
+    files = documentation(tmp_path, [], lambda paper: "")
+    (picture,) = (address for address in files if address.endswith(".svg"))
+    assert files[picture] == "<svg/>"
+    assert "results.plot()" in str(files["docs/look.md"])
+    assert f"({Path(picture).name})" in str(files["docs/look.md"])
+    assert files["docs/look.ipynb"] == tmp_path / "look.ipynb"
+    assert book(tmp_path) == [{"Look": "docs/look.md"}]
 
 
 def test_each_data_set_of_a_large_suite_has_a_page_with_its_tables(site: Path) -> None:

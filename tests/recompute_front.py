@@ -148,7 +148,7 @@ def averaged(cells: list[np.ndarray], families: list[str], datasets: list[str]) 
     table: dict[str, dict[str, list[np.ndarray]]] = {}
     for cell, family, dataset in zip(cells, families, datasets, strict=True):
         table.setdefault(family, {}).setdefault(dataset, []).append(cell)
-    return {f: np.mean([np.mean(some, axis=0) for some in of.values()], axis=0) for f, of in table.items()}
+    return {f: np.mean([np.mean(some, axis=0) for some in of.values()], axis=0) for f, of in sorted(table.items())}
 
 
 def pooled(families: dict[str, np.ndarray], methods: int, draws: np.ndarray) -> np.ndarray:
